@@ -1,0 +1,122 @@
+"""What a game is to everybody else: a small interface that every game plugs into.
+
+Referee, clients and tools see a game only through this file. It must not know any
+particular game, nor seats' names, clocks, sockets or randomness: a seed comes in as a number.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Generic, Self, TypeVar
+
+P = TypeVar("P")
+
+
+class GameError(ValueError):
+    """Options, a position text or a move that this game refuses; the text is one clear line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deal:
+    """What is fixed before the first ply: the start position, and what the game keeps hidden.
+
+    `board` is the text of STATE; `sequence` the hidden pictures in order (empty for a game
+    that hides nothing). The referee commits to both before the game and reveals them after.
+    """
+
+    board: str
+    sequence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Step(Generic[P]):
+    """The effect of one ply: the position after it and the points it gave the mover."""
+
+    position: P
+    points: int
+
+
+class Game(ABC, Generic[P]):
+    """One game with its options fixed; positions of type P are immutable values.
+
+    Seats count from 1. Moves are text in the game's own notation. A subclass is registered
+    in `arena_protocol.games.GAMES` and must pass the common kit of laws in the tests.
+    """
+
+    name: ClassVar[str]
+    #: The move the server plays for a misbehaving seat; None: such a seat forfeits.
+    zombie_move: ClassVar[str | None]
+    seats: int
+
+    @classmethod
+    @abstractmethod
+    def from_options(cls, options: Mapping[str, object]) -> Self:
+        """Build from the options of GAME (text) or of a configuration (numbers, text).
+
+        Raises GameError for an impossible value. Unknown keys are ignored here; use
+        `OPTIONS` to refuse them where a typing mistake is likelier than a newer version.
+        """
+
+    #: The option names that `from_options` understands.
+    OPTIONS: ClassVar[frozenset[str]]
+
+    @abstractmethod
+    def options(self) -> dict[str, str]:
+        """The options as GAME prints them; `from_options(options())` gives an equal game."""
+
+    @abstractmethod
+    def deal(self, seed: int) -> Deal:
+        """The start that this seed fixes; the same seed gives the same deal everywhere."""
+
+    @abstractmethod
+    def start(self, deal: Deal) -> P:
+        """The position before the first ply. A client passes the part of the sequence it sees.
+
+        Raises GameError if the texts are not of this game.
+        """
+
+    @abstractmethod
+    def state_text(self, position: P) -> str:
+        """The position as STATE prints it."""
+
+    def preview(self, deal: Deal) -> str | None:
+        """What NEXT shows of the hidden sequence at the start; None: nothing is hidden."""
+        return None
+
+    def reveal(self, deal: Deal, ply: int) -> str | None:
+        """What comes into sight once `ply` (1, 2, ...) has been played; None: nothing."""
+        return None
+
+    def extend(self, position: P, revealed: str) -> P:
+        """The same position seen by a client that has just learned `revealed`."""
+        return position
+
+    @abstractmethod
+    def to_move(self, position: P) -> int:
+        """The seat whose turn it is (1..seats)."""
+
+    @abstractmethod
+    def legal_moves(self, position: P) -> tuple[str, ...]:
+        """Every legal move, in the game's natural order; empty when the game is over."""
+
+    def is_legal(self, position: P, move: str) -> bool:
+        """Whether `move` may be played here."""
+        return move in self.legal_moves(position)
+
+    @abstractmethod
+    def play(self, position: P, move: str) -> Step[P]:
+        """Play a legal move. Raises GameError for one that is not."""
+
+    @abstractmethod
+    def totals(self, position: P) -> tuple[int, ...]:
+        """The points of each seat so far, in the order of the seats."""
+
+    @abstractmethod
+    def end(self, position: P) -> str | None:
+        """Why the game is over (`complete`, `win`, `draw`), or None while it goes on."""
+
+    def forfeit(self, position: P, seat: int) -> tuple[int, ...]:
+        """The totals if `seat` forfeits here: only for games without a zombie move."""
+        return tuple(int(other != seat) for other in range(1, self.seats + 1))

@@ -1,0 +1,186 @@
+"""The rules of insertion, once: pure functions over plain integers.
+
+The referee and bot authors run this file as it is; the engines compile the very same
+functions. So it keeps to the subset that both speak: integers, `if`, `while`, tuples.
+It must not know: text, seats, sequences, points of a game, numba.
+
+A board is three planes of 25 bits: plane k holds bit k of every cell's colour (0 = empty).
+Bit 5*x + y of a plane is the cell in column x from the left, row y from the bottom:
+
+     4  9 14 19 24     top row: moves 5 and 11 push here
+     3  8 13 18 23
+     2  7 12 17 22
+     1  6 11 16 21
+     0  5 10 15 20     bottom row: moves 1 and 15 push here
+
+A column is five neighbouring bits, so a drop is a carry: the bit above a stack of ones is
+the stack plus its lowest bit. A row is every fifth bit, so a push is a shift by five.
+"""
+
+COLUMN = 0b11111
+BOTTOM = 0b00001_00001_00001_00001_00001
+BOARD = 0b11111_11111_11111_11111_11111
+NOT_TOP = BOARD ^ (BOTTOM << 4)
+NOT_BOTTOM = BOARD ^ BOTTOM
+UPPER_THREE = BOARD ^ (BOTTOM | BOTTOM << 1)
+
+MOVES = 15
+POINTS_A_CELL = 10
+
+
+def drop(p0: int, p1: int, p2: int, x: int, colour: int) -> tuple[int, int, int, int]:
+    """Drop `colour` into column x (0..4). Returns the planes and how many pictures fell off (0 or 1)."""
+    low = 1 << (5 * x)
+    column = COLUMN * low
+    stack = (p0 | p1 | p2) & column
+    fell = 0
+    if stack == column:
+        p0 = (p0 & ~column) | ((p0 & column) >> 1 & column)
+        p1 = (p1 & ~column) | ((p1 & column) >> 1 & column)
+        p2 = (p2 & ~column) | ((p2 & column) >> 1 & column)
+        stack >>= 1
+        stack &= column
+        fell = 1
+    cell = stack + low
+    return p0 | cell * (colour & 1), p1 | cell * (colour >> 1 & 1), p2 | cell * (colour >> 2), fell
+
+
+def push_left(p0: int, p1: int, p2: int, y: int, colour: int) -> tuple[int, int, int, int]:
+    """Push `colour` into row y (0..4) from the left. Returns the planes and how many fell off."""
+    occupied = p0 | p1 | p2
+    open_ = ~(occupied >> y) & BOTTOM
+    hole = open_ & -open_
+    smear = open_ | open_ << 5
+    smear |= smear << 10
+    smear |= smear << 20
+    moving = (BOTTOM & ~smear) << y
+    landing = (occupied & (hole * COLUMN)) + hole
+    arriving = hole << y
+    s0 = (p0 & moving) << 5 | (colour & 1) << y
+    s1 = (p1 & moving) << 5 | (colour >> 1 & 1) << y
+    s2 = (p2 & moving) << 5 | (colour >> 2) << y
+    p0 = (p0 & ~moving) | (s0 & moving)
+    p1 = (p1 & ~moving) | (s1 & moving)
+    p2 = (p2 & ~moving) | (s2 & moving)
+    if hole == 0:
+        return p0, p1, p2, 1
+    if s0 & arriving:
+        p0 |= landing
+    if s1 & arriving:
+        p1 |= landing
+    if s2 & arriving:
+        p2 |= landing
+    return p0, p1, p2, 0
+
+
+def push_right(p0: int, p1: int, p2: int, y: int, colour: int) -> tuple[int, int, int, int]:
+    """Push `colour` into row y (0..4) from the right. Returns the planes and how many fell off."""
+    occupied = p0 | p1 | p2
+    smear = ~(occupied >> y) & BOTTOM
+    smear |= smear >> 5
+    smear |= smear >> 10
+    smear |= smear >> 20
+    hole = smear & ~(smear >> 5)
+    moving = (BOTTOM & ~smear) << y
+    landing = (occupied & (hole * COLUMN)) + hole
+    arriving = hole << y
+    s0 = (p0 & moving) >> 5 | (colour & 1) << (20 + y)
+    s1 = (p1 & moving) >> 5 | (colour >> 1 & 1) << (20 + y)
+    s2 = (p2 & moving) >> 5 | (colour >> 2) << (20 + y)
+    p0 = (p0 & ~moving) | (s0 & moving)
+    p1 = (p1 & ~moving) | (s1 & moving)
+    p2 = (p2 & ~moving) | (s2 & moving)
+    if hole == 0:
+        return p0, p1, p2, 1
+    if s0 & arriving:
+        p0 |= landing
+    if s1 & arriving:
+        p1 |= landing
+    if s2 & arriving:
+        p2 |= landing
+    return p0, p1, p2, 0
+
+
+def insert(p0: int, p1: int, p2: int, move: int, colour: int) -> tuple[int, int, int, int]:
+    """Insert `colour` (1..7) by `move` (1..15), before any run goes. Returns planes and fallen-off count."""
+    if move <= 5:
+        return push_left(p0, p1, p2, move - 1, colour)
+    if move <= 10:
+        return drop(p0, p1, p2, move - 6, colour)
+    return push_right(p0, p1, p2, 15 - move, colour)
+
+
+def runs(p0: int, p1: int, p2: int) -> int:
+    """The cells of all runs of three or more, as one plane of bits."""
+    occupied = p0 | p1 | p2
+    across = occupied & ~((p0 ^ p0 >> 5) | (p1 ^ p1 >> 5) | (p2 ^ p2 >> 5))
+    across &= across >> 5
+    up = occupied & NOT_TOP & ~((p0 ^ p0 >> 1) | (p1 ^ p1 >> 1) | (p2 ^ p2 >> 1))
+    up &= up >> 1
+    return across | across << 5 | across << 10 | up | up << 1 | up << 2
+
+
+def remove(p0: int, p1: int, p2: int, gone: int) -> tuple[int, int, int]:
+    """Take the cells of `gone` away and let what was above them fall, all columns at once."""
+    p0 &= ~gone
+    p1 &= ~gone
+    p2 &= ~gone
+    while True:
+        occupied = p0 | p1 | p2
+        above = (BOARD & ~occupied) << 1 & NOT_BOTTOM
+        above |= above << 1 & NOT_BOTTOM
+        above |= above << 2 & UPPER_THREE
+        above &= occupied
+        if above == 0:
+            return p0, p1, p2
+        p0 = (p0 & ~above) | (p0 & above) >> 1
+        p1 = (p1 & ~above) | (p1 & above) >> 1
+        p2 = (p2 & ~above) | (p2 & above) >> 1
+
+
+def count(cells: int) -> int:
+    """How many bits of a 25-bit plane are set (the population count, SWAR)."""
+    cells -= cells >> 1 & 0x5555555
+    cells = (cells & 0x3333333) + (cells >> 2 & 0x3333333)
+    cells = (cells + (cells >> 4)) & 0xF0F0F0F
+    return (cells * 0x1010101 >> 24) & 0x1F
+
+
+def settle(p0: int, p1: int, p2: int) -> tuple[int, int, int, int, int]:
+    """Remove runs until none is left. Returns the planes, the cells removed and the number of waves."""
+    removed = 0
+    waves = 0
+    gone = runs(p0, p1, p2)
+    while gone:
+        removed += count(gone)
+        waves += 1
+        p0, p1, p2 = remove(p0, p1, p2, gone)
+        gone = runs(p0, p1, p2)
+    return p0, p1, p2, removed, waves
+
+
+def play(p0: int, p1: int, p2: int, move: int, colour: int) -> tuple[int, int, int, int, int, int]:
+    """One whole ply. Returns (p0, p1, p2, removed, fell, waves); the mover earns POINTS_A_CELL * removed."""
+    p0, p1, p2, fell = insert(p0, p1, p2, move, colour)
+    p0, p1, p2, removed, waves = settle(p0, p1, p2)
+    return p0, p1, p2, removed, fell, waves
+
+
+def height(p0: int, p1: int, p2: int, x: int) -> int:
+    """How many pictures stand in column x (0..4)."""
+    return count((p0 | p1 | p2) & COLUMN << 5 * x)
+
+
+def distinct_moves(p0: int, p1: int, p2: int) -> int:
+    """The moves that differ, as bits 1..15; of moves that coincide the lowest number stays.
+
+    A push into a row whose rim cell is empty lands on that rim column's stack, as the drop
+    there does: with a left column of height h the moves h+1..6 are one move, and with a
+    right column of height g the moves 10..15-g are one.
+    """
+    left = height(p0, p1, p2, 0)
+    right = height(p0, p1, p2, 4)
+    first = (1 << (left + 2)) - 2
+    middle = 0b111 << 7
+    last = 1 << 10 | (0xFFFF & ~((1 << (16 - right)) - 1))
+    return first | middle | last
