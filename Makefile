@@ -1,0 +1,54 @@
+# Two commands do all the set-up: `make tournament` and `make test`. `make help` lists the rest.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+CONFIG ?= examples/local.toml
+
+.DEFAULT_GOAL := help
+.PHONY: help install tournament test check format lint types unit soak bench clean
+
+help:  ## list these targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "insertion-arena needs Python 3.11 or newer; found `$(PYTHON) --version 2>&1`. Try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[all,test]"
+	@touch $@
+
+install: $(INSTALLED)  ## make .venv with every extra; then .venv/bin/arena runs
+
+tournament: install  ## play a contest among the built-in bots and print the final table
+	@$(BIN)/arena tournament $(CONFIG)
+
+test: check  ## lint, types and all tests but the soak runs
+	$(BIN)/pytest -m "not soak" tests
+
+check: install lint types unit  ## the fast gate before each commit
+
+format: install  ## rewrite the sources in the house format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lint: install
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: install
+	$(BIN)/mypy
+
+unit: install
+	$(BIN)/pytest -m "not soak and not slow" tests/protocol tests/server/core
+
+soak: install  ## the long simulation, fuzz and kill runs
+	$(BIN)/pytest -m soak tests
+
+bench: install  ## measure referee and search against their rivals
+	$(BIN)/arena bench referee
+	$(BIN)/arena bench search
+
+clean:  ## remove the environment and all caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info
