@@ -1,0 +1,22 @@
+"""The games this version has, by name: the one place where a new game is entered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from arena_protocol.games.base import Game, GameError
+from arena_protocol.games.insertion import Insertion
+
+#: Name on the wire -> plug-in.
+GAMES: dict[str, type[Game[Any]]] = {Insertion.name: Insertion}
+
+
+def make_game(name: str, options: Mapping[str, object]) -> Game[Any]:
+    """Build a game by its name. Raises GameError for an unknown name or an impossible option.
+
+    A client builds the game of a GAME line by `make_game(game, {**options, "seats": seats})`.
+    """
+    if name not in GAMES:
+        raise GameError(f"no game {name!r}; this version has: {', '.join(sorted(GAMES))}")
+    return GAMES[name].from_options(options)

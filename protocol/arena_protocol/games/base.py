@@ -64,7 +64,10 @@ class Game(ABC, Generic[P]):
 
     @abstractmethod
     def options(self) -> dict[str, str]:
-        """The options as GAME prints them; `from_options(options())` gives an equal game."""
+        """The game's own options as GAME prints them, without `seats`, which GAME prints for every game.
+
+        `from_options({**options(), "seats": seats})` gives an equal game.
+        """
 
     @abstractmethod
     def deal(self, seed: int) -> Deal:

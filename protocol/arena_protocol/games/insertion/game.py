@@ -1,0 +1,231 @@
+"""Insertion as a plug-in: options, deals, positions and moves as text.
+
+The rules themselves are in `rules.py`; this file adds seats, the sequence and points. It
+must not know: clocks, sockets, names of players, engines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from arena_protocol.games.base import Deal, Game, GameError, Step
+from arena_protocol.games.insertion import rules
+from arena_protocol.games.insertion.deal import draw_deal
+from arena_protocol.games.insertion.text import (
+    MAX_COLOURS,
+    Planes,
+    check_sequence,
+    format_board,
+    parse_board,
+)
+
+#: The moves in their natural order, clockwise along the rim from the bottom left.
+MOVES = tuple(str(number) for number in range(1, rules.MOVES + 1))
+STARTS = ("full", "partial", "empty")
+
+#: OVER carries the whole sequence in one line of at most 65,536 bytes.
+MAX_PLIES = 60_000
+MAX_LOOKAHEAD = 999_999_999
+
+_NUMBER = {move: number for number, move in enumerate(MOVES, start=1)}
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """The board, the pictures known so far and the points; a value, never changed.
+
+    `sequence` holds every known picture from ply 1 on: all of them at the referee, those
+    shown by NEXT and `reveal=` at a client. `played` counts the plies behind us.
+    """
+
+    planes: Planes
+    sequence: str
+    played: int
+    totals: tuple[int, ...]
+
+    @property
+    def board(self) -> str:
+        """The board as STATE prints it."""
+        return format_board(self.planes)
+
+    @property
+    def seat(self) -> int:
+        """The seat to move (1, 2, ...)."""
+        return self.played % len(self.totals) + 1
+
+    @property
+    def visible(self) -> str:
+        """The known pictures yet to be inserted; the first is the one to insert now."""
+        return self.sequence[self.played :]
+
+    @property
+    def picture(self) -> int | None:
+        """The colour to insert now; None if it is not known here, or no ply is left."""
+        return int(self.visible[0]) if self.played < len(self.sequence) else None
+
+    @property
+    def distinct_moves(self) -> tuple[str, ...]:
+        """The moves without those that do just what a lower-numbered one does."""
+        distinct = rules.distinct_moves(*self.planes)
+        return tuple(move for number, move in enumerate(MOVES, start=1) if distinct >> number & 1)
+
+    def gain(self, move: str | int) -> int:
+        """The points that `move` would earn now. Raises GameError as `Insertion.play` does."""
+        return self._after(str(move))[1]
+
+    def _after(self, move: str) -> tuple[Planes, int]:
+        """The board after `move`, and the points of it."""
+        number = _NUMBER.get(move)
+        if number is None:
+            raise GameError(f"a move of insertion is a number from 1 to {rules.MOVES}, not {move!r}")
+        if self.played >= len(self.sequence):
+            raise GameError(f"the picture of ply {self.played + 1} is not known")
+        colour = int(self.sequence[self.played])
+        p0, p1, p2, removed, _, _ = rules.play(*self.planes, number, colour)
+        return (p0, p1, p2), rules.POINTS_A_CELL * removed
+
+
+@dataclass(frozen=True)
+class Insertion(Game[Position]):
+    """One contest's insertion: the numbers that `RULES.md` leaves open, fixed.
+
+    `start` is `full`, `partial` or `empty`; a given `board` takes its place. Build it by
+    `from_options`, which checks the values.
+    """
+
+    name: ClassVar[str] = "insertion"
+    zombie_move: ClassVar[str | None] = "6"
+    OPTIONS: ClassVar[frozenset[str]] = frozenset(
+        {"seats", "plies", "colours", "lookahead", "start", "board"}
+    )
+
+    seats: int = 2
+    plies: int = 200
+    colours: int = 6
+    lookahead: int = 20
+    start_kind: str = "full"
+    board: str | None = None
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, object]) -> Insertion:
+        """Build from the options of GAME or of a configuration. Raises GameError, naming the option."""
+        colours = _whole(options, "colours", cls.colours, 3, MAX_COLOURS)
+        return cls(
+            seats=_whole(options, "seats", cls.seats, 2, 4),
+            plies=_whole(options, "plies", cls.plies, 1, MAX_PLIES),
+            colours=colours,
+            lookahead=_whole(options, "lookahead", cls.lookahead, 1, MAX_LOOKAHEAD),
+            start_kind=_start_kind(options),
+            board=_given_board(options, colours),
+        )
+
+    def options(self) -> dict[str, str]:
+        """The options as GAME prints them; `start` and `board` only where they are not the default."""
+        printed = {"plies": str(self.plies), "colours": str(self.colours), "lookahead": str(self.lookahead)}
+        if self.board is not None:
+            printed["board"] = self.board
+        elif self.start_kind != Insertion.start_kind:
+            printed["start"] = self.start_kind
+        return printed
+
+    def deal(self, seed: int) -> Deal:
+        """The start board and the sequence of this seed; `deal.py` documents the draws."""
+        start = self.start_kind if self.board is None else parse_board(self.board)
+        planes, sequence = draw_deal(seed, start, self.colours, self.plies)
+        return Deal(format_board(planes), sequence)
+
+    def start(self, deal: Deal) -> Position:
+        """The position before the first ply; a client gives the pictures of NEXT as the sequence."""
+        planes = _parse_start(deal.board, self.colours)
+        sequence = self._checked(deal.sequence)
+        return Position(planes, sequence, 0, (0,) * self.seats)
+
+    def _checked(self, sequence: str) -> str:
+        if len(sequence) > self.plies:
+            raise GameError(
+                f"a game of {self.plies} plies has no more pictures, and here are {len(sequence)}"
+            )
+        return check_sequence(sequence, self.colours)
+
+    def state_text(self, position: Position) -> str:
+        """The board."""
+        return position.board
+
+    def preview(self, deal: Deal) -> str:
+        """The first K pictures, or all if there are fewer."""
+        return deal.sequence[: self.lookahead]
+
+    def reveal(self, deal: Deal, ply: int) -> str | None:
+        """Picture number ply + K, if there is one."""
+        return deal.sequence[ply + self.lookahead - 1 : ply + self.lookahead] or None
+
+    def extend(self, position: Position, revealed: str) -> Position:
+        """The position with `revealed` added to the known pictures. Raises GameError if it is none."""
+        sequence = position.sequence + check_sequence(revealed, self.colours)
+        return Position(position.planes, self._checked(sequence), position.played, position.totals)
+
+    def to_move(self, position: Position) -> int:
+        """The seats move in turn."""
+        return position.seat
+
+    def legal_moves(self, position: Position) -> tuple[str, ...]:
+        """All 15 moves, until the last ply has been played."""
+        return MOVES if position.played < self.plies else ()
+
+    def is_legal(self, position: Position, move: str) -> bool:
+        """Whether `move` is `1` to `15`, written without leading zeros, and the game goes on."""
+        return move in _NUMBER and position.played < self.plies
+
+    def play(self, position: Position, move: str) -> Step[Position]:
+        """Insert the next picture. Raises GameError for no such move, no ply left, or an unknown picture."""
+        if position.played >= self.plies:
+            raise GameError(f"the game is over: all {self.plies} plies are played")
+        planes, points = position._after(move)
+        totals = list(position.totals)
+        totals[position.played % self.seats] += points
+        return Step(Position(planes, position.sequence, position.played + 1, tuple(totals)), points)
+
+    def totals(self, position: Position) -> tuple[int, ...]:
+        """The points of each seat so far."""
+        return position.totals
+
+    def end(self, position: Position) -> str | None:
+        """`complete` after the last ply; insertion knows no other end."""
+        return "complete" if position.played >= self.plies else None
+
+
+def _whole(options: Mapping[str, object], key: str, default: int, low: int, high: int) -> int:
+    value = options.get(key, default)
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= len(str(high)):
+        value = int(value)
+    if type(value) is not int or not low <= value <= high:  # a bool is no number here
+        raise GameError(f"insertion: {key} is a whole number from {low} to {high}, not {value!r}")
+    return value
+
+
+def _start_kind(options: Mapping[str, object]) -> str:
+    kind = options.get("start", Insertion.start_kind)
+    if not isinstance(kind, str) or kind not in STARTS:
+        raise GameError(f"insertion: start is one of {', '.join(STARTS)}, not {kind!r}")
+    return kind
+
+
+def _given_board(options: Mapping[str, object], colours: int) -> str | None:
+    board = options.get("board")
+    if board is None:
+        return None
+    if "start" in options:
+        raise GameError("insertion: give either start or board, not both")
+    if not isinstance(board, str):
+        raise GameError(f"insertion: board is a text of five rows, not {board!r}")
+    _parse_start(board, colours)
+    return board
+
+
+def _parse_start(text: str, colours: int) -> Planes:
+    planes = parse_board(text, colours)
+    if rules.runs(*planes):
+        raise GameError(f"a start board has no run of three or more of one colour: {text!r}")
+    return planes
