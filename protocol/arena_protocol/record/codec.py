@@ -1,0 +1,145 @@
+"""A game record as bytes, and back: a canonical msgpack map followed by its SHA-256 digest.
+
+One record has exactly one encoding, and bytes that differ from it in any place are refused.
+The map has the fields of `GameRecord` by name and in order, but for `seed`, which is hex text
+(it outgrows 64 bits); options are sorted by name; plies and faults are arrays of their fields
+in order. It must not know: whether what a record says is true (see `audit.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from hashlib import sha256
+from typing import Any
+
+import msgpack
+
+from arena_protocol.record.model import FORMAT, FaultRecord, GameRecord, PlyRecord, RecordError
+
+_DIGEST = sha256().digest_size
+_Reader = Callable[[object, str], object]
+
+
+def encode(record: GameRecord) -> bytes:
+    """Return the canonical bytes of a record; `decode` reads them back."""
+    payload: bytes = msgpack.packb(_plain(record))
+    return payload + sha256(payload).digest()
+
+
+def decode(data: bytes) -> GameRecord:
+    """Read a record. Raises RecordError for bytes that `encode` did not write, whatever they are."""
+    payload, digest = data[:-_DIGEST], data[-_DIGEST:]
+    if sha256(payload).digest() != digest:
+        raise RecordError("damaged record: its bytes do not match its SHA-256 digest")
+    record = _record(_unpack(payload))
+    if encode(record) != data:
+        raise RecordError("damaged record: it is not in the canonical form")
+    return record
+
+
+def _plain(record: GameRecord) -> dict[str, object]:
+    plain = {name: getattr(record, name) for name in _FIELDS}
+    plain["options"] = dict(sorted(record.options.items()))
+    plain["seed"] = f"{record.seed:x}"
+    plain["plies"] = [[getattr(ply, name) for name in _PLY] for ply in record.plies]
+    plain["faults"] = [[getattr(fault, name) for name in _FAULT] for fault in record.faults]
+    return plain
+
+
+def _unpack(payload: bytes) -> object:
+    try:
+        return msgpack.unpackb(payload, use_list=False)
+    except (ValueError, msgpack.UnpackException) as error:
+        raise RecordError(f"damaged record: not msgpack ({error})") from error
+
+
+def _record(plain: object) -> GameRecord:
+    if not isinstance(plain, dict):
+        raise RecordError(f"damaged record: expected a map, found {_kind(plain)}")
+    if plain.get("format") != FORMAT:
+        found = plain.get("format")
+        raise RecordError(f"a record of format {found!r:.20}; this version reads format {FORMAT}")
+    if list(plain) != list(_FIELDS):
+        raise RecordError(f"damaged record: expected the fields {', '.join(_FIELDS)}")
+    values: dict[str, Any] = {name: read(plain[name], name) for name, read in _FIELDS.items()}
+    return GameRecord(**values)
+
+
+def _kind(value: object) -> str:
+    return type(value).__name__
+
+
+def _of(expected: type, words: str) -> _Reader:
+    def read(value: object, where: str) -> object:
+        if type(value) is not expected:  # exactly: a bool is an int to isinstance
+            raise RecordError(f"damaged record: {where}: expected {words}, found {_kind(value)}")
+        return value
+
+    return read
+
+
+_whole = _of(int, "a whole number")
+_text = _of(str, "text")
+_bytes = _of(bytes, "bytes")
+_flag = _of(bool, "true or false")
+_array = _of(tuple, "an array")
+_map = _of(dict, "a map")
+
+
+def _each(read: _Reader) -> _Reader:
+    def read_all(value: object, where: str) -> object:
+        items: Any = _array(value, where)
+        return tuple(read(item, f"{where} {number}") for number, item in enumerate(items, start=1))
+
+    return read_all
+
+
+def _row(build: Callable[..., object], columns: dict[str, _Reader]) -> _Reader:
+    def read_row(value: object, where: str) -> object:
+        items: Any = _array(value, where)
+        if len(items) != len(columns):
+            raise RecordError(f"damaged record: {where}: expected {len(columns)} values, found {len(items)}")
+        cells = zip(columns.items(), items, strict=True)
+        return build(*(read(item, f"{where}: {name}") for (name, read), item in cells))
+
+    return read_row
+
+
+def _options(value: object, where: str) -> object:
+    pairs: Any = _map(value, where)
+    return {key: _text(text, f"{where}: {key}") for key, text in pairs.items()}
+
+
+def _seed(value: object, where: str) -> object:
+    text: Any = _text(value, where)
+    try:
+        return int(text, 16)
+    except ValueError as error:
+        raise RecordError(f"damaged record: {where}: expected hex digits, found {text[:20]!r}") from error
+
+
+_PLY: dict[str, _Reader] = {
+    "seat": _whole,
+    "move": _text,
+    "time_ms": _whole,
+    "handed_ns": _whole,
+    "arrived_ns": _whole,
+    "clock": _each(_whole),
+    "points": _whole,
+    "total": _each(_whole),
+    "zombie": _flag,
+}
+_FAULT: dict[str, _Reader] = {"seat": _whole, "ply": _whole, "kind": _text, "line": _bytes}
+_SPECIAL: dict[str, _Reader] = {
+    "options": _options,
+    "names": _each(_text),
+    "seed": _seed,
+    "plies": _each(_row(PlyRecord, _PLY)),
+    "faults": _each(_row(FaultRecord, _FAULT)),
+    "totals": _each(_whole),
+}
+_SIMPLE = {"int": _whole, "str": _text}
+_FIELDS: dict[str, _Reader] = {
+    field.name: _SPECIAL.get(field.name) or _SIMPLE[str(field.type)] for field in fields(GameRecord)
+}
