@@ -1,0 +1,51 @@
+"""What may go wrong on the wire: one code a cause, and the two exceptions of both sides.
+
+It must not know: which line, state or game led to an error, nor what the referee does about it.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Self
+
+
+class ErrorCode(StrEnum):
+    """The codes of ERROR; `meaning` is the line that PROTOCOL.md prints for each."""
+
+    meaning: str
+
+    def __new__(cls, code: str, meaning: str) -> Self:
+        """Make the code a plain string that carries its meaning."""
+        member = str.__new__(cls, code)
+        member._value_ = code
+        member.meaning = meaning
+        return member
+
+    VERSION = "version", "the server does not speak the version that HELLO names"
+    NAME = "name", "a name has a form that is not allowed"
+    TOKEN = "token", "the name, the token or the resume key is wrong; which of them is not told"
+    NAME_TAKEN = "name-taken", "this name is connected already"
+    GAME = "game", "the games that HELLO lists do not include the contest's game"
+    LOGIN = "login", "the first line was not HELLO, or did not come in time"
+    SYNTAX = "syntax", "a line cannot be read as a message"
+    TOO_LONG = "too-long", "a line is longer than the limit of its direction"
+    UNKNOWN_VERB = "unknown-verb", "the first token of a line is no verb of this direction"
+    UNEXPECTED = "unexpected", "a message that has no meaning at this moment"
+    NOT_YOUR_TURN = "not-your-turn", "a MOVE without a TURN to answer"
+    NO_SUCH_GAME = "no-such-game", "a game id that is unknown, or not the one on offer"
+    FLOOD = "flood", "too many lines that nothing asked for"
+    FULL = "full", "the server holds as many connections as it may"
+    RATE = "rate", "too many log-ins in a short time; retry_after= says how many seconds to wait"
+
+
+class ProtocolError(Exception):
+    """The peer sent what it may not. `code` goes into ERROR, `text` is one clear line of ASCII."""
+
+    def __init__(self, code: ErrorCode, text: str) -> None:
+        super().__init__(f"{code}: {text}")
+        self.code = code
+        self.text = text
+
+
+class LocalProtocolError(Exception):
+    """Our own side tried to send what it may not: a bug in the caller, never the peer's doing."""
