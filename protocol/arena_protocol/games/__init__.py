@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from arena_protocol.games.base import Game, GameError
+from arena_protocol.games.disc import Disc
 from arena_protocol.games.insertion import Insertion
+from arena_protocol.games.lastcoin import LastCoin
+from arena_protocol.games.tictactoe import TicTacToe
+from arena_protocol.games.xo import Xo
 
 #: Name on the wire -> plug-in.
-GAMES: dict[str, type[Game[Any]]] = {Insertion.name: Insertion}
+GAMES: dict[str, type[Game[Any]]] = {game.name: game for game in (Insertion, Xo, TicTacToe, Disc, LastCoin)}
 
 
 def make_game(name: str, options: Mapping[str, object]) -> Game[Any]:

@@ -1,0 +1,158 @@
+"""Square boards on which two seats set marks: planes of bits, cells, lines, text.
+
+X is seat 1. A plane holds bit (size + 1) * row + column of every marked cell, row 0 at the
+bottom; the spare column at the end of each row is never marked, so no line runs round an edge:
+
+    size 3:   8  9 10 | 11        a3 b3 c3
+              4  5  6 |  7        a2 b2 c2
+              0  1  2 |  3        a1 b1 c1
+
+It must not know: sizes allowed, seeds, engines.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cache
+
+from arena_protocol.games.base import Deal, GameError, Step
+from arena_protocol.games.decided import DRAW, DecidedGame
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """The cells of X and of O as two planes of bits."""
+
+    x: int
+    o: int
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """The cells of a size: their names in scan order (a1, b1, ...), the bit of each, all of them."""
+
+    cells: dict[str, int]
+    full: int
+
+
+@cache
+def board_of(size: int) -> Board:
+    """The cells of a board of size x size."""
+    cells = {
+        f"{chr(ord('a') + column)}{row + 1}": 1 << (size + 1) * row + column
+        for row in range(size)
+        for column in range(size)
+    }
+    return Board(cells, sum(cells.values()))
+
+
+def has_line(plane: int, size: int, length: int) -> bool:
+    """Whether `plane` has `length` or more neighbouring marks in a row, a column or a diagonal."""
+    for stride in (1, size, size + 1, size + 2):
+        line = plane
+        for _ in range(length - 1):
+            line &= line >> stride
+        if line:
+            return True
+    return False
+
+
+def format_marks(position: Marks, size: int) -> str:
+    """Rows from the top joined by `/`, `.` an empty cell; `parse_marks` reads it back."""
+    text = ""
+    for bit in board_of(size).cells.values():
+        text += "x" if position.x & bit else "o" if position.o & bit else "."
+    return "/".join(text[start : start + size] for start in reversed(range(0, size * size, size)))
+
+
+def parse_marks(text: str, size: int) -> Marks:
+    """Read a board; X moves first, so it has as many marks as O or one more.
+
+    Raises GameError for another number of rows or cells, a strange sign, or counts that no game has.
+    """
+    rows = text.split("/")
+    if [len(row) for row in rows] != [size] * size:
+        raise GameError(f"a board is {size} rows of {size} cells joined by '/', not {text!r}")
+    strangers = text.strip(".xo/")
+    if strangers:
+        raise GameError(f"a cell of the board is '.', 'x' or 'o', not {strangers[0]!r}")
+    cells = "".join(reversed(rows))
+    x, o = _plane(cells, size, "x"), _plane(cells, size, "o")
+    if x.bit_count() - o.bit_count() not in (0, 1):
+        raise GameError(f"x has as many marks as o or one more, not {x.bit_count()} and {o.bit_count()}")
+    return Marks(x, o)
+
+
+def _plane(cells: str, size: int, mark: str) -> int:
+    bits = board_of(size).cells.values()
+    return sum(bit for bit, cell in zip(bits, cells, strict=True) if cell == mark)
+
+
+class MarksGame(DecidedGame[Marks]):
+    """A game of `win` or more marks in a line on a board of `size` x `size`; X moves first."""
+
+    size: int
+    win: int
+
+    @abstractmethod
+    def deal(self, seed: int) -> Deal:
+        """The start that this seed fixes."""
+
+    def start(self, deal: Deal) -> Marks:
+        """The position of STATE. Raises GameError if both sides have a line, or for a bad text."""
+        position = parse_marks(deal.board, self.size)
+        if self._won(position.x) and self._won(position.o):
+            raise GameError(f"x and o cannot both have {self.win} in a line: {deal.board!r}")
+        return position
+
+    def state_text(self, position: Marks) -> str:
+        """The board; whose move it is follows from the counts of marks."""
+        return format_marks(position, self.size)
+
+    def to_move(self, position: Marks) -> int:
+        """X (seat 1) while the counts are level."""
+        return 1 if position.x.bit_count() == position.o.bit_count() else 2
+
+    def winner(self, position: Marks) -> int | None:
+        """Whoever has a line; DRAW when the board is full without one."""
+        if self._won(position.x):
+            return 1
+        if self._won(position.o):
+            return 2
+        return DRAW if position.x | position.o == board_of(self.size).full else None
+
+    def _won(self, plane: int) -> bool:
+        return has_line(plane, self.size, self.win)
+
+    def legal_moves(self, position: Marks) -> tuple[str, ...]:
+        """The empty cells in scan order: a1, b1, ... then a2, ..."""
+        if self.winner(position) is not None:
+            return ()
+        taken = position.x | position.o
+        return tuple(name for name, bit in board_of(self.size).cells.items() if not bit & taken)
+
+    def is_legal(self, position: Marks, move: str) -> bool:
+        """Whether `move` names an empty cell and the game goes on."""
+        bit = board_of(self.size).cells.get(move)
+        return bit is not None and not bit & (position.x | position.o) and self.winner(position) is None
+
+    def play(self, position: Marks, move: str) -> Step[Marks]:
+        """Mark a cell. Raises GameError if the game is over, or for no cell or a taken one."""
+        bit = self._empty_cell(position, move)
+        x_moves = self.to_move(position) == 1
+        after = Marks(position.x | bit, position.o) if x_moves else Marks(position.x, position.o | bit)
+        return Step(after, self.totals(after)[0 if x_moves else 1])
+
+    def _empty_cell(self, position: Marks, move: str) -> int:
+        board = board_of(self.size)
+        bit = board.cells.get(move)
+        if self.winner(position) is not None:
+            raise GameError("the game is over")
+        if bit is None:
+            raise GameError(
+                f"a move of {self.name} is a cell from a1 to {list(board.cells)[-1]}, not {move!r}"
+            )
+        if bit & (position.x | position.o):
+            raise GameError(f"{move} is taken")
+        return bit
