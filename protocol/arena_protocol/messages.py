@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from arena_protocol.codec import Printer, Reader, shown, tokens_of
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.fields import (
     COUNT,
@@ -27,10 +28,9 @@ from arena_protocol.fields import (
     valid_name,
 )
 from arena_protocol.lines import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT
-from arena_protocol.shapes import Direction, Printer, Reader, Shape, shown
+from arena_protocol.shapes import Direction, Shape
 
 __all__ = [
-    "SHAPES",
     "TABLE",
     "VERSION",
     "Arena",
@@ -328,11 +328,10 @@ TABLE: Final[tuple[Shape, ...]] = (
     Shape("ERROR", Error, Direction.SERVER, {"code": WORD, "text": TEXT}, {"retry_after": COUNT}),
 )
 
-SHAPES: Final[dict[type[Any], Shape]] = {shape.type: shape for shape in TABLE}
-
-_PRINTERS: Final = {shape.type: Printer(shape).print for shape in TABLE}
-_CLIENT_READERS: Final = {s.verb: Reader(s).read for s in TABLE if s.direction is not Direction.SERVER}
-_SERVER_READERS: Final = {s.verb: Reader(s).read for s in TABLE if s.direction is not Direction.CLIENT}
+_READERS: Final = {shape.type: Reader(shape) for shape in TABLE}
+_PRINTERS: Final = {shape.type: Printer(shape, _READERS[shape.type]).print for shape in TABLE}
+_CLIENT_VERBS: Final = {s.verb: _READERS[s.type].read for s in TABLE if s.direction is not Direction.SERVER}
+_SERVER_VERBS: Final = {s.verb: _READERS[s.type].read for s in TABLE if s.direction is not Direction.CLIENT}
 
 
 def encode(message: Message) -> bytes:
@@ -340,7 +339,7 @@ def encode(message: Message) -> bytes:
 
     Raises LocalProtocolError if a value has no form on the wire or the line is too long.
     """
-    return _PRINTERS[type(message)](message)
+    return _PRINTERS[type(message)](message) + b"\n"
 
 
 def parse_client(line: bytes) -> ClientMessage | None:
@@ -349,7 +348,7 @@ def parse_client(line: bytes) -> ClientMessage | None:
     Any bytes give a message, None or ProtocolError, and nothing else. The codes are
     too-long, syntax, unknown-verb, and name for a name of a wrong form.
     """
-    message: ClientMessage | None = _parse(line, CLIENT_LINE_LIMIT, _CLIENT_READERS)
+    message: ClientMessage | None = _parse(line, CLIENT_LINE_LIMIT, _CLIENT_VERBS)
     return message
 
 
@@ -359,32 +358,20 @@ def parse_server(line: bytes) -> ServerMessage | None:
     Any bytes give a message, None or ProtocolError, and nothing else. The codes are
     too-long, syntax, unknown-verb, and name for a name of a wrong form.
     """
-    message: ServerMessage | None = _parse(line, SERVER_LINE_LIMIT, _SERVER_READERS)
+    message: ServerMessage | None = _parse(line, SERVER_LINE_LIMIT, _SERVER_VERBS)
     return message
 
 
-def _parse(line: bytes, limit: int, readers: Mapping[str, Callable[[list[str]], Any]]) -> Any:
+def _parse(line: bytes, limit: int, verbs: Mapping[str, Callable[[str], Any]]) -> Any:
     if line.endswith(b"\r"):
         line = line[:-1]
     if len(line) > limit:
-        raise ProtocolError(ErrorCode.TOO_LONG, f"a line may have {limit} bytes at most")
+        raise ProtocolError(ErrorCode.TOO_LONG, f"a line may have {limit} bytes")
     if not line:
         return None
-    tokens = _tokens(line)
-    read = readers.get(tokens[0])
-    if read is None:
-        raise ProtocolError(ErrorCode.UNKNOWN_VERB, f"there is no verb {shown(tokens[0])}")
-    return read(tokens)
-
-
-def _tokens(line: bytes) -> list[str]:
-    """The tokens of a line: printable ASCII with exactly one space between any two."""
+    # Latin-1 reads any byte; what is not ASCII fits no message and is refused below.
     text = line.decode("latin-1")
-    if not (text.isascii() and text.isprintable()):
-        raise ProtocolError(ErrorCode.SYNTAX, "a line is printable ASCII; a byte of this one is not")
-    tokens = text.split(" ")
-    if "" in tokens:
-        raise ProtocolError(
-            ErrorCode.SYNTAX, "tokens have exactly one space between them, and none around them"
-        )
-    return tokens
+    read = verbs.get(text.partition(" ")[0])
+    if read is None:
+        raise ProtocolError(ErrorCode.UNKNOWN_VERB, f"there is no verb {shown(tokens_of(text)[0])}")
+    return read(text)
