@@ -108,8 +108,6 @@ NAMES: Final = Kind("names", "names with commas between them", _list(_NAME), _wo
 HEX: Final = Kind(
     "hex", "bytes as pairs of hexadecimal digits 0-9a-f", "(?:[0-9a-f]{2})*", bytes.fromhex, bytes.hex
 )
-    "hex", "bytes as pairs of hexadecimal digits 0-9a-f", "(?:[0-9a-f]{2})*", bytes.fromhex, bytes.hex
-)
 TEXT: Final = Kind(
     "text", "words of printable ASCII with single spaces between them", f"{_WORD}(?: {_WORD})*", str, str
 )
