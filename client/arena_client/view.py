@@ -50,10 +50,17 @@ class GameView:
     over: wire.Over | None = None
     _memo: _Memo = field(default_factory=_Memo, repr=False, compare=False)
 
+    @classmethod
+    def of(cls, offer: wire.Game) -> GameView:
+        """Begin with the line GAME. Raises ClientError if its seats do not add up."""
+        if offer.seats != len(offer.names) or not 1 <= offer.seat <= offer.seats:
+            raise ClientError(f"{offer.game_id}: the server sent GAME with seats that do not add up")
+        return cls(offer)
+
     def after(self, message: wire.ServerMessage) -> GameView:
         """Return the view after one more line; lines that say nothing of the game change nothing.
 
-        Raises ClientError for a PLAYED that does not follow the ply before it.
+        Raises ClientError for a ply out of order and for values that are not one a seat.
         """
         change = _CHANGES.get(type(message))
         return self if change is None else change(self, message)
@@ -226,14 +233,23 @@ def _start(view: GameView, message: wire.Start) -> GameView:
 
 
 def _turn(view: GameView, message: wire.Turn) -> GameView:
+    _check(view, "TURN", message.ply, message.clock)
     return replace(view, turn=message)
 
 
 def _played(view: GameView, message: wire.Played) -> GameView:
-    if message.ply != view.ply:
-        raise ClientError(f"{view.game_id}: the server sent PLAYED {message.ply} where ply {view.ply} is due")
+    _check(view, "PLAYED", message.ply, message.clock, message.total)
     shown = view.shown + (message.reveal or "")
     return replace(view, turn=None, history=(*view.history, message), shown=shown)
+
+
+def _check(view: GameView, verb: str, ply: int, *lists: tuple[int, ...]) -> None:
+    if ply != view.ply:
+        raise ClientError(f"{view.game_id}: the server sent {verb} {ply} where ply {view.ply} is due")
+    if any(len(values) != view.seats for values in lists):
+        raise ClientError(
+            f"{view.game_id}: the server sent {verb} with values for other than {view.seats} seats"
+        )
 
 
 def _zombie(view: GameView, message: wire.Zombie) -> GameView:
@@ -243,6 +259,7 @@ def _zombie(view: GameView, message: wire.Zombie) -> GameView:
 
 
 def _over(view: GameView, message: wire.Over) -> GameView:
+    _check(view, "OVER", view.ply, message.total)
     return replace(view, turn=None, over=message)
 
 
