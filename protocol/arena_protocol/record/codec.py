@@ -8,6 +8,7 @@ in order. It must not know: whether what a record says is true (see `audit.py`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import fields
 from hashlib import sha256
@@ -18,6 +19,8 @@ import msgpack
 from arena_protocol.record.model import FORMAT, FaultRecord, GameRecord, PlyRecord, RecordError
 
 _DIGEST = sha256().digest_size
+#: Far more digits than any seed has, and few enough to be printed in decimal.
+_HEX = re.compile("-?[0-9a-f]{1,256}", re.ASCII)
 _Reader = Callable[[object, str], object]
 
 
@@ -113,10 +116,9 @@ def _options(value: object, where: str) -> object:
 
 def _seed(value: object, where: str) -> object:
     text: Any = _text(value, where)
-    try:
-        return int(text, 16)
-    except ValueError as error:
-        raise RecordError(f"damaged record: {where}: expected hex digits, found {text[:20]!r}") from error
+    if not _HEX.fullmatch(text):
+        raise RecordError(f"damaged record: {where}: expected hex digits, found {text[:20]!r}")
+    return int(text, 16)
 
 
 _PLY: dict[str, _Reader] = {

@@ -1,19 +1,14 @@
 """From a seed to a start board and a sequence, the same in every language and version.
 
-Python's `random` may change its algorithms, so the draws come from SHA-256: block i
-(i = 0, 1, ...) is the digest of the ASCII text `insertion:SEED:i`, SEED in decimal, and the
-blocks are read byte by byte. A number below n takes the next byte b < 256 - 256 % n and is
-b % n; bytes beyond that are skipped, so that every number is equally likely.
-
-It must not know: options as text, seats, clocks.
+Python's `random` may change its algorithms, so the draws are those of `games/draws.py` with the
+label `insertion`; `RULES.md` publishes them. It must not know: options as text, seats, clocks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from hashlib import sha256
-from itertools import count
 
+from arena_protocol.games.draws import draw_below, draw_bytes
 from arena_protocol.games.insertion.rules import drop, runs
 from arena_protocol.games.insertion.text import SIDE, Planes
 
@@ -25,19 +20,9 @@ def draw_deal(seed: int, start: str | Planes, colours: int, plies: int) -> tuple
     the draws is: for `partial` the heights of the columns from the left; the pictures of the
     board column by column, each from the bottom up; the pictures of the sequence.
     """
-    draws = _bytes(seed)
+    draws = draw_bytes("insertion", seed)
     board = _board(draws, start, colours) if isinstance(start, str) else start
-    return board, "".join(str(1 + _below(draws, colours)) for _ in range(plies))
-
-
-def _bytes(seed: int) -> Iterator[int]:
-    for block in count():
-        yield from sha256(f"insertion:{seed}:{block}".encode("ascii")).digest()
-
-
-def _below(draws: Iterator[int], n: int) -> int:
-    limit = 256 - 256 % n
-    return next(byte for byte in draws if byte < limit) % n
+    return board, "".join(str(1 + draw_below(draws, colours)) for _ in range(plies))
 
 
 def _board(draws: Iterator[int], start: str, colours: int) -> Planes:
@@ -50,13 +35,13 @@ def _board(draws: Iterator[int], start: str, colours: int) -> Planes:
 
 def _heights(draws: Iterator[int], start: str) -> list[int]:
     if start == "partial":
-        return [_below(draws, SIDE + 1) for _ in range(SIDE)]
+        return [draw_below(draws, SIDE + 1) for _ in range(SIDE)]
     return [SIDE if start == "full" else 0] * SIDE
 
 
 def _stack(draws: Iterator[int], planes: Planes, x: int, colours: int) -> Planes:
     """Put a picture that makes no run on column x; at most two colours would make one, and C >= 3."""
     while True:
-        p0, p1, p2, _ = drop(*planes, x, 1 + _below(draws, colours))
+        p0, p1, p2, _ = drop(*planes, x, 1 + draw_below(draws, colours))
         if not runs(p0, p1, p2):
             return p0, p1, p2

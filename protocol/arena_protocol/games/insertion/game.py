@@ -20,6 +20,7 @@ from arena_protocol.games.insertion.text import (
     format_board,
     parse_board,
 )
+from arena_protocol.games.options import whole_number
 
 #: The moves in their natural order, clockwise along the rim from the bottom left.
 MOVES = tuple(str(number) for number in range(1, rules.MOVES + 1))
@@ -111,12 +112,12 @@ class Insertion(Game[Position]):
     @classmethod
     def from_options(cls, options: Mapping[str, object]) -> Insertion:
         """Build from the options of GAME or of a configuration. Raises GameError, naming the option."""
-        colours = _whole(options, "colours", cls.colours, 3, MAX_COLOURS)
+        colours = whole_number(cls.name, options, "colours", cls.colours, 3, MAX_COLOURS)
         return cls(
-            seats=_whole(options, "seats", cls.seats, 2, 4),
-            plies=_whole(options, "plies", cls.plies, 1, MAX_PLIES),
+            seats=whole_number(cls.name, options, "seats", cls.seats, 2, 4),
+            plies=whole_number(cls.name, options, "plies", cls.plies, 1, MAX_PLIES),
             colours=colours,
-            lookahead=_whole(options, "lookahead", cls.lookahead, 1, MAX_LOOKAHEAD),
+            lookahead=whole_number(cls.name, options, "lookahead", cls.lookahead, 1, MAX_LOOKAHEAD),
             start_kind=_start_kind(options),
             board=_given_board(options, colours),
         )
@@ -194,15 +195,6 @@ class Insertion(Game[Position]):
     def end(self, position: Position) -> str | None:
         """`complete` after the last ply; insertion knows no other end."""
         return "complete" if position.played >= self.plies else None
-
-
-def _whole(options: Mapping[str, object], key: str, default: int, low: int, high: int) -> int:
-    value = options.get(key, default)
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= len(str(high)):
-        value = int(value)
-    if type(value) is not int or not low <= value <= high:  # a bool is no number here
-        raise GameError(f"insertion: {key} is a whole number from {low} to {high}, not {value!r}")
-    return value
 
 
 def _start_kind(options: Mapping[str, object]) -> str:

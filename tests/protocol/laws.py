@@ -1,0 +1,189 @@
+"""The laws that every game must obey: one kit, run by `test_games_laws.py` for each of them.
+
+A law takes a game and hypothesis' data to draw seeds and moves from. A new game is entered in
+the list there and nowhere here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+
+from arena_protocol.games import make_game
+from arena_protocol.games.base import Deal, Game, GameError
+
+Law = Callable[[Game[Any], st.DataObject], None]
+
+SEEDS = st.integers(0, 2**256)
+#: Longer than any game under law may last.
+MANY_PLIES = 400
+NO_MOVES = st.sampled_from(
+    ["", "0", "06", "-1", " 1", "1 ", "1.0", "99", "a99", "zz", "¹", "١", "MOVE"]
+) | st.text(max_size=4)
+LAWS: list[Law] = []
+
+
+def law(check: Law) -> Law:
+    LAWS.append(check)
+    return check
+
+
+def some_position(game: Game[Any], data: st.DataObject) -> tuple[Deal, Any]:
+    """A deal, and a position somewhere in a game from it, the end included."""
+    deal = game.deal(data.draw(SEEDS))
+    position = game.start(deal)
+    chance = some_chance(data)
+    for _ in range(data.draw(st.integers(0, 40) | st.just(MANY_PLIES))):
+        moves = game.legal_moves(position)
+        if not moves:
+            break
+        position = game.play(position, chance.choice(moves)).position
+    return deal, position
+
+
+def some_chance(data: st.DataObject) -> Random:
+    """Moves at random from one drawn number: whole games fit into one example."""
+    return Random(data.draw(st.integers(0, 2**32)))
+
+
+@law
+def options_round_trip(game: Game[Any], data: st.DataObject) -> None:
+    printed = game.options()
+    again = make_game(game.name, {**printed, "seats": str(game.seats)})
+    assert again == game
+    assert again.options() == printed
+    assert set(printed) <= game.OPTIONS
+    assert "seats" not in printed  # GAME prints it for every game
+    assert all(" " not in text and text.isascii() and text.isprintable() for text in printed.values())
+
+
+@law
+def unknown_options_are_ignored(game: Game[Any], data: st.DataObject) -> None:
+    later = {**game.options(), "seats": game.seats, "of-a-later-version": "1"}
+    assert make_game(game.name, later) == game
+
+
+@law
+def a_seed_fixes_the_deal(game: Game[Any], data: st.DataObject) -> None:
+    seed = data.draw(SEEDS)
+    twin = make_game(game.name, {**game.options(), "seats": game.seats})
+    deal = game.deal(seed)
+    assert twin.deal(seed) == deal
+    position = game.start(deal)
+    assert game.state_text(position) == deal.board
+    assert game.totals(position) == (0,) * game.seats
+    assert game.end(position) is None
+
+
+@law
+def the_state_text_is_one_word_and_reads_back(game: Game[Any], data: st.DataObject) -> None:
+    deal, position = some_position(game, data)
+    text = game.state_text(position)
+    assert text.isascii()
+    assert len(text.split()) == 1
+    assert game.state_text(game.start(Deal(text, deal.sequence))) == text
+
+
+@law
+def the_seat_to_move_is_a_seat(game: Game[Any], data: st.DataObject) -> None:
+    _, position = some_position(game, data)
+    assert 1 <= game.to_move(position) <= game.seats
+
+
+@law
+def legal_moves_can_be_played_and_leave_the_position_as_it_was(game: Game[Any], data: st.DataObject) -> None:
+    _, position = some_position(game, data)
+    before = (game.state_text(position), game.totals(position), game.to_move(position), hash(position))
+    moves = game.legal_moves(position)
+    assert len(set(moves)) == len(moves)
+    for move in moves:
+        assert game.is_legal(position, move)
+        assert game.play(position, move) == game.play(position, move)
+    assert before == (
+        game.state_text(position),
+        game.totals(position),
+        game.to_move(position),
+        hash(position),
+    )
+
+
+@law
+def any_other_move_is_refused_in_one_line(game: Game[Any], data: st.DataObject) -> None:
+    _, position = some_position(game, data)
+    move = data.draw(NO_MOVES.filter(lambda text: text not in game.legal_moves(position)))
+    assert not game.is_legal(position, move)
+    with pytest.raises(GameError) as refused:
+        game.play(position, move)
+    assert str(refused.value).isprintable()
+
+
+@law
+def the_game_is_over_just_when_no_move_is_left(game: Game[Any], data: st.DataObject) -> None:
+    _, position = some_position(game, data)
+    assert (game.end(position) is None) == bool(game.legal_moves(position))
+
+
+@law
+def the_points_of_a_ply_are_what_the_total_of_the_mover_grows_by(
+    game: Game[Any], data: st.DataObject
+) -> None:
+    _, position = some_position(game, data)
+    for move in game.legal_moves(position)[:20]:
+        seat, step = game.to_move(position), game.play(position, move)
+        before, after = game.totals(position), game.totals(step.position)
+        assert len(after) == game.seats
+        assert after[seat - 1] - before[seat - 1] == step.points
+
+
+@law
+def every_game_ends(game: Game[Any], data: st.DataObject) -> None:
+    chance = some_chance(data)
+    position = game.start(game.deal(data.draw(SEEDS)))
+    for _ in range(MANY_PLIES):
+        moves = game.legal_moves(position)
+        if not moves:
+            break
+        position = game.play(position, chance.choice(moves)).position
+    assert game.end(position) is not None
+
+
+@law
+def the_zombie_move_is_always_legal_and_else_a_forfeit_costs_the_forfeiter(
+    game: Game[Any], data: st.DataObject
+) -> None:
+    _, position = some_position(game, data)
+    if game.zombie_move is None:
+        seat = data.draw(st.integers(1, game.seats))
+        totals = game.forfeit(position, seat)
+        assert len(totals) == game.seats
+        assert all(totals[seat - 1] < points for other, points in enumerate(totals, 1) if other != seat)
+    elif game.end(position) is None:
+        assert game.is_legal(position, game.zombie_move)
+
+
+@law
+def a_client_sees_the_same_game_as_the_referee(game: Game[Any], data: st.DataObject) -> None:
+    """A client knows STATE and NEXT, then a move and what it reveals, ply by ply."""
+    deal = game.deal(data.draw(SEEDS))
+    referee = game.start(deal)
+    client = game.start(Deal(deal.board, game.preview(deal) or ""))
+    shown = game.preview(deal) or ""
+    chance = some_chance(data)
+    for ply in range(1, MANY_PLIES):
+        moves = game.legal_moves(referee)
+        assert game.legal_moves(client) == moves
+        if not moves:
+            break
+        move = chance.choice(moves)
+        referee, step = game.play(referee, move).position, game.play(client, move)
+        revealed = game.reveal(deal, ply)
+        client = game.extend(step.position, revealed) if revealed is not None else step.position
+        shown += revealed or ""
+        assert deal.sequence.startswith(shown)
+        assert game.state_text(client) == game.state_text(referee)
+        assert game.totals(client) == game.totals(referee)
+    assert shown == deal.sequence
