@@ -1,0 +1,1 @@
+"""The players of insertion: the ladder of the seed, one engine a file, and what they share."""

@@ -1,0 +1,63 @@
+"""The engines by name: from `champion:depth=5` to a player.
+
+One table for `arena bot`, `arena match`, `arena analyse` and configuration files. Making an engine
+is quick and imports no compiler; `warm_up` does that. It must not know: how anything is played.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from arena_engines.engine import Engine, EngineError, Parameter
+from arena_engines.insertion.champion import Champion
+from arena_engines.insertion.minimax import Minimax
+from arena_engines.insertion.simple import Dummy, Greedy, Random
+
+#: Every engine, the weakest first.
+ENGINES: tuple[type[Engine], ...] = (Dummy, Random, Greedy, Minimax, Champion)
+
+
+def create(spec: str, game: str = "insertion") -> Engine:
+    """Return the engine of a specification: `NAME` or `NAME:key=value,key=value`.
+
+    What is left out has its default. Raises EngineError, one line naming what is wrong and
+    what would be right.
+    """
+    name, colon, rest = spec.partition(":")
+    kind = engine_class(name, game)
+    values: dict[str, int | str | None] = {}
+    for item in rest.split(",") if colon else ():
+        key, _, text = item.partition("=")
+        parameter = _parameter(kind, key)
+        if key in values:
+            raise EngineError(f"engine {spec}: {key} is given twice")
+        try:
+            values[key] = parameter.parse(text)
+        except EngineError as error:
+            raise EngineError(f"engine {name}: {error}") from error
+    return kind(values)
+
+
+def engine_class(name: str, game: str = "insertion") -> type[Engine]:
+    """Return the class of a name. Raises EngineError listing the right names."""
+    known = {each.name: each for each in ENGINES if each.game == game}
+    if not known:
+        games = sorted({each.game for each in ENGINES})
+        raise EngineError(f"no engine plays {game!r}; engines play: {', '.join(games)}")
+    if name not in known:
+        raise EngineError(f"no engine {name!r} for {game}; there are: {', '.join(known)}")
+    return known[name]
+
+
+def _parameter(kind: type[Engine], key: str) -> Parameter:
+    for each in kind.parameters:
+        if each.name == key:
+            return each
+    right = describe(kind.parameters)
+    takes = f"its parameters are: {right}" if right else "it takes none"
+    raise EngineError(f"engine {kind.name} has no parameter {key!r}; {takes}")
+
+
+def describe(parameters: Iterable[Parameter]) -> str:
+    """List the parameters on one line: `depth=1..20, strategy=cooperative|spoiling`."""
+    return ", ".join(f"{each.name}={each.expected}" for each in parameters)

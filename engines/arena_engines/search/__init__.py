@@ -1,0 +1,1 @@
+"""Readable searches, one algorithm a file: teachers, and oracles of the compiled kernels."""

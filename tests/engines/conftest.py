@@ -1,0 +1,57 @@
+"""Positions from played games, on which the engines are compared."""
+
+from __future__ import annotations
+
+import random
+from typing import NamedTuple
+
+import pytest
+from hypothesis import settings
+
+from arena_engines.insertion.simple import Greedy
+from arena_protocol.games.insertion import Insertion
+from arena_protocol.games.insertion.text import format_board, parse_board
+
+# The first example of a property may compile a kernel; no test asserts a time.
+settings.register_profile("engines", deadline=None)
+settings.load_profile("engines")
+
+
+class Case(NamedTuple):
+    """One position as an analysis takes it."""
+
+    board: str
+    visible: str
+    colours: int
+
+
+def played_game(seed: int, colours: int, start: str, plies: int = 48) -> list[Case]:
+    """A game of a greedy seat against a random one, every third position of it."""
+    game = Insertion.from_options({"colours": colours, "start": start, "plies": plies + 12})
+    position = game.start(game.deal(seed))
+    chance = random.Random(seed)
+    cases = []
+    for ply in range(plies):
+        if ply % 3 == 0:
+            cases.append(Case(position.board, position.visible[:10], colours))
+        greedy = Greedy().analyse(position.board, position.visible, 1).move
+        move = greedy if ply % 2 else chance.randint(1, 15)
+        position = game.play(position, str(move)).position
+    return cases
+
+
+@pytest.fixture(scope="session")
+def cases() -> list[Case]:
+    """240 positions: 3 to 7 colours, boards full, half empty and sparse."""
+    starts = ("full", "partial", "empty")
+    return [
+        case
+        for colours in range(3, 8)
+        for number, start in enumerate(starts)
+        for case in played_game(100 * colours + number, colours, start)
+    ]
+
+
+def mirrored(board: str) -> str:
+    """The same board seen in a mirror."""
+    return format_board(parse_board("/".join(row[::-1] for row in board.split("/"))))

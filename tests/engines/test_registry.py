@@ -1,0 +1,106 @@
+"""Engines by name: what is right makes a player, what is wrong is one clear line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from arena_engines.engine import EngineError, Situation
+from arena_engines.registry import ENGINES, create, engine_class
+
+BOARD = "53351/34233/13552/44215/44526"
+
+
+def test_every_engine_is_made_from_its_name_and_from_its_spec() -> None:
+    for kind in ENGINES:
+        engine = create(kind.name)
+        assert type(engine) is kind
+        assert create(engine.spec).spec == engine.spec
+
+
+def test_names_are_unique_in_a_game() -> None:
+    keys = [(kind.game, kind.name) for kind in ENGINES]
+    assert len(keys) == len(set(keys))
+
+
+def test_a_parameter_is_set_and_the_rest_keeps_its_default() -> None:
+    assert create("champion").spec == "champion:depth=5"
+    assert create("champion:depth=3").values["depth"] == 3
+    assert create("random:seed=7").spec == "random:seed=7"
+    assert repr(create("dummy")) == "create('dummy')"
+
+
+@pytest.mark.parametrize(
+    ("spec", "texts"),
+    [
+        ("alphazero", ["no engine 'alphazero' for insertion", "dummy", "greedy", "minimax", "champion"]),
+        ("", ["no engine ''", "champion"]),
+        ("champion:deep=5", ["engine champion has no parameter 'deep'", "depth=1..20"]),
+        ("champion:", ["engine champion has no parameter ''", "depth=1..20"]),
+        ("dummy:depth=5", ["engine dummy has no parameter 'depth'", "it takes none"]),
+        ("champion:depth=five", ["engine champion: depth=five: expected depth=1..20"]),
+        ("champion:depth=0", ["depth=0: expected depth=1..20"]),
+        ("champion:depth=21", ["depth=21: expected depth=1..20"]),
+        ("champion:depth=", ["depth=: expected depth=1..20"]),
+        ("champion:depth=-1", ["depth=-1: expected depth=1..20"]),
+        ("champion:depth=4,depth=5", ["engine champion:depth=4,depth=5: depth is given twice"]),
+    ],
+)
+def test_a_wrong_specification_is_one_line_with_the_right_ones(spec: str, texts: list[str]) -> None:
+    with pytest.raises(EngineError) as caught:
+        create(spec)
+    text = str(caught.value)
+    assert "\n" not in text
+    for part in texts:
+        assert part in text
+
+
+def test_an_unknown_game_is_told_with_the_known_ones() -> None:
+    with pytest.raises(EngineError, match="no engine plays 'go'; engines play: insertion"):
+        engine_class("champion", "go")
+
+
+def test_engines_are_listed_made_and_the_simple_ones_play_without_numba() -> None:
+    program = (
+        "import sys\n"
+        "from arena_engines.registry import create\n"
+        "from arena_engines.engine import Situation\n"
+        "create('champion')\n"
+        "for name in ('dummy', 'random', 'greedy'):\n"
+        f"    create(name).choose(Situation(board={BOARD!r}, visible='61634'))\n"
+        "sys.exit('numba' in sys.modules or 'numpy' in sys.modules)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", [kind.name for kind in ENGINES])
+@pytest.mark.parametrize("seats", [2, 3, 4])
+@pytest.mark.parametrize("visible", ["6", "61", "61634", "61634513435625445315616345134356"])
+def test_every_engine_plays_a_legal_move_with_any_seats_and_any_lookahead(
+    name: str, seats: int, visible: str
+) -> None:
+    engine = create(f"{name}:depth=3" if "depth" in create(name).values else name)
+    for ply, plies in ((1, 200), (199, 200), (200, 200), (1, 1)):
+        situation = Situation(board=BOARD, visible=visible, ply=ply, plies=plies, seats=seats)
+        assert 1 <= engine.choose(situation) <= 15
+
+
+@pytest.mark.parametrize("name", [kind.name for kind in ENGINES])
+@pytest.mark.parametrize(
+    ("board", "visible", "depth", "text"),
+    [
+        ("nonsense", "61", 2, "a board is five rows of five cells"),
+        ("1..../...../...../...../.....", "61", 2, "hangs over an empty cell"),
+        (BOARD, "68", 2, "a picture of the sequence is a colour"),
+        (BOARD, "6a", 1, "a picture of the sequence is a colour"),
+        (BOARD, "", 2, "no picture is visible"),
+        (BOARD, "61", 0, "depth=0: expected at least 1"),
+    ],
+)
+def test_what_is_no_position_is_refused_by_every_engine(
+    name: str, board: str, visible: str, depth: int, text: str
+) -> None:
+    with pytest.raises(EngineError, match=text):
+        create(name).analyse(board, visible, depth)
