@@ -161,8 +161,9 @@ class _Audit:
         self.clock = (*self.clock[: ply.seat - 1], after, *self.clock[ply.seat :])
 
     def check_end(self) -> None:
-        """Check the end and the totals."""
+        """Check the last position, the end and the totals."""
         self.place = "end"
+        self._equal("final position", self.game.state_text(self.position), self.record.final)
         end, totals = self._outcome()
         self._equal("end", end, self.record.end)
         self._equal("totals", totals, self.record.totals)
@@ -172,8 +173,13 @@ class _Audit:
         if self.record.end == _VOID:
             return _VOID, totals
         if self.faults and self.game.zombie_move is None:
-            return _FORFEIT, self.game.forfeit(self.position, self.faults[0].seat)
+            return _FORFEIT, self._forfeited()
         return self.game.end(self.position) or "void (the game is not over)", totals
+
+    def _forfeited(self) -> tuple[int, ...]:
+        """The totals where seats forfeited: several at once (none was ready, say) have all lost."""
+        lost = [self.game.forfeit(self.position, fault.seat) for fault in self.faults]
+        return tuple(min(points) for points in zip(*lost, strict=True))
 
 
 def _show(value: object) -> str:

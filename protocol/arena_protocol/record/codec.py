@@ -111,7 +111,7 @@ def _row(build: Callable[..., object], columns: dict[str, _Reader]) -> _Reader:
 
 def _options(value: object, where: str) -> object:
     pairs: Any = _map(value, where)
-    return {key: _text(text, f"{where}: {key}") for key, text in pairs.items()}
+    return {_text(key, where): _text(text, f"{where}: {key}") for key, text in pairs.items()}
 
 
 def _seed(value: object, where: str) -> object:

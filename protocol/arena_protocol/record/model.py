@@ -69,7 +69,8 @@ class FaultRecord:
 class GameRecord:
     """A whole game. `board` and `sequence` are what `seed` deals and `commit` fixed beforehand.
 
-    `options` are the game's own, as GAME prints them; the seats are as many as `names`.
+    `final` is the position after the last ply, as STATE prints it: without it, a move could be
+    exchanged for another that earns the same. `options` are the game's own, as GAME prints them; the seats are as many as `names`.
     `end` is the game's own word (`complete`, ...), `forfeit`, or `void` for a game the
     platform broke off; the plies of a void game may stop anywhere.
     """
@@ -91,6 +92,7 @@ class GameRecord:
     margin_ms: int
     plies: tuple[PlyRecord, ...]
     faults: tuple[FaultRecord, ...]
+    final: str
     totals: tuple[int, ...]
     end: str
 
