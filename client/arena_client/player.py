@@ -22,9 +22,10 @@ from arena_client.view import GameView
 from arena_protocol import messages as wire
 from arena_protocol.errors import ErrorCode, LocalProtocolError, ProtocolError
 from arena_protocol.lines import SERVER_LINE_LIMIT, LineBuffer, Overlong
+from arena_protocol.reasons import ByeReason
 from arena_protocol.session import LOGGED_IN, ClientSession
 
-AGENT = "insertion-arena"
+AGENT = "arena-client"
 
 logger = logging.getLogger("arena_client")
 
@@ -59,7 +60,7 @@ class Player:
         self.farewell: str | None = None
         #: Whether this connection has been logged in.
         self.welcomed = False
-        #: Why the server refused this connection for now, and for how many seconds at least.
+        #: Why the server gives this connection up for now, and for how many seconds at least.
         self.refusal: str | None = None
         self.retry_after = 0
         self._hello = wire.Hello(wire.VERSION, name, tuple(bot.games), token, agent=agent)
@@ -248,7 +249,10 @@ class Player:
         self._send(wire.Pong(message.token))
 
     def _on_bye(self, message: wire.Bye) -> None:
-        self.farewell = message.reason
+        if message.reason == ByeReason.SLOW:
+            self.refusal = f"the server said BYE: {ByeReason.SLOW.meaning}"  # the contest goes on: come back
+        else:
+            self.farewell = message.reason
 
     def _on_error(self, message: wire.Error) -> None:
         if self.welcomed:

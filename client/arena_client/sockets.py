@@ -5,6 +5,7 @@ It must not know: event loops, the wire.
 
 from __future__ import annotations
 
+import os
 import socket
 from typing import Protocol
 
@@ -57,7 +58,9 @@ def describe(error: BaseException) -> str:
         return describe(cause(error))
     if isinstance(error.__cause__, OSError | BaseExceptionGroup):
         return describe(error.__cause__)
-    # Only the errors of the two event loops' time limits have no text of their own.
+    if isinstance(error, OSError) and not isinstance(error, socket.gaierror) and error.errno:
+        return os.strerror(error.errno)  # the loops put texts of their own in its place
+    # Only the errors of the two loops' time limits have no text at all.
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or "no answer in time"
 
 

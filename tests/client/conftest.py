@@ -1,0 +1,81 @@
+"""What the tests of the client share: a scripted server, and a driver for either shell."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import trio
+
+from arena_client import asyncio_shell, trio_shell
+from arena_client.patience import Patience
+
+from .fake_server import FakeServer, serving
+
+#: Come back at once, twice.
+EAGER = Patience(delays=lambda: iter([0.0, 0.0]), farewell=5.0)
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    yield from serving()
+
+
+class Asyncio:
+    """Drives `asyncio_shell`."""
+
+    shell = asyncio_shell
+
+    def play(self, bot: Any, port: int, *, name: str = "me", patience: Patience = EAGER, **more: Any) -> str:
+        return asyncio_shell.run(bot, "127.0.0.1", port, name=name, patience=patience, **more)
+
+    def play_until(self, event: threading.Event, bot: Any, port: int, **more: Any) -> bool:
+        """Cancel the visit when the event is set; whether it ended as cancelled."""
+
+        async def main() -> bool:
+            visit = asyncio.create_task(
+                asyncio_shell.play(bot, "127.0.0.1", port, name="me", patience=EAGER, **more)
+            )
+            await asyncio.to_thread(event.wait)
+            visit.cancel()
+            await asyncio.wait([visit])
+            return visit.cancelled()
+
+        return asyncio.run(main())
+
+
+class Trio:
+    """Drives `trio_shell`."""
+
+    shell = trio_shell
+
+    def play(self, bot: Any, port: int, *, name: str = "me", patience: Patience = EAGER, **more: Any) -> str:
+        return trio_shell.run(bot, "127.0.0.1", port, name=name, patience=patience, **more)
+
+    def play_until(self, event: threading.Event, bot: Any, port: int, **more: Any) -> bool:
+        """Cancel the visit when the event is set; whether it ended as cancelled."""
+
+        async def main() -> bool:
+            async with trio.open_nursery() as nursery:
+
+                async def visit() -> None:
+                    await trio_shell.play(bot, "127.0.0.1", port, name="me", patience=EAGER, **more)
+
+                nursery.start_soon(visit)
+                await trio.to_thread.run_sync(event.wait)
+                nursery.cancel_scope.cancel()
+            return nursery.cancel_scope.cancelled_caught
+
+        return trio.run(main)
+
+
+Driver = Asyncio | Trio
+
+
+@pytest.fixture(params=[Asyncio, Trio])
+def driver(request: pytest.FixtureRequest) -> Driver:
+    made: Driver = request.param()
+    return made
