@@ -1,0 +1,79 @@
+"""All deadlines of a contest in one heap.
+
+It must not know: what is to be done when one has passed.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from heapq import heappop, heappush
+
+
+class Kind(IntEnum):
+    """What may have a deadline; deadlines of one moment fall in this order."""
+
+    LOGIN = 1
+    GAME = 2
+    ABSENCE = 3
+    FEED = 4
+
+
+#: What has the deadline: the number of a connection, a game, a player, or a game's feed.
+Key = tuple[Kind, int]
+
+
+class Deadlines:
+    """At most one deadline a key, easily moved.
+
+    A clock's deadline moves at every ply and nearly always later, so a key's entry in the
+    heap may be too early: it is corrected when it comes to the top, not at every move.
+    """
+
+    __slots__ = ("_at", "_heap", "_queued")
+
+    def __init__(self) -> None:
+        self._at: dict[Key, int] = {}
+        self._queued: dict[Key, int] = {}
+        self._heap: list[tuple[int, Key]] = []
+
+    def set(self, key: Key, at: int | None) -> None:
+        """Move the deadline of `key`; None takes it away."""
+        if at is None:
+            self._at.pop(key, None)
+            return
+        self._at[key] = at
+        queued = self._queued.get(key)
+        if queued is None or at < queued:
+            self._push(key, at)
+
+    def _push(self, key: Key, at: int) -> None:
+        self._queued[key] = at
+        heappush(self._heap, (at, key))
+
+    @property
+    def next(self) -> int | None:
+        """The earliest deadline; None if there is none."""
+        while self._heap:
+            at, key = self._heap[0]
+            if self._at.get(key) == at:
+                return at
+            self._correct(at, key)
+        return None
+
+    def _correct(self, at: int, key: Key) -> None:
+        """The entry on top is not the deadline of its key: drop it or put the true one in."""
+        heappop(self._heap)
+        if self._queued.get(key) != at:
+            return  # an earlier entry of this key has taken over
+        del self._queued[key]
+        if key in self._at:
+            self._push(key, self._at[key])
+
+    def due(self, now: int) -> list[Key]:
+        """Take away all deadlines up to `now` and return their keys, the earliest first."""
+        keys: list[Key] = []
+        while (at := self.next) is not None and at <= now:
+            _, key = heappop(self._heap)
+            del self._at[key], self._queued[key]
+            keys.append(key)
+        return keys

@@ -1,0 +1,75 @@
+"""What a contest wants done: the shell carries these out in order and judges nothing.
+
+It must not know: how bytes move, where records are kept, what a log looks like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from arena_protocol.record import GameRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Write `data` (whole lines) to `conn`.
+
+    `turn` marks a TURN as (game id, ply): once its last byte is handed to the socket the
+    shell answers with the event Handed, for the mover's clock runs from there.
+    """
+
+    conn: int
+    data: bytes
+    turn: tuple[str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """Close `conn` once what was sent before is flushed. No event of `conn` is awaited any more."""
+
+    conn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mute:
+    """Read nothing more from `conn` until Unmute."""
+
+    conn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unmute:
+    """Read from `conn` again."""
+
+    conn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Make this record durable, then answer with the event Stored."""
+
+    game_id: str
+    record: GameRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """Nothing more will be played, and every result has been told.
+
+    `reason` is `finished`, or `stopped` after the event Stop. It comes once.
+    """
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something for the log and for people; `level` is `info` or `warning`."""
+
+    level: str
+    event: str
+    fields: Mapping[str, object] = field(default_factory=dict)
+
+
+Effect = Send | Close | Mute | Unmute | Store | Finished | Note

@@ -1,0 +1,64 @@
+"""Which game starts next: the first of the schedule whose players are all free.
+
+It must not know: why a player is free or not, connections, results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from itertools import combinations
+
+from arena_server.core.schedule import Pairing, Schedule
+
+
+class Pairer:
+    """Hands out the games of a schedule, each once.
+
+    After `take` has given None no game can start until somebody else becomes free; so only
+    groups with a newly free player need looking at, not the whole schedule.
+    """
+
+    def __init__(self, schedule: Schedule, seats: int) -> None:
+        self._schedule = schedule
+        self._seats = seats
+        self._group = {frozenset(group): number for number, group in enumerate(schedule.groups)}
+        self._played = [0] * len(schedule.groups)
+        self._free: set[str] = set()
+        self._fresh: set[str] = set()
+
+    def free(self, name: str) -> None:
+        """`name` may play from now on."""
+        self._free.add(name)
+        self._fresh.add(name)
+
+    def busy(self, name: str) -> None:
+        """`name` may not."""
+        self._free.discard(name)
+        self._fresh.discard(name)
+
+    def take(self) -> Pairing | None:
+        """The next game that can start, or None. Its players are busy from now on."""
+        numbers = [number for name in self._fresh for number in self._pending(name)]
+        if not numbers:
+            self._fresh.clear()
+            return None
+        pairing = self._schedule.pairing(min(numbers))
+        self._played[self._group[frozenset(pairing.names)]] += 1
+        for name in pairing.names:
+            self.busy(name)
+        return pairing
+
+    def _pending(self, name: str) -> Iterable[int]:
+        """The numbers of the games that `name` could play now, one a group."""
+        others = self._free - {name}
+        for company in combinations(others, self._seats - 1):
+            group = self._group[frozenset((name, *company))]
+            if self._played[group] < self._schedule.games:
+                yield self._schedule.number(group, self._played[group])
+
+    def exhausted(self, absent: Collection[str]) -> bool:
+        """Whether no game is left that could be played if those of `absent` never come."""
+        return all(
+            played >= self._schedule.games or not members.isdisjoint(absent)
+            for members, played in zip(self._group, self._played, strict=True)
+        )

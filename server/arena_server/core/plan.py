@@ -1,0 +1,58 @@
+"""What an organiser decides before a contest begins.
+
+Times are whole milliseconds. It must not know: files, keys of a configuration, the command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+class PlanError(ValueError):
+    """A plan or a list of entrants that makes no contest; the text is one clear line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """A bot that may log in. Without `token_sha256` (hexadecimal) its name alone suffices."""
+
+    name: str
+    token_sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContestPlan:
+    """One contest. All games have the same options and the same clocks.
+
+    `seed` fixes every deal and nonce; the shell draws 128 random bits where the organiser
+    gives none.
+    `margin_ms` counts once, at the flag. `ready_ms` is the limit for READY, `login_ms` for
+    the first line, `handover_ms` for a connection that takes no TURN because its owner reads
+    nothing.
+    A bot away for longer than `absent_ms` is not waited for; None waits for ever.
+    After `probation` faulty games a bot is paired no more; 0 means never.
+    A seat may send `out_of_turn_limit` moves out of turn a game, and fewer than
+    `flood_limit` lines that nothing asked for.
+    """
+
+    name: str
+    seed: int
+    game: str = "insertion"
+    options: Mapping[str, object] = field(default_factory=dict)
+    format: str = "round-robin"
+    games_per_pair: int = 8
+    scoring: str = "points"
+    clock_ms: int = 20_000
+    increment_ms: int = 0
+    margin_ms: int = 0
+    ready_ms: int = 30_000
+    login_ms: int = 10_000
+    handover_ms: int = 10_000
+    absent_ms: int | None = None
+    probation: int = 3
+    announce_zombies: bool = False
+    out_of_turn_limit: int = 10
+    flood_limit: int = 100
+    spectator_delay_ms: int = 0
+    software: str = "insertion-arena/0.1"

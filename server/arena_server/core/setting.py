@@ -1,0 +1,70 @@
+"""What is fixed before a game's first ply, and hidden until its last: deal, nonce and commit.
+
+It must not know: who is ready, whose turn it is, clocks that run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from arena_protocol import messages as wire
+from arena_protocol.games.base import Deal, Game
+from arena_protocol.record import commitment
+from arena_server.core import ids
+from arena_server.core.plan import ContestPlan
+from arena_server.core.schedule import Pairing
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One game as it is dealt: the same plan and pairing give the same setting."""
+
+    plan: ContestPlan
+    game: Game[Any]
+    game_id: str
+    names: tuple[str, ...]
+    seed: int
+    deal: Deal
+    nonce: str
+    commit: str
+
+    @classmethod
+    def of(cls, plan: ContestPlan, game: Game[Any], pairing: Pairing) -> Setting:
+        """Deal the game that `pairing` names."""
+        game_id = f"g{pairing.number}"
+        seed = ids.deal_seed(plan.seed, pairing.names, pairing.deal)
+        deal = game.deal(seed)
+        nonce = ids.nonce(plan.seed, game_id)
+        commit = commitment(nonce, deal.board, deal.sequence)
+        return cls(plan, game, game_id, pairing.names, seed, deal, nonce, commit)
+
+    def offer(self, seat: int) -> list[wire.ServerMessage]:
+        """GAME, STATE and, if there is something in sight, NEXT: for `seat`, or for spectators (0)."""
+        watched = None if seat else self.game_id
+        state = self.game.state_text(self.game.start(self.deal))
+        preview = self.game.preview(self.deal)
+        lines: list[wire.ServerMessage] = [self._introduction(seat), wire.State(state, watched)]
+        if preview is not None:
+            lines.append(wire.Next(preview, watched))
+        return lines
+
+    def _introduction(self, seat: int) -> wire.Game:
+        return wire.Game(
+            game_id=self.game_id,
+            game=self.game.name,
+            seat=seat,
+            seats=self.game.seats,
+            names=self.names,
+            clock=self.plan.clock_ms,
+            increment=self.plan.increment_ms,
+            zombie=self.game.zombie_move,
+            commit=self.commit,
+            options=self.game.options(),
+        )
+
+    def over(self, totals: tuple[int, ...], end: str, opened: bool) -> wire.Over:
+        """OVER; `opened` tells whether it opens the commit."""
+        if not opened:
+            return wire.Over(self.game_id, totals, end)
+        return wire.Over(self.game_id, totals, end, self.nonce, self.deal.sequence or None)
