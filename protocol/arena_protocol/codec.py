@@ -34,7 +34,7 @@ def tokens_of(text: str) -> list[str]:
 
 
 class Reader:
-    """Reads the lines of one verb. Raises ProtocolError (syntax, name) and nothing else."""
+    """Reads the lines of one verb. Raises ProtocolError (too-long, syntax, name) and nothing else."""
 
     __slots__ = ("_blank", "_count", "_exact", "_keys", "_quick", "_required", "_shape")
 
@@ -59,6 +59,9 @@ class Reader:
         Nearly every line is as the table prints it. One regular expression reads such a
         line, several times as fast as the loops that know every other order and error.
         """
+        if len(text) > self._shape.limit:
+            # Of the server's lines, PING: its token must also fit into the client's PONG.
+            raise self._error(f"a line may have {self._shape.limit} bytes", ErrorCode.TOO_LONG)
         match = self._exact(text) if self._exact else None
         if match is None:
             return self.read_slowly(text)

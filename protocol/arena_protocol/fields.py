@@ -101,9 +101,7 @@ WORD: Final = Kind("word", "printable ASCII without spaces", _WORD, str, str)
 WORDS: Final = Kind(
     "words", "words of printable ASCII with commas between them", _list(_PART), _words, _print_words
 )
-NAME: Final = Kind(
-    "name", "a name of 1 to 32 letters, digits, `_`, `.`, `-`, a letter or digit first", _NAME, str, str
-)
+NAME: Final = Kind("name", "1 to 32 letters, digits, `_`, `.`, `-`, a letter or digit first", _NAME, str, str)
 NAMES: Final = Kind("names", "names with commas between them", _list(_NAME), _words, _print_words)
 HEX: Final = Kind(
     "hex", "bytes as pairs of hexadecimal digits 0-9a-f", "(?:[0-9a-f]{2})*", bytes.fromhex, bytes.hex

@@ -1,0 +1,269 @@
+"""PROTOCOL.md against the code, in both directions: what one of them has, the other has too."""
+
+import re
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena_protocol import fields
+from arena_protocol.errors import ErrorCode, LocalProtocolError, ProtocolError
+from arena_protocol.games import make_game
+from arena_protocol.games.base import Deal
+from arena_protocol.lines import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT
+from arena_protocol.messages import (
+    TABLE,
+    VERSION,
+    Error,
+    Game,
+    Next,
+    Over,
+    Played,
+    State,
+    encode,
+    parse_client,
+    parse_server,
+)
+from arena_protocol.reasons import ByeReason
+from arena_protocol.record import FaultKind
+from arena_protocol.session import CLIENT_SAYS, SERVER_SAYS, ClientSession, ServerSession
+from arena_protocol.session import State as At
+from arena_protocol.shapes import REQUIRED, Direction, Shape
+
+TEXT = (Path(__file__).resolve().parents[2] / "protocol" / "PROTOCOL.md").read_text(encoding="utf-8")
+DIRECTIONS = {
+    "client": Direction.CLIENT,
+    "server": Direction.SERVER,
+    "client and server": Direction.BOTH,
+}
+
+
+def blocks(kind: str, text: str = TEXT) -> list[list[str]]:
+    """The fenced blocks of one kind, as lists of lines."""
+    return [body.splitlines() for body in re.findall(rf"^```{kind}\n(.*?)^```$", text, re.M | re.S)]
+
+
+def rows(header: str, text: str = TEXT) -> list[list[str]]:
+    """The rows of the one table whose header begins so, as lists of cells."""
+    (table,) = re.findall(rf"^\| {re.escape(header)}.*\n\| ---.*\n((?:\|.*\n)*)", text, re.M)
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in table.splitlines()]
+
+
+@dataclass(frozen=True)
+class Section:
+    verb: str
+    direction: Direction
+    text: str
+
+    def parts(self) -> list[list[str]]:
+        return rows("part", self.text) if "| part |" in self.text else []
+
+
+SECTIONS = [
+    Section(verb, DIRECTIONS[direction], text)
+    for verb, direction, text in re.findall(
+        r"^### `([A-Z]+)` · ([a-z ]+)\n(.*?)(?=^##)", TEXT + "\n##", re.M | re.S
+    )
+]
+
+
+def parts_of(shape: Shape) -> list[list[str]]:
+    positionals = [[f"`{name}`", kind.name, "positional"] for name, kind in shape.positionals.items()]
+    options = [
+        [f"`{key}=`", kind.name, "required" if shape.defaults[key] is REQUIRED else "optional"]
+        for key, kind in shape.options.items()
+    ]
+    return positionals + options
+
+
+def test_the_verbs_are_those_of_the_table():
+    assert [(s.verb, s.direction) for s in SECTIONS] == [(s.verb, s.direction) for s in TABLE]
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda s: s.verb)
+def test_the_parts_of_a_verb_are_those_of_the_table_in_its_order(section):
+    (shape,) = [shape for shape in TABLE if shape.verb == section.verb]
+    assert [row[:3] for row in section.parts()] == parts_of(shape)
+    assert all(meaning for *_, meaning in section.parts())
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda s: s.verb)
+def test_the_examples_of_a_verb_read_and_print_back(section):
+    (examples,) = blocks("lines", section.text)
+    parse = parse_server if section.direction is Direction.SERVER else parse_client
+    for line in examples:
+        assert line.split(" ")[0] == section.verb
+        assert encode(parse(line.encode())) == line.encode() + b"\n"
+
+
+def test_the_kinds_are_those_of_the_code():
+    (lines,) = blocks("kinds")
+    documented = dict(re.split(r" +", line, maxsplit=1) for line in lines)
+    assert documented == {kind.name: kind.pattern for kind in fields.KINDS}
+
+
+def test_the_kinds_of_every_table_are_explained():
+    used = {kind for section in SECTIONS for _, kind, *_ in section.parts()}
+    assert used == {kind.name for kind in fields.KINDS}
+
+
+def test_the_error_codes_are_those_of_the_code():
+    assert rows("code") == [[f"`{code}`", code.meaning] for code in ErrorCode]
+
+
+def test_the_reasons_of_bye_are_those_of_the_code():
+    assert rows("reason") == [[f"`{reason}`", reason.meaning] for reason in ByeReason]
+
+
+def test_the_faults_are_those_of_the_record():
+    assert [name for name, _ in rows("fault")] == [f"`{fault}`" for fault in FaultKind]
+
+
+def says(table: Any, state: At) -> str:
+    """What one side may say in a state, as the page prints it."""
+    said = [
+        f"`{event}`" if moves[state] is state else f"`{event}` → {moves[state].name}"
+        for event, moves in table.items()
+        if state in moves
+    ]
+    return ", ".join(said) or "-"
+
+
+def test_the_states_are_those_of_the_sessions():
+    assert [[name, client, server] for name, _, client, server in rows("state")] == [
+        [state.name, says(CLIENT_SAYS, state), says(SERVER_SAYS, state)] for state in At
+    ]
+
+
+def test_the_limits_and_the_version_are_those_of_the_code():
+    limits = re.search(
+        r"line of the client's has at most (\d+) bytes, a line of the server's at most (\d+)", TEXT
+    )
+    assert limits
+    assert [int(limit) for limit in limits.groups()] == [CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT]
+    assert f"`PING`\n  and `PONG` have at most {CLIENT_LINE_LIMIT} bytes" in TEXT
+    assert TEXT.startswith(f"# The arena protocol, version {VERSION}\n")
+
+
+def test_every_link_leads_to_a_heading():
+    headings = {
+        re.sub(r"[^a-z0-9 -]", "", heading.lower()).replace(" ", "-")
+        for heading in re.findall(r"^#+ (.*)$", TEXT, re.M)
+    }
+    links = re.findall(r"\]\(#([^)]+)\)", TEXT)
+    assert links
+    assert set(links) <= headings
+
+
+# -- transcripts --------------------------------------------------------------------------
+
+TRANSCRIPTS = [
+    [line.split(None, 1) for line in block if not line.startswith("#")] for block in blocks("transcript")
+]
+
+
+def walk(transcript: list[list[str]]) -> tuple[ClientSession, ServerSession]:
+    """Let both machines say and hear every line. `C!` is a line that the client may not say."""
+    client, server = ClientSession(), ServerSession()
+    refusal: ProtocolError | None = None
+    for who, text in transcript:
+        line = text.encode()
+        if who == "S":
+            message = parse_server(line)
+            assert message is not None
+            if refusal is not None:
+                assert message == Error(refusal.code, refusal.text)
+                refusal = None
+            assert server.send(message) == line + b"\n"
+            assert client.receive(line) == message
+        elif who == "C":
+            command = parse_client(line)
+            assert command is not None
+            assert client.send(command) == line + b"\n"
+            assert server.receive(line) == command
+        else:
+            refusal = refused(client, server, line)
+        assert client.state is server.state
+    assert refusal is None
+    return client, server
+
+
+def refused(client: ClientSession, server: ServerSession, line: bytes) -> ProtocolError:
+    """Both machines refuse what stands behind `C!`, and stay where they are."""
+    with pytest.raises((LocalProtocolError, ProtocolError)):
+        client.send(parse_client(line))
+    with pytest.raises(ProtocolError) as caught:
+        server.receive(line)
+    return caught.value
+
+
+@pytest.mark.parametrize("transcript", TRANSCRIPTS)
+def test_a_transcript_walks_through_both_machines(transcript):
+    walk(transcript)
+
+
+def test_the_transcripts_show_every_verb():
+    assert {text.split()[0] for transcript in TRANSCRIPTS for _, text in transcript} == {
+        shape.verb for shape in TABLE
+    }
+
+
+class Replay:
+    """Plays a game from the lines that a client gets, and checks all that they say."""
+
+    def __init__(self, offer: Game) -> None:
+        self.offer = offer
+        self.game = make_game(offer.game, {**offer.options, "seats": offer.seats})
+        self.clocks = (offer.clock,) * offer.seats
+        self.board = self.shown = ""
+        self.position: Any = None
+        self.plies = 0
+
+    def played(self, line: Played) -> None:
+        if self.position is None:
+            self.position = self.game.start(Deal(self.board, self.shown))
+        self.plies += 1
+        assert (line.ply, line.seat) == (self.plies, self.game.to_move(self.position))
+        step = self.game.play(self.position, line.move)
+        total = self.game.totals(step.position)
+        assert (line.points, line.total) == (step.points, total)
+        self.position = self.game.extend(step.position, line.reveal) if line.reveal else step.position
+        self.shown += line.reveal or ""
+        spent = [before - line.time * (seat == line.seat) for seat, before in enumerate(self.clocks, start=1)]
+        assert line.clock == tuple(spent)
+        self.clocks = line.clock
+
+    def over(self, line: Over) -> None:
+        sequence = line.sequence or ""
+        opened = sha256(f"{line.nonce}:{self.board}:{sequence}".encode()).hexdigest()
+        assert opened == self.offer.commit
+        assert sequence == self.shown
+        if line.end == "forfeit":
+            assert line.total == self.game.forfeit(self.position, self.offer.seat)
+        else:
+            assert (line.end, line.total) == (
+                self.game.end(self.position),
+                self.game.totals(self.position),
+            )
+
+
+GAMES = [transcript for transcript in TRANSCRIPTS if any(text.startswith("GAME ") for _, text in transcript)]
+
+
+@pytest.mark.parametrize("transcript", GAMES)
+def test_the_games_of_the_transcripts_are_true(transcript):
+    replay: Any = None
+    for message in [parse_server(text.encode()) for who, text in transcript if who == "S"]:
+        if isinstance(message, Game):
+            replay = Replay(message)
+        elif isinstance(message, State):
+            replay.board = message.text
+        elif isinstance(message, Next):
+            replay.shown = message.text
+        elif isinstance(message, Played):
+            replay.played(message)
+        elif isinstance(message, Over):
+            replay.over(message)
+    assert replay.plies > 0
