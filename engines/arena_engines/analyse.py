@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from arena_engines.engine import Analysis, EngineError
-from arena_engines.registry import create
+from arena_engines.registry import create_engine
 
 
 def analyse_file(engine: str, depth: int, path: str | Path, game: str = "insertion") -> dict[str, Any]:
@@ -22,7 +22,7 @@ def analyse_file(engine: str, depth: int, path: str | Path, game: str = "inserti
     visible pictures. Raises EngineError, one clear line, for a wrong engine or depth, for a file that
     cannot be read, and for a bad line, named `file:line`.
     """
-    player = create(engine, game)
+    player = create_engine(engine, game)
     if not 1 <= depth <= player.max_depth:
         raise EngineError(f"depth={depth}: expected 1..{player.max_depth}")
     positions = list(_read(Path(path)))

@@ -15,7 +15,7 @@ from arena_engines.engine import Engine, EngineError
 from arena_engines.insertion.bench_positions import POSITIONS
 from arena_engines.insertion.fixed_depth import task_of
 from arena_engines.insertion.perft import perft
-from arena_engines.registry import create
+from arena_engines.registry import create_engine
 
 #: The signature is the engine's nodes on the whole set at this depth.
 SIGNATURE_DEPTH = 5
@@ -47,7 +47,7 @@ def search_bench(
     `engine`, `rival` and `bare` (making moves and nothing else), `of_bare` (the engine's share of that
     speed), and `signature`. Raises EngineError for a wrong engine or depth.
     """
-    players = create(engine), create(rival)
+    players = create_engine(engine), create_engine(rival)
     for player, deepest in zip(players, (depth, rival_depth), strict=True):
         if not 1 <= deepest <= player.max_depth:
             raise EngineError(f"depth={deepest}: expected 1..{player.max_depth}")

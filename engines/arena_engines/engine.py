@@ -1,7 +1,8 @@
 """What an engine is: a name, a few parameters, a choice of a move, an analysis of a position.
 
-Every player of the package subclasses `Engine`; registry.py finds it by name. This file must not
-know numba, clocks, sockets or the client: what an engine sees of a game is one `Situation`.
+Every player of the package subclasses `Player`: those of insertion as an `Engine`, which sees one
+`Situation`, those of other games as a `TableEngine` (table.py). registry.py finds them by name. This
+file must not know numba, clocks, sockets or the client.
 """
 
 from __future__ import annotations
@@ -88,17 +89,15 @@ class Parameter:
         raise EngineError(f"{self.name}={text}: expected {self.name}={self.expected}")
 
 
-class Engine(ABC):
+class Player(ABC):
     """A player of one game. Instances are made by `registry.create`, with every parameter given.
 
-    `choose` may be called from a thread; one engine plays one game at a time.
+    Its `choose` may be called from a thread; one instance plays one game at a time.
     """
 
-    game: ClassVar[str] = "insertion"
+    game: ClassVar[str]
     name: ClassVar[str]
     parameters: ClassVar[tuple[Parameter, ...]] = ()
-    #: The deepest analysis that can be asked for.
-    max_depth: ClassVar[int] = 20
     #: Whether `choose` answers within microseconds, so that no thread is needed for it.
     instant: ClassVar[bool] = False
 
@@ -116,6 +115,14 @@ class Engine(ABC):
 
     def warm_up(self) -> None:  # noqa: B027 - most engines have nothing slow
         """Do all slow preparation (compiling) now; to be called before READY."""
+
+
+class Engine(Player):
+    """A player of insertion, which can also analyse a position."""
+
+    game: ClassVar[str] = "insertion"
+    #: The deepest analysis that can be asked for.
+    max_depth: ClassVar[int] = 20
 
     @abstractmethod
     def choose(self, situation: Situation) -> int:

@@ -8,16 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from arena_engines.engine import Engine, EngineError, Parameter
+from arena_engines.engine import Engine, EngineError, Parameter, Player
 from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.minimax import Minimax
 from arena_engines.insertion.simple import Dummy, Greedy, Random
+from arena_engines.table import RandomMover, TableEngine, playing
+from arena_engines.xo.program1970 import Xo1970
 
-#: Every engine, the weakest first.
+#: The engines of all other games.
+TABLE_ENGINES: tuple[type[TableEngine], ...] = (
+    *(playing(game, RandomMover) for game in ("xo", "tictactoe", "disc", "lastcoin")),
+    Xo1970,
+)
+#: The engines of insertion, the weakest first.
 ENGINES: tuple[type[Engine], ...] = (Dummy, Random, Greedy, Minimax, Champion)
+#: Every player of every game.
+PLAYERS: tuple[type[Player], ...] = (*ENGINES, *TABLE_ENGINES)
 
 
-def create(spec: str, game: str = "insertion") -> Engine:
+def create(spec: str, game: str = "insertion") -> Player:
     """Return the engine of a specification: `NAME` or `NAME:key=value,key=value`.
 
     What is left out has its default. Raises EngineError, one line naming what is wrong and
@@ -38,18 +47,31 @@ def create(spec: str, game: str = "insertion") -> Engine:
     return kind(values)
 
 
-def engine_class(name: str, game: str = "insertion") -> type[Engine]:
+def create_engine(spec: str, game: str = "insertion") -> Engine:
+    """Return an engine that can analyse positions. Raises EngineError as `create` does, or if it cannot."""
+    player = create(spec, game)
+    if not isinstance(player, Engine):
+        raise EngineError(f"engine {player.name} of {game} has no analysis by depth; those of insertion have")
+    return player
+
+
+def games_of(name: str) -> tuple[str, ...]:
+    """Return the games that have an engine of this name."""
+    return tuple(each.game for each in PLAYERS if each.name == name)
+
+
+def engine_class(name: str, game: str = "insertion") -> type[Player]:
     """Return the class of a name. Raises EngineError listing the right names."""
-    known = {each.name: each for each in ENGINES if each.game == game}
+    known = {each.name: each for each in PLAYERS if each.game == game}
     if not known:
-        games = sorted({each.game for each in ENGINES})
+        games = sorted({each.game for each in PLAYERS})
         raise EngineError(f"no engine plays {game!r}; engines play: {', '.join(games)}")
     if name not in known:
         raise EngineError(f"no engine {name!r} for {game}; there are: {', '.join(known)}")
     return known[name]
 
 
-def _parameter(kind: type[Engine], key: str) -> Parameter:
+def _parameter(kind: type[Player], key: str) -> Parameter:
     for each in kind.parameters:
         if each.name == key:
             return each

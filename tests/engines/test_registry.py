@@ -58,7 +58,7 @@ def test_a_wrong_specification_is_one_line_with_the_right_ones(spec: str, texts:
 
 
 def test_an_unknown_game_is_told_with_the_known_ones() -> None:
-    with pytest.raises(EngineError, match="no engine plays 'go'; engines play: insertion"):
+    with pytest.raises(EngineError, match="no engine plays 'go'; engines play: disc, insertion, lastcoin"):
         engine_class("champion", "go")
 
 

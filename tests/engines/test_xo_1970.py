@@ -6,6 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arena_engines.engine import EngineError
+from arena_engines.registry import create
+from arena_engines.table import Table, table_at
 from arena_engines.xo.estimates import Estimates, empty_board, estimates_of
 from arena_engines.xo.minimax import (
     THRESHOLDS,
@@ -17,6 +20,8 @@ from arena_engines.xo.minimax import (
     winning_cell,
 )
 from arena_engines.xo.procedure import Choice, central_cells, general_procedure, opening_move
+from arena_engines.xo.program1970 import Xo1970, thresholds_of
+from arena_protocol.games import make_game
 from arena_protocol.games.marks import board_of
 
 SIZE = 10
@@ -276,3 +281,67 @@ def test_the_node_limit_ends_an_analysis_that_would_take_too_long() -> None:
 def test_the_winning_cell_is_the_first_in_scan_order() -> None:
     assert NAMES[winning_cell(board("c3 d3 e3 f3"), X) or 0] == "b3"
     assert winning_cell(board("c3 d3 e3"), X) is None
+
+
+# ---- the player
+
+
+def table(x: str, o: str) -> Table:
+    marks = dict.fromkeys(x.split(), "x") | dict.fromkeys(o.split(), "o")
+    rows = ["".join(marks.get(f"{column}{row}", ".") for column in "abcdefghij") for row in range(10, 0, -1)]
+    return table_at(make_game("xo", {}), "/".join(rows))
+
+
+@pytest.mark.parametrize(
+    ("x", "o", "move"),
+    [
+        ("c3 d3 e3 f3", "c7 d7 e7 f7", "b3"),  # five now
+        ("c3 d3 e3 f3 b9", "c7 d7 e7 f7", "b7"),  # O's own five before stopping X's
+        ("c3 d3 e3 f3 b3", "a3 c7 d7 f7", "g3"),  # lost or stopped: the one cell that stops five
+        ("e5", "", "f6"),
+        ("", "", "e5"),
+    ],
+)
+def test_xo1970_plays(x: str, o: str, move: str) -> None:
+    assert create("xo1970", "xo").choose(table(x, o)) == move
+
+
+def test_xo1970_opens_its_games_on_different_central_cells() -> None:
+    player = create("xo1970", "xo")
+    assert [player.choose(table("", "")) for _ in range(5)] == ["e5", "f5", "e6", "f6", "e5"]
+
+
+def test_xo1970_wins_by_figure_6_where_the_general_procedure_would_not() -> None:
+    position = table("b2 c2 d2 b7 d7 f7 h7", "a2 a10 j10 j1 g10 a5 j5")
+    assert create("xo1970", "xo").choose(position) == "e7"
+    # Thresholds above every value leave the general procedure alone.
+    assert create("xo1970:thresholds=5/5", "xo").choose(position) == "c7"
+
+
+def test_xo1970_beats_a_random_mover_in_either_seat() -> None:
+    game = make_game("xo", {"size": 12})
+    for seat in (1, 2):
+        player, rival = create("xo1970", "xo"), create("random:seed=4", "xo")
+        position = game.start(game.deal(0))
+        while game.end(position) is None:
+            engine = player if game.to_move(position) == seat else rival
+            position = game.play(position, engine.choose(Table(rules=game, position=position))).position
+        assert game.totals(position)[seat - 1] == 2
+
+
+@pytest.mark.parametrize(
+    "text", ["", "3.5", "5/3.5/5", "3.5/4", "3.7/5", "3.5,5", "3.5/" * 12 + "5", "3.50/5"]
+)
+def test_wrong_thresholds_are_refused(text: str) -> None:
+    parameter = Xo1970.parameters[0]
+    with pytest.raises(EngineError) as refused:
+        parameter.parse(text)
+    assert str(refused.value) == (
+        f"thresholds={text}: expected 2 to 12 rising numbers of 0.5, 1, ... 5 joined by '/', the last one 5"
+    )
+
+
+def test_the_thresholds_of_the_paper_are_the_default() -> None:
+    player = create("xo1970", "xo")
+    assert player.spec == "xo1970:thresholds=3.5/3.5/3.5/3.5/4/4/5,nodes=300000"
+    assert tuple(thresholds_of(str(player.values["thresholds"]))) == THRESHOLDS
