@@ -14,7 +14,7 @@ from arena_protocol.record import FaultKind, FaultRecord, GameRecord, PlyRecord,
 
 MS = 1_000_000
 NONCE = "00112233445566778899aabbccddeeff"
-FLAGGED = ("timeout", "disconnect")
+BY_FLAG = ("timeout", "disconnect")
 Faults = dict[int, tuple[int, str]]  # ply -> (seat, kind)
 
 
@@ -29,7 +29,7 @@ def a_record(
     margin: int = 20,
 ) -> GameRecord:
     """Play random moves; a seat is a zombie from its fault on; `stop` plies make a void game."""
-    plugin = make_game(game, {"plies": 12, "lookahead": 3} if options is None else options)
+    plugin = make_game(game, {"plies": 12, "colours": 3, "lookahead": 3} if options is None else options)
     deal = plugin.deal(seed)
     chance = Random(seed)
     position, clocks, plies, now = plugin.start(deal), [1000] * plugin.seats, [], 0
@@ -39,7 +39,7 @@ def a_record(
     while plugin.end(position) is None and len(plies) < stop:
         ply, seat = len(plies) + 1, plugin.to_move(position)
         mine = [fault for fault in noted if fault.seat == seat and fault.ply <= ply]
-        flag = any(fault.ply == ply and fault.kind in FLAGGED for fault in mine)
+        flag = any(fault.ply == ply and fault.kind in BY_FLAG for fault in mine)
         spent = clocks[seat - 1] + margin + 1 if flag else 0 if mine else chance.randint(0, 30)
         move = plugin.zombie_move if mine else chance.choice(plugin.legal_moves(position))
         step = plugin.play(position, move)
@@ -88,3 +88,14 @@ def with_ply(record: GameRecord, number: int, **changes: object) -> GameRecord:
     plies = list(record.plies)
     plies[number - 1] = replace(plies[number - 1], **changes)
     return replace(record, plies=tuple(plies))
+
+
+RECORD = a_record()
+#: Seat 2 errs on the turn of seat 1: it is a zombie from ply 6 on.
+ZOMBIE = a_record(faults={5: (2, "malformed")})
+#: The flag of seat 1 falls on ply 5.
+FLAGGED = a_record(faults={5: (1, "timeout")})
+#: A game without a zombie move: seat 2 forfeits on ply 4.
+FORFEIT = replace(
+    a_record("disc", {"m": 30}, faults={4: (2, "illegal")}, stop=3), end="forfeit", totals=(2, 0)
+)

@@ -69,10 +69,10 @@ class FaultRecord:
 class GameRecord:
     """A whole game. `board` and `sequence` are what `seed` deals and `commit` fixed beforehand.
 
+    `options` are the game's own, as GAME prints them; the seats are as many as `names`.
     `final` is the position after the last ply, as STATE prints it: without it, a move could be
-    exchanged for another that earns the same. `options` are the game's own, as GAME prints them; the seats are as many as `names`.
-    `end` is the game's own word (`complete`, ...), `forfeit`, or `void` for a game the
-    platform broke off; the plies of a void game may stop anywhere.
+    exchanged for another that earns the same. `end` is the game's own word (`complete`, ...),
+    `forfeit`, or `void` for a game that the platform broke off, wherever its plies stop.
     """
 
     format: int = FORMAT
