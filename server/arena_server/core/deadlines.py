@@ -69,11 +69,11 @@ class Deadlines:
         if key in self._at:
             self._push(key, self._at[key])
 
-    def due(self, now: int) -> list[Key]:
-        """Take away all deadlines up to `now` and return their keys, the earliest first."""
-        keys: list[Key] = []
-        while (at := self.next) is not None and at <= now:
-            _, key = heappop(self._heap)
-            del self._at[key], self._queued[key]
-            keys.append(key)
-        return keys
+    def pop(self, now: int) -> Key | None:
+        """Take away the earliest deadline, if it is not after `now`, and return its key."""
+        at = self.next
+        if at is None or at > now:
+            return None
+        _, key = heappop(self._heap)
+        del self._at[key], self._queued[key]
+        return key

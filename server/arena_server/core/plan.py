@@ -15,10 +15,14 @@ class PlanError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """A bot that may log in. Without `token_sha256` (hexadecimal) its name alone suffices."""
+    """A name that may log in. Without `token_sha256` (hexadecimal) the name alone suffices.
+
+    One that does not play may only watch, and on any number of connections at once.
+    """
 
     name: str
     token_sha256: str | None = None
+    plays: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from arena_protocol import messages as wire
 from arena_protocol.games.base import Deal, Game
-from arena_protocol.record import commitment
+from arena_protocol.record import FaultRecord, GameRecord, PlyRecord, commitment
 from arena_server.core import ids
 from arena_server.core.plan import ContestPlan
 from arena_server.core.schedule import Pairing
@@ -68,3 +68,34 @@ class Setting:
         if not opened:
             return wire.Over(self.game_id, totals, end)
         return wire.Over(self.game_id, totals, end, self.nonce, self.deal.sequence or None)
+
+    def record(
+        self,
+        plies: tuple[PlyRecord, ...],
+        faults: tuple[FaultRecord, ...],
+        final: str,
+        totals: tuple[int, ...],
+        end: str,
+    ) -> GameRecord:
+        """The record of this game, given how it went."""
+        return GameRecord(
+            software=self.plan.software,
+            contest=self.plan.name,
+            game_id=self.game_id,
+            game=self.game.name,
+            options=self.game.options(),
+            names=self.names,
+            seed=self.seed,
+            nonce=self.nonce,
+            commit=self.commit,
+            board=self.deal.board,
+            sequence=self.deal.sequence,
+            clock_ms=self.plan.clock_ms,
+            increment_ms=self.plan.increment_ms,
+            margin_ms=self.plan.margin_ms,
+            plies=plies,
+            faults=faults,
+            final=final,
+            totals=totals,
+            end=end,
+        )

@@ -1,0 +1,90 @@
+"""Who may come in: names, tokens, resume keys.
+
+Denials look alike: whether the name, the token or the resume key was wrong is not told.
+It must not know: games in progress, who plays whom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hmac import compare_digest
+
+from arena_protocol.errors import ErrorCode, ProtocolError
+from arena_protocol.messages import VERSION, Hello, Welcome, valid_name
+from arena_server.core import ids
+from arena_server.core.peer import Peer, Player
+from arena_server.core.plan import Entrant, PlanError
+
+#: Compared with when there is no such name, so that the answer takes as long.
+NOBODY = ids.token_digest("")
+
+_HEX_DIGEST = 64
+
+
+class Lobby:
+    """The entrants by name, and the keys they hold.
+
+    `secret` is the shell's source of secrets. Raises PlanError for entrants that make no contest.
+    """
+
+    def __init__(self, game: str, entrants: Iterable[Entrant], secret: ids.Secret) -> None:
+        self._game = game
+        self._secret = secret
+        self.players: dict[str, Player] = {}
+        for number, entrant in enumerate(entrants):
+            self._enter(number, entrant)
+
+    def _enter(self, number: int, entrant: Entrant) -> None:
+        digest = entrant.token_sha256
+        if not valid_name(entrant.name):
+            raise PlanError(f"a bot cannot be called {entrant.name!r}: see the names in PROTOCOL.md")
+        if entrant.name in self.players:
+            raise PlanError(f"two bots are called {entrant.name}")
+        if digest is not None and not _is_digest(digest):
+            raise PlanError(f"token_sha256 of {entrant.name} must be 64 hexadecimal digits")
+        lower = None if digest is None else digest.lower()
+        self.players[entrant.name] = Player(number, entrant.name, lower, entrant.plays)
+
+    def admit(self, hello: Hello) -> Player:
+        """The player that `hello` may log in as; its old connection, if any, is to be given up.
+
+        Raises ProtocolError: version, game, token, or name-taken.
+        """
+        if hello.version != VERSION:
+            raise ProtocolError(ErrorCode.VERSION, f"this server speaks version {VERSION}")
+        if hello.games and self._game not in hello.games:
+            raise ProtocolError(ErrorCode.GAME, f"this contest plays {self._game}")
+        player = self.players.get(hello.name)
+        right = _holds_key(player, hello.resume) if hello.resume else _holds_token(player, hello.token)
+        if player is None or not right:
+            raise ProtocolError(ErrorCode.TOKEN, "no such name, or a wrong token or resume key")
+        if player.peer is not None and not hello.resume:
+            raise ProtocolError(ErrorCode.NAME_TAKEN, f"{hello.name} is connected already")
+        return player
+
+    def welcome(self, player: Player, peer: Peer) -> Welcome:
+        """Bind the player to its new connection. The resume key in WELCOME replaces all before it.
+
+        Who only watches has nothing to take up again, and is bound to no connection.
+        """
+        key = self._secret(ids.RESUME_BYTES)
+        if player.plays:
+            player.peer, peer.player = peer, player
+            player.resume = key
+            player.gone = False
+        return Welcome(player.name, self._secret(ids.SESSION_BYTES), key)
+
+
+def _is_digest(text: str) -> bool:
+    return len(text) == _HEX_DIGEST and all(digit in "0123456789abcdef" for digit in text.lower())
+
+
+def _holds_key(player: Player | None, resume: str) -> bool:
+    key = player.resume if player is not None else None
+    return compare_digest(resume, key or NOBODY) and key is not None
+
+
+def _holds_token(player: Player | None, token: str | None) -> bool:
+    expected = NOBODY if player is None else player.token_sha256
+    given = ids.token_digest(token or "")
+    return expected is None or compare_digest(given, expected)
