@@ -1,0 +1,142 @@
+"""Reading: the forms that every message may have, and each refusal with its text."""
+
+import pytest
+
+from arena_protocol.errors import ErrorCode, ProtocolError
+from arena_protocol.lines import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT
+from arena_protocol.messages import (
+    TABLE,
+    Error,
+    Game,
+    Hello,
+    Move,
+    Ping,
+    Quit,
+    Turn,
+    encode,
+    parse_client,
+    parse_server,
+    valid_name,
+)
+
+from .wire import BAD_LINES, TRANSCRIPT, parse
+
+
+def refused(side: str, line: bytes) -> tuple[ErrorCode, str]:
+    with pytest.raises(ProtocolError) as caught:
+        parse(side, line)
+    assert str(caught.value) == f"{caught.value.code}: {caught.value.text}"
+    return caught.value.code, caught.value.text
+
+
+@pytest.mark.parametrize(("side", "line", "message"), TRANSCRIPT)
+def test_the_transcript_of_the_design_reads_and_prints(side, line, message):
+    assert parse(side, line) == message
+    assert encode(message) == line + b"\n"
+
+
+def test_an_option_that_is_absent_is_its_default():
+    assert parse_client(b"HELLO 1 mybot") == Hello(1, "mybot")
+    assert parse_server(b"GAME g1 xo seat=0 seats=2 names=a,b clock=1 increment=0") == Game(
+        "g1", "xo", 0, 2, ("a", "b"), 1, 0
+    )
+
+
+@pytest.mark.parametrize("line", [b"", b"\r"])
+def test_a_blank_line_is_a_keep_alive(line):
+    assert parse_client(line) is None
+    assert parse_server(line) is None
+
+
+def test_one_carriage_return_at_the_end_is_tolerated():
+    assert parse_client(b"MOVE 4\r") == Move("4")
+    assert refused("C", b"MOVE 4\r\r")[0] is ErrorCode.SYNTAX
+
+
+def test_options_come_in_any_order():
+    assert parse_server(b"TURN 3 credit=1 clock=5,6 lag=2") == Turn(3, (5, 6), 2, 1)
+
+
+def test_options_that_nobody_knows_are_ignored():
+    assert parse_server(b"TURN 3 mood=good clock=5,6 lag=2 credit=1 x-ray=a=b") == Turn(3, (5, 6), 2, 1)
+    assert parse_client(b"QUIT politely=yes") == Quit()
+
+
+def test_the_value_of_an_option_is_all_behind_the_first_equals_sign():
+    assert parse_client(b"HELLO 1 mybot token=a=b=") == Hello(1, "mybot", token="a=b=")
+
+
+def test_a_positional_may_look_like_an_option():
+    assert parse_client(b"MOVE e8=Q") == Move("e8=Q")
+
+
+def test_options_of_game_that_the_table_does_not_list_are_the_games_own_in_order():
+    line = b"GAME g1 xo seat=1 z=1 seats=2 a=2 names=a,b clock=1 increment=0 b=3"
+    game = parse_server(line)
+    assert list(game.options.items()) == [("z", "1"), ("a", "2"), ("b", "3")]
+    assert encode(game) == b"GAME g1 xo seat=1 seats=2 names=a,b z=1 a=2 b=3 clock=1 increment=0\n"
+
+
+def test_the_text_of_an_error_runs_up_to_the_options_that_are_known():
+    assert parse_server(b"ERROR full come later x=1") == Error("full", "come later x=1")
+    assert parse_server(b"ERROR rate wait x=1 retry_after=5") == Error("rate", "wait x=1", 5)
+    assert parse_server(b"ERROR rate retry_after=5") == Error("rate", "retry_after=5")
+
+
+def test_a_code_of_a_newer_server_is_kept_as_it_is():
+    assert parse_server(b"ERROR weather it rains") == Error("weather", "it rains")
+
+
+def test_names_are_short_and_plain():
+    assert all(valid_name(name) for name in ("a", "7", "champion-2006", "a_b.C", "x" * 32))
+    assert not any(valid_name(name) for name in ("", "-a", ".a", "_a", "a b", "a,b", "é", "a\n", "x" * 33))
+
+
+@pytest.mark.parametrize(("side", "line", "text"), BAD_LINES)
+def test_a_line_that_cannot_be_read_is_a_syntax_error(side, line, text):
+    assert refused(side, line) == (ErrorCode.SYNTAX, text)
+
+
+@pytest.mark.parametrize("name", [b"my/bot", b"-bot", b"x" * 33, b"token=s3cret"])
+def test_a_name_of_a_wrong_form_has_a_code_of_its_own(name):
+    shown = name.decode()
+    assert refused("C", b"HELLO 1 " + name) == (
+        ErrorCode.NAME,
+        f"HELLO: name must be 1 to 32 letters, digits, `_`, `.`, `-`, a letter or digit first, not '{shown}'",
+    )
+
+
+@pytest.mark.parametrize(
+    ("side", "line", "verb"),
+    [("C", b"JUMP 4", "JUMP"), ("C", b"move 4", "move"), ("C", b"TURN 1", "TURN"), ("S", b"MOVE 4", "MOVE")],
+)
+def test_a_verb_of_the_other_direction_or_of_none_is_unknown(side, line, verb):
+    assert refused(side, line) == (ErrorCode.UNKNOWN_VERB, f"there is no verb '{verb}'")
+
+
+@pytest.mark.parametrize(("side", "limit"), [("C", CLIENT_LINE_LIMIT), ("S", SERVER_LINE_LIMIT)])
+def test_a_line_longer_than_its_limit_is_refused_unread(side, limit):
+    assert refused(side, b"x" * (limit + 1)) == (ErrorCode.TOO_LONG, f"a line may have {limit} bytes")
+    assert refused(side, b"x" * limit + b"\r")[0] is ErrorCode.UNKNOWN_VERB
+
+
+def test_a_ping_that_no_pong_could_answer_is_refused():
+    token = b"x" * (CLIENT_LINE_LIMIT - 5)
+    assert parse_server(b"PING " + token) == Ping(token.decode())
+    assert refused("S", b"PING x" + token) == (ErrorCode.TOO_LONG, "PING: a line may have 1024 bytes")
+
+
+# -- the table ----------------------------------------------------------------------------
+
+
+def test_every_message_is_one_row_and_its_attributes_stand_in_the_order_of_the_row():
+    assert len({shape.verb for shape in TABLE}) == len({shape.type for shape in TABLE}) == len(TABLE)
+    for shape in TABLE:
+        names = [*shape.positionals, *shape.options, *(["options"] if shape.own_after else [])]
+        assert list(shape.type.__dataclass_fields__) == names
+
+
+def test_no_game_can_take_an_option_of_the_tables_for_its_own():
+    own = {"plies", "colours", "lookahead", "start", "board", "size", "win", "m", "coins", "opening"}
+    (game,) = [shape for shape in TABLE if shape.own_after]
+    assert own.isdisjoint(game.options)
