@@ -5,13 +5,13 @@ It must not know: the wire, sockets, event loops, or any particular game.
 
 from __future__ import annotations
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from arena_client.errors import ClientError
 from arena_client.view import GameView
+from arena_protocol.record import commitment
 
 __all__ = ["Bot", "Choose", "GameView", "Result", "as_bot"]
 
@@ -91,5 +91,4 @@ def _fair(view: GameView) -> bool | None:
     if over is None or over.nonce is None or commit is None:
         return None
     sequence = over.sequence or ""
-    opened = hashlib.sha256(f"{over.nonce}:{view.state}:{sequence}".encode()).hexdigest()
-    return opened == commit and sequence.startswith(view.shown)
+    return commitment(over.nonce, view.state, sequence) == commit and sequence.startswith(view.shown)

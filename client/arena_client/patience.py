@@ -75,5 +75,6 @@ class Tries:
             self._failed += 1
         wait = next(self._delays, None)
         if wait is None:
-            raise ClientError(f"gave up on {self._where} after {self._failed} tries: {reason}")
+            tries = f" after {self._failed} tries" if self._failed > 1 else ""
+            raise ClientError(f"gave up on {self._where}{tries}: {reason}")
         return max(wait, at_least)

@@ -177,7 +177,8 @@ class Player:
         view = self._view
         if view is None or view.over is not None or self.farewell is not None:
             return
-        if self._prepared == view.game_id and _dealt(view) and not view.started and not self._said_ready:
+        awaited = not view.started and view.zombie is None and not self._said_ready
+        if awaited and self._prepared == view.game_id and _dealt(view):
             self._said_ready = True
             self._send(wire.Ready(view.game_id))
         if self._answer is not None and view.my_turn and not self._said_move and self._answers(view):

@@ -97,11 +97,11 @@ class Visit:
 
     async def _settle(self) -> None:
         """Let the bot hear of the games that ended before BYE."""
+        self._mind.think()
         while self.player.settling:
+            await self._woken.wait()
             self._woken = trio.Event()
             self._mind.think()
-            if self.player.settling:
-                await self._woken.wait()
 
     async def _connection(self) -> str:
         """Open one connection, keep it as long as it lives, and return why it ended."""

@@ -333,7 +333,7 @@ def test_nobody_listens(driver: Driver, server: FakeServer) -> None:
 def test_a_server_that_never_greets_is_given_up(driver: Driver, server: FakeServer) -> None:
     server.follow(Connection.expect_end)
     hasty = Patience(delays=lambda: iter(()), greeting=0.05)
-    with pytest.raises(ClientError, match=r"after 1 tries: the server did not log the bot in$"):
+    with pytest.raises(ClientError, match=r"127.0.0.1:[0-9]+: the server did not log the bot in$"):
         driver.play(four, server.port, patience=hasty)
 
 
@@ -366,6 +366,59 @@ def test_what_the_bot_raises_reaches_the_caller(driver: Driver, server: FakeServ
     bot.instant = instant
     with pytest.raises(FileNotFoundError, match="no opening book"):
         driver.play(bot, server.port)
+
+
+def test_a_time_limit_of_the_bots_own_is_no_lost_connection(driver: Driver, server: FakeServer) -> None:
+    class Hasty(Instant):
+        def choose(self, view: GameView) -> int:
+            raise TimeoutError("the book did not answer")
+
+    def script(connection: Connection) -> None:
+        connection.log_in()
+        connection.say(OFFER, *DEALT)
+        connection.expect("READY g1")
+        connection.say(START, TURN_1)
+        connection.expect("QUIT")
+
+    server.follow(script)
+    with pytest.raises(TimeoutError, match="the book did not answer"):
+        driver.play(Hasty, server.port)
+
+
+def test_a_reset_while_the_client_writes(driver: Driver, server: FakeServer) -> None:
+    """The reset meets a client that waits for the server to read: it comes back all the same."""
+
+    def first(connection: Connection) -> None:
+        connection.log_in()
+        connection.stuff("PING " + "x" * 900)
+        connection.reset()
+
+    server.follow(first, whole_visit)
+    assert driver.play(four, server.port) == "finished"
+
+
+def test_quit_to_a_server_that_is_gone(driver: Driver, server: FakeServer) -> None:
+    """Leaving does not mind that nobody is there to hear it."""
+    gone = threading.Event()
+
+    class Late(Bot):
+        instant = True
+
+        def choose(self, view: GameView) -> int:
+            assert gone.wait(20)
+            raise KeyError("late")
+
+    def script(connection: Connection) -> None:
+        connection.log_in()
+        connection.say(OFFER, *DEALT)
+        connection.expect("READY g1")
+        connection.say(START, TURN_1, "PING unread")
+        connection.reset()
+        gone.set()
+
+    server.follow(script)
+    with pytest.raises(KeyError, match="late"):
+        driver.play(Late, server.port)
 
 
 def test_an_answer_that_is_no_move_ends_the_visit(driver: Driver, server: FakeServer) -> None:
