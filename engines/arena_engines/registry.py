@@ -10,18 +10,35 @@ from collections.abc import Iterable
 
 from arena_engines.engine import Engine, EngineError, Parameter, Player
 from arena_engines.insertion.champion import Champion
+from arena_engines.insertion.entry2006 import Entry2006
+from arena_engines.insertion.fourtier import FourTier
 from arena_engines.insertion.minimax import Minimax
 from arena_engines.insertion.simple import Dummy, Greedy, Random
+from arena_engines.insertion.threetier import ThreeTier
+from arena_engines.small.openlines import OpenLines
+from arena_engines.small.perfect import Perfect, PerfectMarks
 from arena_engines.table import RandomMover, TableEngine, playing
 from arena_engines.xo.program1970 import Xo1970
 
 #: The engines of all other games.
 TABLE_ENGINES: tuple[type[TableEngine], ...] = (
     *(playing(game, RandomMover) for game in ("xo", "tictactoe", "disc", "lastcoin")),
+    OpenLines,
+    PerfectMarks,
+    *(playing(game, Perfect) for game in ("disc", "lastcoin")),
     Xo1970,
 )
 #: The engines of insertion, the weakest first.
-ENGINES: tuple[type[Engine], ...] = (Dummy, Random, Greedy, Minimax, Champion)
+ENGINES: tuple[type[Engine], ...] = (
+    Dummy,
+    Random,
+    Greedy,
+    Minimax,
+    Entry2006,
+    FourTier,
+    ThreeTier,
+    Champion,
+)
 #: Every player of every game.
 PLAYERS: tuple[type[Player], ...] = (*ENGINES, *TABLE_ENGINES)
 
