@@ -172,7 +172,7 @@ class Printer:
         """Print a message as one line, without its line end."""
         parts = [self._shape.verb]
         for (prefix, write, absent), value in zip(self._rows, self._get(message), strict=True):
-            if value != absent:
+            if absent is REQUIRED or value != absent:
                 parts.append(prefix + write(value))
         text = " ".join(parts)
         if not self._reads_back(text, len(parts), message):

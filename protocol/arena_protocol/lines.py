@@ -57,7 +57,7 @@ class LineBuffer:
         return out
 
     def _end(self, piece: bytes, out: list[bytes | Overlong]) -> None:
-        """A line end was read: `piece` is what stood before it in this chunk."""
+        """Complete a line: `piece` is what stood before its line end in this chunk."""
         line = self._pending + piece if self._pending else piece
         self._pending = b""
         if self._swallowing:
