@@ -31,6 +31,7 @@ from arena_protocol.record import FaultKind
 from arena_protocol.session import CLIENT_SAYS, SERVER_SAYS, ClientSession, ServerSession
 from arena_protocol.session import State as At
 from arena_protocol.shapes import REQUIRED, Direction, Shape
+from arena_server.core.plan import ContestPlan
 
 TEXT = (Path(__file__).resolve().parents[2] / "protocol" / "PROTOCOL.md").read_text(encoding="utf-8")
 DIRECTIONS = {
@@ -138,13 +139,21 @@ def test_the_states_are_those_of_the_sessions():
 
 
 def test_the_limits_and_the_version_are_those_of_the_code():
-    limits = re.search(
-        r"line of the client's has at most (\d+) bytes, a line of the server's at most (\d+)", TEXT
-    )
-    assert limits
-    assert [int(limit) for limit in limits.groups()] == [CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT]
-    assert f"`PING`\n  and `PONG` have at most {CLIENT_LINE_LIMIT} bytes" in TEXT
+    prose = " ".join(TEXT.split())
+    assert f"line of the client's has at most {CLIENT_LINE_LIMIT} bytes" in prose
+    assert f"line of the server's at most {SERVER_LINE_LIMIT}, " in prose
+    assert f"`PING` and `PONG` have at most {CLIENT_LINE_LIMIT} bytes" in prose
     assert TEXT.startswith(f"# The arena protocol, version {VERSION}\n")
+
+
+def test_the_limits_of_a_contest_are_the_defaults_of_its_plan():
+    plan = ContestPlan(name="a", seed=1)
+    seconds = [plan.login_ms, plan.ready_ms, plan.handover_ms]
+    counts = [plan.out_of_turn_limit, plan.flood_limit, plan.probation]
+    assert [value for _, value in rows("limit")] == [
+        *(f"{limit // 1000} s" for limit in seconds),
+        *(str(limit) for limit in counts),
+    ]
 
 
 def test_every_link_leads_to_a_heading():
