@@ -160,7 +160,7 @@ def test_the_deal_is_complete_before_the_bot_is_asked() -> None:
 
 def test_a_game_without_next_is_dealt_with_state() -> None:
     table = Table()
-    table.hear(*GREETING, "GAME g3 tic-tac-toe seat=1 seats=2 names=me,rival clock=1000 increment=0")
+    table.hear(*GREETING, "GAME g3 tictactoe seat=1 seats=2 names=me,rival clock=1000 increment=0")
     table.hear("STATE .../.../...")
     assert table.think() == ["READY g3"]
 

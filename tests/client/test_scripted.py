@@ -94,7 +94,7 @@ class TestBots:
         assert moves("first-legal") == ["1"] * 10
         bot = create("first-legal")
         assert isinstance(bot, Bot)
-        view = GameView.of(wire.Game("g1", "tic-tac-toe", 1, 2, ("me", "rival"), 1000, 0))
+        view = GameView.of(wire.Game("g1", "tictactoe", 1, 2, ("me", "rival"), 1000, 0))
         view = view.after(wire.State(".../.../..."))
         assert bot.choose(view) == view.legal_moves[0] != "1"
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from arena_client import Bot, ClientError, GameView, as_bot
 from arena_client.bot import result_of
 from arena_protocol import messages as wire
-from arena_protocol.games import make_game
+from arena_protocol.games import GAMES, make_game
 from arena_protocol.record import commitment
 
 from .fake_server import BOARD
@@ -31,7 +31,7 @@ def dealt(visible: str = "61", **options: str) -> GameView:
     return view.after(wire.State(BOARD)).after(wire.Next(visible))
 
 
-GAMES = st.fixed_dictionaries(
+OPTIONS = st.fixed_dictionaries(
     {
         "plies": st.integers(1, 30),
         "lookahead": st.integers(1, 12),
@@ -42,7 +42,7 @@ GAMES = st.fixed_dictionaries(
 
 
 @settings(max_examples=60, deadline=None)
-@given(GAMES, st.integers(0, 2**32), st.data())
+@given(OPTIONS, st.integers(0, 2**32), st.data())
 def test_the_view_follows_the_referee(options: dict[str, int], seed: int, data: st.DataObject) -> None:
     """After every ply board, totals, what is in sight and whose turn it is are the referee's own."""
     game = make_game("insertion", options)
@@ -71,6 +71,32 @@ def check_view(view: GameView, game: Any, truth: Any, sequence: str, ply: int, l
     assert view.legal_moves == game.legal_moves(truth)
     assert view.to_move == game.to_move(truth)
     assert view.ply == ply + 1
+
+
+@pytest.mark.parametrize("name", sorted(GAMES))
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 2**32), data=st.data())
+def test_any_registered_game_is_followed(name: str, seed: int, data: st.DataObject) -> None:
+    game = make_game(name, {})
+    deal = game.deal(seed)
+    truth = game.start(deal)
+    view = GameView.of(
+        wire.Game("g9", name, 1, 2, ("a", "b"), 1000, 0, game.zombie_move, None, game.options())
+    )
+    view = view.after(wire.State(deal.board))
+    assert view.hides == (game.preview(deal) is not None)
+    if view.hides:
+        view = view.after(wire.Next(game.preview(deal) or ""))
+    for ply in range(1, 10):
+        if game.end(truth) is not None:
+            break
+        assert view.legal_moves == game.legal_moves(truth)
+        move = data.draw(st.sampled_from(view.legal_moves))
+        seat, step = game.to_move(truth), game.play(truth, move)
+        truth, points = step.position, step.points
+        totals, reveal = game.totals(truth), game.reveal(deal, ply)
+        view = view.after(wire.Played(ply, seat, move, 0, (1, 1), points, totals, reveal))
+        assert (view.board, view.to_move) == (game.state_text(truth), game.to_move(truth))
 
 
 def test_what_a_seat_sees_at_the_start() -> None:
@@ -125,7 +151,7 @@ def test_a_game_that_is_not_known_here() -> None:
 
 def test_a_game_that_hides_nothing_has_nothing_to_wait_for() -> None:
     assert dealt().hides
-    assert not GameView.of(offer("tic-tac-toe")).after(wire.State(".../.../...")).hides
+    assert not GameView.of(offer("tictactoe")).after(wire.State(".../.../...")).hides
 
 
 @pytest.mark.parametrize(
