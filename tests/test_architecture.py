@@ -25,7 +25,7 @@ MAY_KNOW = {
 }
 # One place each may know more: where an engine becomes a bot, and the `arena` command.
 EXCEPTIONS = {"arena_engines": ("bots.py",), "arena_server": ("cli",)}
-IO_MODULES = {"asyncio", "socket", "select", "selectors", "threading", "time", "random", "secrets", "os", "pathlib"}
+IO_MODULES = set(["asyncio", "socket", "select", "selectors", "threading", "time", "random", "secrets", "os", "pathlib"])
 
 
 def sources(package: str) -> list[Path]:
@@ -80,7 +80,6 @@ def test_the_server_names_no_game() -> None:
 
 @pytest.mark.parametrize("heavy", ["numpy", "numba", "trio"])
 def test_the_referee_never_imports(heavy: str) -> None:
-    program = "import arena_server.listener, arena_server.core.contest, arena_server.store, sys; " + (
-        f"sys.exit({heavy!r} in sys.modules)"
-    )
+    imports = "import arena_server.listener, arena_server.core.contest, arena_server.store, sys"
+    program = f"{imports}; sys.exit({heavy!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
