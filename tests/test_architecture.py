@@ -25,7 +25,8 @@ MAY_KNOW = {
 }
 # One place each may know more: where an engine becomes a bot, and the `arena` command.
 EXCEPTIONS = {"arena_engines": ("bots.py",), "arena_server": ("cli",)}
-IO_MODULES = set(["asyncio", "socket", "select", "selectors", "threading", "time", "random", "secrets", "os", "pathlib"])
+CLOCKS_AND_CHANCE = {"time", "random", "secrets"}
+IO_MODULES = {"asyncio", "socket", "select", "selectors", "threading", "os", "pathlib"} | CLOCKS_AND_CHANCE
 
 
 def sources(package: str) -> list[Path]:
