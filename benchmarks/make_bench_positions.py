@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from arena_engines.engine import Engine
-from arena_engines.registry import create
+from arena_engines.registry import create_engine as create
 from arena_protocol.games.insertion import Insertion
 
 PAIRS = (

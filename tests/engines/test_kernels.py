@@ -11,6 +11,7 @@ from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.eval import unpack
 from arena_engines.insertion.fixed_depth import FORCED, THEIRS, Task, pack_pictures, pack_roles, task_of
 from arena_engines.insertion.minimax import Minimax
+from arena_engines.insertion.strategy import COOPERATIVE, SPOILING, Strategy
 from arena_engines.insertion.tree import InsertionTree, Node
 from arena_engines.search.alphabeta import alphabeta
 from arena_engines.search.minimax import minimax
@@ -31,13 +32,13 @@ def plain() -> Minimax:
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 4])
+@pytest.mark.parametrize("strategy", [COOPERATIVE, SPOILING])
 def test_champion_equals_minimax_in_move_and_eval(
-    champion: Champion, plain: Minimax, cases: list[Case], depth: int
+    champion: Champion, plain: Minimax, cases: list[Case], depth: int, strategy: Strategy
 ) -> None:
     for case in cases:
-        one = champion.analyse(case.board, case.visible, depth)
-        other = plain.analyse(case.board, case.visible, depth)
-        assert (one.move, one.eval) == (other.move, other.eval), case
+        task = task_of(case.board, case.visible, depth, seats=2)
+        assert champion.run(task, strategy)[:2] == plain.run(task, strategy)[:2], case
 
 
 def oracle(search: object, case: Case, depth: int) -> Analysis:
@@ -46,7 +47,7 @@ def oracle(search: object, case: Case, depth: int) -> Analysis:
     return Analysis(found.line[0], unpack(found.value), found.nodes)
 
 
-@pytest.mark.parametrize(("depth", "every"), [(1, 1), (2, 3), (3, 40)])
+@pytest.mark.parametrize(("depth", "every"), [(1, 1), (2, 1), (3, 12)])
 def test_compiled_minimax_equals_the_readable_one(
     plain: Minimax, cases: list[Case], depth: int, every: int
 ) -> None:
@@ -54,7 +55,7 @@ def test_compiled_minimax_equals_the_readable_one(
         assert plain.analyse(case.board, case.visible, depth)[:3] == oracle(minimax, case, depth)[:3]
 
 
-@pytest.mark.parametrize(("depth", "every"), [(1, 1), (2, 3), (3, 12), (4, 60)])
+@pytest.mark.parametrize(("depth", "every"), [(1, 1), (2, 1), (3, 4), (4, 24)])
 def test_compiled_champion_equals_the_readable_alphabeta_node_for_node(
     champion: Champion, cases: list[Case], depth: int, every: int
 ) -> None:
@@ -65,9 +66,9 @@ def test_compiled_champion_equals_the_readable_alphabeta_node_for_node(
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_all_other_seats_are_one_opponent(champion: Champion, cases: list[Case], seats: int) -> None:
     for case in cases[::30]:
-        value, move, _ = champion.run(task_of(case.board, case.visible, 4, seats))
+        ours = champion.run(task_of(case.board, case.visible, 4, seats), COOPERATIVE)
         found = alphabeta(InsertionTree(case.visible[:4], seats), Node(parse_board(case.board)), 4)
-        assert (value, move) == (found.value, found.line[0])
+        assert ours == (found.line[0], unpack(found.value), found.nodes)
 
 
 def test_the_champion_visits_twenty_times_fewer_nodes_at_depth_five(
@@ -95,16 +96,18 @@ def test_a_full_board_costs_fifteen_nodes_and_a_sparse_one_five(plain: Minimax) 
 @pytest.mark.parametrize("engine", [Champion(), Minimax()])
 def test_a_forced_ply_has_one_child(engine: Champion | Minimax) -> None:
     planes = parse_board("53351/34233/13552/44215/44526")
-    task = Task(planes, pack_pictures("616"), pack_roles(2) | FORCED << 2, 2)
-    free = Task(planes, pack_pictures("616"), pack_roles(2), 2)
-    value, _, nodes = engine.run(task)
-    assert nodes <= 15 + 15 < engine.run(free)[2]
-    assert value >= engine.run(free)[0]
+    forced, free = (Task(planes, pack_pictures("616"), pack_roles(2, gone), 2) for gone in ((1,), ()))
+    for strategy in (COOPERATIVE, SPOILING):
+        easy, hard = engine.run(forced, strategy), engine.run(free, strategy)
+        assert easy.nodes <= 15 + 15 < hard.nodes
+        assert easy.eval.mine >= hard.eval.mine
 
 
-def test_roles_are_mine_then_the_others(champion: Champion) -> None:
+def test_roles_are_mine_then_the_others() -> None:
     assert pack_roles(3) & 0b111111 == THEIRS << 2 | THEIRS << 4
     assert pack_roles(2) & 0b1111 == THEIRS << 2
+    assert pack_roles(3, [2]) & 0b111111 == THEIRS << 2 | (THEIRS | FORCED) << 4
+    assert pack_roles(4) < 1 << 40
 
 
 def test_the_depth_ends_with_the_visible_pictures(champion: Champion) -> None:

@@ -9,11 +9,15 @@ about 25 times fewer nodes at depth 5.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import ClassVar
 
-from arena_engines.engine import Parameter
-from arena_engines.insertion.eval import FELL, INFINITY, MAX_DEPTH
-from arena_engines.insertion.fixed_depth import FORCED, THEIRS, ZOMBIE_MOVE, FixedDepth, Task
+from arena_engines.engine import Parameter, Situation
+from arena_engines.insertion.adaptive import Adaptive
+from arena_engines.insertion.eval import FELL, INFINITY
+from arena_engines.insertion.fixed_depth import FORCED, THEIRS, FixedDepth, Found, Task, depth_parameter
+from arena_engines.insertion.strategy import ADAPTIVE, STRATEGY, Strategy
+from arena_engines.insertion.zombies import ZOMBIE, ZOMBIE_MOVE
 from arena_protocol.games.insertion.rules import MOVES, distinct_moves, play
 
 
@@ -76,10 +80,23 @@ class Champion(FixedDepth):
     """Alpha-beta to a fixed depth, exact, in natural order."""
 
     name: ClassVar[str] = "champion"
-    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("depth", 5, 1, MAX_DEPTH),)
+    parameters: ClassVar[tuple[Parameter, ...]] = (depth_parameter(5), STRATEGY, ZOMBIE)
     kernel = staticmethod(search)
 
-    def run(self, task: Task) -> tuple[int, int, int]:
+    def run(self, task: Task, strategy: Strategy) -> Found:
         """Search with a full window, so that move and value are exact."""
         window = (-INFINITY, INFINITY)
-        return self.compiled_kernel(*task.planes, task.pictures, task.roles, task.depth, *window, *task.cells)
+        value, move, nodes = self.compiled_kernel(
+            *task.planes, task.pictures, task.roles, task.depth, *window, *strategy.cells
+        )
+        return Found(move, strategy.eval_of(value), nodes)
+
+    @cached_property
+    def _adaptive(self) -> Adaptive:
+        return Adaptive(lambda task, strategy: self.run(task, strategy).move)
+
+    def strategy_for(self, situation: Situation) -> Strategy:
+        """Return the strategy of the specification; for `adaptive` the opposite of the opponents'."""
+        if self.values["strategy"] == ADAPTIVE:
+            return self._adaptive.answer(situation)
+        return super().strategy_for(situation)

@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from arena_engines.engine import Parameter
-from arena_engines.insertion.eval import FELL, INFINITY, MAX_DEPTH
-from arena_engines.insertion.fixed_depth import FORCED, THEIRS, ZOMBIE_MOVE, FixedDepth, Task
+from arena_engines.insertion.eval import FELL, INFINITY
+from arena_engines.insertion.fixed_depth import FORCED, THEIRS, FixedDepth, Found, Task, depth_parameter
+from arena_engines.insertion.strategy import FIXED_STRATEGY, Strategy
+from arena_engines.insertion.zombies import ZOMBIE_MOVE
 from arena_protocol.games.insertion.rules import MOVES, distinct_moves, play
 
 
@@ -47,9 +49,12 @@ class Minimax(FixedDepth):
     """All lines of play to a fixed depth."""
 
     name: ClassVar[str] = "minimax"
-    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("depth", 4, 1, MAX_DEPTH),)
+    parameters: ClassVar[tuple[Parameter, ...]] = (depth_parameter(4), FIXED_STRATEGY)
     kernel = staticmethod(search)
 
-    def run(self, task: Task) -> tuple[int, int, int]:
+    def run(self, task: Task, strategy: Strategy) -> Found:
         """Search the whole tree."""
-        return self.compiled_kernel(*task.planes, task.pictures, task.roles, task.depth, *task.cells)
+        value, move, nodes = self.compiled_kernel(
+            *task.planes, task.pictures, task.roles, task.depth, *strategy.cells
+        )
+        return Found(move, strategy.eval_of(value), nodes)

@@ -14,7 +14,8 @@ from typing import ClassVar
 
 from arena_engines.engine import Analysis, Engine, Parameter, Situation
 from arena_engines.insertion.eval import move_gain, unpack
-from arena_engines.insertion.fixed_depth import ZOMBIE_MOVE, Task, task_of
+from arena_engines.insertion.fixed_depth import Task, task_of
+from arena_engines.insertion.zombies import ZOMBIE_MOVE
 from arena_protocol.games.insertion.rules import MOVES, distinct_moves, play
 
 
