@@ -35,7 +35,7 @@ class ErrorCode(StrEnum):
     NO_SUCH_GAME = "no-such-game", "a game id that is unknown, or not the one on offer"
     FLOOD = "flood", "too many lines that nothing asked for"
     FULL = "full", "the server holds as many connections as it may"
-    RATE = "rate", "too many log-ins in a short time; retry_after= says how many seconds to wait"
+    RATE = "rate", "too many log-ins in a short time; retry_after= says how many milliseconds to wait"
 
 
 class ProtocolError(Exception):
