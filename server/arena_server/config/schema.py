@@ -1,0 +1,145 @@
+"""The keys of a contest's file: names, types, limits, defaults.
+
+It must not know: how a file is read, how an error is told, what any game's options mean.
+All durations are whole milliseconds once they are read.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+
+from arena_protocol.messages import valid_name
+from arena_server.durations import EXPECTED, format_duration, parse_duration
+
+#: The protocol prints times as integers; no contest needs a longer one than a thousand hours.
+MAX_DURATION_MS = 3_600_000_000
+
+DEFAULT_PORT = 2006
+MAX_BOTS = 10_000
+
+
+def _duration(value: object) -> int:
+    if not isinstance(value, str):
+        raise ValueError(f"expected {EXPECTED}")
+    milliseconds = parse_duration(value)
+    if milliseconds > MAX_DURATION_MS:
+        raise ValueError(f"expected a duration of at most {format_duration(MAX_DURATION_MS)}")
+    return milliseconds
+
+
+def _clock(value: object) -> int:
+    milliseconds = _duration(value)
+    if not milliseconds:
+        raise ValueError("expected a duration of at least 1ms")
+    return milliseconds
+
+
+def _name(value: str) -> str:
+    if not valid_name(value):
+        raise ValueError("expected 1 to 32 letters, digits, '_', '.' or '-', a letter or digit first")
+    return value
+
+
+#: Milliseconds, 0 or more.
+Duration = Annotated[int, BeforeValidator(_duration)]
+#: Milliseconds, 1 or more.
+Clock = Annotated[int, BeforeValidator(_clock)]
+
+
+class _Table(BaseModel):
+    """A table of the file: every key known, every type as TOML has it."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class ContestTable(_Table):
+    """`[contest]`: who plays whom, how often, and what a fault costs."""
+
+    name: str
+    game: str = "insertion"
+    format: Literal["round-robin"] = "round-robin"
+    games_per_pair: int = Field(default=2, ge=1, le=1_000_000)
+    scoring: Literal["points", "wins"] = "points"
+    seed: int | None = Field(default=None, ge=0)
+    #: After so many faulty games a bot is paired no more; 0: never.
+    probation: int = Field(default=3, ge=0)
+    #: How long a bot may take from GAME to READY.
+    ready: Clock = 30_000
+    #: How long a bot may be away before its games are played without it; None: for ever.
+    absent: Clock | None = None
+    announce_zombies: bool = False
+    spectator_delay: Duration = 0
+    out_of_turn_limit: int = Field(default=10, ge=0, le=1_000_000)
+    flood_limit: int = Field(default=100, ge=1, le=1_000_000)
+
+    _check_name = field_validator("name")(_name)
+
+
+class GameTable(_Table):
+    """`[game]`: the clocks here, and beside them the game's own options, which the game checks."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+    clock: Clock = 20_000
+    increment: Duration = 0
+    #: Applied once, at the flag, never per move.
+    margin: Duration = 0
+
+    @property
+    def own_options(self) -> dict[str, object]:
+        """What is left for the game itself."""
+        return dict(self.model_extra or {})
+
+
+class ServerTable(_Table):
+    """`[server]`: where to listen and how much to hold; the command line overrides the address."""
+
+    host: str = Field(default="127.0.0.1", min_length=1)
+    port: int = Field(default=DEFAULT_PORT, ge=0, le=65_535)
+    max_connections: int = Field(default=4_000, ge=1, le=1_000_000)
+
+
+class BotTable(_Table):
+    """`[[bot]]`: a name, and at most one of: an engine of ours, a command, the hash of a token."""
+
+    name: str
+    engine: str | None = Field(default=None, min_length=1)
+    command: list[str] | None = Field(default=None, min_length=1)
+    token_sha256: str | None = Field(default=None, pattern="^[0-9a-f]{64}$")
+
+    _check_name = field_validator("name")(_name)
+
+    @model_validator(mode="after")
+    def _one_origin(self) -> Self:
+        given = [key for key in ("engine", "command", "token_sha256") if getattr(self, key) is not None]
+        if len(given) > 1:
+            raise ValueError(
+                f"expected at most one of engine, command and token_sha256, got {' and '.join(given)}"
+            )
+        return self
+
+    @property
+    def is_local(self) -> bool:
+        """Whether `arena tournament` starts this bot itself."""
+        return self.engine is not None or self.command is not None
+
+
+class ContestFile(_Table):
+    """A whole file."""
+
+    contest: ContestTable
+    game: GameTable = GameTable()
+    server: ServerTable = ServerTable()
+    bot: list[BotTable] = Field(max_length=MAX_BOTS)
+
+    @field_validator("bot")
+    @classmethod
+    def _names_differ(cls, bots: list[BotTable]) -> list[BotTable]:
+        seen: set[str] = set()
+        for bot in bots:
+            if bot.name in seen:
+                raise ValueError(f"expected every bot to have a name of its own, got {bot.name!r} twice")
+            seen.add(bot.name)
+        return bots

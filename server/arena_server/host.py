@@ -1,0 +1,236 @@
+"""Where the contest meets the world: events in, effects carried out at once and in order.
+
+The host judges nothing. It stamps times, moves bytes, hands records to the store and wakes
+the contest for its deadlines with one timer. It must not know: how bots are paired, what a
+line means, which game is played, where records are kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Protocol
+
+from arena_protocol.record import GameRecord
+from arena_server.connection import Connection, Turn
+from arena_server.core.effects import Close, Effect, Finished, Mute, Note, Send, Store, Unmute
+from arena_server.core.events import Event, Handed, Lost, Opened, Overlong, Received, Tick
+from arena_server.listener import FULL, Listener
+from arena_server.stamps import ArrivalClock
+
+#: Refused clients that are still being told so; beyond that they are cut off unheard.
+REFUSALS = 16
+
+
+class Machine(Protocol):
+    """What the host needs of a contest."""
+
+    @property
+    def deadline(self) -> int | None:
+        """When it wants a Tick (monotonic ns), None: not before another event."""
+
+    def handle(self, event: Event, now: int) -> list[Effect]:
+        """What is to be done about `event`."""
+
+
+class Service(Protocol):
+    """What the host tells whoever runs it."""
+
+    def store(self, game_id: str, record: GameRecord) -> None:
+        """Make a record durable; then feed Stored."""
+
+    def note(self, note: Note) -> None:
+        """Something for the log."""
+
+    def finished(self, reason: str) -> None:
+        """The contest is over."""
+
+
+class Host:
+    """Runs one machine on one loop; its only thread is the loop's."""
+
+    def __init__(self, machine: Machine, service: Service, loop: asyncio.AbstractEventLoop, cap: int) -> None:
+        self._machine = machine
+        self._service = service
+        self._loop = loop
+        self._cap = cap
+        self._clock = ArrivalClock()
+        self._connections: dict[int, Connection] = {}
+        self._refusals: dict[int, Connection] = {}
+        self._last_number = 0
+        self._empty = asyncio.Event()
+        self._empty.set()
+        self._events: deque[tuple[Event, int | None]] = deque()
+        self._carrying_out = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = 0
+        #: Told the nanoseconds from reading a line to having carried out all it led to, if
+        #: it led to a TURN; a benchmark's window, and nothing to anybody else.
+        self.probe: Callable[[int], None] | None = None
+        self._turns_sent = 0
+
+    # -- connections
+
+    @property
+    def connections(self) -> int:
+        """How many connections are held, without those being refused."""
+        return len(self._connections)
+
+    def listen(self, sock: socket.socket) -> Listener:
+        """Accept connections from `sock`; close the listener first when the contest is to end."""
+        listener = Listener(
+            sock,
+            self._loop,
+            has_room=lambda: len(self._connections) < self._cap,
+            welcome=self._welcome,
+            refuse=self._refuse,
+            exhausted=self._exhausted,
+        )
+        listener.start()
+        return listener
+
+    def _accepted(self, sock: socket.socket) -> Connection:
+        self._last_number += 1
+        self._empty.clear()
+        return Connection(self._last_number, sock, self._loop, self._clock, self)
+
+    def _welcome(self, sock: socket.socket, peer: str) -> None:
+        connection = self._accepted(sock)
+        self._connections[connection.number] = connection
+        connection.start()
+        self.feed(Opened(connection.number, peer))
+
+    def _refuse(self, sock: socket.socket) -> None:
+        connection = self._accepted(sock)
+        self._refusals[connection.number] = connection
+        connection.start()
+        connection.send(FULL)
+        connection.close()
+        if len(self._refusals) > REFUSALS:
+            next(iter(self._refusals.values())).abort()
+
+    def _exhausted(self, error: OSError) -> None:
+        self._service.note(Note("warning", "no-descriptor", {"error": error.strerror or "exhausted"}))
+
+    def close(self) -> None:
+        """Close every connection that is still open, once it has been told what it was sent."""
+        for connection in list(self._connections.values()):
+            connection.close()
+
+    async def drained(self, timeout: float) -> None:
+        """Wait until every connection is gone; after `timeout` seconds cut those that are left."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._empty.wait(), timeout)
+        for connection in [*self._connections.values(), *self._refusals.values()]:
+            connection.abort()
+
+    # -- what connections tell (connection.Sink)
+
+    def received(self, number: int, line: bytes, arrived: int) -> None:
+        """A line: the contest judges it."""
+        if self.probe is None:
+            self.feed(Received(number, line, arrived))
+            return
+        started, turns = time.perf_counter_ns(), self._turns_sent
+        self.feed(Received(number, line, arrived))
+        if self._turns_sent > turns:
+            self.probe(time.perf_counter_ns() - started)
+
+    def overlong(self, number: int, head: bytes, arrived: int) -> None:
+        """A line too long: the contest judges it."""
+        self.feed(Overlong(number, arrived, head))
+
+    def handed(self, number: int, turn: Turn) -> None:
+        """A TURN is with the socket: its clock runs from now."""
+        self._turns_sent += 1
+        self.feed(Handed(number, *turn, time.monotonic_ns()))
+
+    def lost(self, number: int, reason: str) -> None:
+        """A connection is gone by itself."""
+        self.feed(Lost(number, reason))
+
+    def released(self, number: int) -> None:
+        """A descriptor is free again."""
+        self._connections.pop(number, None)
+        self._refusals.pop(number, None)
+        if not self._connections and not self._refusals:
+            self._empty.set()
+
+    # -- events in, effects out
+
+    def feed(self, event: Event, now: int | None = None) -> None:
+        """Let the contest judge `event` as of `now` (by default this moment), and carry out what it says.
+
+        Events that effects cause (Handed, Lost) wait for their turn: the contest is told of
+        one event at a time.
+        """
+        self._events.append((event, now))
+        if self._carrying_out:
+            return
+        self._carrying_out = True
+        try:
+            while self._events:
+                event, now = self._events.popleft()
+                moment = time.monotonic_ns() if now is None else now
+                for effect in self._machine.handle(event, moment):
+                    self._carry_out(effect)
+        finally:
+            self._carrying_out = False
+        self._arm()
+
+    def _carry_out(self, effect: Effect) -> None:
+        match effect:
+            case Store(game_id, record):
+                self._service.store(game_id, record)
+            case Note():
+                self._service.note(effect)
+            case Finished(reason):
+                self._service.finished(reason)
+            case _:
+                # The contest may still speak of a connection that has just been lost.
+                if connection := self._connections.get(effect.conn):
+                    _apply(effect, connection)
+
+    # -- deadlines
+
+    def _arm(self) -> None:
+        """Have one timer at the contest's next deadline or before it.
+
+        Deadlines move at every ply and nearly always later; a timer that comes too early is
+        cheaper than a new one a ply.
+        """
+        deadline = self._machine.deadline
+        if deadline is None or (self._timer is not None and self._timer_at <= deadline):
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_at = deadline
+        self._timer = self._loop.call_at(deadline / 1e9, self._due)
+
+    def _due(self) -> None:
+        """The deadline has come, but a line that was in time may still lie in a socket.
+
+        The loop has to look at its sockets once more: first after this turn, so what
+        arrived before now is read in the next, and judged before the turn after that.
+        """
+        self._loop.call_soon(self._loop.call_soon, self._tick, time.monotonic_ns())
+
+    def _tick(self, seen_until: int) -> None:
+        self._timer = None
+        self.feed(Tick(), seen_until)
+
+
+def _apply(effect: Send | Close | Mute | Unmute, connection: Connection) -> None:
+    match effect:
+        case Send(_, data, turn):
+            connection.send(data, turn)
+        case Close():
+            connection.close()
+        case Mute():
+            connection.mute()
+        case Unmute():
+            connection.unmute()

@@ -1,0 +1,95 @@
+"""Accept connections, but never more than the process can hold.
+
+Without a cap of its own a server that runs out of descriptors spins: asyncio accepts, fails
+and logs 60,000 times a second. Whoever comes over the cap is told so and closed.
+It must not know: lines, the contest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+from collections.abc import Callable
+
+from arena_protocol.errors import ErrorCode
+from arena_protocol.messages import Error, encode
+from arena_server.sockets import set_up
+
+#: Connections accepted in one go, before those that are playing get their turn again.
+ACCEPTS_A_TURN = 64
+#: How long to leave the backlog alone when the system has no descriptor left.
+PAUSE_S = 0.1
+
+FULL = encode(Error(ErrorCode.FULL, "the server holds as many connections as it may; try later"))
+
+_EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+
+class Listener:
+    """Passes accepted sockets, set up and non-blocking, to `welcome(sock, peer)` or to `refuse(sock)`.
+
+    `has_room` says which. `exhausted` is told, once a pause, that the system gave no descriptor.
+    """
+
+    def __init__(
+        self,
+        sock: socket.socket,
+        loop: asyncio.AbstractEventLoop,
+        *,
+        has_room: Callable[[], bool],
+        welcome: Callable[[socket.socket, str], None],
+        refuse: Callable[[socket.socket], None],
+        exhausted: Callable[[OSError], None],
+    ) -> None:
+        self._sock = sock
+        self._loop = loop
+        self._has_room = has_room
+        self._welcome = welcome
+        self._refuse = refuse
+        self._exhausted = exhausted
+        self._resume: asyncio.TimerHandle | None = None
+        self._open = True
+
+    def start(self) -> None:
+        """Begin to accept."""
+        self._resume = None
+        self._loop.add_reader(self._sock, self._accept)
+
+    def close(self) -> None:
+        """Accept no more and free the port."""
+        if self._resume is not None:
+            self._resume.cancel()
+        if self._open:
+            self._open = False
+            self._loop.remove_reader(self._sock)
+            self._sock.close()
+
+    def _accept(self) -> None:
+        for _ in range(ACCEPTS_A_TURN):
+            try:
+                sock, address = self._sock.accept()
+            except (BlockingIOError, InterruptedError):
+                return
+            except OSError as error:
+                if error.errno in _EXHAUSTED:
+                    self._pause(error)
+                    return
+                continue  # that client gave up while it waited in the backlog
+            self._admit(sock, address)
+
+    def _admit(self, sock: socket.socket, address: tuple[str, int]) -> None:
+        try:
+            set_up(sock)
+        except OSError:
+            sock.close()  # gone already
+            return
+        if self._has_room():
+            self._welcome(sock, f"{address[0]}:{address[1]}")
+        else:
+            self._refuse(sock)
+
+    def _pause(self, error: OSError) -> None:
+        self._loop.remove_reader(self._sock)
+        self._resume = self._loop.call_later(PAUSE_S, self.start)
+        self._exhausted(error)

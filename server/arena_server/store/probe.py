@@ -1,0 +1,80 @@
+"""Is this database ours, whole and writable? Asked before a server listens, in a few milliseconds.
+
+It uses the driver beneath SQLAlchemy, which alone would take longer to import than a server
+has to start. It must not know: tables.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from arena_server.errors import StoreError
+
+#: Written into the header of the file (`PRAGMA application_id`): "Aren".
+APPLICATION_ID = 0x4172656E
+#: The layout of the tables (`PRAGMA user_version`); a change that old readers would misread adds one.
+LAYOUT = 1
+#: How long another program may hold the database before it counts as locked.
+BUSY_TIMEOUT_S = 2.0
+
+
+def probe(path: Path) -> None:
+    """Check that results can be written to `path`, and make the file if there is none.
+
+    Raises StoreError with one line that says what is wrong and what to do.
+    """
+    with _told(path), closing(_connect(path)) as database:
+        database.execute("BEGIN IMMEDIATE")
+        _check_header(path, database)
+        database.execute("ROLLBACK")
+
+
+def probe_readable(path: Path) -> None:
+    """Check that `path` is a database of ours to read from. Raises StoreError."""
+    if not path.exists():
+        raise StoreError(f"{path}: no such database; has a contest been played here? Try --database")
+    with _told(path), closing(_connect(path)) as database:
+        _check_header(path, database)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    if not path.parent.is_dir():
+        raise StoreError(f"{path}: the folder {path.parent} does not exist")
+    return sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+
+
+def _check_header(path: Path, database: sqlite3.Connection) -> None:
+    (application,) = database.execute("PRAGMA application_id").fetchone()
+    (layout,) = database.execute("PRAGMA user_version").fetchone()
+    (tables,) = database.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    if tables == 0:
+        return  # a new file
+    if application != APPLICATION_ID:
+        raise StoreError(f"{path}: a database of another program; choose a file of its own by --database")
+    if layout != LAYOUT:
+        raise StoreError(f"{path}: results of layout {layout}, and this version reads layout {LAYOUT}")
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreError(describe(path, error)) from None
+
+
+def describe(path: Path, error: BaseException) -> str:
+    """One line for an error of the driver, with the next step where there is one."""
+    text = str(error)
+    if "locked" in text:
+        return f"{path}: the database is locked by another program; stop it or choose another --database"
+    if "malformed" in text or "not a database" in text:
+        return f"{path}: the database is damaged ({text}); restore it or choose another --database"
+    if "readonly" in text or "unable to open" in text:
+        return f"{path}: the database cannot be written ({text}); check the rights on the file and its folder"
+    if "full" in text:
+        return f"{path}: the disk is full; nothing more can be kept"
+    return f"{path}: {text}"

@@ -1,0 +1,102 @@
+"""What the commands read from a database of results. It must not know: who wrote it, how it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from sqlalchemy import func, select
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Session
+
+from arena_server.core.standings import Result, Row, standings
+from arena_server.errors import StoreError
+from arena_server.store.engine import open_engine
+from arena_server.store.probe import describe, probe_readable
+from arena_server.store.tables import Bot, Contest, Fault, Game
+
+VOID = "void"
+
+
+class Results:
+    """A database of results, open for reading; use it in a `with` statement.
+
+    Every method raises StoreError, with one line, for what is not there or cannot be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        probe_readable(path)
+        self._path = path
+        self._engine = open_engine(path)
+        self._session = Session(self._engine)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._session.close()
+        self._engine.dispose()
+        if isinstance(error, DBAPIError):
+            raise StoreError(describe(self._path, error.orig or error)) from None
+
+    def contests(self) -> list[Contest]:
+        """All contests, the oldest first."""
+        return list(self._session.scalars(select(Contest).order_by(Contest.id)))
+
+    def contest(self, selector: str | None = None) -> Contest:
+        """The contest with this id, else the latest of this name; without a selector the latest of all."""
+        found = self._find(selector)
+        if found is None:
+            known = ", ".join(f"{contest.id} {contest.name}" for contest in self.contests()[-10:])
+            wanted = "contest" if selector is None else f"contest {selector!r}"
+            raise StoreError(f"{self._path}: no {wanted} here; there are: {known or 'none'}")
+        return found
+
+    def _find(self, selector: str | None) -> Contest | None:
+        if selector is not None and selector.isascii() and selector.isdigit():
+            by_id = self._session.get(Contest, int(selector))
+            if by_id is not None:
+                return by_id
+        query = select(Contest).order_by(Contest.id.desc()).limit(1)
+        return self._session.scalar(query if selector is None else query.where(Contest.name == selector))
+
+    def games_played(self, contest: Contest) -> int:
+        """How many games have a result, void ones not counted."""
+        query = select(func.count()).where(Game.contest_id == contest.id, Game.end != VOID)
+        return self._session.scalar(query.select_from(Game)) or 0
+
+    def standings(self, contest: Contest) -> tuple[Row, ...]:
+        """The table of the games so far, as the contest scores them."""
+        names = self._session.scalars(select(Bot.name).where(Bot.contest_id == contest.id).order_by(Bot.id))
+        return standings(list(names), self._results(contest), contest.scoring)
+
+    def _results(self, contest: Contest) -> Iterator[Result]:
+        faults: dict[int, list[tuple[str, str]]] = {}
+        rows = select(Fault.game_pk, Bot.name, Fault.kind).join(Bot, Fault.bot_id == Bot.id)
+        for game, bot, kind in self._session.execute(rows.where(Bot.contest_id == contest.id)):
+            faults.setdefault(game, []).append((bot, kind))
+        games = select(Game.id, Game.names, Game.totals).where(
+            Game.contest_id == contest.id, Game.end != VOID
+        )
+        for game, names, totals in self._session.execute(games):
+            yield Result(tuple(names), tuple(totals), tuple(faults.get(game, ())))
+
+    def records(self, contest: Contest) -> Iterator[tuple[str, bytes]]:
+        """The id and the encoded record of every game, in the order of the schedule."""
+        query = select(Game.game_id, Game.record).where(Game.contest_id == contest.id)
+        # g10 comes after g9.
+        ordered = query.order_by(func.length(Game.game_id), Game.game_id)
+        for row in self._session.execute(ordered.execution_options(yield_per=100)):
+            yield row.game_id, row.record
+
+    def record(self, contest: Contest, game_id: str) -> bytes:
+        """The encoded record of one game."""
+        query = select(Game.record).where(Game.contest_id == contest.id, Game.game_id == game_id)
+        found = self._session.scalar(query)
+        if found is None:
+            raise StoreError(f"{self._path}: no game {game_id!r} in contest {contest.id} {contest.name}")
+        return found

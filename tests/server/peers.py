@@ -1,0 +1,142 @@
+"""Fakes with a script for tests of the shell: a machine that records, peers that are bare sockets."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from arena_protocol.record import GameRecord
+from arena_server.core.effects import Effect, Note
+from arena_server.core.events import Event
+from arena_server.host import Host
+from arena_server.sockets import address_of, bind
+
+#: Nothing here takes long; a test that hangs ends with an error instead.
+PATIENCE_S = 10.0
+
+
+@dataclass
+class Scripted:
+    """A machine that notes every event and answers it as `answer` says."""
+
+    answer: Callable[[Event], list[Effect]] = lambda event: []
+    deadline: int | None = None
+    seen: list[tuple[Event, int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._changed = asyncio.Event()
+
+    def handle(self, event: Event, now: int) -> list[Effect]:
+        self.seen.append((event, now))
+        self._changed.set()
+        return self.answer(event)
+
+    @property
+    def events(self) -> list[Event]:
+        return [event for event, _ in self.seen]
+
+    def count(self, kind: type) -> int:
+        return sum(isinstance(event, kind) for event in self.events)
+
+    async def until(self, kind: type, number: int = 1) -> Event:
+        """Wait until the `number`-th event of a kind, and return it."""
+        async with asyncio.timeout(PATIENCE_S):
+            while self.count(kind) < number:
+                self._changed.clear()
+                await self._changed.wait()
+        return [event for event in self.events if isinstance(event, kind)][number - 1]
+
+
+@dataclass
+class Diary:
+    """What the host told whoever runs it."""
+
+    stored: list[tuple[str, GameRecord]] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+
+    def store(self, game_id: str, record: GameRecord) -> None:
+        self.stored.append((game_id, record))
+
+    def note(self, note: Note) -> None:
+        self.notes.append(note)
+
+    def finished(self, reason: str) -> None:
+        self.reasons.append(reason)
+
+
+class Peer:
+    """A client that is nothing but a socket."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock = sock
+        self._rest = b""
+
+    async def say(self, data: bytes) -> None:
+        await asyncio.get_running_loop().sock_sendall(self.sock, data)
+
+    async def line(self) -> bytes:
+        """The next line, without its line end; b"" at the end."""
+        while b"\n" not in self._rest:
+            async with asyncio.timeout(PATIENCE_S):
+                data = await asyncio.get_running_loop().sock_recv(self.sock, 65536)
+            if not data:
+                rest, self._rest = self._rest, b""
+                return rest
+            self._rest += data
+        line, _, self._rest = self._rest.partition(b"\n")
+        return line
+
+    async def everything(self) -> bytes:
+        """All up to the end."""
+        data = self._rest
+        async with asyncio.timeout(PATIENCE_S):
+            while chunk := await asyncio.get_running_loop().sock_recv(self.sock, 65536):
+                data += chunk
+        return data
+
+
+@dataclass
+class House:
+    """A host listening on loopback."""
+
+    machine: Scripted
+    diary: Diary
+    host: Host
+    sock: socket.socket
+
+    async def visit(self, receive_buffer: int | None = None) -> Peer:
+        """Connect one more peer; it is closed with the house."""
+        sock = socket.socket()
+        self._peers.append(sock)
+        if receive_buffer is not None:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        sock.setblocking(False)
+        host, _, port = address_of(self.sock).rpartition(":")
+        await asyncio.get_running_loop().sock_connect(sock, (host, int(port)))
+        return Peer(sock)
+
+    _peers: list[socket.socket] = field(default_factory=list)
+
+
+@asynccontextmanager
+async def house(
+    answer: Callable[[Event], list[Effect]] = lambda event: [], cap: int = 100
+) -> AsyncIterator[House]:
+    """A host on a free port; everything is closed at the end."""
+    machine, diary = Scripted(answer), Diary()
+    host = Host(machine, diary, asyncio.get_running_loop(), cap)
+    sock = bind("127.0.0.1", 0)
+    listener = host.listen(sock)
+    opened = House(machine, diary, host, sock)
+    try:
+        yield opened
+    finally:
+        listener.close()
+        for peer in opened._peers:
+            peer.close()
+        host.close()
+        await host.drained(0)

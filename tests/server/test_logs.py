@@ -1,0 +1,80 @@
+"""Log lines to a reader that may be stuck: bounded, never waited for, and one line an event."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena_server.logs import LineWriter, Log, format_event
+
+
+def read_all(fd: int) -> str:
+    chunks = []
+    while chunk := os.read(fd, 65536):
+        chunks.append(chunk)
+    os.close(fd)
+    return b"".join(chunks).decode()
+
+
+def test_lines_come_out_in_order() -> None:
+    reader, fd = os.pipe()
+    writer = LineWriter(fd)
+    for number in range(100):
+        writer.write(f"line {number}")
+    assert writer.close()
+    os.close(fd)
+    assert read_all(reader).splitlines() == [f"line {number}" for number in range(100)]
+
+
+def test_a_stuck_reader_is_never_waited_for_and_hears_what_it_missed() -> None:
+    reader, fd = os.pipe()
+    writer = LineWriter(fd, limit=10)
+    big = "x" * 1000
+    # The pipe takes 64 KiB, the queue ten lines: five thousand would block any plain write.
+    for _ in range(5000):
+        writer.write(big)
+    writer.write("the newest")
+    assert not writer.close(timeout=0)  # the thread is stuck in the full pipe; we are not
+    lines = []
+    with os.fdopen(reader) as pipe:
+        while not lines or lines[-1] != "the newest":
+            lines.append(pipe.readline().rstrip("\n"))
+    dropped = [line for line in lines if line.startswith("...")]
+    assert dropped
+    assert dropped[-1].endswith("lines dropped: nobody read them in time")
+    assert writer.close(timeout=10)
+    os.close(fd)
+
+
+def test_a_reader_that_went_away_harms_nobody() -> None:
+    reader, fd = os.pipe()
+    os.close(reader)
+    writer = LineWriter(fd)
+    writer.write("to nobody")
+    assert writer.close(timeout=10)
+    os.close(fd)
+
+
+def test_the_level_of_a_log_is_a_threshold() -> None:
+    reader, fd = os.pipe()
+    writer = LineWriter(fd)
+    log = Log(writer, "warning")
+    log.note("info", "quiet")
+    log.note("warning", "loud", {"game": "g1"})
+    assert writer.close()
+    os.close(fd)
+    assert read_all(reader).rstrip().split(" ", 1)[1] == "warning loud game=g1"
+
+
+def test_an_event_reads_like_this() -> None:
+    line = format_event(1_700_000_000.25, "info", "zombie", {"game": "g1", "line": b"MOVE 0\xff"})
+    assert line == r"2023-11-14T22:13:20.250Z info zombie game=g1 line='MOVE 0\xff'"
+
+
+@given(st.dictionaries(st.just("key"), st.one_of(st.text(), st.binary(), st.integers(), st.none())))
+def test_nothing_a_client_sends_breaks_out_of_its_line(fields: dict[str, object]) -> None:
+    line = format_event(0, "info", "event", fields)
+    assert line.isascii()
+    assert line.isprintable()
