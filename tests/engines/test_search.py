@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -29,22 +28,22 @@ class Toy:
     def __init__(self, seed: int, width: int = 3, height: int = 5) -> None:
         self.seed, self.width, self.height = seed, width, height
 
-    def chance(self, position: Path, salt: int) -> random.Random:
-        return random.Random(hash((self.seed, salt, position)))
+    def pick(self, position: Path, salt: int, below: int) -> int:
+        return hash((self.seed, salt, position)) % below
 
-    def moves(self, position: Path) -> list[int]:
-        ends = len(position) == self.height or (position and self.chance(position, 1).random() < 0.1)
-        return [] if ends else list(range(1 + self.chance(position, 2).randrange(self.width)))
+    def moves(self, position: Path) -> range:
+        ends = len(position) == self.height or (position and self.pick(position, 1, 10) == 0)
+        return range(0 if ends else 1 + self.pick(position, 2, self.width))
 
     def play(self, position: Path, move: int) -> tuple[Path, int]:
         child = (*position, move)
-        return child, self.chance(child, 3).randrange(-3, 4)
+        return child, self.pick(child, 3, 7) - 3
 
     def maximises(self, position: Path) -> bool:
-        return not position or self.chance(position, 4).random() < 0.5
+        return not position or self.pick(position, 4, 2) == 0
 
     def horizon(self, position: Path) -> int:
-        return self.chance(position, 5).randrange(-3, 4)
+        return self.pick(position, 5, 7) - 3
 
 
 @given(st.integers(0, 10**6), st.integers(0, 6))
