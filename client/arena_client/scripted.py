@@ -128,7 +128,9 @@ SCRIPTED: dict[str, Recipe] = {
     "overlong": _fault(
         "sends a line longer than allowed", lambda size: (Raw(b"MOVE " + b"6" * size + b"\n"),), 5000
     ),
-    "flooder": _fault("sends a move many times", lambda size: (Say("MOVE 7", size),), 500),
+    # More than the 100 that a server takes, and not 100 more than that: it stays connected.
+    "flooder": _fault("sends lines that nothing asked for", lambda size: (Say("READY {game}", size),), 150),
+    "move-flooder": _fault("sends a move many times", lambda size: (Say("MOVE 7", size),), 150),
     "quitter": _fault("says QUIT", lambda _: (Say("QUIT"),)),
     "disconnector": _fault("closes the connection", lambda _: (Close(),)),
     "resetter": _fault("resets the connection", lambda _: (Close(reset=True),)),
