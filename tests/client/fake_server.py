@@ -94,7 +94,7 @@ class Connection:
         """Everything up to the end, however it comes."""
         heard = b""
         try:
-            while data := self.sock.recv(1 << 16):
+            while data := self._lines.read1(1 << 16):
                 heard += data
         except ConnectionResetError:
             pass
