@@ -81,6 +81,15 @@ def test_a_start_of_another_game_is_refused(deal: Deal, text: str) -> None:
     assert str(refused.value).startswith(text)
 
 
+def test_the_moves_are_1_to_15_in_their_order_and_nothing_else() -> None:
+    position = Insertion().start(Deal(BOARD, SEQUENCE))
+    expected = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15"]
+    assert list(MOVES) == list(Insertion().legal_moves(position)) == expected
+    assert [
+        move for move in [*expected, "0", "16", "06", ""] if Insertion().is_legal(position, move)
+    ] == expected
+
+
 def test_seats_move_in_turn_and_earn_what_they_remove() -> None:
     game = Insertion(seats=3, plies=4)
     position = game.start(Deal(BOARD, "6163"))
