@@ -38,6 +38,8 @@ class Pairer:
 
     def take(self) -> Pairing | None:
         """The next game that can start, or None. Its players are busy from now on."""
+        if not self._fresh:
+            return None
         numbers = [number for name in self._fresh for number in self._pending(name)]
         if not numbers:
             self._fresh.clear()

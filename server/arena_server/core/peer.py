@@ -31,7 +31,7 @@ class Peer:
     address: str
     session: ServerSession = field(default_factory=ServerSession)
     player: Player | None = None
-    turn: Turn | None = None
+    turn: tuple[Turn, bytes] | None = None
     unasked: int = 0
     muted: bool = False
 
@@ -87,9 +87,8 @@ class Outbox:
 
     def mute(self, peer: Peer) -> None:
         """Read nothing more from the peer."""
-        if not peer.muted:
-            peer.muted = True
-            self._effects.append(Mute(peer.conn))
+        peer.muted = True
+        self._effects.append(Mute(peer.conn))
 
     def unmute(self, peer: Peer) -> None:
         """Read from the peer again."""

@@ -88,10 +88,10 @@ class Table:
 
     def handed(self, peer: Peer, player: Player, ply: int, at: int) -> None:
         """A TURN went to the socket: now it is open, and its clock runs."""
-        turn = peer.turn
-        if turn is not None and turn.ply == ply and self.match.turn_of(player.seat, ply):
+        said = peer.turn
+        if said is not None and said[0].ply == ply and self.match.turn_of(player.seat, ply):
             peer.turn = None
-            peer.session.send(turn)
+            peer.session.send(*said)
             self.match.handed(player.seat, ply, at)
 
     def expire(self, now: int) -> Player | None:
@@ -113,8 +113,9 @@ class Table:
             self._out.add(Send(peer.conn, data))
             return
         # The session opens the TURN when the socket has it: an earlier MOVE cannot be its answer.
-        peer.turn = turn
-        self._out.add(Send(peer.conn, data + encode(turn), (self.match.setting.game_id, turn.ply)))
+        line = encode(turn)
+        peer.turn = turn, line
+        self._out.add(Send(peer.conn, data + line, (self.match.setting.game_id, turn.ply)))
 
     def dissolve(self) -> None:
         """The result is told: the players get up, and whoever was mute is heard again."""

@@ -1,0 +1,131 @@
+"""The schedule: who meets whom, how often, from which seat, on which deal, in which order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+
+import pytest
+
+from arena_server.core.pairing import Pairer
+from arena_server.core.schedule import Schedule, fair_order
+
+SIZES = [(n, seats) for seats in (2, 3, 4) for n in range(seats, 9)]
+
+
+def bots(n: int) -> list[str]:
+    return [f"b{i}" for i in range(n)]
+
+
+@pytest.mark.parametrize(("n", "seats"), SIZES)
+def test_every_group_plays_every_deal_from_every_seat_once(n: int, seats: int) -> None:
+    games = list(Schedule(bots(n), seats, 2 * seats))
+    assert [game.number for game in games] == list(range(1, len(games) + 1))
+    met = Counter((frozenset(game.names), game.deal, game.names[0]) for game in games)
+    assert met == Counter(
+        (frozenset(group), deal, first)
+        for group in combinations(bots(n), seats)
+        for deal in (1, 2)
+        for first in group
+    )
+
+
+@pytest.mark.parametrize("seats", [3, 4])
+def test_the_seats_turn_so_that_neighbours_stay_neighbours(seats: int) -> None:
+    first, *others = [game.names for game in Schedule(bots(seats), seats, seats)]
+    assert others == [first[turn:] + first[:turn] for turn in range(1, seats)]
+
+
+@pytest.mark.parametrize("n", range(2, 12))
+def test_pairs_come_in_rounds_in_which_nobody_waits(n: int) -> None:
+    order = fair_order(bots(n), 2)
+    a_round = n // 2
+    for start in range(0, len(order), a_round):
+        names = [name for pair in order[start : start + a_round] for name in pair]
+        assert len(names) == len(set(names))
+    assert len(order) == n * (n - 1) // 2
+
+
+@pytest.mark.parametrize(("n", "seats"), [(6, 3), (8, 4), (9, 3)])
+def test_larger_groups_come_in_rounds_too(n: int, seats: int) -> None:
+    order = fair_order(bots(n), seats)
+    assert {*order[0]}.isdisjoint(order[1])
+    assert sorted(map(sorted, order)) == sorted(map(sorted, combinations(bots(n), seats)))
+
+
+@pytest.mark.parametrize("n", range(3, 12))
+def test_nobody_sits_first_much_more_often_than_others(n: int) -> None:
+    firsts = Counter(pair[0] for pair in fair_order(bots(n), 2))
+    assert all(abs(firsts[name] - (n - 1) / 2) <= 1.5 for name in bots(n)), firsts
+
+
+def test_a_game_is_known_by_its_number() -> None:
+    schedule = Schedule(bots(5), 2, 4)
+    assert schedule.total == 40
+    assert [schedule.pairing(game.number) for game in schedule] == list(schedule)
+    assert schedule.pairing(schedule.number(3, 2)).names == schedule.groups[3]
+
+
+def test_too_few_bots() -> None:
+    with pytest.raises(ValueError, match="a game of 3 seats needs at least 3 bots, not 2"):
+        Schedule(bots(2), 3, 3)
+
+
+@pytest.mark.parametrize("games", [0, 3, -2])
+def test_an_unfair_number_of_games(games: int) -> None:
+    with pytest.raises(ValueError, match=f"games_per_pair must be a multiple of 2.* not {games}"):
+        Schedule(bots(4), 2, games)
+
+
+# -- who plays next
+
+
+def test_the_first_pending_game_of_the_schedule_whose_players_are_free() -> None:
+    schedule = Schedule(bots(4), 2, 2)
+    pairer = Pairer(schedule, 2)
+    assert pairer.take() is None
+    for name in ("b0", "b1", "b2"):
+        pairer.free(name)
+    first = pairer.take()
+    assert first == next(game for game in schedule if "b3" not in game.names)
+    assert pairer.take() is None
+    pairer.free("b3")
+    second = pairer.take()
+    assert second is not None
+    assert set(first.names) | set(second.names) == {*bots(4)}
+
+
+@pytest.mark.parametrize(("n", "seats"), [(2, 2), (5, 2), (5, 3), (6, 4)])
+def test_every_game_is_handed_out_once_in_the_order_of_the_schedule(n: int, seats: int) -> None:
+    schedule = Schedule(bots(n), seats, seats)
+    pairer = Pairer(schedule, seats)
+    for name in bots(n):
+        pairer.free(name)
+    numbers, running = [], []
+    while not pairer.exhausted(()):
+        while (game := pairer.take()) is not None:
+            numbers.append(game.number)
+            running.append(game)
+        for name in running.pop(0).names:
+            pairer.free(name)
+    assert sorted(numbers) == list(range(1, schedule.total + 1))
+    assert numbers[0] == 1
+
+
+def test_who_is_busy_is_not_paired() -> None:
+    pairer = Pairer(Schedule(bots(2), 2, 2), 2)
+    pairer.free("b0")
+    pairer.free("b1")
+    pairer.busy("b0")
+    assert pairer.take() is None
+    pairer.free("b0")
+    game = pairer.take()
+    assert game is not None
+    assert game.number == 1
+
+
+def test_no_game_is_left_without_those_who_are_missing() -> None:
+    pairer = Pairer(Schedule(bots(3), 2, 2), 2)
+    assert not pairer.exhausted(())
+    assert not pairer.exhausted({"b0"})
+    assert pairer.exhausted({"b0", "b1"})
