@@ -86,9 +86,10 @@ def test_the_commit_opens_after_the_game_and_not_before() -> None:
     game = next(line for line in stage.heard("ann") if line.startswith("GAME"))
     commit = game.split("commit=")[1]
     play_on(stage)
-    over = dict(option.split("=") for option in next(
-        line for line in stage.heard("ann") if line.startswith("OVER")
-    ).split()[2:])
+    over = dict(
+        option.split("=")
+        for option in next(line for line in stage.heard("ann") if line.startswith("OVER")).split()[2:]
+    )
     board = next(line for line in stage.heard("ann") if line.startswith("STATE")).split()[1]
     opened = f"{over['nonce']}:{board}:{over['sequence']}"
     assert sha256(opened.encode()).hexdigest() == commit

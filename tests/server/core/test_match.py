@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -73,52 +71,65 @@ def test_the_phases() -> None:
     assert (match.phase, match.deadline, match.end) == (Phase.OVER, None, "complete")
 
 
-STEPS = st.lists(
-    st.tuples(
-        st.sampled_from("ready handed move late illegal fault leave back expire".split()),
-        st.integers(1, 2),
-        st.integers(0, 60),
-    ),
-    max_size=60,
-)
+VERBS = ["ready", "handed", "move", "late", "illegal", "fault", "leave", "back", "expire"]
+STEPS = st.lists(st.tuples(st.sampled_from(VERBS), st.integers(1, 2), st.integers(0, 60)), max_size=60)
 
 
-def run(match: Match, steps: list[tuple[str, int, int]]) -> list[bytes]:
-    """Make the calls as a contest may: only the present speak, and deadlines come when they are due."""
-    now, away, told = 0, set[int](), list[bytes]()
+class Runner:
+    """Makes calls as a contest may: only the present speak, and deadlines come when they are due."""
 
-    def expire() -> None:
-        if match.deadline is not None and match.deadline <= now and (seat := match.expire(now)):
-            away.add(seat)
-            match.leave(seat)
+    def __init__(self, match: Match) -> None:
+        self.match = match
+        self.now = 0
+        self.away: set[int] = set()
+        self.told: list[str] = []
 
-    def leave() -> None:
-        away.add(seat)
-        match.leave(seat)
-
-    def back() -> None:
-        if seat in away:
-            away.discard(seat)
-            match.back(seat, now)
-
-    calls: dict[str, Callable[[], object]] = {
-        "ready": lambda: seat in away or match.ready(seat, now, now),
-        "handed": lambda: seat in away or match.handed(seat, match.ply, now),
-        "move": lambda: seat in away or match.move(seat, "7", b"MOVE 7", now, now),
-        "late": lambda: seat in away or match.move(seat, "7", b"MOVE 7", now - wait * MS, now),
-        "illegal": lambda: seat in away or match.move(seat, "0", b"MOVE 0", now, now),
-        "fault": lambda: match.fault(seat, FaultKind.FLOOD, b"x", now),
-        "leave": leave,
-        "back": back,
-        "expire": expire,
-    }
-    for step, seat, wait in steps:
-        now += wait * MS
-        calls[step]()
+    def step(self, verb: str, seat: int, wait: int) -> None:
+        self.now += wait * MS
+        if verb in ("fault", "leave", "back", "expire") or seat not in self.away:
+            getattr(self, verb)(seat, wait)
         for place in (1, 2):
-            said, turn = match.take(place)
-            told += [line for _, line in said] + [repr(turn).encode()]
-    return told
+            self.told.append(repr(self.match.take(place)))
+
+    def ready(self, seat: int, _: int) -> None:
+        self.match.ready(seat, self.now, self.now)
+
+    def handed(self, seat: int, _: int) -> None:
+        self.match.handed(seat, self.match.ply, self.now)
+
+    def move(self, seat: int, _: int) -> None:
+        self.match.move(seat, "7", b"MOVE 7", self.now, self.now)
+
+    def late(self, seat: int, wait: int) -> None:
+        """Handle a line that arrived before."""
+        self.match.move(seat, "7", b"MOVE 7", self.now - wait * MS, self.now)
+
+    def illegal(self, seat: int, _: int) -> None:
+        self.match.move(seat, "0", b"MOVE 0", self.now, self.now)
+
+    def fault(self, seat: int, _: int) -> None:
+        self.match.fault(seat, FaultKind.FLOOD, b"x", self.now)
+
+    def leave(self, seat: int, _: int) -> None:
+        self.away.add(seat)
+        self.match.leave(seat)
+
+    def back(self, seat: int, _: int) -> None:
+        if seat in self.away:
+            self.away.discard(seat)
+            self.match.back(seat, self.now)
+
+    def expire(self, _seat: int, wait: int) -> None:
+        deadline = self.match.deadline
+        if deadline is not None and deadline <= self.now and (slow := self.match.expire(self.now)):
+            self.leave(slow, wait)
+
+
+def run(match: Match, steps: list[tuple[str, int, int]]) -> list[str]:
+    runner = Runner(match)
+    for step in steps:
+        runner.step(*step)
+    return runner.told
 
 
 @given(STEPS, st.sampled_from(["insertion", "tictactoe"]))

@@ -45,7 +45,7 @@ def test_a_spectator_sees_the_game_and_its_faults(target: str) -> None:
     stage.wait(4)
     stage.say("bob", "MOVE 9")
     expected = dedent("""
-        S  GAME g1 insertion seat=0 seats=2 names=ann,bob plies=2 colours=6 lookahead=1 start=empty clock=20000 increment=0 zombie=6 commit=...
+        S  GAME g1 insertion seat=0 seats=2 names=ann,bob ...
         S  STATE ...../...../...../...../..... game=g1
         S  NEXT 4 game=g1
         S  START g1
