@@ -126,8 +126,7 @@ class Contest:
         except ProtocolError as problem:
             self._refuse(peer, problem, event.line, now)
         else:
-            if message is not None:
-                self._MESSAGES[type(message)](self, peer, message, event, now)
+            self._MESSAGES[type(message)](self, peer, message, event, now)
 
     def _overlong(self, event: events.Overlong, now: int) -> None:
         if peer := self._peers.get(event.conn):
@@ -186,13 +185,24 @@ class Contest:
             table.handed(peer, player, event.ply, event.at)
             self._hall.plan_deadline(table)
 
-    def _ping(self, peer: Peer, ping: wire.Ping, _event: events.Received, _now: int) -> None:
+    def _ping(self, peer: Peer, ping: wire.Ping, event: events.Received, now: int) -> None:
         self._out.say(peer, wire.Pong(ping.token))
+        self._chat(peer, ping, event, now)
 
-    def _pong(self, peer: Peer, pong: wire.Pong, event: events.Received, now: int) -> None:
-        """Nothing was asked yet: the server's own PINGs come with the measuring of lag."""
+    def _chat(self, peer: Peer, _: wire.Ping | wire.Pong | None, event: events.Received, now: int) -> None:
+        """A line that asks for nothing, as PONG or a blank one: free, up to a limit."""
+        if peer.chatter.overflows(now):
+            self._flood(peer, event.line, now)
 
-    def _watch(self, peer: Peer, watch: wire.Watch, _: events.Received, now: int) -> None:
+    def _flood(self, peer: Peer, line: bytes, now: int) -> None:
+        player = peer.player
+        if player is None or player.table is None:
+            self._turn_away(peer, FLOODED, now)
+        elif not peer.muted:
+            player.table.flood(peer, player, line, now)
+            self._hall.settle(player.table, now)
+
+    def _watch(self, peer: Peer, watch: wire.Watch, event: events.Received, now: int) -> None:
         """Watching is instead of playing: a bot that does so is away."""
         if peer.player is not None:
             self._miss(peer.player, now)
@@ -201,6 +211,8 @@ class Contest:
             self._hall.spectators.watch(peer, watch.target, now)
         except ProtocolError as problem:
             self._refuse_idle(peer, problem, now)
+        else:
+            self._chat(peer, None, event, now)
 
     def _quit(self, peer: Peer, _: wire.Quit, _event: events.Received, now: int) -> None:
         """Leave in good order: nobody waits for who said so, unless the contest waits for ever."""
@@ -239,6 +251,9 @@ class Contest:
         player.gone = True
         self._deadlines.set((Kind.ABSENCE, number), None)
         self._out.note("warning", "absent", bot=player.name)
+
+    def _snapshot_due(self, conn: int, now: int) -> None:
+        self._hall.spectators.admit(self._peers[conn], now)
 
     def _feed_due(self, number: int, now: int) -> None:
         self._hall.spectators.update(number, now)
@@ -285,7 +300,8 @@ class Contest:
         wire.Move: _move,
         wire.Quit: _quit,
         wire.Ping: _ping,
-        wire.Pong: _pong,
+        wire.Pong: _chat,
+        type(None): _chat,
         wire.Watch: _watch,
     }
     _DEADLINES: Final[dict[Kind, Callable[[Contest, int, int], None]]] = {
@@ -293,6 +309,7 @@ class Contest:
         Kind.GAME: _game_expired,
         Kind.ABSENCE: _absent,
         Kind.FEED: _feed_due,
+        Kind.SNAPSHOT: _snapshot_due,
     }
 
 

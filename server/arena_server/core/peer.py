@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.messages import Error, ServerMessage, Turn
 from arena_protocol.session import ServerSession
+from arena_server.core.bucket import Bucket
 from arena_server.core.effects import Close, Effect, Mute, Note, Send, Unmute
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Peer:
     player: Player | None = None
     turn: tuple[Turn, bytes] | None = None
     unasked: int = 0
+    chatter: Bucket = field(default_factory=Bucket)
     muted: bool = False
 
 

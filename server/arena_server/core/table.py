@@ -77,9 +77,13 @@ class Table:
         conduct = self._conduct[player.seat - 1]
         conduct.unasked += 1
         if conduct.unasked >= self._plan.flood_limit and not peer.muted:
-            self.match.fault(player.seat, FaultKind.FLOOD, line, now)
-            self._out.error(peer, FLOODED)
-            self._out.mute(peer)
+            self.flood(peer, player, line, now)
+
+    def flood(self, peer: Peer, player: Player, line: bytes, now: int) -> None:
+        """`player` said too much: nothing more is read of it till OVER."""
+        self.match.fault(player.seat, FaultKind.FLOOD, line, now)
+        self._out.error(peer, FLOODED)
+        self._out.mute(peer)
 
     def quit(self, player: Player, now: int) -> None:
         """`player` said QUIT: its connection is gone, and the game goes on without it."""

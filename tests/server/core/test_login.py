@@ -6,6 +6,7 @@ from hashlib import sha256
 
 import pytest
 
+from arena_server.core.bucket import Bucket
 from arena_server.core.contest import Contest
 from arena_server.core.ids import RESUME_BYTES
 from arena_server.core.plan import ContestPlan, Entrant, PlanError
@@ -205,6 +206,43 @@ def test_quit_in_the_lobby() -> None:
     assert stage.last("ann") == "BYE reason=quit"
     stage.log_in("bob")
     assert not any(line.startswith("GAME") for line in stage.heard("bob"))
+
+
+# -- harmless talk
+
+
+def test_a_thousand_pings_at_once_are_free_and_one_more_is_a_flood() -> None:
+    stage = Stage("ann", "bob")
+    stage.log_in("ann")
+    stage.say("ann", *["PING 1"] * 998, "", "PONG 1")
+    assert stage.last("ann") == "PONG 1"
+    stage.say("ann", "PING 1")
+    assert stage.last("ann") == "ERROR flood too many lines that nothing asked for"
+    assert stage.closed("ann")
+
+
+def test_a_hundred_pings_a_second_are_free_for_ever() -> None:
+    bucket = Bucket()
+    assert not any(bucket.overflows(10**15 + i * 10 * MS) for i in range(5000))
+    assert sum(bucket.overflows(2 * 10**15 + i * 5 * MS) for i in range(3000)) > 0
+
+
+def test_endless_blank_lines_before_the_login() -> None:
+    stage = Stage("ann", "bob")
+    stage.open("ann")
+    stage.say("ann", *[""] * 1001)
+    assert stage.last("ann").startswith("ERROR flood ")
+    assert stage.closed("ann")
+
+
+def test_endless_pings_in_a_game_make_a_zombie_that_is_mute() -> None:
+    stage = seated("ann", "bob")
+    stage.say("ann", *["PING 1"] * 1001)
+    assert stage.muted("ann")
+    assert "ZOMBIE ply=1 reason=flood" in stage.heard("ann")
+    stage.say("ann", "PING 1")
+    stage.stop()
+    assert [fault.kind for fault in stage.records["g1"].faults] == ["flood", "void"]
 
 
 # -- plans that make no contest

@@ -6,6 +6,7 @@ from textwrap import dedent
 
 import pytest
 
+from arena_server.core import spectators
 from arena_server.core.plan import Entrant
 
 from .stage import Stage
@@ -203,6 +204,74 @@ def test_who_leaves_is_sent_nothing_more() -> None:
     before = seen(stage)
     start(stage)
     assert seen(stage) == before
+
+
+def long_games(*, pairs: int = 4, plies: int = 60) -> Stage:
+    """Many games at once that have come far, of zombies against bots in thought."""
+    names = [f"b{number}" for number in range(2 * pairs)]
+    stage = Stage(*names, EYE, options={"plies": plies})
+    for name in [*names, "eye"]:
+        stage.log_in(name)
+    for name in names:
+        game_id = next(line.split()[1] for line in stage.heard(name) if line.startswith("GAME"))
+        stage.say(name, f"READY {game_id}")
+    for _ in range(plies):
+        for name in names:
+            if stage.last(name).startswith("TURN") and int(stage.last(name).split()[1]) < plies - 1:
+                stage.say(name, "MOVE 7")
+    return stage
+
+
+def shown(stage: Stage, name: str = "eye") -> list[str]:
+    return [line.split()[1] for line in stage.heard(name) if line.startswith("GAME")]
+
+
+@pytest.fixture
+def small_snapshots(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spectators, "SNAPSHOT_BYTES", 8000)
+
+
+@pytest.mark.usefixtures("small_snapshots")
+def test_many_snapshots_come_a_few_at_a_time() -> None:
+    stage = long_games()
+    stage.say("eye", "WATCH *")
+    first = shown(stage)
+    games = {line.split()[1] for name in stage.conns for line in stage.heard(name) if line.startswith("GAME")}
+    assert 1 <= len(first) < len(games) == 4
+    other = min(games - {*first})
+    stage.say("eye", "WATCH *", f"WATCH {other}")  # asking again brings nothing sooner
+    assert shown(stage) == first
+    stage.wait(10)
+    assert len(shown(stage)) > len(first)
+    stage.wait(100)
+    assert len(shown(stage)) == 4
+    assert {*shown(stage)} == games
+
+
+@pytest.mark.usefixtures("small_snapshots")
+def test_a_game_that_ends_before_a_newcomer_has_seen_it_waits_for_it() -> None:
+    stage = long_games()
+    stage.say("eye", "WATCH *")
+    before = shown(stage)
+    stage.stop()
+    assert stage.finished == "stopped"
+    assert not stage.closed("eye")
+    stage.wait(100)
+    assert len(before) < len(shown(stage)) == 4
+    assert sum(line.startswith("OVER") for line in stage.heard("eye")) == 4
+    assert stage.last("eye") == "BYE reason=stopped"
+
+
+@pytest.mark.usefixtures("small_snapshots")
+def test_a_newcomer_that_leaves_is_not_waited_for() -> None:
+    stage = long_games()
+    stage.log_in("eye", conn="other")
+    stage.say("eye", "WATCH *")
+    stage.say("other", "WATCH g1")
+    stage.stop()
+    stage.hang_up("eye")
+    assert stage.last("other") == "BYE reason=stopped"
+    assert stage.contest.deadline is None
 
 
 def test_stop_says_farewell_to_spectators_too() -> None:
