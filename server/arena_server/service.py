@@ -20,6 +20,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ class Service:
         self._leave = asyncio.Event()
         #: No result is awaited any more: all are told, or none will be.
         self._settled = asyncio.Event()
-        #: Called with the contest and the host once both are there; for whoever shows progress.
+        #: Called with the contest and its host once both are there; for whoever looks on.
         self.on_start: Callable[[Contest, Host], None] = lambda contest, host: None
 
     async def run(self) -> str:
@@ -80,10 +81,10 @@ class Service:
         contest = Contest(self._setup.plan, self._setup.entrants, secrets.token_hex, time.monotonic_ns())
         cap = connection_cap(self._setup.max_connections, raise_descriptor_limit())
         self._host = Host(contest, self, loop, cap)
-        self._writer = self._open_store(loop)
-        self._writer.start()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self.stop, number.name)
+        self._writer = self._open_store(loop)
+        self._writer.start()
         listener = self._host.listen(self._sock)
         self.on_start(contest, self._host)
         gc.collect()
@@ -116,11 +117,12 @@ class Service:
             await asyncio.to_thread(self._writer.close, self._reason or STOPPED)
 
     def _open_store(self, loop: asyncio.AbstractEventLoop) -> Writer:
-        plan = self._setup.plan
-        options = make_game(plan.game, plan.options).options()
+        plan, names = self._setup.plan, [entrant.name for entrant in self._setup.entrants]
+        game = make_game(plan.game, plan.options)
+        games = comb(len(names), game.seats) * plan.games_per_pair
         return Writer(
             self._setup.database,
-            Opening(plan, options, [entrant.name for entrant in self._setup.entrants]),
+            Opening(plan, game.options(), names, games),
             stored=lambda game_ids: _later(loop, self._stored, game_ids),
             failed=lambda error: _later(loop, self._fail, error),
         )

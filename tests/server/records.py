@@ -11,7 +11,7 @@ from arena_server.store.writer import Opening
 
 def opening(name: str = "trial", scoring: str = "points", names: Sequence[str] = ("a", "b", "c")) -> Opening:
     """A contest about to begin."""
-    return Opening(ContestPlan(name=name, seed=2**127 + 1, scoring=scoring), {"plies": "1"}, names)
+    return Opening(ContestPlan(name=name, seed=2**127 + 1, scoring=scoring), {"plies": "1"}, names, games=6)
 
 
 def game(

@@ -108,7 +108,8 @@ def test_tokens_come_from_the_file_or_from_whoever_starts_the_bots() -> None:
             "game.clock: expected a duration such as '500ms', '20s', '2m' or '1h', got 20",
         ),
         (toml(game='clock = "0s"'), "game.clock: expected a duration of at least 1ms, got '0s'"),
-        (toml(game='clock = "1001h"'), "game.clock: expected a duration of at most 1000h, got '1001h'"),
+        (toml(game='clock = "241h"'), "game.clock: expected a duration of at most 240h, got '241h'"),
+        (toml(game='increment = "1h"'), "game.increment: expected a duration of at most 10m, got '1h'"),
         (
             toml(game='increment = "1.5ms"'),
             "game.increment: expected a whole number of milliseconds, got '1.5ms'",

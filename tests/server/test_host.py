@@ -273,7 +273,7 @@ class TestDeadlines:
             await here.machine.until(Tick)
 
     async def test_every_line_that_was_in_time_is_judged_before_the_deadline(self) -> None:
-        """The loop stalls while lines and deadlines come: no Tick overtakes a line that was there before it."""
+        """The loop stalls while lines and deadlines come: no Tick overtakes a line from before it."""
         async with house() as here:
             peer = await here.visit()
             await opened(here)

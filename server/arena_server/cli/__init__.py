@@ -1,0 +1,81 @@
+"""The `arena` command: the one place that may know protocol, client, engines and server.
+
+`main` is the program. The error contract: whatever a person can put right is one line on
+stderr and a non-zero exit; a traceback is a fault of ours.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from typing import NoReturn
+
+#: Which extra brings a library that may be missing.
+_EXTRAS = {
+    "numba": "engines",
+    "numpy": "engines",
+    "pydantic": "server",
+    "rich": "server",
+    "sqlalchemy": "server",
+    "trio": "trio",
+    "typer": "server",
+}
+
+#: Errors whose text is for people, by where they live; a module not loaded has raised none.
+_SPOKEN = (
+    ("arena_server.errors", "ArenaError"),
+    ("arena_server.core.plan", "PlanError"),
+    ("arena_client.errors", "ClientError"),
+    ("arena_engines.engine", "EngineError"),
+    ("arena_protocol.record.model", "RecordError"),
+    ("arena_protocol.games.base", "GameError"),
+)
+
+
+def main() -> NoReturn:
+    """Run the command line of `sys.argv` and exit."""
+    # All that start-up makes stays for good; collecting in between only delays a server's first
+    # word. Each command but `serve` has the collector back at once, see `app`.
+    gc.disable()
+    try:
+        from arena_server.cli.app import app
+
+        app(prog_name="arena")
+        sys.exit(0)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; Python must not complain of it again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except Exception as error:
+        line = spoken(error)
+        if line is None:
+            raise
+        print(f"arena: {line}", file=sys.stderr)  # noqa: T201 - the program's own voice
+        sys.exit(getattr(error, "exit_code", 1))
+
+
+def spoken(error: Exception) -> str | None:
+    """The line for a person, or None if the error is a fault of ours."""
+    if isinstance(error, ImportError):
+        extra = _missing_extra(error)
+        return extra and f'this command needs more than is installed: pip install "insertion-arena[{extra}]"'
+    for module, name in _SPOKEN:
+        kind = getattr(sys.modules.get(module), name, None)
+        if kind is not None and isinstance(error, kind):
+            return " ".join(str(error).split())
+    return None
+
+
+def _missing_extra(error: ImportError) -> str | None:
+    """The extra that brings what is missing; a shell may have wrapped the first error in its own."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ImportError) and cause.name is not None:
+            extra = _EXTRAS.get(cause.name.partition(".")[0])
+            if extra is not None:
+                return extra
+        cause = cause.__cause__
+    return None

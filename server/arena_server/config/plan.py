@@ -12,8 +12,11 @@ from arena_server.core.plan import ContestPlan, Entrant
 SEED_BITS = 128
 
 
-def plan_of(file: ContestFile) -> ContestPlan:
-    """The plan of the contest; without `seed` in the file a random one is drawn."""
+def plan_of(file: ContestFile, absent_ms: int | None = None) -> ContestPlan:
+    """The plan of the contest; without `seed` in the file a random one is drawn.
+
+    `absent_ms`, if given, takes the place of `contest.absent`.
+    """
     contest, game = file.contest, file.game
     return ContestPlan(
         name=contest.name,
@@ -27,7 +30,7 @@ def plan_of(file: ContestFile) -> ContestPlan:
         increment_ms=game.increment,
         margin_ms=game.margin,
         ready_ms=contest.ready,
-        absent_ms=contest.absent,
+        absent_ms=contest.absent if absent_ms is None else absent_ms,
         probation=contest.probation,
         announce_zombies=contest.announce_zombies,
         out_of_turn_limit=contest.out_of_turn_limit,

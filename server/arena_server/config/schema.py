@@ -10,23 +10,29 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
-from arena_protocol.messages import valid_name
+from arena_protocol.fields import valid_name
 from arena_server.durations import EXPECTED, format_duration, parse_duration
 
-#: The protocol prints times as integers; no contest needs a longer one than a thousand hours.
-MAX_DURATION_MS = 3_600_000_000
+#: Ten days: beyond that is a slip of the pen.
+MAX_DURATION_MS = 864_000_000
+#: Ten minutes a ply.
+MAX_INCREMENT_MS = 600_000
 
 DEFAULT_PORT = 2006
 MAX_BOTS = 10_000
 
 
-def _duration(value: object) -> int:
+def _duration(value: object, most: int = MAX_DURATION_MS) -> int:
     if not isinstance(value, str):
         raise ValueError(f"expected {EXPECTED}")
     milliseconds = parse_duration(value)
-    if milliseconds > MAX_DURATION_MS:
-        raise ValueError(f"expected a duration of at most {format_duration(MAX_DURATION_MS)}")
+    if milliseconds > most:
+        raise ValueError(f"expected a duration of at most {format_duration(most)}")
     return milliseconds
+
+
+def _increment(value: object) -> int:
+    return _duration(value, MAX_INCREMENT_MS)
 
 
 def _clock(value: object) -> int:
@@ -51,7 +57,8 @@ Clock = Annotated[int, BeforeValidator(_clock)]
 class _Table(BaseModel):
     """A table of the file: every key known, every type as TOML has it."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    # Deferred: only the whole file is ever validated, so only that validator need be built.
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
 class ContestTable(_Table):
@@ -80,10 +87,10 @@ class ContestTable(_Table):
 class GameTable(_Table):
     """`[game]`: the clocks here, and beside them the game's own options, which the game checks."""
 
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True, defer_build=True)
 
     clock: Clock = 20_000
-    increment: Duration = 0
+    increment: Annotated[int, BeforeValidator(_increment)] = 0
     #: Applied once, at the flag, never per move.
     margin: Duration = 0
 
@@ -130,8 +137,8 @@ class ContestFile(_Table):
     """A whole file."""
 
     contest: ContestTable
-    game: GameTable = GameTable()
-    server: ServerTable = ServerTable()
+    game: GameTable = Field(default_factory=GameTable)
+    server: ServerTable = Field(default_factory=ServerTable)
     bot: list[BotTable] = Field(max_length=MAX_BOTS)
 
     @field_validator("bot")

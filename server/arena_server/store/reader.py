@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
+from arena_protocol.record import RecordError
 from arena_server.core.standings import Result, Row, standings
 from arena_server.errors import StoreError
 from arena_server.store.engine import open_engine
@@ -42,6 +43,9 @@ class Results:
         self._engine.dispose()
         if isinstance(error, DBAPIError):
             raise StoreError(describe(self._path, error.orig or error)) from None
+        if isinstance(error, ValueError) and not isinstance(error, RecordError):
+            # A column that is no JSON, no UTF-8, no time: nobody wrote that on purpose.
+            raise StoreError(f"{self._path}: the database is damaged ({error}); restore it") from None
 
     def contests(self) -> list[Contest]:
         """All contests, the oldest first."""
@@ -92,6 +96,19 @@ class Results:
         ordered = query.order_by(func.length(Game.game_id), Game.game_id)
         for row in self._session.execute(ordered.execution_options(yield_per=100)):
             yield row.game_id, row.record
+
+    def rows(self, contest: Contest, game_id: str | None = None) -> Iterator[dict[str, Any]]:
+        """The record of each game (or one) and all that stands beside it; faults: (seat, ply, kind, line)."""
+        faults: dict[int, list[tuple[int, int, str, bytes]]] = {}
+        query = select(Fault).join(Game, Fault.game_pk == Game.id).where(Game.contest_id == contest.id)
+        for fault in self._session.scalars(query.order_by(Fault.id)):
+            faults.setdefault(fault.game_pk, []).append((fault.seat, fault.ply, fault.kind, fault.line))
+        games = select(Game).where(Game.contest_id == contest.id).execution_options(yield_per=100)
+        if game_id is not None:
+            games = games.where(Game.game_id == game_id)
+        for game in self._session.scalars(games.order_by(func.length(Game.game_id), Game.game_id)):
+            columns = ("game_id", "names", "totals", "end", "plies", "record")
+            yield {**{key: getattr(game, key) for key in columns}, "faults": faults.get(game.id, [])}
 
     def record(self, contest: Contest, game_id: str) -> bytes:
         """The encoded record of one game."""

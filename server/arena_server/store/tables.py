@@ -18,7 +18,7 @@ class Base(MappedAsDataclass, DeclarativeBase, kw_only=True):
 
 
 class Contest(Base):
-    """One contest. `seed` is text, for it may have 128 bits; it gives away all deals to come."""
+    """One contest of `games` games. `seed` is text, for it may have 128 bits; it gives away all deals."""
 
     __tablename__ = "contests"
 
@@ -28,6 +28,7 @@ class Contest(Base):
     options: Mapped[dict[str, str]]
     format: Mapped[str]
     games_per_pair: Mapped[int]
+    games: Mapped[int]
     scoring: Mapped[str]
     seed: Mapped[str]
     clock_ms: Mapped[int]

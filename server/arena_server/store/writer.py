@@ -34,11 +34,15 @@ CHECKPOINT_GAMES = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What is known of a contest at its start; `options` are the game's own, as GAME prints them."""
+    """What is known of a contest at its start.
+
+    `options` are the game's own, as GAME prints them; `games` is how many are to be played.
+    """
 
     plan: ContestPlan
     options: Mapping[str, str]
     names: Sequence[str]
+    games: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +225,7 @@ def _contest_columns(opening: Opening) -> dict[str, Any]:
         "options": dict(opening.options),
         "format": plan.format,
         "games_per_pair": plan.games_per_pair,
+        "games": opening.games,
         "scoring": plan.scoring,
         "seed": str(plan.seed),
         "clock_ms": plan.clock_ms,

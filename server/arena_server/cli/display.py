@@ -1,0 +1,118 @@
+"""What a person sees of a running tournament: a live table in a terminal, plain lines elsewhere.
+
+It goes to stderr; stdout is for the final table. It must not know: processes, the database.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Self
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from arena_server.cli.table import PLAIN_WIDTH, standings_table
+
+#: Plain lines come at most this often.
+PLAIN_S = 5.0
+#: Plies a second are counted over the last so many seconds.
+WINDOW_S = 3.0
+REFRESHES_A_SECOND = 8
+#: A live table must fit the screen; who plays for the last places is seen at the end.
+ROWS = 20
+
+
+class Speed:
+    """Plies a second over a sliding window."""
+
+    def __init__(self, window: float = WINDOW_S) -> None:
+        self._window = window
+        self._seen: deque[tuple[float, int]] = deque()
+
+    def at(self, now: float, plies: int) -> float:
+        """Note the count at `now` (seconds) and return the speed."""
+        self._seen.append((now, plies))
+        while len(self._seen) > 2 and self._seen[0][0] < now - self._window:
+            self._seen.popleft()
+        then, before = self._seen[0]
+        return (plies - before) / (now - then) if now > then else 0.0
+
+
+class Display:
+    """Shows a tournament's progress; use it in a `with` statement (it is an `Audience`)."""
+
+    def __init__(self, name: str, console: Console | None = None) -> None:
+        self._name = name
+        self._console = console or Console(stderr=True, highlight=False)
+        self._live: Live | None = None
+        self._speed = Speed()
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("games"),
+            TextColumn("{task.fields[speed]:,.0f} plies/s"),
+            TimeElapsedColumn(),
+            console=self._console,
+        )
+        self._task = self._bar.add_task(name, total=None, speed=0.0)
+        self._next_line = 0.0
+        if not self._console.is_terminal:
+            self._console.width = PLAIN_WIDTH
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    @contextmanager
+    def step(self, what: str) -> Iterator[None]:
+        """Show that `what` is being done."""
+        if self._console.is_terminal:
+            with self._console.status(what):
+                yield
+        else:
+            self.say(what)
+            yield
+
+    def say(self, line: str) -> None:
+        """Print a line; in a terminal it stands above the live table."""
+        self._console.print(line, markup=False, soft_wrap=True)
+
+    def report(self, progress: dict[str, Any]) -> None:
+        """Show how far the contest is; `progress` is a report of the server."""
+        now = time.monotonic()
+        speed = self._speed.at(now, progress["plies"])
+        self._bar.update(self._task, completed=progress["done"], total=progress["total"], speed=speed)
+        if self._console.is_terminal:
+            self._show(progress)
+        elif now >= self._next_line or progress["ended"]:
+            self._next_line = now + PLAIN_S
+            self.say(_line(progress, speed))
+
+    def _show(self, progress: dict[str, Any]) -> None:
+        if self._live is None:
+            # transient: the final table on stdout takes its place.
+            self._live = Live(console=self._console, refresh_per_second=REFRESHES_A_SECOND, transient=True)
+            self._live.start()
+        rows = progress["standings"][:ROWS]
+        self._live.update(Group(self._bar, standings_table(rows)))
+
+
+def _line(progress: dict[str, Any], speed: float) -> str:
+    """One plain line of progress."""
+    leader = progress["standings"][0]
+    ahead = f", {leader['bot']} leads with {leader['points']:,} points" if leader["games"] else ""
+    return (
+        f"games {progress['done']}/{progress['total']}, {speed:,.0f} plies/s, "
+        f"{progress['connected']} bots connected{ahead}"
+    )

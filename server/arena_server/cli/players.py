@@ -1,0 +1,55 @@
+"""The bots that `arena bot` and `arena tournament` can start: engines by name, scripted bots by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from arena_server.errors import ConfigError
+
+if TYPE_CHECKING:
+    from arena_client.entry import Invitation
+
+
+def is_scripted(spec: str) -> bool:
+    """Whether `spec` names a scripted bot rather than an engine."""
+    from arena_client.scripted import SCRIPTED
+
+    return spec.partition(":")[0] in SCRIPTED
+
+
+def check(spec: str, game: str) -> None:
+    """Raise an error, in one line that lists what there is, if nobody is called `spec`."""
+    from arena_client import scripted
+    from arena_engines import registry
+    from arena_engines.engine import EngineError
+
+    if is_scripted(spec):
+        scripted.create(spec)
+        return
+    try:
+        registry.create(spec, game)
+    except EngineError as error:
+        if spec.partition(":")[0] in {each.name for each in registry.ENGINES if each.game == game}:
+            raise
+        raise ConfigError(f"{error}; scripted bots: {', '.join(scripted.SCRIPTED)}") from None
+
+
+def warm_up(specs: Iterable[str], game: str) -> None:
+    """Compile what these engines need, into the cache that their processes will find."""
+    from arena_engines import registry
+
+    for spec in specs:
+        if not is_scripted(spec):
+            registry.create(spec, game).warm_up()
+
+
+def play(spec: str, game: str, seat: Invitation) -> str:
+    """Play to the end; return the reason of BYE. Raises ClientError or EngineError."""
+    from arena_client import asyncio_shell, scripted
+    from arena_engines import bots
+
+    check(spec, game)
+    if is_scripted(spec):
+        return scripted.run(spec, seat.host, seat.port, name=seat.name, token=seat.token)
+    return asyncio_shell.run(bots.bot_of(spec, game), seat.host, seat.port, name=seat.name, token=seat.token)

@@ -1,0 +1,60 @@
+"""`arena replay`: a game drawn in the terminal, step by step."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from arena_server.cli.options import DEFAULT_DATABASE, ContestChoice, Database
+
+#: Clear the screen and go to its top left corner.
+CLEAR = "\x1b[2J\x1b[H"
+
+
+def command(
+    game: Annotated[
+        str, typer.Argument(metavar="GAME|FILE", help="A game's id or a record's file.", show_default=False)
+    ],
+    contest: ContestChoice = None,
+    database: Database = DEFAULT_DATABASE,
+    delay: Annotated[float, typer.Option(min=0, help="Seconds between two plies, in a terminal.")] = 0.5,
+    ply: Annotated[
+        int | None, typer.Option(min=0, help="Show the position after this ply only; 0 is the start.")
+    ] = None,
+    color: Annotated[bool, typer.Option("--color/--no-color", help="Paint the pictures.")] = True,
+) -> None:
+    """Draw a game in the terminal, ply by ply.
+
+    In a pipe all of it comes at once, and without colours.
+
+    Example: arena replay g1 --contest local --delay 0.2
+    """
+    from arena_protocol.record import decode
+    from arena_server.cli.drawing import frames
+    from arena_server.cli.results import read_file
+    from arena_server.errors import StoreError
+
+    data = read_file(Path(game)) if Path(game).is_file() else _stored(game, contest, database)
+    record = decode(data)
+    terminal = sys.stdout.isatty()
+    wanted = list(frames(record, color=color and terminal))
+    if ply is not None:
+        if ply >= len(wanted):
+            raise StoreError(f"game {record.game_id} has {len(wanted) - 1} plies, not {ply}")
+        wanted = [wanted[ply]]
+    for number, frame in enumerate(wanted):
+        if terminal and number:
+            time.sleep(delay)
+        typer.echo(f"{CLEAR}{frame}" if terminal and color and len(wanted) > 1 else frame)
+
+
+def _stored(game: str, contest: str | None, database: str) -> bytes:
+    from arena_server.store.reader import Results
+    from arena_server.store.url import database_path
+
+    with Results(database_path(database)) as results:
+        return results.record(results.contest(contest), game)

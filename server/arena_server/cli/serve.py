@@ -1,0 +1,106 @@
+"""`arena serve`: one contest on one port. What is imported before the port is open is kept small."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
+
+import typer
+
+from arena_server.cli.options import DEFAULT_DATABASE, Config, Database
+
+if TYPE_CHECKING:
+    import socket
+
+    from arena_server.core.plan import ContestPlan, Entrant
+
+#: Token digests (JSON: name to SHA-256) for bots that the file gives no token. The
+#: environment of a process is for its own user's eyes; a command line is for everybody's.
+DIGESTS_VARIABLE = "ARENA_TOKEN_DIGESTS"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A contest that is checked, with its database ready and its port open; nothing runs yet."""
+
+    plan: ContestPlan
+    entrants: list[Entrant]
+    database: Path
+    max_connections: int
+    sock: socket.socket
+
+
+def command(
+    config: Config,
+    host: Annotated[str | None, typer.Option(help="Where to listen; else server.host.")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="The port, 0 picks one; else server.port.")
+    ] = None,
+    database: Database = DEFAULT_DATABASE,
+    until_finished: Annotated[
+        bool, typer.Option("--until-finished", help="Leave after the last game, printing the standings.")
+    ] = False,
+    absent: Annotated[
+        str | None, typer.Option(metavar="DURATION", help="How long to wait for a bot; else contest.absent.")
+    ] = None,
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"], typer.Option(help="What to log on stderr.")
+    ] = "info",
+    supervised: Annotated[bool, typer.Option("--supervised", hidden=True)] = False,
+) -> None:
+    """Serve a contest; bots come from anywhere.
+
+    A pair plays as soon as both are connected. After the last game every bot gets BYE; the
+    server stays until it is stopped (SIGINT or SIGTERM: running games are void, results are
+    kept, exit status 0). Prints `listening on HOST:PORT` once bots may come.
+
+    Example: arena serve examples/local.toml --port 0
+    """
+    # From the first moment on: whoever reads `listening` may stop us at once.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _stopped_early)
+    prepared = prepare(config, host, port, database, absent)
+    from arena_server.sockets import address_of
+
+    typer.echo(f"listening on {address_of(prepared.sock)}")
+    # Bots may come from here on, and wait in the backlog while the rest is loaded.
+    from arena_server.cli.serving import serve
+
+    serve(prepared, log_level, until_finished=until_finished, supervised=supervised)
+
+
+def _stopped_early(_number: int, _frame: object) -> NoReturn:
+    """Leave in good order: nothing has been started yet. The service has a handler of its own."""
+    raise SystemExit(0)
+
+
+def prepare(config: Path, host: str | None, port: int | None, database: str, absent: str | None) -> Prepared:
+    """Check everything and open the port. Raises ArenaError with one line; nothing has been started then."""
+    from arena_server.config.load import load_contest
+    from arena_server.config.plan import entrants_of, plan_of
+    from arena_server.sockets import bind
+    from arena_server.store.probe import probe
+    from arena_server.store.url import database_path
+
+    file = load_contest(config)
+    plan = plan_of(file, absent_ms=None if absent is None else _absent(absent))
+    path = database_path(database)
+    probe(path)
+    sock = bind(host or file.server.host, file.server.port if port is None else port)
+    entrants = entrants_of(file, json.loads(os.environ.get(DIGESTS_VARIABLE, "{}")))
+    return Prepared(plan, entrants, path, file.server.max_connections, sock)
+
+
+def _absent(text: str) -> int:
+    from arena_server.durations import parse_duration
+    from arena_server.errors import ConfigError
+
+    try:
+        milliseconds = parse_duration(text)
+    except ValueError as error:
+        raise ConfigError(f"--absent: {error}, got {text!r}") from None
+    return max(1, milliseconds)
