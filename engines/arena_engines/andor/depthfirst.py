@@ -10,19 +10,20 @@ from typing import Generic
 from arena_engines.andor.graph import N, ProblemSpace, Reduction, Search, extract
 
 
-def depth_first(space: ProblemSpace[N], root: N, *, depth: int = 200) -> Search[N]:
-    """Solve `root` by reductions nested at most `depth` deep.
+def depth_first(space: ProblemSpace[N], root: N, *, depth: int = 200, limit: int = 1_000_000) -> Search[N]:
+    """Solve `root` by reductions nested at most `depth` deep, expanding at most `limit` problems.
 
     A problem is never reduced to itself on the way, and what has been decided is not decided again.
     """
-    search = _DepthFirst(space)
+    search = _DepthFirst(space, limit)
     solved = search.solve(root, depth)
     return Search(extract(root, search.choices) if solved else None, search.expanded)
 
 
 class _DepthFirst(Generic[N]):
-    def __init__(self, space: ProblemSpace[N]) -> None:
+    def __init__(self, space: ProblemSpace[N], limit: int) -> None:
         self.space = space
+        self.limit = limit
         self.choices: dict[N, Reduction[N] | None] = {}
         self.expanded = 0
         self._hopeless: set[N] = set()
@@ -38,7 +39,7 @@ class _DepthFirst(Generic[N]):
             return True
         if problem in self._hopeless:
             return False
-        if problem in self._path or depth == 0:
+        if problem in self._path or depth == 0 or self.expanded >= self.limit:
             self._cut = True
             return False
         return self._expand(problem, depth)

@@ -1,0 +1,95 @@
+"""Pictures of AND/OR graphs: a solution graph, or the whole graph with the solution in it.
+
+It must not know: any kind of problem, searches, drawing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from arena_engines.andor.graph import ProblemSpace, Reduction, Solution
+from arena_engines.engine import EngineError
+from arena_engines.explain.picture import Line, Picture, Shape, Sketch, Vertex
+from arena_engines.explain.searches import MAX_VERTICES
+
+
+def solution_picture(space: ProblemSpace[Any], solution: Solution[Any], title: str = "") -> Picture:
+    """Draw a solution graph: elementary problems have a double frame, an arc joins what one step needs.
+
+    Raises EngineError for more than MAX_VERTICES vertices.
+    """
+    drawing = _Drawing(space, Sketch(title))
+    for problem in _from_root(solution):
+        choice = solution.choices[problem]
+        drawing.add(problem, elementary=choice is None)
+    for problem, choice in solution.choices.items():
+        if choice is not None:
+            drawing.join(problem, choice, Line.PLAIN)
+    elementary = sum(1 for choice in solution.choices.values() if choice is None)
+    drawing.sketch.caption.append(f"{len(solution.choices)} problems, {elementary} of them elementary")
+    return drawing.sketch.done()
+
+
+def whole_graph(
+    space: ProblemSpace[Any], root: Any, solution: Solution[Any] | None, title: str = ""
+) -> Picture:
+    """Draw everything that `root` can be reduced to, the solution in bold. The graph must have no circles.
+
+    Raises EngineError for more than MAX_VERTICES vertices.
+    """
+    drawing = _Drawing(space, Sketch(title))
+    chosen = solution.choices if solution is not None else {}
+    waiting, seen = [root], {root}
+    while waiting:
+        problem = waiting.pop(0)
+        elementary = space.is_elementary(problem)
+        drawing.add(problem, elementary=elementary, heavy=problem in chosen)
+        for way in () if elementary else space.reductions(problem):
+            waiting.extend(part for part in dict.fromkeys(way.parts) if part not in seen)
+            seen.update(way.parts)
+            drawing.join(problem, way, Line.BEST if chosen.get(problem) == way else Line.PLAIN)
+    answer = "no solution" if solution is None else f"the solution in bold has {len(chosen)}"
+    drawing.sketch.caption.append(f"{len(seen)} problems; {answer}")
+    return drawing.sketch.done()
+
+
+def _from_root(solution: Solution[Any]) -> list[Any]:
+    """The problems of a solution in the order of a walk from the left."""
+    order: dict[Any, None] = {}
+    waiting = [solution.root]
+    while waiting:
+        problem = waiting.pop()
+        if problem not in order:
+            order[problem] = None
+            choice = solution.choices[problem]
+            waiting.extend(reversed(choice.parts) if choice is not None else ())
+    return list(order)
+
+
+@dataclass(slots=True)
+class _Drawing:
+    space: ProblemSpace[Any]
+    sketch: Sketch
+    _keys: dict[Any, str] = field(default_factory=dict)
+
+    def add(self, problem: Any, *, elementary: bool, heavy: bool = False) -> None:
+        shape = Shape.FINAL if elementary else Shape.PROBLEM
+        self.sketch.add(Vertex(self._key(problem), self.space.text(problem), shape=shape, heavy=heavy))
+
+    def join(self, problem: Any, way: Reduction[Any], line: Line) -> None:
+        """Draw one reduction; a label with a word for each part is shared out among them."""
+        parts = tuple(dict.fromkeys(way.parts))
+        words = way.label.split()
+        if len(words) != len(parts):
+            words = [way.label] + [""] * len(parts)
+        for part, word in zip(parts, words, strict=False):
+            self.sketch.join(self._key(problem), self._key(part), word, line)
+        if len(parts) > 1:
+            self.sketch.arcs.append((self._key(problem), tuple(map(self._key, parts))))
+
+    def _key(self, problem: Any) -> str:
+        key = self._keys.setdefault(problem, f"v{len(self._keys)}")
+        if len(self._keys) > MAX_VERTICES:
+            raise EngineError(f"the picture would have more than {MAX_VERTICES} vertices")
+        return key
