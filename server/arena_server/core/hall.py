@@ -112,7 +112,7 @@ class Hall:
         table = Table(pairing.number, match, players, self._out)
         self._tables[match.setting.game_id] = table
         self.spectators.open(pairing.number, match.feed)
-        self._out.note("info", "game", game=match.setting.game_id, names=pairing.names)
+        self._out.note("info", "game", game=match.setting.game_id, names=",".join(pairing.names))
         self.settle(table, now)
 
     def settle(self, table: Table, now: int) -> None:
@@ -172,7 +172,12 @@ class Hall:
             for name, _ in faults:
                 self._blame(self._players[name])
         self._out.note(
-            "info", "over", game=match.setting.game_id, end=match.end, totals=match.totals, faults=faults
+            "info",
+            "over",
+            game=match.setting.game_id,
+            end=match.end,
+            totals=",".join(map(str, match.totals)),
+            faults=",".join(f"{name}:{kind}" for name, kind in faults),
         )
 
     def _blame(self, player: Player) -> None:

@@ -318,3 +318,12 @@ def test_the_record_is_given_away_once() -> None:
     stage.wait(10**6)
     stage.event(Tick())
     assert sum(isinstance(effect, Store) for effect in stage.effects) == 1
+
+
+def test_the_log_has_each_game_on_two_lines() -> None:
+    stage = seated("zero", "bob", options=ONE)
+    stage.say("zero", "MOVE 0")
+    assert stage.notes("game")[0] == {"game": "g1", "names": "zero,bob"}
+    assert stage.notes("over") == [
+        {"game": "g1", "end": "complete", "totals": "0,0", "faults": "zero:illegal"}
+    ]
