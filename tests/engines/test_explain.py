@@ -333,6 +333,7 @@ lastcoin: seat 2 forces a win from 7/1
             "the game is over: there is no tree to draw",
         ),
         (lambda: api.whole("xo", {}), "has more than 4000 vertices: draw a search instead"),
+        (lambda: api.whole("disc", {"mm": 3}), "disc has no option 'mm'; it has: m, seats"),
         (lambda: api.hanoi(0), "discs=0: expected 1..60"),
         (lambda: api.hanoi(61), "discs=61: expected 1..60"),
         (lambda: api.integral("exp(x^2)"), r"the rules here do not solve the integral of exp\(x\^2\)"),

@@ -18,6 +18,7 @@ _EXTRAS = {
     "pydantic": "server",
     "rich": "server",
     "sqlalchemy": "server",
+    "sympy": "symbolic",
     "trio": "trio",
     "typer": "server",
 }

@@ -9,6 +9,7 @@ import typer
 
 import arena_server.cli.bench as bench
 import arena_server.cli.bot as bot
+import arena_server.cli.explain as explain
 import arena_server.cli.replay as replay
 import arena_server.cli.results as results
 import arena_server.cli.serve as serve
@@ -35,6 +36,7 @@ app.command("verify")(results.verify)
 app.command("export")(results.export)
 app.command("analyse")(bench.analyse)
 app.add_typer(bench_app, name="bench")
+app.add_typer(explain.group(), name="explain")
 bench_app.command("search")(bench.search)
 bench_app.command("referee")(bench.referee)
 app.command("bench-server", hidden=True)(bench.server)

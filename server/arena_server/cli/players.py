@@ -30,7 +30,7 @@ def check(spec: str, game: str) -> None:
     try:
         registry.create(spec, game)
     except EngineError as error:
-        if spec.partition(":")[0] in {each.name for each in registry.ENGINES if each.game == game}:
+        if spec.partition(":")[0] in {each.name for each in registry.PLAYERS if each.game == game}:
             raise
         raise ConfigError(f"{error}; scripted bots: {', '.join(scripted.SCRIPTED)}") from None
 
