@@ -104,7 +104,7 @@ def entry(tree: InsertionTree, node: Board, depth: int, old: bool, right: bool, 
         elif old and not top:
             answer = Pair(min(each.mine for each in replies), max(each.theirs for each in replies))
         else:
-            answer = max(replies, key=lambda each: (each.theirs, (-each.mine[0], -each.mine[1])))
+            answer = max(replies, key=lambda each: (each.theirs, each.mine))
         options.append(Pair(plus(mine, answer.mine), answer.theirs))
     return max(options, key=rank)
 

@@ -11,11 +11,12 @@ with exchanged arguments stood for `a < b`. In the author's 3,000 moves it never
 
 `recursion=old` (as sent): Eval3XX recursed not into itself but into EvalX, an older form, "and it truly
 contains errors". Calling itself (`recursion=own`) it scored markedly less: its own fault was finer and did
-more harm. What these faults were he does not say. The reconstruction takes the two readings of his words
-that reproduce that paradox: in Eval3XX the opponent replies with what is best for its own EVAL, the
-"not zero-sum" view, which deeper in the tree trusts the opponent to leave me my points; in EvalX the reply
-is an impossible mixture, my least EVAL and the opponent's greatest even if from different replies
-("minimum of the maximum of the opponent's points"), which is pessimistic and so does less harm.
+more harm. What the faults were he does not say; of some dozen readings tried, this one agrees with all
+that he tells. In Eval3XX the opponent takes what is best for its own EVAL (the view that the game is "not
+zero-sum"), and one sign is wrong: of equal replies, and most are, it takes the one that leaves me most,
+so that deep lines count on its help. EvalX mixes the replies: my least EVAL and the opponent's greatest,
+even if from different ones ("minimum of the maximum of the opponent's points"); that is an error too,
+but a cautious one. benchmarks/seed_claims.md has the points.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def eval_pairs(
                         if rule == EVAL_X:
                             reply_mine = min(reply_mine, one)
                             reply_theirs = max(reply_theirs, other)
-                        elif other > reply_theirs or (other == reply_theirs and one < reply_mine):
+                        elif other > reply_theirs or (other == reply_theirs and one > reply_mine):
                             reply_mine = one
                             reply_theirs = other
                 mine += reply_mine
