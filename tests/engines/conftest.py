@@ -10,7 +10,6 @@ from hypothesis import settings
 
 from arena_engines.insertion.simple import Greedy
 from arena_protocol.games.insertion import Insertion
-from arena_protocol.games.insertion.text import format_board, parse_board
 
 # The first example of a property may compile a kernel; no test asserts a time.
 settings.register_profile("engines", deadline=None)
@@ -50,8 +49,3 @@ def cases() -> list[Case]:
         for number, start in enumerate(starts)
         for case in played_game(100 * colours + number, colours, start)
     ]
-
-
-def mirrored(board: str) -> str:
-    """The same board seen in a mirror."""
-    return format_board(parse_board("/".join(row[::-1] for row in board.split("/"))))

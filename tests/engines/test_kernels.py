@@ -119,3 +119,13 @@ def test_roles_are_mine_then_the_others() -> None:
 def test_the_depth_ends_with_the_visible_pictures(champion: Champion) -> None:
     board = "53351/34233/13552/44215/44526"
     assert champion.analyse(board, "616", 20)[:3] == champion.analyse(board, "616", 3)[:3]
+
+
+@pytest.mark.parametrize("depth", [1, 3, 4])
+def test_a_board_and_its_mirror_image_are_worth_the_same(
+    champion: Champion, cases: list[Case], depth: int
+) -> None:
+    for case in cases:
+        mirror = "/".join(row[::-1] for row in case.board.split("/"))
+        ours, theirs = (champion.analyse(board, case.visible, depth) for board in (case.board, mirror))
+        assert ours.eval == theirs.eval
