@@ -36,6 +36,7 @@ def plan_of(file: ContestFile, absent_ms: int | None = None) -> ContestPlan:
         out_of_turn_limit=contest.out_of_turn_limit,
         flood_limit=contest.flood_limit,
         spectator_delay_ms=contest.spectator_delay,
+        guests=contest.guests,
     )
 
 

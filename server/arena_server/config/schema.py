@@ -78,6 +78,8 @@ class ContestTable(_Table):
     absent: Clock | None = None
     announce_zombies: bool = False
     spectator_delay: Duration = 0
+    #: Whether strangers may watch.
+    guests: bool = True
     out_of_turn_limit: int = Field(default=10, ge=0, le=1_000_000)
     flood_limit: int = Field(default=100, ge=1, le=1_000_000)
 

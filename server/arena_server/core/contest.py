@@ -25,7 +25,7 @@ from arena_server.core.deadlines import Deadlines, Kind
 from arena_server.core.effects import Effect, Finished
 from arena_server.core.hall import Hall
 from arena_server.core.ids import Secret
-from arena_server.core.lobby import Lobby
+from arena_server.core.lobby import DENIED, Lobby
 from arena_server.core.peer import FLOODED, Outbox, Peer, Player
 from arena_server.core.plan import ContestPlan, Entrant, PlanError
 from arena_server.core.progress import Progress
@@ -44,7 +44,7 @@ class Contest:
         self._plan = plan
         self._out = Outbox()
         self._deadlines = Deadlines()
-        self._lobby = Lobby(plan.game, entrants, secret)
+        self._lobby = Lobby(plan.game, entrants, secret, plan.guests)
         self._players = list(self._lobby.players.values())
         try:
             self._hall = Hall(plan, game_of(plan), self._lobby.players, self._out, self._deadlines)
@@ -161,9 +161,11 @@ class Contest:
         if player.peer is not None:
             self._hang_up(player.peer, ByeReason.REPLACED, now)
         self._out.say(peer, self._lobby.welcome(player, peer))
-        self._deadlines.set((Kind.LOGIN, peer.conn), None)
         self._note(peer, "info", "login", agent=hello.agent, resumed=hello.resume is not None)
+        # Who may only watch has until the same deadline to say so: a bot that mistyped its
+        # name is not to wait for games for ever.
         if player.plays:
+            self._deadlines.set((Kind.LOGIN, peer.conn), None)
             self._deadlines.set((Kind.ABSENCE, player.number), None)
             self._hall.arrive(player, now)
 
@@ -212,6 +214,7 @@ class Contest:
         except ProtocolError as problem:
             self._refuse_idle(peer, problem, now)
         else:
+            self._deadlines.set((Kind.LOGIN, peer.conn), None)
             self._chat(peer, None, event, now)
 
     def _quit(self, peer: Peer, _: wire.Quit, _event: events.Received, now: int) -> None:
@@ -237,8 +240,12 @@ class Contest:
             self._DEADLINES[kind](self, number, now)
 
     def _login_expired(self, conn: int, now: int) -> None:
-        text = f"the first line did not come within {self._plan.login_ms} ms"
-        self._turn_away(self._peers[conn], ProtocolError(ErrorCode.LOGIN, text), now)
+        peer = self._peers[conn]
+        problem = ProtocolError(ErrorCode.TOKEN, f"{DENIED}; a guest says WATCH")
+        if peer.session.state in BEFORE_LOGIN:
+            text = f"the first line did not come within {self._plan.login_ms} ms"
+            problem = ProtocolError(ErrorCode.LOGIN, text)
+        self._turn_away(peer, problem, now)
 
     def _game_expired(self, number: int, now: int) -> None:
         slow = self._hall.expire(number, now)

@@ -18,17 +18,25 @@ from arena_server.core.plan import Entrant, PlanError
 #: Compared with when there is no such name, so that the answer takes as long.
 NOBODY = ids.token_digest("")
 
+#: One text for every denial: which of the three was wrong is not told.
+DENIED = "no such name, or a wrong token or resume key"
+
+#: The number of a player that is none of the entrants.
+GUEST = -1
+
 _HEX_DIGEST = 64
 
 
 class Lobby:
     """The entrants by name, and the keys they hold.
 
-    `secret` is the shell's source of secrets. Raises PlanError for entrants that make no contest.
+    `secret` is the shell's source of secrets; `guests` lets strangers in to watch. Raises
+    PlanError for entrants that make no contest.
     """
 
-    def __init__(self, game: str, entrants: Iterable[Entrant], secret: ids.Secret) -> None:
+    def __init__(self, game: str, entrants: Iterable[Entrant], secret: ids.Secret, guests: bool) -> None:
         self._game = game
+        self._guests = guests
         self._secret = secret
         self.players: dict[str, Player] = {}
         for number, entrant in enumerate(entrants):
@@ -48,6 +56,8 @@ class Lobby:
     def admit(self, hello: Hello) -> Player:
         """The player that `hello` may log in as; its old connection, if any, is to be given up.
 
+        A stranger that brings no token and names no games is a guest, who may only watch.
+
         Raises ProtocolError: version, game, token, or name-taken.
         """
         if hello.version != VERSION:
@@ -55,9 +65,11 @@ class Lobby:
         if hello.games and self._game not in hello.games:
             raise ProtocolError(ErrorCode.GAME, f"this contest plays {self._game}")
         player = self.players.get(hello.name)
+        if player is None and self._guests and _asks_for_nothing(hello):
+            return Player(GUEST, hello.name, None, plays=False)
         right = _holds_key(player, hello.resume) if hello.resume else _holds_token(player, hello.token)
         if player is None or not right:
-            raise ProtocolError(ErrorCode.TOKEN, "no such name, or a wrong token or resume key")
+            raise ProtocolError(ErrorCode.TOKEN, DENIED)
         if player.peer is not None and not hello.resume:
             raise ProtocolError(ErrorCode.NAME_TAKEN, f"{hello.name} is connected already")
         return player
@@ -73,6 +85,10 @@ class Lobby:
             player.resume = key
             player.gone = False
         return Welcome(player.name, self._secret(ids.SESSION_BYTES), key)
+
+
+def _asks_for_nothing(hello: Hello) -> bool:
+    return hello.token is None and hello.resume is None and not hello.games
 
 
 def _is_digest(text: str) -> bool:

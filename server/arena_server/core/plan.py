@@ -35,7 +35,7 @@ class ContestPlan:
     the first line, `handover_ms` for a connection that takes no TURN because its owner reads
     nothing.
     A bot away for longer than `absent_ms` is not waited for; None waits for ever.
-    After `probation` faulty games a bot is paired no more; 0 means never.
+    `guests` may watch without being entered. After `probation` faulty games a bot is paired no more; 0 means never.
     A seat may send `out_of_turn_limit` moves out of turn a game, and fewer than
     `flood_limit` lines that nothing asked for.
     """
@@ -59,4 +59,5 @@ class ContestPlan:
     out_of_turn_limit: int = 10
     flood_limit: int = 100
     spectator_delay_ms: int = 0
+    guests: bool = True
     software: str = "insertion-arena/0.1"

@@ -32,6 +32,24 @@ def test_welcome() -> None:
     ]
 
 
+def test_a_stranger_may_watch_and_nothing_else() -> None:
+    stage = Stage("ann", "bob")
+    stage.log_in("passer-by")
+    stage.log_in("passer-by", conn="a second one")
+    stage.say("passer-by", "WATCH *")
+    stage.wait(11_000)
+    assert not stage.closed("passer-by")
+    assert stage.closed("a second one")
+    assert stage.last("a second one") == f"{DENIED}; a guest says WATCH"
+
+
+def test_a_stranger_is_denied_like_anybody_where_guests_are_not_let_in() -> None:
+    stage = Stage(SECRET, "bob", guests=False)
+    stage.open("nobody")
+    stage.say("nobody", "HELLO 1 nobody")
+    assert stage.last("nobody") == DENIED
+
+
 @pytest.mark.parametrize(
     ("hello", "error"),
     [
@@ -40,7 +58,7 @@ def test_welcome() -> None:
         ("HELLO 1 ann token=wrong", DENIED),
         ("HELLO 1 ann", DENIED),
         ("HELLO 1 nobody token=s3cret", DENIED),
-        ("HELLO 1 nobody", DENIED),
+        ("HELLO 1 nobody games=insertion", DENIED),
         ("HELLO 1 ann resume=key1", DENIED),
         ("HELLO 1 nobody resume=key1", DENIED),
         ("READY g1", "ERROR login the first line must be HELLO, not READY"),
