@@ -35,7 +35,8 @@ class ContestPlan:
     the first line, `handover_ms` for a connection that takes no TURN because its owner reads
     nothing.
     A bot away for longer than `absent_ms` is not waited for; None waits for ever.
-    `guests` may watch without being entered. After `probation` faulty games a bot is paired no more; 0 means never.
+    `guests` may watch without being entered. After `probation` faulty games a bot is paired
+    no more; 0 means never.
     A seat may send `out_of_turn_limit` moves out of turn a game, and fewer than
     `flood_limit` lines that nothing asked for.
     """
