@@ -188,9 +188,10 @@ class Visit:
 
     async def _leave(self, sock: socket.socket) -> None:
         """Say QUIT if that can still be understood, and do not wait long for it."""
+        if self._torn:
+            return
         self.player.quit()
-        data = self.player.data_to_send()
-        if data and not self._torn:
+        if data := self.player.data_to_send():
             with contextlib.suppress(LinkError, TimeoutError):
                 async with asyncio.timeout(self._patience.farewell):
                     await self._send(sock, data)

@@ -178,9 +178,10 @@ class Visit:
 
     async def _leave(self, stream: trio.SocketStream) -> None:
         """Say QUIT if that can still be understood, and do not wait long for it."""
+        if self._torn:
+            return
         self.player.quit()
-        data = self.player.data_to_send()
-        if data and not self._torn:
+        if data := self.player.data_to_send():
             with trio.CancelScope(shield=True, deadline=trio.current_time() + self._patience.farewell):
                 try:
                     await self._send(stream, data)

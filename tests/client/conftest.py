@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -16,7 +17,10 @@ from arena_client.patience import Patience
 from .fake_server import FakeServer, serving
 
 #: Come back at once, twice.
-EAGER = Patience(delays=lambda: iter([0.0, 0.0]), farewell=5.0)
+EAGER = Patience(delays=lambda: iter([0.0, 0.0]))
+
+#: Says its last word however long it takes: a test that must not wait for that would hang.
+STUBBORN = Patience(delays=lambda: iter(()), farewell=3600.0)
 
 
 @pytest.fixture
@@ -32,12 +36,12 @@ class Asyncio:
     def play(self, bot: Any, port: int, *, name: str = "me", patience: Patience = EAGER, **more: Any) -> str:
         return asyncio_shell.run(bot, "127.0.0.1", port, name=name, patience=patience, **more)
 
-    def play_until(self, event: threading.Event, bot: Any, port: int, **more: Any) -> bool:
+    def play_until(self, event: threading.Event, bot: Any, port: int) -> bool:
         """Cancel the visit when the event is set; whether it ended as cancelled."""
 
         async def main() -> bool:
             visit = asyncio.create_task(
-                asyncio_shell.play(bot, "127.0.0.1", port, name="me", patience=EAGER, **more)
+                asyncio_shell.play(bot, "127.0.0.1", port, name="me", patience=STUBBORN)
             )
             await asyncio.to_thread(event.wait)
             visit.cancel()
@@ -45,6 +49,18 @@ class Asyncio:
             return visit.cancelled()
 
         return asyncio.run(main())
+
+    def reading_limit(self, monkeypatch: pytest.MonkeyPatch) -> Callable[[], float | None]:
+        """The deadline that its last time limit has in the end, None for none."""
+        made: list[asyncio.Timeout] = []
+        real = asyncio.timeout
+
+        def recorded(seconds: float | None) -> asyncio.Timeout:
+            made.append(real(seconds))
+            return made[-1]
+
+        monkeypatch.setattr(asyncio, "timeout", recorded)
+        return lambda: made[-1].when()
 
 
 class Trio:
@@ -55,14 +71,14 @@ class Trio:
     def play(self, bot: Any, port: int, *, name: str = "me", patience: Patience = EAGER, **more: Any) -> str:
         return trio_shell.run(bot, "127.0.0.1", port, name=name, patience=patience, **more)
 
-    def play_until(self, event: threading.Event, bot: Any, port: int, **more: Any) -> bool:
+    def play_until(self, event: threading.Event, bot: Any, port: int) -> bool:
         """Cancel the visit when the event is set; whether it ended as cancelled."""
 
         async def main() -> bool:
             async with trio.open_nursery() as nursery:
 
                 async def visit() -> None:
-                    await trio_shell.play(bot, "127.0.0.1", port, name="me", patience=EAGER, **more)
+                    await trio_shell.play(bot, "127.0.0.1", port, name="me", patience=STUBBORN)
 
                 nursery.start_soon(visit)
                 await trio.to_thread.run_sync(event.wait)
@@ -70,6 +86,18 @@ class Trio:
             return nursery.cancel_scope.cancelled_caught
 
         return trio.run(main)
+
+    def reading_limit(self, monkeypatch: pytest.MonkeyPatch) -> Callable[[], float | None]:
+        """The deadline that its last time limit has in the end, None for none."""
+        made: list[trio.CancelScope] = []
+        real = trio.move_on_after
+
+        def recorded(seconds: float) -> trio.CancelScope:
+            made.append(real(seconds))
+            return made[-1]
+
+        monkeypatch.setattr(trio, "move_on_after", recorded)
+        return lambda: None if made[-1].deadline == math.inf else made[-1].deadline
 
 
 Driver = Asyncio | Trio

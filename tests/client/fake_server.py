@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 LIMIT = 20.0
 
 #: Seconds after which a socket that takes nothing is called stuck. Too short would only make a test easier.
-UNIT = 0.2
+UNIT = 0.5
 
 #: Small buffers are full soon.
 BUFFER = 8192

@@ -260,6 +260,18 @@ def test_a_game_of_the_same_id_after_its_end_is_a_new_one() -> None:
     assert table.bot.told == ["new g1", "choose 1", "over 0", "new g1", "choose 1"]  # type: ignore[attr-defined]
 
 
+def test_a_search_that_outlives_its_game_is_no_answer_in_the_next() -> None:
+    """Void games are played again under their id, and from another start if the deal is new."""
+    table = playing()
+    table.hear(TURN_1)
+    job = table.job()
+    table.hear("OVER g1 total=0,0 end=void", OFFER, "STATE 4.351/4.233/1.552/44215/44526", DEALT[1])
+    table.player.done(job, 5)
+    assert table.think() == ["READY g1"]
+    table.hear(START, TURN_1)
+    assert table.think() == ["MOVE 4"]
+
+
 def test_the_end_of_a_game_the_bot_never_began_is_not_told() -> None:
     table = Table()
     table.hear(*GREETING, OFFER, *DEALT, "OVER g1 total=0,0 end=void")

@@ -10,6 +10,7 @@ import pytest
 
 from arena_client import Bot, ClientError, GameView, Result, asyncio_shell, trio_shell
 from arena_client.patience import Patience
+from arena_client.player import Player
 
 from .conftest import EAGER, Driver
 from .fake_server import (
@@ -24,6 +25,7 @@ from .fake_server import (
     START,
     TURN_1,
     TURN_3,
+    UNIT,
     Connection,
     FakeServer,
     play_game,
@@ -270,7 +272,7 @@ def test_cancelling_before_the_log_in_only_closes(driver: Driver, server: FakeSe
 
 
 def test_cancelling_amid_a_line_that_does_not_leave_says_nothing_more(
-    driver: Driver, server: FakeServer
+    driver: Driver, server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """QUIT would land inside the unfinished line; and nothing waits for a server that does not read."""
     stuck = threading.Event()
@@ -280,12 +282,15 @@ def test_cancelling_amid_a_line_that_does_not_leave_says_nothing_more(
         connection.log_in()
         connection.stuff("PING " + "x" * 900)
         stuck.set()
-        assert closed.wait(20)
+        assert closed.wait(5), "less than the 10 s after which the system gives the connection up by itself"
         *whole, _torn = connection.hear_all().split(b"\n")
-        assert {line[:5] for line in whole} == {b"PONG "}
+        assert set(whole) == {b"PONG " + b"x" * 900}
 
+    tried: list[Player] = []
+    monkeypatch.setattr(Player, "quit", tried.append)
     server.follow(script)
     assert driver.play_until(stuck, four, server.port)
+    assert tried == []
     closed.set()
 
 
@@ -335,6 +340,16 @@ def test_a_server_that_never_greets_is_given_up(driver: Driver, server: FakeServ
     hasty = Patience(delays=lambda: iter(()), greeting=0.05)
     with pytest.raises(ClientError, match=r"127.0.0.1:[0-9]+: the server did not log the bot in$"):
         driver.play(four, server.port, patience=hasty)
+
+
+def test_once_logged_in_there_is_no_hurry(
+    driver: Driver, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The limit for the greeting does not count on into the games."""
+    limit = driver.reading_limit(monkeypatch)
+    server.follow(whole_visit)
+    driver.play(four, server.port)
+    assert limit() is None
 
 
 def test_a_log_in_begins_the_count_of_tries_anew(driver: Driver, server: FakeServer) -> None:
@@ -462,6 +477,25 @@ def test_bye_does_not_wait_for_a_search_that_no_longer_matters(driver: Driver, s
     server.follow(script)
     assert driver.play(bot, server.port) == "stopped"
     bot.let_go.set()
+
+
+def test_bye_waits_until_the_bot_has_heard_the_last_result(driver: Driver, server: FakeServer) -> None:
+    closed, ended = threading.Event(), threading.Event()
+
+    class Mourner(Diary):
+        def game_over(self, view: GameView, result: Result) -> None:
+            assert closed.wait(20)
+            self.told.append("too late" if ended.wait(UNIT) else "in time")
+
+    def script(connection: Connection) -> None:
+        whole_visit(connection)
+        closed.set()
+
+    bot = Mourner()
+    server.follow(script)
+    assert driver.play(bot, server.port) == "finished"
+    ended.set()
+    assert bot.told[-1] == "in time"
 
 
 def test_small_lines_leave_at_once(
