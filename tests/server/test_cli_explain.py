@@ -29,7 +29,7 @@ def arena(*arguments: str) -> str:
         (["strategy", "tictactoe", "--draw", "--state", "xox/.o./oxx"], ["5 problems, 2 of them elementary"]),
         (["hanoi"], ["The tower of Hanoi, 3 discs, 7 moves"]),
         (["integral", "2*y", "--variable", "y"], ["∫ 2*y dy = y^2 + C"]),
-        (["tree", "insertion", "--depth", "1"], ["alphabeta: 15 vertices built below the root, 15 evaluated"]),
+        (["tree", "disc", "--depth", "1"], ["alphabeta: 2 vertices built below the root, 2 evaluated"]),
         (["tree", "tictactoe", "--state", "xo./.x./..o"], ["tictactoe, seat 1 to move: xo./.x./..o"]),
         (["tree", "insertion", "--state", "...../...../...../...../.....", "--next", "12"], ["△ 0"]),
     ],
