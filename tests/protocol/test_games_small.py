@@ -51,7 +51,17 @@ def test_tictactoe_4x4_has_rows_from_the_top_and_needs_four() -> None:
 
 def test_moves_of_tictactoe_stand_in_scan_order() -> None:
     game = make_game("tictactoe", {})
-    assert game.legal_moves(game.start(game.deal(0))) == ("a1", "b1", "c1", "a2", "b2", "c2", "a3", "b3", "c3")
+    assert game.legal_moves(game.start(game.deal(0))) == (
+        "a1",
+        "b1",
+        "c1",
+        "a2",
+        "b2",
+        "c2",
+        "a3",
+        "b3",
+        "c3",
+    )
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,8 @@ from arena_protocol.games.lastcoin import LastCoin
 from arena_protocol.games.tictactoe import TicTacToe
 from arena_protocol.games.xo import Xo
 
+#: The game of a contest that names none.
+FLAGSHIP = Insertion.name
 #: Name on the wire -> plug-in.
 GAMES: dict[str, type[Game[Any]]] = {game.name: game for game in (Insertion, Xo, TicTacToe, Disc, LastCoin)}
 

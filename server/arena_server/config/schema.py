@@ -11,6 +11,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from arena_protocol.fields import valid_name
+from arena_protocol.games import FLAGSHIP
 from arena_server.durations import EXPECTED, format_duration, parse_duration
 
 #: Ten days: beyond that is a slip of the pen.
@@ -65,7 +66,7 @@ class ContestTable(_Table):
     """`[contest]`: who plays whom, how often, and what a fault costs."""
 
     name: str
-    game: str = "insertion"
+    game: str = FLAGSHIP
     format: Literal["round-robin"] = "round-robin"
     games_per_pair: int = Field(default=2, ge=1, le=1_000_000)
     scoring: Literal["points", "wins"] = "points"

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from arena_protocol.games import FLAGSHIP
+
 
 class PlanError(ValueError):
     """A plan or a list of entrants that makes no contest; the text is one clear line."""
@@ -43,7 +45,7 @@ class ContestPlan:
 
     name: str
     seed: int
-    game: str = "insertion"
+    game: str = FLAGSHIP
     options: Mapping[str, object] = field(default_factory=dict)
     format: str = "round-robin"
     games_per_pair: int = 8
