@@ -200,9 +200,14 @@ def strength(deals: int) -> list[Row]:
 def recursion(deals: int) -> list[Row]:
     """The paradox: the entry that called an older function scored more than the one that called itself."""
     sent, mended = "entry2006", "entry2006:recursion=own"
+    unsuspecting = f"{mended},zombie=0"
     rows = []
     for whom, old, own in (
-        ("a dummy", match(sent, "dummy", deals), match(mended, "dummy", deals)),
+        (
+            "a dummy, not guessed",
+            match(f"{sent}:zombie=0", "dummy", deals),
+            match(unsuspecting, "dummy", deals),
+        ),
         ("the four tiers", match(sent, "fourtier", deals), match(mended, "fourtier", deals)),
         ("itself", match(sent, sent, deals), match(mended, mended, deals)),
         ("each other", match(sent, mended, deals), match(mended, sent, deals)),

@@ -12,11 +12,11 @@ with exchanged arguments stood for `a < b`. In the author's 3,000 moves it never
 `recursion=old` (as sent): Eval3XX recursed not into itself but into EvalX, an older form, "and it truly
 contains errors". Calling itself (`recursion=own`) it scored markedly less: its own fault was finer and did
 more harm. What the faults were he does not say; of some dozen readings tried, this one agrees with all
-that he tells. In Eval3XX the opponent takes what is best for its own EVAL (the view that the game is "not
-zero-sum"), and one sign is wrong: of equal replies, and most are, it takes the one that leaves me most,
-so that deep lines count on its help. EvalX mixes the replies: my least EVAL and the opponent's greatest,
-even if from different ones ("minimum of the maximum of the opponent's points"); that is an error too,
-but a cautious one. benchmarks/seed_claims.md has the points.
+that he tells, in direction if not in size. In Eval3XX the opponent takes what is best for its own EVAL
+(the view that the game is "not zero-sum"), and one sign is wrong: of equal replies, and most are, it takes
+the one that leaves me most, so that deep lines count on its help. EvalX mixes the replies: my least EVAL
+and the opponent's greatest, even if from different ones ("minimum of the maximum of the opponent's
+points"); that is an error too, but a cautious one. benchmarks/seed_claims.md has the points.
 """
 
 from __future__ import annotations
