@@ -24,8 +24,8 @@ install: $(INSTALLED)  ## make .venv with every extra; then .venv/bin/arena runs
 tournament: install  ## play a contest among the built-in bots and print the final table
 	@$(BIN)/arena tournament $(CONFIG)
 
-test: check  ## lint, types and all tests but the soak runs
-	$(BIN)/pytest -m "not soak" tests
+test: install lint types  ## lint, types and all tests but the soak runs
+	$(BIN)/pytest -m "not soak" --numprocesses 2 --dist worksteal tests
 
 check: install lint types unit  ## the fast gate before each commit
 
