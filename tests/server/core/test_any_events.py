@@ -141,7 +141,7 @@ def test_the_bytes_do_not_depend_on_the_order_of_hashes() -> None:
     script = (
         "from tests.server.core.test_simulation import *\n"
         "world = play(1, (Honest, *BAD, Onlooker))\n"
-        "print(world.digest.hexdigest(), len(world.records))\n"
+        "print(world.audit.digest.hexdigest(), len(world.records))\n"
     )
     root = Path(__file__).parents[3]
     prints = {
