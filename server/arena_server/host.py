@@ -190,7 +190,7 @@ class Host:
                 self._service.note(effect)
             case Finished(reason):
                 self._service.finished(reason)
-            case _:
+            case Send() | Close() | Mute() | Unmute():
                 # The contest may still speak of a connection that has just been lost.
                 if connection := self._connections.get(effect.conn):
                     _apply(effect, connection)

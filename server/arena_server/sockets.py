@@ -45,9 +45,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 def _why(host: str, port: int, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
-        return (
-            f"cannot listen on {host}:{port}: the port is in use; stop the other program or choose --port 0"
-        )
+        return f"cannot listen on {host}:{port}: the port is in use; choose another by --port (0 picks one)"
     return f"cannot listen on {host}:{port}: {error.strerror}"
 
 

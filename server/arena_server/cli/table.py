@@ -45,12 +45,12 @@ def plain_standings(results: Results, contest: Contest) -> dict[str, Any]:
     }
 
 
-def standings_table(rows: Sequence[dict[str, Any]], title: str | None = None, *, wins: bool = False) -> Table:
+def standings_table(rows: Sequence[dict[str, Any]], *, wins: bool = False) -> Table:
     """The table as people see it; `rows` are of `plain_row`."""
     from rich import box
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("rank", justify="right")
     table.add_column("bot", no_wrap=True)
     for heading in ("points", "games", "mean points", *(["wins"] if wins else [])):
@@ -76,4 +76,5 @@ def print_standings(results: Results, contest: Contest) -> None:
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = PLAIN_WIDTH
-    console.print(standings_table(plain["standings"], title, wins=contest.scoring == "wins"))
+    console.print(title, markup=False, soft_wrap=True)
+    console.print(standings_table(plain["standings"], wins=contest.scoring == "wins"))

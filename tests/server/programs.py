@@ -1,0 +1,128 @@
+"""Real processes for tests of the command line: a server that is up, and what a command says."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena_client import scripted
+from arena_client.patience import Patience
+
+ARENA = (sys.executable, "-m", "arena_server.cli")
+#: Nothing here takes long; a process that hangs ends the test with an error.
+PATIENCE_S = 60.0
+#: Come back at once, three times.
+EAGER = Patience(delays=lambda: iter([0.0, 0.0, 0.0]))
+
+
+def contest(
+    *names: str, contest: str = "", game: str = 'plies = 6\nclock = "10s"', bots: str = "", server: str = ""
+) -> str:
+    """A configuration with these lines added; a bot a name, or the tables of `bots`."""
+    tables = bots or "".join(f'[[bot]]\nname = "{name}"\n' for name in names)
+    return f'[contest]\nname = "trial"\nseed = 7\n{contest}\n[game]\n{game}\n[server]\n{server}\n{tables}'
+
+
+@dataclass
+class Outcome:
+    """How a command ended and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def line(self) -> str:
+        """The one line it said on stderr."""
+        lines = self.err.splitlines()
+        assert len(lines) == 1, self.err
+        return lines[0]
+
+
+def arena(*arguments: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None) -> Outcome:
+    """Run the `arena` command to its end."""
+    done = subprocess.run(
+        [*ARENA, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+        check=False,
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+class Server:
+    """`arena serve` on a free port; use it in a `with` statement."""
+
+    def __init__(
+        self,
+        config: str,
+        folder: Path,
+        *options: str,
+        before: Callable[[], None] | None = None,
+        stderr: int = subprocess.PIPE,
+    ) -> None:
+        self.config = folder / "contest.toml"
+        self.config.write_text(config)
+        self.database = folder / "arena.db"
+        command = [
+            *ARENA,
+            "serve",
+            str(self.config),
+            "--port",
+            "0",
+            "--database",
+            f"sqlite:///{self.database}",
+        ]
+        self.process = subprocess.Popen(
+            [*command, *options], stdout=subprocess.PIPE, stderr=stderr, text=True, preexec_fn=before
+        )
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line.startswith("listening on 127.0.0.1:"), self.end()
+        self.port = int(line.rpartition(":")[2])
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+    def end(self, signal: int | None = None) -> Outcome:
+        """Send a signal, if one is given, and wait for the end."""
+        if signal is not None:
+            self.process.send_signal(signal)
+        out, err = self.process.communicate(timeout=PATIENCE_S)
+        return Outcome(self.process.returncode, out, err or "")
+
+
+class Players:
+    """Scripted bots that play in threads; `farewells` are how each ended."""
+
+    def __init__(self, port: int, specs: Sequence[tuple[str, str]]) -> None:
+        self.farewells: dict[str, str] = {}
+        self._threads = [
+            threading.Thread(target=self._play, args=(name, spec, port), daemon=True) for name, spec in specs
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def _play(self, name: str, spec: str, port: int) -> None:
+        try:
+            self.farewells[name] = scripted.run(spec, "127.0.0.1", port, name=name, patience=EAGER)
+        except Exception as error:
+            self.farewells[name] = f"{type(error).__name__}: {error}"
+
+    def join(self) -> dict[str, str]:
+        """Wait for all of them to end."""
+        for thread in self._threads:
+            thread.join(PATIENCE_S)
+        return self.farewells
