@@ -13,6 +13,7 @@ import arena_server.cli.explain as explain
 import arena_server.cli.replay as replay
 import arena_server.cli.results as results
 import arena_server.cli.serve as serve
+import arena_server.cli.simulate as simulate
 import arena_server.cli.tournament as tournament
 
 app = typer.Typer(
@@ -34,6 +35,7 @@ app.command("standings")(results.standings)
 app.command("replay")(replay.command)
 app.command("verify")(results.verify)
 app.command("export")(results.export)
+app.command("simulate")(simulate.command)
 app.command("analyse")(bench.analyse)
 app.add_typer(bench_app, name="bench")
 app.add_typer(explain.group(), name="explain")

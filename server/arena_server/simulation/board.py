@@ -17,35 +17,31 @@ class Board:
     def __init__(self) -> None:
         self._game: Game[Any] | None = None
         self._state = ""
-        self._sequence = ""
-        self._moves: list[str] = []
-        self._always: tuple[str, ...] | None = None
+        self._position: Any = None
+        self._ahead: list[tuple[str, str]] = []
 
     def heard(self, tokens: list[str]) -> None:
         """Keep what a line of the server's tells of the own game."""
         verb = tokens[0]
         if verb == "GAME" and "seat=0" not in tokens:
             self._game = make_game(tokens[2], dict(token.split("=", 1) for token in tokens[3:]))
-            self._moves, self._sequence, self._always = [], "", None
-        elif verb == "STATE":
+            self._ahead = []
+        elif verb == "STATE" and self._game is not None:
             self._state = tokens[1]
-        elif verb == "NEXT":
-            self._sequence = tokens[1]
-        elif verb == "PLAYED":
-            self._moves.append(tokens[3].partition("=")[2])
-            reveal = tokens[-1].partition("reveal=")[2] if tokens[-1].startswith("reveal=") else ""
-            self._sequence += reveal
+            self._position = self._game.start(Deal(tokens[1], ""))
+        elif verb == "NEXT" and self._game is not None:
+            self._position = self._game.start(Deal(self._state, tokens[1]))
+        elif verb == "PLAYED" and self._game is not None:
+            _, _, reveal = tokens[-1].rpartition("reveal=")
+            self._ahead.append((tokens[3][len("move=") :], reveal if "=" not in reveal else ""))
 
     def legal(self) -> tuple[str, ...]:
-        """The legal moves now. A game with a zombie move has them all from the start on."""
+        """The legal moves now."""
         game = self._game
         assert game is not None, "asked for a move before GAME"
-        if self._always is not None:
-            return self._always
-        position = game.start(Deal(self._state, self._sequence))
-        if game.zombie_move is not None:
-            self._always = game.legal_moves(position)
-            return self._always
-        for move in self._moves:
-            position = game.play(position, move).position
-        return game.legal_moves(position)
+        for move, revealed in self._ahead:
+            self._position = game.play(self._position, move).position
+            if revealed:
+                self._position = game.extend(self._position, revealed)
+        self._ahead = []
+        return game.legal_moves(self._position)

@@ -42,6 +42,8 @@ class Line:
         #: The client has said what it may not, so that its own view of the order is off.
         self.unruly = False
         self.open = True
+        #: Until then the bot is in the middle of a line.
+        self.busy_until = 0
         self.link: Link
         self.server: Taker | None = None
         self._buffer = LineBuffer(SERVER_LINE_LIMIT)
@@ -176,7 +178,9 @@ class Client:
         self._agenda.after(after, lambda: self._say(here, line))
 
     def _say(self, line: Line | None, text: str) -> None:
-        if line is not None and line is self.line:
+        if line is not None and line.busy_until > self._agenda.now:
+            self._agenda.after(line.busy_until - self._agenda.now, lambda: self._say(line, text))
+        elif line is not None and line is self.line:
             data = text.encode("latin-1")
             self._note_said(line, data)
             line.link.say(data + b"\n")
@@ -196,9 +200,11 @@ class Client:
         """Send a line byte by byte, one every `gap` nanoseconds."""
         here = self.line
         if here is not None:
-            self._note_said(here, line.encode("latin-1"))
-        for number, byte in enumerate(line.encode("latin-1") + b"\n"):
-            self.bytes(bytes([byte]), after + number * gap, here)
+            data = line.encode("latin-1")
+            self._note_said(here, data)
+            here.busy_until = self._agenda.now + after + len(data) * gap
+            for number, byte in enumerate(data + b"\n"):
+                self.bytes(bytes([byte]), after + number * gap, here)
 
     def bytes(self, data: bytes, after: int = 0, here: Line | None = None) -> None:
         """Send bytes as they are."""

@@ -167,11 +167,11 @@ class Shell:
         self.agenda = agenda
         self.sockets: dict[int, Socket] = {}
         self.events = 0
+        self.accepted = 0
         self.finished: str | None = None
         self._weather = weather
         self._rng = rng
         self._observer = observer
-        self._accepted = 0
         self._inbox: deque[Event] = deque()
         self._judging = False
         self._stalled = False
@@ -181,8 +181,8 @@ class Shell:
 
     def accept(self, link: Link, address: str, window: int | None = None) -> Socket:
         """A client has connected."""
-        self._accepted += 1
-        socket = Socket(self._accepted, link, self, self._weather.window if window is None else window)
+        self.accepted += 1
+        socket = Socket(self.accepted, link, self, self._weather.window if window is None else window)
         self.sockets[socket.number] = socket
         link.accept(socket)
         self.soon(lambda: self.feed(Opened(socket.number, f"{address}:{socket.number}")))
