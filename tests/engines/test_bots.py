@@ -41,7 +41,7 @@ def views(seats: int, seat: int, start: str = "full") -> Iterator[GameView]:
     game = Insertion.from_options({"plies": PLIES, "lookahead": LOOKAHEAD, "seats": seats, "start": start})
     deal = game.deal(9)
     names = tuple(f"bot{number}" for number in range(1, seats + 1))
-    offer = wire.Game("g1", "insertion", seat, seats, names, BANK, 0, "6", None, game.options())
+    offer = wire.Game("g1", "insertion", seat, seats, names, BANK, 0, zombie="6", options=game.options())
     view = GameView(offer)
     for message in (wire.State(deal.board), wire.Next(game.preview(deal)), wire.Start("g1")):
         view = view.after(message)
