@@ -26,7 +26,9 @@ FAREWELLS = (b"BYE reason=finished", b"BYE reason=stopped", b"BYE reason=replace
 
 
 class Taker(Protocol):
-    """The server's end, told what has been read."""
+    """The server's end, told what has been read; `number` is the connection's."""
+
+    number: int
 
     def taken(self, number: int) -> None:
         """So many bytes more have been read."""
@@ -153,7 +155,8 @@ class Client:
         self.board.heard(tokens)
         if tokens[0] == "ARENA":
             key = self.resume if self.bot.resumes else None
-            self.say(self.bot.hello(self.name, self.token, key, self.rivals))
+            if (hello := self.bot.hello(self.name, self.token, key, self.rivals)) is not None:
+                self.say(hello)
         elif tokens[0] == "WELCOME":
             self.resume = tokens[3].partition("=")[2]
         self.bot.heard(tokens[0], tokens)
@@ -166,11 +169,17 @@ class Client:
         last = line.heard[-1] if line.heard else b""
         if last.startswith(b"ERROR token"):
             self.resume = None
-        if self.reads and not last.startswith(FAREWELLS):
+        if self.reads and self.bot.returns and not last.startswith(FAREWELLS):
             wait = int(last.rpartition(b"retry_after=")[2]) * MS if b" retry_after=" in last else 0
             self._agenda.after(PAUSE + wait, self.connect)
 
     # -- what the bot can do (zoo.Wire)
+
+    @property
+    def conn(self) -> int:
+        """The number of the connection that is open, or was open last."""
+        server = self.lines[-1].server
+        return 0 if server is None else server.number
 
     def say(self, line: str, after: int = 0) -> None:
         """Send a line, on the connection that is open now."""

@@ -171,7 +171,7 @@ class Shell:
         self.finished: str | None = None
         self._weather = weather
         self._rng = rng
-        self._observer = observer
+        self.observer = observer
         self._inbox: deque[Event] = deque()
         self._judging = False
         self._stalled = False
@@ -193,14 +193,8 @@ class Shell:
         self.sockets.pop(socket.number, None)
 
     def handed(self, socket: Socket, turn: Turn) -> None:
-        """A TURN is with the socket; now and then the loop is told a little later."""
-        late = self._rng.randrange(50_000) if one_in(self._rng, 3) else 0
-        moment = self.agenda.now
-        event = Handed(socket.number, *turn, moment)
-        if late:
-            self.agenda.after(late, lambda: self.soon(lambda: self.feed(event)))
-        else:
-            self.feed(event)
+        """A TURN is with the socket."""
+        self.feed(Handed(socket.number, *turn, self.agenda.now))
 
     # -- the loop
 
@@ -247,7 +241,7 @@ class Shell:
     def _judge(self, event: Event) -> None:
         self.events += 1
         effects = self.contest.handle(event, self.agenda.now)
-        self._observer.judged(event, effects, self.agenda.now)
+        self.observer.judged(event, effects, self.agenda.now)
         for effect in effects:
             self._carry_out(effect)
 

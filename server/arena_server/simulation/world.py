@@ -67,13 +67,16 @@ class World:
         """The record of every game so far."""
         return self.audit.records
 
-    def run(self, limit: int) -> None:
+    def run(self, limit: int, arrivals: Mapping[str, int] | None = None) -> None:
         """Play until the contest has finished and all is quiet.
 
-        Raises Violation if something that must hold does not, or after `limit` nanoseconds.
+        `arrivals` says when which bots connect; without it all do, soon. Raises Violation if
+        something that must hold does not, or after `limit` nanoseconds.
         """
-        for client in self.clients.values():
-            self.agenda.after(self._rng.randrange(50 * MS), client.connect)
+        if arrivals is None:
+            arrivals = {name: self._rng.randrange(50 * MS) for name in self.clients}
+        for name, moment in arrivals.items():
+            self.agenda.after(moment, self.clients[name].connect)
         while self.agenda.now < limit:
             action, deadline = self.agenda.next, self.shell.deadline
             if action is not None and (deadline is None or action <= deadline):

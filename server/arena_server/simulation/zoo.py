@@ -63,6 +63,8 @@ class Honest:
     may: ClassVar[frozenset[str]] = frozenset()
     #: Whether it uses its resume key when it comes back.
     resumes: ClassVar[bool] = True
+    #: Whether it comes back when the server closes its connection.
+    returns: bool = True
     #: How many bytes it reads at once; None: all there are.
     reads_at_once: ClassVar[int | None] = None
     #: What its connection takes of what it does not read; None: as usual.
@@ -72,8 +74,8 @@ class Honest:
         self.rng = rng
         self.wire = wire
 
-    def hello(self, name: str, token: str | None, resume: str | None, rivals: tuple[str, ...]) -> str:
-        """The line to log in by."""
+    def hello(self, name: str, token: str | None, resume: str | None, rivals: tuple[str, ...]) -> str | None:
+        """The line to log in by; None says nothing."""
         if resume is not None:
             return f"HELLO 1 {name} resume={resume}"
         return f"HELLO 1 {name}" if token is None else f"HELLO 1 {name} token={token}"
@@ -177,7 +179,7 @@ class Guesser(Honest):
         super().__init__(rng, wire)
         self.guesses = rng.randrange(1, 15)
 
-    def hello(self, name: str, token: str | None, resume: str | None, rivals: tuple[str, ...]) -> str:
+    def hello(self, name: str, token: str | None, resume: str | None, rivals: tuple[str, ...]) -> str | None:
         if self.guesses == 0 or not rivals:
             return super().hello(name, token, resume, rivals)
         self.guesses -= 1

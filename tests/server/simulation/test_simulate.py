@@ -59,7 +59,7 @@ class TestAFailureIsFound:
             ("forget", r"seed \d+: at [\d.]+ s: \d+ games were started, \d+ are known; "),
             (
                 "crash",
-                r"seed \d+: ZeroDivisionError: integer division or modulo by zero; see it again by: arena simulate",
+                r"seed \d+: ZeroDivisionError: integer division or modulo by zero; see it again by: ",
             ),
             ("endless", r"seed \d+: at [\d.]+ s: nothing happens any more; "),
         ],
