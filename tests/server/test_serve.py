@@ -22,6 +22,8 @@ from arena_server.store.reader import Results
 from .peers import Peer
 from .programs import ARENA, PATIENCE_S, Players, Server, arena, contest
 
+pytestmark = pytest.mark.slow
+
 
 class Raw:
     """A client of blocking lines; use it in a `with` statement."""

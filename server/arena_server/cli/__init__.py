@@ -7,7 +7,6 @@ stderr and a non-zero exit; a traceback is a fault of ours.
 from __future__ import annotations
 
 import gc
-import os
 import sys
 from typing import NoReturn
 
@@ -46,10 +45,6 @@ def main() -> NoReturn:
         sys.exit(0)
     except KeyboardInterrupt:
         sys.exit(130)
-    except BrokenPipeError:
-        # Whoever read our output has seen enough; Python must not complain of it again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except Exception as error:
         line = spoken(error)
         if line is None:

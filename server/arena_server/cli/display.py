@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain, repeat
 from types import TracebackType
 from typing import Any, Self
 
@@ -18,8 +19,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from arena_server.cli.table import PLAIN_WIDTH, standings_table
 
-#: Plain lines come at most this often.
-PLAIN_S = 5.0
+#: The seconds between plain lines: the first soon, the last of these again and again.
+PLAIN_S = (1.0, 2.0, 5.0)
 #: Plies a second are counted over the last so many seconds.
 WINDOW_S = 3.0
 REFRESHES_A_SECOND = 8
@@ -62,6 +63,7 @@ class Display:
         )
         self._task = self._bar.add_task(name, total=None, speed=0.0)
         self._next_line = 0.0
+        self._pauses = chain(PLAIN_S, repeat(PLAIN_S[-1]))
         if not self._console.is_terminal:
             self._console.width = PLAIN_WIDTH
 
@@ -96,7 +98,7 @@ class Display:
         if self._console.is_terminal:
             self._show(progress)
         elif now >= self._next_line or progress["ended"]:
-            self._next_line = now + PLAIN_S
+            self._next_line = now + next(self._pauses)
             self.say(_line(progress, speed))
 
     def _show(self, progress: dict[str, Any]) -> None:

@@ -40,7 +40,7 @@ def command(
 
     data = read_file(Path(game)) if Path(game).is_file() else _stored(game, contest, database)
     record = decode(data)
-    terminal = sys.stdout.isatty()
+    terminal = is_terminal()
     wanted = list(frames(record, color=color and terminal))
     if ply is not None:
         if ply >= len(wanted):
@@ -49,7 +49,14 @@ def command(
     for number, frame in enumerate(wanted):
         if terminal and number:
             time.sleep(delay)
-        typer.echo(f"{CLEAR}{frame}" if terminal and color and len(wanted) > 1 else frame)
+        painted = terminal and color
+        # Without being told so, echo would take the colours out again for want of a terminal.
+        typer.echo(f"{CLEAR}{frame}" if painted and len(wanted) > 1 else frame, color=painted or None)
+
+
+def is_terminal() -> bool:
+    """Whether a person is looking."""
+    return sys.stdout.isatty()
 
 
 def _stored(game: str, contest: str | None, database: str) -> bytes:

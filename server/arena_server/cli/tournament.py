@@ -89,6 +89,7 @@ def _check_bots(file: ContestFile, config: Path) -> None:
     """Every engine exists and every program is there. Raises an error in one line."""
     from shutil import which
 
+    from arena_client.errors import ClientError
     from arena_server.cli.players import check
     from arena_server.errors import ArenaError, ConfigError
 
@@ -99,7 +100,7 @@ def _check_bots(file: ContestFile, config: Path) -> None:
         if bot.engine is not None:
             try:
                 check(bot.engine, file.contest.game)
-            except (ArenaError, ValueError) as error:
+            except (ArenaError, ClientError, ValueError) as error:
                 raise ConfigError(f"{place}: engine: {error}") from None
 
 
