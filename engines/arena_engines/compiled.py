@@ -38,6 +38,17 @@ FOLDER = "insertion-arena"
 FLAGS = {"nogil": True}
 
 _one_thread = threading.RLock()
+_outlined: set[Callable[..., Any]] = set()
+
+
+def outlined(function: Callable[P, R]) -> Callable[P, R]:
+    """Mark a function that kernels shall call rather than inline; it stays as it is.
+
+    For a large one with several callers: each inlined copy would be compiled again, and a loop that
+    the compiler turns into vector code may be unrolled instead once its bounds are known.
+    """
+    _outlined.add(function)
+    return function
 
 
 def compiled(kernel: Callable[P, R], signature: str | None = None) -> Callable[P, R]:
@@ -107,7 +118,7 @@ def _copies(numba: Any, kernel: FunctionType) -> dict[FunctionType, Any]:
         copy = FunctionType(function.__code__, namespaces[function], function.__name__, function.__defaults__)
         copy.__qualname__ = function.__qualname__
         # Inlining everything is worth a quarter of the speed; what can call itself cannot be inlined.
-        inline = function is not kernel and function not in _below(function)
+        inline = not (function is kernel or function in _below(function) or function in _outlined)
         copies[function] = numba.njit(forceinline=inline, **FLAGS)(copy)
     for function, namespace in namespaces.items():
         for name, value in _globals_used(function):
@@ -161,7 +172,8 @@ def digest(kernel: FunctionType, *more: str) -> str:
     """16 hex digits that change with the code or a constant of any function the kernel reaches."""
     total = hashlib.sha256(repr((more, sorted(FLAGS.items()))).encode())
     for function in reachable(kernel):
-        total.update(repr((function.__qualname__, function.__defaults__)).encode())
+        facts = (function.__qualname__, function.__defaults__, function in _outlined)
+        total.update(repr(facts).encode())
         total.update(_code_text(function.__code__).encode())
         for name, value in _globals_used(function):
             total.update(

@@ -12,6 +12,7 @@ from arena_engines.engine import Engine, EngineError, Parameter, Player
 from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.entry2006 import Entry2006
 from arena_engines.insertion.fourtier import FourTier
+from arena_engines.insertion.master.engine import Master
 from arena_engines.insertion.minimax import Minimax
 from arena_engines.insertion.simple import Dummy, Greedy, Random
 from arena_engines.insertion.threetier import ThreeTier
@@ -38,6 +39,7 @@ ENGINES: tuple[type[Engine], ...] = (
     FourTier,
     ThreeTier,
     Champion,
+    Master,
 )
 #: Every player of every game.
 PLAYERS: tuple[type[Player], ...] = (*ENGINES, *TABLE_ENGINES)

@@ -1,0 +1,153 @@
+"""Follow one game: its plans for the kernels, the position now, and what the moves seen tell of the opponent.
+
+It must not know: how a move is chosen, clocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from arena_engines.engine import EngineError, Situation
+from arena_engines.insertion.fixed_depth import task_of
+from arena_engines.insertion.master.minds import Mind, Minds
+from arena_engines.insertion.master.workspace import (
+    CELL,
+    GUARD,
+    OWN,
+    OWN_MIND,
+    PLAN,
+    SPOILING,
+    SPOILING_MIND,
+    Weights,
+    Workspace,
+    shortcut,
+)
+from arena_engines.insertion.zombies import zombies
+from arena_protocol.games.insertion.rules import play
+from arena_protocol.games.insertion.text import Planes, parse_board
+
+#: Plans begin anew when a ply's number within them would pass this; so far ahead pictures are used.
+LAST_PLY = 200
+HORIZON = 40
+
+#: What cells are worth in play: a cell is worth what it pays less what leaving it would have paid later,
+#: so the others' cells and those pushed off count against me (measured: docs/engines.md).
+GUARD_WEIGHTS = Weights(CELL, -5 * CELL // 4, -CELL // 2)
+PLAN_WEIGHTS = Weights(CELL, -CELL // 2, -CELL // 5)
+#: Beside a zombie all that is left on the board will be mine.
+ALONE_WEIGHTS = Weights(CELL, -2 * CELL, -2 * CELL)
+
+
+class Follower:
+    """The game as the workspace knows it. After `follow` the attributes are those of the ply to be played.
+
+    planes: the board; ply: its number within the plans; known: pictures in sight; alone: all others are
+    zombies; minds: the models, scored by all moves seen (two seats only).
+    """
+
+    def __init__(self, work: Workspace, sixes: int) -> None:
+        """`sixes`: so many 6 in a row make a zombie; 0: nobody is ever taken for one."""
+        self.minds = Minds()
+        self._work = work
+        self._sixes = sixes
+        self._start = ""
+        self._moves: tuple[int, ...] = ()
+        self._restart(Situation(board="", visible=""), (0, 0, 0), 0)
+
+    def _restart(self, situation: Situation, planes: Planes, gone: int) -> None:
+        """Begin with a board on which `gone` plies have been played."""
+        self.minds.restart()
+        self.planes = planes
+        self.alone = False
+        self.known = 0
+        self._zombies: frozenset[int] = frozenset()
+        self._start, self._moves = situation.start, situation.moves[:gone]
+        self._lookahead = 0
+        self._rebase(gone)
+
+    def _rebase(self, gone: int) -> None:
+        """Let the plans begin with the ply after `gone` plies; nothing is written yet."""
+        self._work.forget()
+        self._origin = self._written = gone
+
+    def follow(self, situation: Situation, enough: Callable[[], bool]) -> None:
+        """Take in a situation; the minds are scored until `enough` says so.
+
+        Raises EngineError for texts that are no position.
+        """
+        now = task_of(situation.board, situation.visible, 1, situation.seats).planes
+        known = len(self._moves)
+        if situation.start != self._start or situation.moves[:known] != self._moves or not situation.start:
+            told = bool(situation.start) and len(situation.moves) == situation.ply - 1
+            begin = parse_board(situation.start) if told else now
+            self._restart(situation, begin, 0 if told else situation.ply - 1)
+        self._lookahead = max(self._lookahead, len(situation.visible))
+        self._catch_up(situation, enough)
+        if self.planes != now:
+            raise EngineError(f"board {situation.board} is not what the moves of this game lead to")
+        self._note_zombies(situation)
+        if situation.ply - 1 - self._origin > LAST_PLY:
+            self._rebase(situation.ply - 1)
+        self.ply = situation.ply - 1 - self._origin
+        self._extend(situation)
+        self.known = min(len(situation.visible), situation.plies_left, HORIZON)
+
+    def _catch_up(self, situation: Situation, enough: Callable[[], bool]) -> None:
+        """Play the moves made since, and score the minds by the others'."""
+        pictures = situation.played + situation.visible
+        for gone in range(len(self._moves), len(situation.moves)):
+            if gone - self._origin > LAST_PLY:
+                self._rebase(gone)
+            move, seat = situation.moves[gone], gone % situation.seats + 1
+            after = play(*self.planes, move, int(pictures[gone]))[:3]
+            if seat != situation.seat and situation.seats == 2 and not enough():
+                self._write(situation, pictures[: gone + self._lookahead])
+                self._score(situation, gone, after, enough)
+            self.planes = after
+        self._moves = situation.moves
+
+    def _score(self, situation: Situation, gone: int, after: Planes, enough: Callable[[], bool]) -> None:
+        """Ask the minds about a move that led to the board `after`."""
+        picture = int((situation.played + situation.visible)[gone])
+        sight = min(self._lookahead, situation.plies - gone, self._written - gone)
+
+        def foretold(mind: Mind) -> bool:
+            depth = min(mind.depth, sight)
+            at = gone - self._origin
+            move = self._work.decide(self.planes, mind.view, at, shortcut(depth), first=True)
+            return play(*self.planes, move, picture)[:3] == after
+
+        self.minds.saw(foretold, enough)
+
+    def _note_zombies(self, situation: Situation) -> None:
+        found = zombies(situation.moves, situation.seats, situation.seat, self._sixes)
+        if found != self._zombies:
+            self._zombies = found
+            self._rebase(situation.ply - 1)
+        self.alone = len(found) == situation.seats - 1
+
+    def _extend(self, situation: Situation) -> None:
+        pictures = situation.played + situation.visible
+        self._write(situation, pictures[: situation.ply - 1 + HORIZON])
+
+    def _write(self, situation: Situation, pictures: str) -> None:
+        """Write what is new of these pictures of the whole game into all views."""
+        if len(pictures) > self._written:
+            self.write_views(situation, self._written, pictures[self._written :])
+            self._written = len(pictures)
+
+    def write_views(self, situation: Situation, gone: int, pictures: str) -> None:
+        """Write the plies after `gone` plies of the game into all views."""
+        mine, forced = self._roles(situation, gone, len(pictures) + 1)
+        theirs = [1 - side for side in mine]
+        ply = gone - self._origin
+        plan = ALONE_WEIGHTS if len(self._zombies) == situation.seats - 1 else PLAN_WEIGHTS
+        self._work.write(GUARD, ply, pictures, mine, GUARD_WEIGHTS, forced)
+        self._work.write(PLAN, ply, pictures, mine, plan, forced)
+        self._work.write(OWN_MIND, ply, pictures, theirs, OWN, forced)
+        self._work.write(SPOILING_MIND, ply, pictures, theirs, SPOILING, forced)
+
+    def _roles(self, situation: Situation, gone: int, plies: int) -> tuple[Sequence[int], Sequence[int]]:
+        """Return, for each ply, whether it is mine, and whether it is a zombie's."""
+        seats = [ply % situation.seats + 1 for ply in range(gone, gone + plies)]
+        return [int(seat == situation.seat) for seat in seats], [int(seat in self._zombies) for seat in seats]

@@ -1,0 +1,88 @@
+"""Use a stretch of time: wider and wider beams, or a deeper and deeper guard.
+
+It must not know: the game so far, how much time there is and why.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import NamedTuple
+
+from arena_engines.insertion.master.layout import WIDTH
+from arena_engines.insertion.master.minds import Mind
+from arena_engines.insertion.master.workspace import GUARD, Workspace
+from arena_protocol.games.insertion.text import Planes
+
+FIRST_WIDTH = 2
+#: The plies that an exact search looks on from the end of a plan.
+LEAF = 2
+#: A guard needs no more: it never gets there in time on boards with any choice.
+DEEPEST = 20
+#: A search of so many plies takes less than a millisecond.
+HASTY = 4
+#: The next beam is begun only if it can be this much wider.
+LEAST_GROWTH = 1.3
+GROWTH = 4.0
+
+
+class Quest(NamedTuple):
+    """What is asked: the best move on this board at this ply of the plans, `known` pictures ahead."""
+
+    planes: Planes
+    ply: int
+    known: int
+
+
+@contextmanager
+def alarm(work: Workspace, seconds: float) -> Iterator[None]:
+    """Stop the searches of the block when the time is over."""
+    work.clear()
+    timer = threading.Timer(seconds, work.stop)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def guard(work: Workspace, quest: Quest, seconds: float) -> int:
+    """Return the best move against the worst reply, found by deepening for so long."""
+    with alarm(work, seconds):
+        return work.decide(quest.planes, GUARD, quest.ply, range(1, min(quest.known, DEEPEST) + 1))
+
+
+def hasty(work: Workspace, quest: Quest) -> int:
+    """Return the best move against the worst reply at a depth that takes no time."""
+    work.clear()
+    return work.decide(quest.planes, GUARD, quest.ply, range(1, min(quest.known, HASTY) + 1))
+
+
+def plan(work: Workspace, quest: Quest, mind: Mind, seconds: float, widest: int = WIDTH) -> int:
+    """Return the first move of the best plan against a mind, or 0 if not even a narrow one was done in time.
+
+    Each beam costs about as much as its width; the last is as wide as the rest of the time allows.
+    """
+    began = perf_counter()
+    best = 0
+    width = float(min(FIRST_WIDTH, widest))
+    with alarm(work, seconds):
+        while True:
+            start = perf_counter()
+            move = _beam(work, quest, mind, int(width))
+            if not move:
+                return best
+            best = move
+            now = perf_counter()
+            growth = min(GROWTH, (seconds - (now - began)) / max(now - start, 1e-6))
+            if growth < LEAST_GROWTH or width >= widest:
+                return best
+            width = min(width * growth, widest)
+
+
+def _beam(work: Workspace, quest: Quest, mind: Mind, width: int) -> int:
+    size = {"width": width, "plies": quest.known, "reply_depth": mind.depth, "leaf": LEAF}
+    return work.beam(quest.planes, mind.view, quest.ply, **size)

@@ -1,0 +1,136 @@
+"""Find the move: deepening at the root, the first of equal moves, and what an opponent would reply.
+
+The children of a root stand in a level of their own and are searched best first; whenever a deeper
+search is stopped, the best move so far stands in the registers, never worse than the depth before.
+It must not know: clocks, text, models of opponents (a view of the plans is one).
+"""
+
+from __future__ import annotations
+
+from arena_engines.compiled import outlined
+from arena_engines.insertion.master.layout import (
+    BEST,
+    FLIP,
+    GAIN,
+    KEY,
+    LEVEL,
+    LEVELS,
+    NODES,
+    NONE,
+    ONLY_ROOT,
+    P0,
+    P1,
+    P2,
+    REACHED,
+    RECORD,
+    ROOT_LEVEL,
+    SIGHT,
+    STOP,
+    VALUE,
+    WIDE,
+)
+from arena_engines.insertion.master.tree import LANES, SET, Memory, expand, look, search, sort_keys, top_key
+from arena_protocol.games.insertion.rules import count
+
+
+@outlined
+def decide(  # noqa: C901 - compiled together with all below it, so kept in one piece
+    p0: int, p1: int, p2: int, plan: int, low: int, depth: int, step: int, first: int, mem: Memory
+) -> int:
+    """Search to `low`, `low + step` ... `depth` until stopped; return the best move.
+
+    If `first` is not 0 it is, of all moves of the best value, the first in natural order: the moves before
+    the one that was found are only asked whether they are worth as much.
+    """
+    flip = mem[plan + FLIP]
+    wide = mem[WIDE]
+    base = LEVELS + ROOT_LEVEL * LEVEL
+    seen = look(p0, p1, p2, plan, mem)
+    lanes = (seen & SET) >> 1
+    if lanes & mem[ONLY_ROOT]:
+        lanes &= mem[ONLY_ROOT]
+    # 1. All children, in the order of what is seen of them.
+    expand(p0, p1, p2, seen, base, plan, mem)
+    sort_keys(lanes, base, plan, mem)
+    mem[NODES] += count(lanes)
+    mem[BEST] = (top_key(base, mem) & 15) + 1
+    mem[REACHED] = 0
+    # 2. Each depth in the order of the last one's keys; the best lane's key becomes the greatest.
+    reach = low
+    while reach <= depth and not mem[STOP]:
+        best = -wide
+        below = wide << 20
+        while True:
+            below = key_below(below, base, mem)
+            if below == NONE:
+                break
+            lane = below & 15
+            gain = mem[base + GAIN + lane]
+            value = gain
+            if reach > 1:
+                narrow = best != -wide
+                alpha = best
+                beta = best + 1 if narrow else wide
+                while True:
+                    value = gain + flip * search(
+                        mem[base + P0 + lane],
+                        mem[base + P1 + lane],
+                        mem[base + P2 + lane],
+                        mem[base + SIGHT + lane],
+                        plan + RECORD,
+                        reach - 1,
+                        alpha - gain if flip > 0 else gain - beta,
+                        beta - gain if flip > 0 else gain - alpha,
+                        mem,
+                    )
+                    if not narrow or value <= best:
+                        break
+                    narrow = False
+                    alpha = value - 1
+                    beta = wide
+            if mem[STOP]:
+                return mem[BEST]
+            if value > best:
+                best = value
+                mem[BEST] = lane + 1
+        mem[VALUE] = best
+        mem[REACHED] = reach
+        lane = mem[BEST] - 1
+        mem[base + KEY + lane] = ((top_key(base, mem) >> 4) + 1) << 4 | lane
+        reach += step
+    # 3. Equals.
+    if first:
+        best = mem[VALUE]
+        for lane in range(mem[BEST] - 1):
+            if mem[base + KEY + lane] == NONE:
+                continue
+            gain = mem[base + GAIN + lane]
+            value = gain
+            if depth > 1:
+                value = gain + flip * search(
+                    mem[base + P0 + lane],
+                    mem[base + P1 + lane],
+                    mem[base + P2 + lane],
+                    mem[base + SIGHT + lane],
+                    plan + RECORD,
+                    depth - 1,
+                    best - 1 - gain if flip > 0 else gain - best,
+                    best - gain if flip > 0 else gain - best + 1,
+                    mem,
+                )
+            if value >= best:
+                mem[BEST] = lane + 1
+                break
+    return mem[BEST]
+
+
+@outlined
+def key_below(below: int, base: int, mem: Memory) -> int:
+    """Return the greatest key of a level that is less than another."""
+    base &= 0xFFFFF
+    top = NONE
+    for i in range(LANES):
+        key = mem[base + KEY + i]
+        if key < below:
+            top = max(top, key)
+    return top
