@@ -7,11 +7,12 @@ It must not know: who reads the lines, what they are about.
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 #: Lines kept while the reader is stuck, about 100 KiB; a reader that is back sees the newest.
@@ -76,24 +77,50 @@ class LineWriter:
 
 
 class Log:
-    """The server's log: one line an event, `level event key=value ...`, over a LineWriter."""
+    """The server's log: one line an event over a LineWriter, as `text` or as `json`."""
 
     LEVELS = ("debug", "info", "warning", "error")
 
-    def __init__(self, writer: LineWriter, level: str = "info") -> None:
+    def __init__(self, writer: LineWriter, level: str = "info", form: str = "text") -> None:
         self._writer = writer
         self._threshold = self.LEVELS.index(level)
+        self._format = FORMS[form]
 
     def note(self, level: str, event: str, fields: Mapping[str, object] | None = None) -> None:
         """Write one event, if `level` is not below the log's own."""
         if self.LEVELS.index(level) >= self._threshold:
-            self._writer.write(format_event(time.time(), level, event, fields or {}))
+            self._writer.write(self._format(time.time(), level, event, fields or {}))
 
 
 def format_event(wall: float, level: str, event: str, fields: Mapping[str, object]) -> str:
-    """One line of text; whatever a client sent cannot break out of it."""
-    stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(wall)) + f".{int(wall * 1000) % 1000:03d}Z"
-    return " ".join([stamp, level, event, *(f"{key}={_plain(value)}" for key, value in fields.items())])
+    """`time level event key=value ...` for people; whatever a client sent cannot break out of it."""
+    return " ".join([_stamp(wall), level, event, *(f"{key}={_plain(value)}" for key, value in fields.items())])
+
+
+def format_json(wall: float, level: str, event: str, fields: Mapping[str, object]) -> str:
+    """One ASCII line with one JSON object: `time`, `level`, `event`, then the event's own fields.
+
+    Numbers, truth values and null stay what they are; everything else is text, bytes as Latin-1.
+    """
+    head = {"time": _stamp(wall), "level": level, "event": event}
+    return json.dumps({**head, **{key: _value(value) for key, value in fields.items()}})
+
+
+#: The forms of a log by name.
+FORMS: Mapping[str, Callable[[float, str, str, Mapping[str, object]], str]] = {
+    "text": format_event,
+    "json": format_json,
+}
+
+
+def _stamp(wall: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(wall)) + f".{int(wall * 1000) % 1000:03d}Z"
+
+
+def _value(value: object) -> object:
+    if value is None or isinstance(value, bool | int):
+        return value
+    return value.decode("latin-1") if isinstance(value, bytes) else str(value)
 
 
 def _plain(value: object) -> str:

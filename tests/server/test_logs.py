@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_server.logs import LineWriter, Log, format_event
+from arena_server.logs import LineWriter, Log, format_event, format_json
 
 
 def read_all(fd: int) -> str:
@@ -73,7 +75,42 @@ def test_an_event_reads_like_this() -> None:
     assert line == r"2023-11-14T22:13:20.250Z info zombie game=g1 line='MOVE 0\xff'"
 
 
-@given(st.dictionaries(st.just("key"), st.one_of(st.text(), st.binary(), st.integers(), st.none())))
+def test_the_same_event_for_a_program() -> None:
+    fields: dict[str, object] = {"game": "g1", "line": b"MOVE 0\xff", "ms": 250, "again": True, "bot": None}
+    line = format_json(1_700_000_000.25, "info", "zombie", fields)
+    assert line == (
+        '{"time": "2023-11-14T22:13:20.250Z", "level": "info", "event": "zombie", '
+        '"game": "g1", "line": "MOVE 0\\u00ff", "ms": 250, "again": true, "bot": null}'
+    )
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_log_has_the_form_that_is_asked_for(form: str) -> None:
+    reader, fd = os.pipe()
+    writer = LineWriter(fd)
+    Log(writer, form=form).note("info", "login", {"bot": "a"})
+    assert writer.close()
+    os.close(fd)
+    line = read_all(reader).rstrip("\n")
+    assert line.endswith(" info login bot=a") == (form == "text")
+    assert line.endswith('"level": "info", "event": "login", "bot": "a"}') == (form == "json")
+
+
+VALUES = st.one_of(st.text(), st.binary(), st.integers(), st.none(), st.booleans())
+
+
+@given(st.dictionaries(st.text(), VALUES))
+def test_an_object_a_line_whatever_a_client_sends(fields: dict[str, object]) -> None:
+    line = format_json(0, "info", "event", {f"x{key}": value for key, value in fields.items()})
+    assert line.isascii()
+    assert line.isprintable()
+    read = json.loads(line)
+    assert len(read) == 3 + len(fields)
+    for key, value in fields.items():
+        assert read[f"x{key}"] == (value.decode("latin-1") if isinstance(value, bytes) else value)
+
+
+@given(st.dictionaries(st.just("key"), VALUES))
 def test_nothing_a_client_sends_breaks_out_of_its_line(fields: dict[str, object]) -> None:
     line = format_event(0, "info", "event", fields)
     assert line.isascii()
