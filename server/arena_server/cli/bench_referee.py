@@ -71,6 +71,8 @@ def _run(kind: str, games: int, seconds: float) -> Figures:
             if process is not None:
                 process.kill()
                 process.wait()
+                if process.stdout is not None:
+                    process.stdout.close()
 
 
 def text_table(measured: dict[str, Any]) -> str:

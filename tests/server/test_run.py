@@ -1,0 +1,176 @@
+"""The course of a tournament with servers of a few lines: every way in which one may fail."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena_server.errors import ArenaError
+from arena_server.tournament import bots as bots_module
+from arena_server.tournament import run as run_module
+from arena_server.tournament.bots import LocalBot
+from arena_server.tournament.child import Child
+from arena_server.tournament.run import Tournament, run
+
+pytestmark = pytest.mark.asyncio
+
+LISTEN = "print('listening on 127.0.0.1:1', flush=True); "
+
+
+class Audience:
+    """Remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.reports: list[dict[str, Any]] = []
+        self.said: list[str] = []
+
+    def report(self, progress: dict[str, Any]) -> None:
+        self.reports.append(progress)
+
+    def say(self, line: str) -> None:
+        self.said.append(line)
+
+
+def server(code: str, bots: Sequence[LocalBot] = (), logs: Path | None = None) -> Tournament:
+    """A tournament whose server is this Python program."""
+    return Tournament([sys.executable, "-c", code], {}, bots, logs)
+
+
+async def failure(code: str) -> str:
+    with pytest.raises(ArenaError) as caught:
+        await run(server(code), Audience())
+    return str(caught.value)
+
+
+async def test_reports_are_passed_on_and_the_end_is_the_servers() -> None:
+    audience = Audience()
+    assert await run(
+        server(LISTEN + "print('{\"done\": 1}'); print('no json'); print('{\"done\": 2}')"), audience
+    )
+    assert audience.reports == [{"done": 1}, {"done": 2}]
+
+
+async def test_a_server_that_fails_before_it_listens_is_quoted() -> None:
+    code = "import sys; print('log', file=sys.stderr); sys.exit('arena: the port is in use')"
+    assert await failure(code) == "the port is in use"
+
+
+async def test_a_server_that_fails_later_is_quoted() -> None:
+    assert await failure(LISTEN + "import sys; sys.exit('arena: the disk is full')") == "the disk is full"
+
+
+async def test_a_server_that_fails_without_a_word() -> None:
+    assert await failure("import sys; sys.exit(3)") == "the server ended with status 3"
+
+
+async def test_a_server_that_never_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_module, "START_S", 0.3)
+    assert await failure("import signal; signal.pause()") == "the server did not listen within 0 s"
+
+
+async def test_a_server_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_module, "STOP_S", 0.3)
+    code = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+    code += LISTEN + "print('{}', flush=True); signal.pause()"
+    audience = Audience()
+
+    def interrupt(_: dict[str, Any]) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    audience.report = interrupt  # type: ignore[method-assign]
+    with pytest.raises(ArenaError, match=r"^the server did not stop within 0 s and was killed$"):
+        await run(server(code), audience)
+
+
+async def test_bots_hear_where_to_play(tmp_path: Path) -> None:
+    """The server waits for the bot's word, which it can only have from command line and environment."""
+    said = tmp_path / "said"
+    bot = LocalBot(
+        "mine",
+        [
+            sys.executable,
+            "-c",
+            "import os, sys; open(sys.argv[1], 'w').write(' '.join([*sys.argv[2:], os.environ['ARENA_HOST'], "
+            "os.environ['ARENA_PORT'], os.environ['ARENA_NAME'], os.environ['ARENA_TOKEN']]))",
+            str(said),
+            "{host}:{port}",
+            "--name={name}",
+            "{token}",
+        ],
+        "s3cret",
+    )
+    await run(
+        server(
+            LISTEN + f"import os\nos.mkfifo({str(said)!r}); open({str(said)!r} + '.copy', 'w')"
+            f".write(open({str(said)!r}).read())",
+            [bot],
+        ),
+        Audience(),
+    )
+    copy = Path(f"{said}.copy").read_text()
+    assert copy == "127.0.0.1:1 --name=mine s3cret 127.0.0.1 1 mine s3cret"
+
+
+async def test_a_bot_that_cannot_be_started_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bots_module, "RESTARTS_S", (0.0,))
+    audience = Audience()
+    bot = LocalBot("ghost", ["./no-such-program"], "token")
+    given_up = asyncio.Event()
+
+    def say(line: str) -> None:
+        audience.said.append(line)
+        if "too often" in line:
+            given_up.set()
+
+    audience.say = say  # type: ignore[method-assign]
+    keeper = bots_module.Keeper(bot, "127.0.0.1", 1, None, audience.say)
+    await keeper.keep()
+    assert given_up.is_set()
+    assert audience.said[0] == "bot ghost ended before it began; starting it again"
+    assert "No such file or directory: './no-such-program'" in audience.said[1]
+    assert audience.said[2] == "bot ghost has ended too often; its games go on without it"
+
+
+@pytest.mark.parametrize(("host", "reached"), [("0.0.0.0", "127.0.0.1"), ("[::]", "::1"), ("[::1]", "::1")])
+async def test_a_server_that_listens_everywhere_is_reached_here(
+    host: str, reached: str, tmp_path: Path
+) -> None:
+    seen = tmp_path / "seen"
+    bot = LocalBot("a", [sys.executable, "-c", f"open({str(seen)!r}, 'w').write('{{host}}')"], "t")
+    code = (
+        f"import os, select; os.mkfifo({str(seen)!r}); print('listening on {host}:1', flush=True); "
+        f"open({str(seen)!r} + '.copy', 'w').write(open({str(seen)!r}).read())"
+    )
+    await run(server(code, [bot]), Audience())
+    assert Path(f"{seen}.copy").read_text() == reached
+
+
+class TestChild:
+    async def test_only_its_last_words_are_kept(self) -> None:
+        child = await Child.start([sys.executable, "-c", "print('x' * 100_000); print('the', 'end')"], {})
+        assert await child.wait() == 0
+        assert child.last_lines(1) == ["the end"]
+        assert sum(map(len, child.last_lines(100))) < 5_000
+        await child.end()
+
+    async def test_a_program_that_is_not_there(self, tmp_path: Path) -> None:
+        with pytest.raises(FileNotFoundError):
+            await Child.start(["./no-such-program"], {}, log=tmp_path / "log")
+
+    async def test_it_ends_in_good_order_if_it_can(self) -> None:
+        code = (
+            "import signal, sys; signal.signal(signal.SIGTERM, lambda *_: sys.exit(7)); "
+            "print('up', flush=True); signal.pause()"
+        )
+        child = await Child.start([sys.executable, "-c", code], {}, split=True)
+        assert child.process.stdout is not None
+        assert await child.process.stdout.readline() == b"up\n"
+        assert await child.end() == 7
+        assert await child.end() == 7  # once more is no harm
