@@ -241,6 +241,31 @@ class TestUnderStrain:
             assert "the database is locked by another program" in outcome.err.splitlines()[-1]
             assert helper.join()["b"] != "finished"
 
+    def test_a_fault_of_our_own_ends_the_server_with_its_trace_in_the_log(self, tmp_path: Path) -> None:
+        (tmp_path / "c.toml").write_text(contest("a", "b"))
+        program = (
+            "import sys; from arena_server.core import contest, events\n"
+            "def fault(*_): raise RuntimeError('a bug')\n"
+            "contest.Contest._EVENTS[events.Received] = fault\n"
+            "sys.argv = ['arena', 'serve', 'c.toml', '--port', '0']\n"
+            "from arena_server.cli import main; main()"
+        )
+        with subprocess.Popen(
+            [sys.executable, "-c", program],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as server:
+            assert server.stdout is not None
+            with Raw(int(server.stdout.readline().rpartition(":")[2])) as raw:
+                raw.say("HELLO 1 a")
+                _, err = server.communicate(timeout=PATIENCE_S)
+        assert server.returncode == 1
+        *log, last = err.splitlines()
+        assert last == "arena: the server stopped at a fault of its own; the log above tells where"
+        assert any(" error crash trace='RuntimeError: a bug'" in line for line in log)
+
     def test_a_stuck_stderr_stops_nobody(self, tmp_path: Path) -> None:
         with Server(contest("a", "b"), tmp_path) as server:
             # Each visit is worth two lines of log, and nobody reads them: 64 KiB fill the pipe.
