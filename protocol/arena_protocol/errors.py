@@ -39,12 +39,16 @@ class ErrorCode(StrEnum):
 
 
 class ProtocolError(Exception):
-    """The peer sent what it may not. `code` goes into ERROR, `text` is one clear line of ASCII."""
+    """The peer sent what it may not. `code` goes into ERROR, `text` is one clear line of ASCII.
 
-    def __init__(self, code: ErrorCode, text: str) -> None:
+    `retry_after` is how many milliseconds to wait where waiting helps.
+    """
+
+    def __init__(self, code: ErrorCode, text: str, retry_after: int | None = None) -> None:
         super().__init__(f"{code}: {text}")
         self.code = code
         self.text = text
+        self.retry_after = retry_after
 
 
 class LocalProtocolError(Exception):

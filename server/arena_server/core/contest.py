@@ -154,7 +154,7 @@ class Contest:
 
     def _hello(self, peer: Peer, hello: wire.Hello, _: events.Received, now: int) -> None:
         try:
-            player = self._lobby.admit(hello)
+            player = self._lobby.admit(hello, peer.address, now)
         except ProtocolError as problem:
             self._turn_away(peer, problem, now)
             return

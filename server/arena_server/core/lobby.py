@@ -12,6 +12,7 @@ from hmac import compare_digest
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.messages import VERSION, Hello, Welcome, valid_name
 from arena_server.core import ids
+from arena_server.core.guesses import Guesses
 from arena_server.core.peer import Peer, Player
 from arena_server.core.plan import Entrant, PlanError
 
@@ -38,6 +39,7 @@ class Lobby:
         self._game = game
         self._guests = guests
         self._secret = secret
+        self._guesses = Guesses()
         self.players: dict[str, Player] = {}
         for number, entrant in enumerate(entrants):
             self._enter(number, entrant)
@@ -53,12 +55,13 @@ class Lobby:
         lower = None if digest is None else digest.lower()
         self.players[entrant.name] = Player(number, entrant.name, lower, entrant.plays)
 
-    def admit(self, hello: Hello) -> Player:
+    def admit(self, hello: Hello, peer: str, now: int) -> Player:
         """The player that `hello` may log in as; its old connection, if any, is to be given up.
 
-        A stranger that brings no token and names no games is a guest, who may only watch.
+        `peer` is where it comes from: `address:port`. A stranger that brings no token and names
+        no games is a guest, who may only watch.
 
-        Raises ProtocolError: version, game, token, or name-taken.
+        Raises ProtocolError: version, game, rate, token, or name-taken.
         """
         if hello.version != VERSION:
             raise ProtocolError(ErrorCode.VERSION, f"this server speaks version {VERSION}")
@@ -67,9 +70,13 @@ class Lobby:
         player = self.players.get(hello.name)
         if player is None and self._guests and _asks_for_nothing(hello):
             return Player(GUEST, hello.name, None, plays=False)
+        address = peer.rpartition(":")[0]
+        self._guesses.check(address, hello.name, now)
         right = _holds_key(player, hello.resume) if hello.resume else _holds_token(player, hello.token)
         if player is None or not right:
+            self._guesses.wrong(address, hello.name, now)
             raise ProtocolError(ErrorCode.TOKEN, DENIED)
+        self._guesses.right(address, hello.name)
         if player.peer is not None and not hello.resume:
             raise ProtocolError(ErrorCode.NAME_TAKEN, f"{hello.name} is connected already")
         return player

@@ -81,7 +81,7 @@ class Outbox:
 
     def error(self, peer: Peer, problem: ProtocolError) -> None:
         """Send ERROR."""
-        self.say(peer, Error(problem.code, problem.text))
+        self.say(peer, Error(problem.code, problem.text, problem.retry_after))
 
     def close(self, peer: Peer) -> None:
         """Close the connection once all is sent."""

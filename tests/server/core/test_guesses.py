@@ -1,0 +1,118 @@
+"""Guessing at the door is made slow; whoever is right, or somebody else, is not."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import pytest
+
+from arena_protocol.errors import ErrorCode, ProtocolError
+from arena_server.core.events import Opened, Received
+from arena_server.core.guesses import KEPT, PAUSE_MS, TRIES, Guesses
+from arena_server.core.plan import Entrant
+
+from .stage import MS, Stage
+
+TOKEN = "s3cret"
+
+
+def locked(name: str = "ann", address: str = "1.2.3.4") -> Guesses:
+    guesses = Guesses()
+    for _ in range(TRIES):
+        guesses.check(address, name, 0)
+        guesses.wrong(address, name, 0)
+    return guesses
+
+
+def refusal(guesses: Guesses, now: int, name: str = "ann", address: str = "1.2.3.4") -> ProtocolError:
+    with pytest.raises(ProtocolError, match=r"^rate: too many wrong log-ins; wait, then try again$") as error:
+        guesses.check(address, name, now)
+    return error.value
+
+
+def test_after_ten_denials_one_has_to_wait() -> None:
+    guesses = locked()
+    assert refusal(guesses, 0).retry_after == PAUSE_MS
+    assert refusal(guesses, (PAUSE_MS - 1) * MS).retry_after == 1
+    assert refusal(guesses, PAUSE_MS * MS - 1).retry_after == 1
+    guesses.check("1.2.3.4", "ann", PAUSE_MS * MS)
+
+
+def test_each_pause_gives_one_more_try() -> None:
+    guesses = locked()
+    guesses.wrong("1.2.3.4", "ann", PAUSE_MS * MS)
+    assert refusal(guesses, PAUSE_MS * MS).retry_after == PAUSE_MS
+    long_after = 100 * PAUSE_MS * MS
+    for _ in range(TRIES):
+        guesses.check("1.2.3.4", "ann", long_after)
+        guesses.wrong("1.2.3.4", "ann", long_after)
+    refusal(guesses, long_after)
+
+
+def test_other_names_and_other_addresses_do_not_pay() -> None:
+    guesses = locked()
+    guesses.check("1.2.3.4", "bob", 0)
+    guesses.check("1.2.3.5", "ann", 0)
+
+
+def test_whoever_is_right_begins_afresh() -> None:
+    guesses = locked()
+    guesses.right("1.2.3.4", "ann")
+    guesses.check("1.2.3.4", "ann", 0)
+    guesses.right("1.2.3.4", "nobody")
+
+
+def test_no_more_is_kept_than_so_much() -> None:
+    guesses = locked()
+    for number in range(KEPT - 1):
+        guesses.wrong("1.2.3.4", f"n{number}", 0)
+    refusal(guesses, 0)
+    guesses.wrong("1.2.3.4", "one-more", 0)
+    guesses.check("1.2.3.4", "ann", 0)
+
+
+class TestInTheContest:
+    def stage(self) -> Stage:
+        return Stage(Entrant("ann", sha256(TOKEN.encode()).hexdigest()), "bob")
+
+    def guess(self, stage: Stage, name: str = "ann", token: str = "wrong", address: str = "9.9.9.9") -> str:
+        conn = next(stage._numbers)
+        stage.event(Opened(conn, f"{address}:{40000 + conn}"))
+        stage.event(Received(conn, f"HELLO 1 {name} token={token}".encode(), stage.now))
+        return stage.scripts[conn][1][3:]
+
+    @pytest.mark.parametrize("name", ["ann", "nobody"])
+    def test_a_guesser_is_told_to_wait_whether_the_name_exists_or_not(self, name: str) -> None:
+        stage = self.stage()
+        for _ in range(TRIES):
+            assert self.guess(stage, name).startswith("ERROR token no such name, or a wrong token")
+        assert self.guess(stage, name) == (
+            "ERROR rate too many wrong log-ins; wait, then try again retry_after=6000"
+        )
+
+    def test_the_right_token_is_not_looked_at_either_until_the_pause_is_over(self) -> None:
+        stage = self.stage()
+        for _ in range(TRIES):
+            self.guess(stage)
+        assert self.guess(stage, token=TOKEN).startswith(f"ERROR {ErrorCode.RATE} ")
+        stage.wait(PAUSE_MS)
+        assert self.guess(stage, token=TOKEN).startswith("WELCOME ann ")
+
+    def test_the_owner_comes_in_from_elsewhere_meanwhile(self) -> None:
+        stage = self.stage()
+        for _ in range(TRIES + 1):
+            self.guess(stage)
+        assert self.guess(stage, token=TOKEN, address="9.9.9.8").startswith("WELCOME ann ")
+        assert self.guess(stage, name="bob").startswith("WELCOME bob ")
+
+    def test_a_wrong_resume_key_is_a_guess_as_well(self) -> None:
+        stage = self.stage()
+        for _ in range(TRIES):
+            self.guess(stage, token=f"{TOKEN} resume=guessed")
+        assert self.guess(stage, token=TOKEN).startswith("ERROR rate ")
+
+    def test_a_name_taken_is_no_guess(self) -> None:
+        stage = self.stage()
+        self.guess(stage, token=TOKEN)
+        for _ in range(TRIES + 1):
+            assert self.guess(stage, token=TOKEN).startswith("ERROR name-taken ")
