@@ -187,7 +187,11 @@ class Player:
 
     def _send(self, message: wire.ClientMessage) -> None:
         assert self._session is not None, "nothing is sent between two connections"
-        self._out += self._session.send(message)
+        try:
+            self._out += self._session.send(message)
+        except LocalProtocolError as error:
+            # A game id, say, that is too long for the line of a client.
+            raise ClientError(f"the server said what cannot be answered: {error}") from error
 
     def _receive(self, line: bytes) -> None:
         """Act on one line."""

@@ -16,6 +16,9 @@ from typing import ClassVar, NamedTuple
 class EngineError(ValueError):
     """A wrong engine, parameter, value or position; the text is one clear line."""
 
+    def __init__(self, text: str) -> None:
+        super().__init__(" ".join(text.split()))  # what it quotes may have had line ends
+
 
 class Eval(NamedTuple):
     """What a line of play comes to: my points, cells deleted by anybody, the others' points."""

@@ -19,13 +19,17 @@ from hypothesis import strategies as st
 
 from arena_protocol.lines import CLIENT_LINE_LIMIT, LineBuffer
 
-from .doors import SCRIPT, SERVER_LINES, SESSION, Door, Referee, doors
+from .doors import SCRIPT, SERVER_LINES, SESSION, VISIT, Door, Referee, doors
 from .mutate import Mutator
 
 NAMES = [door.name for door in doors("unused")]
 LINE_DOORS = ("client-line", "server-line")
 #: What fuzzing has found, kept for good.
-FINDS: list[tuple[str, bytes]] = []
+FINDS = [
+    ("engine", b"champion:depth=5\n"),
+    ("player", VISIT.replace(b"g42", b"g" * 1030)),
+    ("player", b"\n".join(SERVER_LINES[:3]) + b"\nPING " + b"x" * 1030 + b"\n"),
+]
 
 #: So many pieces of input each time; a piece of the contest is a whole session.
 SLICE = {"contest": 60, "contest-xo": 60, "positions": 60, "config": 60}
@@ -70,6 +74,12 @@ def test_any_bytes(name: str, scratch: str) -> None:
 @pytest.mark.parametrize(("name", "data"), FINDS)
 def test_finds(name: str, data: bytes, scratch: str) -> None:
     the(name, scratch).open(data)
+
+
+def test_what_cannot_be_answered_ends_the_visit_with_one_line(scratch: str) -> None:
+    assert the("player", scratch).open(FINDS[1][1]) == (
+        "the server said what cannot be answered: READY: a line may have 1024 bytes, not 1036"
+    )
 
 
 class TestStreams:
