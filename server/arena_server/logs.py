@@ -94,7 +94,9 @@ class Log:
 
 def format_event(wall: float, level: str, event: str, fields: Mapping[str, object]) -> str:
     """`time level event key=value ...` for people; whatever a client sent cannot break out of it."""
-    return " ".join([_stamp(wall), level, event, *(f"{key}={_plain(value)}" for key, value in fields.items())])
+    return " ".join(
+        [_stamp(wall), level, event, *(f"{key}={_plain(value)}" for key, value in fields.items())]
+    )
 
 
 def format_json(wall: float, level: str, event: str, fields: Mapping[str, object]) -> str:

@@ -15,6 +15,7 @@ import arena_server.cli.results as results
 import arena_server.cli.serve as serve
 import arena_server.cli.simulate as simulate
 import arena_server.cli.tournament as tournament
+import arena_server.cli.watch as watch
 
 app = typer.Typer(
     name="arena",
@@ -32,6 +33,7 @@ app.command("warm-up", hidden=True)(tournament.warm_up)
 app.command("serve")(serve.command)
 app.command("bot")(bot.command)
 app.command("standings")(results.standings)
+app.command("watch")(watch.command)
 app.command("replay")(replay.command)
 app.command("verify")(results.verify)
 app.command("export")(results.export)

@@ -1,11 +1,12 @@
-"""A record as pictures of text: one frame a ply. It must not know: any game but by its plug-in.
+"""A game as pictures of text: one frame a ply. It must not know: any game but by its plug-in.
 
 A position whose text is equal rows joined by `/` is drawn as a board, any other as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from arena_protocol.games import make_game
@@ -20,31 +21,53 @@ _RESET = "\x1b[0m"
 AHEAD = 20
 
 
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One picture: `state` is the position's text, `sides` are name, points and milliseconds a seat."""
+
+    title: str
+    deed: str
+    state: str
+    coming: str
+    sides: Sequence[tuple[str, int, int]]
+    end: str | None = None
+
+
+def draw(scene: Scene, *, color: bool) -> str:
+    """The picture, a few lines of text; the last one is empty."""
+    lines = [scene.title, scene.deed, "", *_board(scene.state, color=color), ""]
+    if scene.coming:
+        coming = (_cell(picture, color=color) for picture in scene.coming[:AHEAD])
+        lines.append("next   " + " ".join(coming))
+    for name, total, clock in scene.sides:
+        lines.append(f"{name:<32} {total:>6} points   {clock / 1000:>8.3f} s")
+    if scene.end is not None:
+        lines.append(f"end: {scene.end}")
+    return "\n".join([*lines, ""])
+
+
 def frames(record: GameRecord, *, color: bool) -> Iterator[str]:
     """Yield the start and the position after each ply. Raises GameError if a move is not one."""
     game: Game[Any] = make_game(record.game, {**record.options, "seats": len(record.names)})
     position = game.start(Deal(record.board, record.sequence))
-    yield _frame(record, game.state_text(position), 0, None, color=color)
+    yield draw(_scene(record, game.state_text(position), 0, None), color=color)
     for number, ply in enumerate(record.plies, start=1):
         position = game.play(position, ply.move).position
-        yield _frame(record, game.state_text(position), number, ply, color=color)
+        yield draw(_scene(record, game.state_text(position), number, ply), color=color)
 
 
-def _frame(record: GameRecord, state: str, number: int, ply: PlyRecord | None, *, color: bool) -> str:
-    head = (
-        f"{record.contest} {record.game_id}: {' - '.join(record.names)}   ply {number} of {len(record.plies)}"
-    )
-    lines = [head, _deed(record, ply), "", *_board(state, color=color), ""]
-    coming = record.sequence[number : number + AHEAD]
-    if coming:
-        lines.append("next   " + " ".join(_cell(picture, color=color) for picture in coming))
+def _scene(record: GameRecord, state: str, number: int, ply: PlyRecord | None) -> Scene:
+    names = " - ".join(record.names)
     totals = ply.total if ply is not None else (0,) * len(record.names)
     clocks = ply.clock if ply is not None else (record.clock_ms,) * len(record.names)
-    for name, total, clock in zip(record.names, totals, clocks, strict=True):
-        lines.append(f"{name:<32} {total:>6} points   {clock / 1000:>8.3f} s")
-    if number == len(record.plies):
-        lines.append(f"end: {record.end}")
-    return "\n".join([*lines, ""])
+    return Scene(
+        title=f"{record.contest} {record.game_id}: {names}   ply {number} of {len(record.plies)}",
+        deed=_deed(record, ply),
+        state=state,
+        coming=record.sequence[number:],
+        sides=list(zip(record.names, totals, clocks, strict=True)),
+        end=record.end if number == len(record.plies) else None,
+    )
 
 
 def _deed(record: GameRecord, ply: PlyRecord | None) -> str:
