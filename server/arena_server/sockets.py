@@ -23,9 +23,11 @@ def bind(host: str, port: int) -> socket.socket:
 
     Raises ConfigError with one line if the address is not ours, unknown, or taken.
     """
+    # Plain bytes where they will do: for a text Python would load its tables of Unicode names.
+    name = host.encode("ascii") if host.isascii() else host
     try:
         family, kind, proto, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            name, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
     except OSError as error:
         raise ConfigError(f"cannot listen on {host}:{port}: {error.strerror}") from None

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -310,19 +311,16 @@ class TestTheProgram:
 
         from arena_server.cli.app import app
 
-        def leaves(command: object, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], object]]:
-            inner = getattr(command, "commands", None)
-            if inner is None:
+        def leaves(command: Any, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Any]]:
+            if not hasattr(command, "list_commands"):
                 return [(path, command)]
+            inner = {name: command.get_command(None, name) for name in command.list_commands(None)}
             return [leaf for name, each in inner.items() for leaf in leaves(each, (*path, name))]
 
-        shown = [
-            (path, each) for path, each in leaves(get_command(app), ()) if not getattr(each, "hidden", False)
-        ]
+        shown = [(path, each) for path, each in leaves(get_command(app), ()) if not each.hidden]
         assert len(shown) >= 10
         for path, command in shown:
-            help_ = str(getattr(command, "help", ""))
-            assert f"Example: arena {' '.join(path)}" in help_, path
+            assert f"Example: arena {' '.join(path)}" in command.help, path
 
     def test_a_command_that_is_not_there(self, shell: Shell) -> None:
         outcome = shell("sreve")

@@ -7,6 +7,7 @@ stderr and a non-zero exit; a traceback is a fault of ours.
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from typing import NoReturn
 
@@ -38,6 +39,8 @@ def main() -> NoReturn:
     # All that start-up makes stays for good; collecting in between only delays a server's first
     # word. Each command but `serve` has the collector back at once, see `app`.
     gc.disable()
+    # Nor is there a plugin of pydantic's to look for in whatever else is installed.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         from arena_server.cli.app import app
 

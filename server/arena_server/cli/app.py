@@ -1,50 +1,93 @@
-"""All commands, put together. Importing this is part of every start, so it loads nothing heavy."""
+"""All commands by name. Only the one that is asked for is loaded and built: a server's start pays for it.
+
+Building a command costs a validator a parameter; with all commands that would be a tenth of
+the time in which a server has to listen.
+"""
 
 from __future__ import annotations
 
 import gc
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
-import arena_server.cli.bench as bench
-import arena_server.cli.bot as bot
-import arena_server.cli.explain as explain
-import arena_server.cli.replay as replay
-import arena_server.cli.results as results
-import arena_server.cli.serve as serve
-import arena_server.cli.simulate as simulate
-import arena_server.cli.tournament as tournament
-import arena_server.cli.watch as watch
+#: How help is printed: plain, the same in a pipe and in a terminal.
+STYLE: dict[str, Any] = {"rich_markup_mode": None, "add_completion": False, "pretty_exceptions_enable": False}
+
+#: A built command or group of commands, as typer makes it.
+Command = Any
+
+
+def single(module: str, function: str = "command", *, hidden: bool = False) -> Callable[[str], Command]:
+    """Build the command that is `function` of the module `arena_server.cli.<module>`."""
+
+    def build(name: str) -> Command:
+        app = typer.Typer(**STYLE)
+        app.command(name, hidden=hidden)(getattr(import_module(f"arena_server.cli.{module}"), function))
+        return get_command(app)
+
+    return build
+
+
+def group(module: str, function: str = "group") -> Callable[[str], Command]:
+    """Build the group of commands whose typer.Typer `function` of `arena_server.cli.<module>` returns."""
+
+    def build(name: str) -> Command:
+        app = typer.Typer(**STYLE)
+        app.add_typer(getattr(import_module(f"arena_server.cli.{module}"), function)(), name=name)
+        return getattr(get_command(app), "commands")[name]  # noqa: B009 - its class is typer's own affair
+
+    return build
+
+
+#: Every command, in the order in which help lists them.
+COMMANDS: Mapping[str, Callable[[str], Command]] = {
+    "tournament": single("tournament"),
+    "serve": single("serve"),
+    "bot": single("bot"),
+    "standings": single("results", "standings"),
+    "watch": single("watch"),
+    "replay": single("replay"),
+    "verify": single("results", "verify"),
+    "export": single("results", "export"),
+    "simulate": single("simulate"),
+    "analyse": single("bench", "analyse"),
+    "bench": group("bench"),
+    "explain": group("explain"),
+    "warm-up": single("tournament", "warm_up", hidden=True),
+    "bench-server": single("bench", "server", hidden=True),
+    "bench-load": single("bench", "load", hidden=True),
+}
+
+
+class _Commands(TyperGroup):
+    """The group of all commands, each built when it is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """All names, in order."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Command | None:
+        """Build the command of this name, or return None if there is none."""
+        if cmd_name not in self.commands and cmd_name in COMMANDS:
+            command = COMMANDS[cmd_name](cmd_name)
+            command.name = cmd_name
+            self.commands[cmd_name] = command
+        return self.commands.get(cmd_name)
+
 
 app = typer.Typer(
     name="arena",
+    cls=_Commands,
     help="A contest server for programs that play board games.",
     no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
+    **STYLE,
 )
-bench_app = typer.Typer(help="Measure search and referee.", no_args_is_help=True, rich_markup_mode=None)
-
-app.command("tournament")(tournament.command)
-app.command("warm-up", hidden=True)(tournament.warm_up)
-app.command("serve")(serve.command)
-app.command("bot")(bot.command)
-app.command("standings")(results.standings)
-app.command("watch")(watch.command)
-app.command("replay")(replay.command)
-app.command("verify")(results.verify)
-app.command("export")(results.export)
-app.command("simulate")(simulate.command)
-app.command("analyse")(bench.analyse)
-app.add_typer(bench_app, name="bench")
-app.add_typer(explain.group(), name="explain")
-bench_app.command("search")(bench.search)
-bench_app.command("referee")(bench.referee)
-app.command("bench-server", hidden=True)(bench.server)
-app.command("bench-load", hidden=True)(bench.load)
 
 
 def _version(wanted: bool) -> None:

@@ -39,6 +39,14 @@ def analyse(
         typer.echo(text_table(analysis))
 
 
+def group() -> typer.Typer:
+    """Return the commands of `arena bench`."""
+    app = typer.Typer(help="Measure search and referee.", no_args_is_help=True, rich_markup_mode=None)
+    app.command("search")(search)
+    app.command("referee")(referee)
+    return app
+
+
 def search(
     engine: Annotated[str, typer.Option(help="The engine to measure.")] = "champion",
     depth: Annotated[int, typer.Option(help="The greatest depth.")] = 6,
