@@ -75,6 +75,10 @@ class ContestTable(_Table):
     probation: int = Field(default=3, ge=0)
     #: How long a bot may take from GAME to READY.
     ready: Clock = 30_000
+    #: How long a connection may take to log in.
+    login: Clock = 10_000
+    #: How long a connection may take to take its TURN.
+    handover: Clock = 10_000
     #: How long a bot may be away before its games are played without it; None: for ever.
     absent: Clock | None = None
     announce_zombies: bool = False

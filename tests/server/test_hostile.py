@@ -1,0 +1,271 @@
+"""Hostile peers on real sockets against a real server: each harms itself at most.
+
+Nothing here is timed: a test waits for what must happen, and honest bots must finish their
+contest meanwhile. Deadlines of the protocol are shortened by configuration.
+"""
+
+from __future__ import annotations
+
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from arena_server.store.reader import Results
+
+from .programs import PATIENCE_S, Players, Server, contest
+
+pytestmark = pytest.mark.slow
+
+HONEST = [("a", "first-legal"), ("b", "fixed:move=6")]
+FINISHED = {"a": "finished", "b": "finished"}
+
+
+class Rude:
+    """A client that need not follow any protocol. `source` is the loopback address it comes from."""
+
+    def __init__(self, port: int, *, source: str = "127.0.0.1", window: int | None = None) -> None:
+        self.sock = socket.socket()
+        if window is not None:
+            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
+        self.sock.settimeout(PATIENCE_S)
+        self.sock.bind((source, 0))
+        self.sock.connect(("127.0.0.1", port))
+        self._lines = self.sock.makefile("rb")
+
+    def send(self, data: bytes) -> None:
+        self.sock.sendall(data)
+
+    def line(self) -> str:
+        return self._lines.readline().decode("ascii").rstrip("\n")
+
+    def until(self, verb: str) -> str:
+        """Read up to the next line of this verb; an error at the end of the stream."""
+        while line := self.line():
+            if line.startswith(verb):
+                return line
+        raise EOFError(verb)
+
+    def rest(self) -> list[str]:
+        """All that comes until the server closes; a reset is an end as well."""
+        lines: list[str] = []
+        try:
+            while line := self.line():
+                lines.append(line)
+        except ConnectionResetError:
+            lines.append("reset")
+        return lines
+
+    def close(self) -> None:
+        self._lines.close()
+        self.sock.close()
+
+
+@pytest.fixture
+def rude(tmp_path: Path) -> Iterator[Server]:
+    """A server for a, b, and the odd guest, with deadlines of a third of a second."""
+    short = 'login = "300ms"\nhandover = "300ms"\nready = "5s"\ngames_per_pair = 10'
+    with Server(contest("a", "b", "victim", contest=short), tmp_path, "--log-level", "info") as server:
+        yield server
+
+
+def hello(server: Server, name: str = "victim", **how: object) -> Rude:
+    client = Rude(server.port, **how)  # type: ignore[arg-type]
+    client.send(f"HELLO 1 {name}\n".encode())
+    client.until("WELCOME")
+    return client
+
+
+def honest_faults(server: Server) -> dict[str, int]:
+    with Results(server.database) as results:
+        rows = results.standings(results.contest())
+        return {kind: number for row in rows if row.name in "ab" for kind, number in dict(row.faults).items()}
+
+
+def alone(tmp_path: Path, more: str = "") -> Server:
+    """A server for a and b alone: their contest ends while others misbehave."""
+    short = f'login = "300ms"\nhandover = "300ms"\ngames_per_pair = 20\n{more}'
+    return Server(contest("a", "b", contest=short), tmp_path)
+
+
+class TestBeforeLogIn:
+    def test_slow_loris(self, tmp_path: Path) -> None:
+        """A hundred that say HELLO one byte at a time are each cut off at the deadline."""
+        with alone(tmp_path) as server:
+            lorises = [Rude(server.port) for _ in range(100)]
+            for byte in b"HEL":
+                for loris in lorises:
+                    loris.send(bytes([byte]))
+            players = Players(server.port, HONEST)
+            for loris in lorises:
+                heard = loris.rest()
+                assert heard[-1] == "ERROR login the first line did not come within 300 ms"
+                loris.close()
+            assert players.join() == FINISHED
+            assert honest_faults(server) == {}
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            b"HELLO 1 " + name + b"\n"
+            for name in (
+                b"../../etc/passwd", b"a;DROP TABLE bots", b"\xd0\xb0\xd0\xb4\xd0\xb0", b"a\x00b", b"%s%n",
+                b".", b"-x", b"x" * 33, b"<script>", b"a\x1b[2Jb", b"a=b", b"\xf0\x9f\x98\x80",
+            )
+        ],
+        ids=repr,
+    )  # fmt: skip
+    def test_odd_names(self, rude: Server, line: bytes) -> None:
+        client = Rude(rude.port)
+        client.send(line)
+        assert client.line().startswith("ARENA 1 ")
+        code, *rest = client.rest()
+        assert code.split()[:2] in (["ERROR", "name"], ["ERROR", "syntax"])
+        assert rest == []
+        client.close()
+
+    def test_a_giant_line(self, rude: Server) -> None:
+        """Four megabytes without an end are refused after the first kilobyte, and never kept."""
+        client = Rude(rude.port)
+        client.line()
+        try:
+            for _ in range(1024):
+                client.send(b"x" * 4096)
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        assert client.rest()[:1] in (["ERROR too-long a line may have 1024 bytes at most"], ["reset"])
+        client.close()
+
+    def test_guessing(self, tmp_path: Path) -> None:
+        """Ten tries, then one has to wait; the owner comes in from elsewhere, and others from here."""
+        digest = sha256(b"right").hexdigest()
+        bots = f'[[bot]]\nname = "owner"\ntoken_sha256 = "{digest}"\n[[bot]]\nname = "other"\n'
+        with Server(contest(bots=bots), tmp_path) as server:
+            answers = []
+            for number in range(12):
+                client = Rude(server.port, source="127.0.0.2")
+                client.send(f"HELLO 1 owner token=guess{number}\n".encode())
+                answers.append(client.until("ERROR"))
+                client.close()
+            assert {answer.split()[1] for answer in answers[:10]} == {"token"}
+            for answer in answers[10:]:
+                assert answer.startswith(
+                    "ERROR rate too many wrong log-ins; wait, then try again retry_after="
+                )
+                assert 0 < int(answer.rpartition("=")[2]) <= 6000
+            for name, source in (("owner token=right", "127.0.0.1"), ("other", "127.0.0.2")):
+                client = hello(server, name, source=source)
+                client.close()
+
+
+class TestLoggedIn:
+    def test_a_reader_that_never_reads(self, tmp_path: Path) -> None:
+        """Its answers pile up to the limit, then it is dropped; the log says so."""
+        with alone(tmp_path, "flood_limit = 1000000") as server:
+            deaf = Rude(server.port, window=4096)
+            deaf.send(b"HELLO 1 guest\nWATCH *\n")
+            with pytest.raises((BrokenPipeError, ConnectionResetError)):
+                _say_for_ever(deaf, b"WATCH g0123456789\n" * 1000)
+            deaf.close()
+            players = Players(server.port, HONEST)
+            assert players.join() == FINISHED
+            assert honest_faults(server) == {}
+            assert server.end(signal.SIGTERM).err.count("reason=backed-up") == 1
+
+    def test_a_giant_line_in_the_lobby_is_refused_and_costs_no_more(self, rude: Server) -> None:
+        client = hello(rude)
+        client.send(b"y" * 1_000_000 + b"\nPING still-here\n")
+        assert client.line() == "ERROR too-long a line may have 1024 bytes at most"
+        assert client.line() == "PONG still-here"
+        client.close()
+
+    def test_a_half_closed_socket_is_closed(self, rude: Server) -> None:
+        """Whoever says nothing more is gone; the other half is closed as well, nothing is left hanging."""
+        client = hello(rude)
+        client.sock.shutdown(socket.SHUT_WR)
+        assert client.rest() == []
+        client.close()
+        again = hello(rude)  # the name is free at once
+        again.close()
+
+    def test_a_flood_in_a_game_makes_a_zombie_that_is_not_heard(self, rude: Server) -> None:
+        """Only its own games suffer: the honest have no fault."""
+        players = Players(rude.port, HONEST)
+        client = hello(rude)
+        client.send(b"READY " + client.until("GAME").split()[1].encode() + b"\n")
+        client.until("TURN")
+        client.send(b"READY g999\n" * 200)
+        assert client.until("ZOMBIE").endswith("reason=flood")
+        assert " end=complete " in client.until("OVER")
+        client.send(b"QUIT\n")
+        client.until("BYE")
+        client.close()
+        rude.process.send_signal(signal.SIGTERM)
+        players.join()
+        assert honest_faults(rude) == {}
+
+
+class TestTheCap:
+    def test_a_flood_of_connections_is_refused_by_a_line(self, tmp_path: Path) -> None:
+        """Those inside play on; whoever is refused is told so, or cut off."""
+        config = contest("a", "b", contest='login = "300ms"', server="max_connections = 20")
+        with Server(config, tmp_path) as server:
+            inside = [hello(server, "guest") for _ in range(18)]
+            for client in inside:
+                client.send(b"WATCH *\n")
+            crowd: list[Rude] = []
+            heard: list[str] = []
+            for _ in range(150):
+                crowd.append(Rude(server.port))
+            for client in crowd:
+                heard += client.rest()[:1]
+                client.close()
+            full = "ERROR full the server holds as many connections as it may; try later"
+            assert heard.count(full) + heard.count("reset") >= 148
+            assert full in heard
+            players = Players(server.port, HONEST)
+            assert players.join() == FINISHED
+            for client in inside:
+                client.close()
+
+
+def test_all_at_once(tmp_path: Path) -> None:
+    """Flooders, lorises, deaf readers and guessers together: the honest finish without a fault."""
+    with alone(tmp_path) as server:
+        stop = threading.Event()
+        threads = [
+            threading.Thread(target=attack, args=(server.port, how, stop), daemon=True)
+            for how in (
+                b"MOVE 7\n" * 200, b"HEL", b"HELLO 1 guest\nWATCH *\n" + b"PING x\n" * 2000, b"\xff" * 5000,
+            )
+        ]  # fmt: skip
+        for thread in threads:
+            thread.start()
+        players = Players(server.port, HONEST)
+        assert players.join() == FINISHED
+        stop.set()
+        for thread in threads:
+            thread.join(PATIENCE_S)
+        assert honest_faults(server) == {}
+        assert server.end(signal.SIGTERM).code == 0
+
+
+def _say_for_ever(client: Rude, what: bytes) -> None:
+    while True:
+        client.send(what)
+
+
+def attack(port: int, what: bytes, stop: threading.Event) -> None:
+    """Connect, say it, wait for the end, and again."""
+    while not stop.is_set():
+        try:
+            client = Rude(port)
+            client.send(what)
+            client.rest()
+            client.close()
+        except OSError:
+            continue
