@@ -141,6 +141,7 @@ class Game:
     """A game begins: the client sits at `seat` (0: it watches). Times in ms.
 
     `zombie` is the move that the server plays for a zombie, None if such a seat forfeits.
+    `move_limit`, `byoyomi` and `lag_quota` are None where the contest has none.
     `commit` is the SHA-256 that OVER opens. `options` are the game's own, in order.
     """
 
@@ -153,6 +154,9 @@ class Game:
     increment: int
     zombie: str | None = None
     commit: str | None = None
+    move_limit: int | None = None
+    byoyomi: int | None = None
+    lag_quota: int | None = None
     options: dict[str, str] = field(default_factory=dict)
 
 
@@ -281,6 +285,9 @@ TABLE: Final[tuple[Shape, ...]] = (
             "increment": COUNT,
             "zombie": WORD,
             "commit": WORD,
+            "move_limit": COUNT,
+            "byoyomi": COUNT,
+            "lag_quota": COUNT,
         },
         own_after="names",
     ),

@@ -22,4 +22,5 @@ class ByeReason(StrEnum):
     STOPPED = "stopped", "the organiser has stopped the contest; games that ran are void"
     QUIT = "quit", "the answer to QUIT"
     REPLACED = "replaced", "a newer connection has taken this seat up again"
+    KICKED = "kicked", "the organiser has sent this bot away"
     SLOW = "slow", "the client does not read what it is sent"

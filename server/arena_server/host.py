@@ -1,8 +1,13 @@
-"""Where the contest meets the world: events in, effects carried out at once and in order.
+"""Where the contest meets the world: events in, effects carried out in order.
 
-The host judges nothing. It stamps times, moves bytes, hands records to the store and wakes
-the contest for its deadlines with one timer. It must not know: how bots are paired, what a
-line means, which game is played, where records are kept.
+The host judges nothing. It stamps times, moves bytes, hands entries and records to the store
+and wakes the contest for its deadlines with one timer. What has to be durable first holds up
+all that follows, of whatever event, so that nobody hears of what a crash could undo:
+
+    Journal 1 | Send Send | Journal 2 | Send   <- held until `durable(1)`, then until `durable(2)`
+
+It must not know: how bots are paired, what a line means, which game is played, where records
+are kept.
 """
 
 from __future__ import annotations
@@ -13,17 +18,37 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Protocol
 
 from arena_protocol.record import GameRecord
 from arena_server.connection import Connection, Turn
-from arena_server.core.effects import Close, Effect, Finished, Mute, Note, Send, Store, Unmute
-from arena_server.core.events import Event, Handed, Lost, Opened, Overlong, Received, Tick
+from arena_server.core.effects import (
+    Close,
+    Effect,
+    Finished,
+    Journal,
+    Mute,
+    Note,
+    Reply,
+    Send,
+    Store,
+    Unmute,
+)
+from arena_server.core.events import Event, Handed, Lost, Opened, Overlong, Received, Stalled, Tick
+from arena_server.core.journal import Entry
 from arena_server.listener import FULL, Listener
 from arena_server.stamps import ArrivalClock
 
 #: Refused clients that are still being told so; beyond that they are cut off unheard.
 REFUSALS = 16
+
+#: How often the loop is to show that it runs, and how late it may be before that is a stall.
+BEAT_S = 0.1
+STALL_NS = 200_000_000
+#: While effects have been held for longer than this, no deadline is judged: a TURN or a reply
+#: may be among them, and a slow disk is nobody's fault.
+HELD_NS = 200_000_000
 
 
 class Machine(Protocol):
@@ -40,14 +65,29 @@ class Machine(Protocol):
 class Service(Protocol):
     """What the host tells whoever runs it."""
 
+    def journal(self, entries: tuple[Entry, ...]) -> None:
+        """Make entries durable, in the order of the calls; then say how many calls are: `Host.durable`."""
+
     def store(self, game_id: str, record: GameRecord) -> None:
-        """Make a record durable; then feed Stored."""
+        """Make a record durable, after all that came before; then feed Stored."""
+
+    def reply(self, number: int, problem: str | None) -> None:
+        """The answer to an order of the organiser's."""
 
     def note(self, note: Note) -> None:
         """Something for the log."""
 
     def finished(self, reason: str) -> None:
         """The contest is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """A call of `Service.journal`: its number, when it was made, when the line came that led to it."""
+
+    number: int
+    since: int
+    began: int
 
 
 class Host:
@@ -66,12 +106,17 @@ class Host:
         self._empty.set()
         self._events: deque[tuple[Event, int | None]] = deque()
         self._carrying_out = False
+        #: What waits for the disk: effects, and between them the numbers of the journal's groups.
+        self._held: deque[Effect | _Group] = deque()
+        self._journaled = self._durable = 0
+        self._beat = time.monotonic_ns()
+        self._heart: asyncio.TimerHandle | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = 0
-        #: Told the nanoseconds from reading a line to having carried out all it led to, if
-        #: it led to a TURN; a benchmark's window, and nothing to anybody else.
+        #: Told the nanoseconds from reading a line to having handed over the TURN it led to; a
+        #: benchmark's window, and nothing to anybody else.
         self.probe: Callable[[int], None] | None = None
-        self._turns_sent = 0
+        self._began = 0
 
     # -- connections
 
@@ -135,10 +180,8 @@ class Host:
         if self.probe is None:
             self.feed(Received(number, line, arrived))
             return
-        started, turns = time.perf_counter_ns(), self._turns_sent
+        self._began = time.perf_counter_ns()
         self.feed(Received(number, line, arrived))
-        if self._turns_sent > turns:
-            self.probe(time.perf_counter_ns() - started)
 
     def overlong(self, number: int, head: bytes, arrived: int) -> None:
         """A line too long: the contest judges it."""
@@ -146,7 +189,8 @@ class Host:
 
     def handed(self, number: int, turn: Turn) -> None:
         """A TURN is with the socket: its clock runs from now."""
-        self._turns_sent += 1
+        if self.probe is not None:
+            self.probe(time.perf_counter_ns() - self._began)
         self.feed(Handed(number, *turn, time.monotonic_ns()))
 
     def lost(self, number: int, reason: str) -> None:
@@ -168,32 +212,92 @@ class Host:
         Events that effects cause (Handed, Lost) wait for their turn: the contest is told of
         one event at a time.
         """
+        self._notice_stall()
         self._events.append((event, now))
+        self._run()
+
+    def _run(self) -> None:
         if self._carrying_out:
             return
         self._carrying_out = True
         try:
+            self._release()
             while self._events:
                 event, now = self._events.popleft()
                 moment = time.monotonic_ns() if now is None else now
                 for effect in self._machine.handle(event, moment):
-                    self._carry_out(effect)
+                    self._take(effect)
         finally:
             self._carrying_out = False
         self._arm()
 
+    def _take(self, effect: Effect) -> None:
+        """Carry out an effect, or hold it back until what comes before it is durable."""
+        if isinstance(effect, Journal):
+            self._journaled += 1
+            self._held.append(_Group(self._journaled, time.monotonic_ns(), self._began))
+            self._service.journal(effect.entries)
+        elif isinstance(effect, Store):
+            self._service.store(effect.game_id, effect.record)
+        elif self._held:
+            self._held.append(effect)
+        else:
+            self._carry_out(effect)
+
+    def durable(self, groups: int) -> None:
+        """So many calls of `Service.journal` are durable: what they held back can be carried out."""
+        self._durable = groups
+        self._run()
+
+    def _release(self) -> None:
+        """Carry out what is held no longer."""
+        while self._held:
+            effect = self._held[0]
+            if not isinstance(effect, _Group):
+                self._carry_out(effect)
+            elif effect.number <= self._durable:
+                self._began = effect.began
+            else:
+                return
+            self._held.popleft()
+
     def _carry_out(self, effect: Effect) -> None:
         match effect:
-            case Store(game_id, record):
-                self._service.store(game_id, record)
             case Note():
                 self._service.note(effect)
+            case Reply(number, problem):
+                self._service.reply(number, problem)
             case Finished(reason):
                 self._service.finished(reason)
             case Send() | Close() | Mute() | Unmute():
                 # The contest may still speak of a connection that has just been lost.
                 if connection := self._connections.get(effect.conn):
                     _apply(effect, connection)
+
+    # -- stalls
+
+    def start_watch(self) -> None:
+        """Watch from now on whether the loop runs."""
+        self._beat = time.monotonic_ns()
+        self._heart = self._loop.call_later(BEAT_S, self._show_life)
+
+    def stop_watch(self) -> None:
+        """Watch no more."""
+        if self._heart is not None:
+            self._heart.cancel()
+            self._heart = None
+
+    def _show_life(self) -> None:
+        self._notice_stall()
+        self._run()
+        self.start_watch()
+
+    def _notice_stall(self) -> None:
+        """Tell the contest of a stall before anything that came meanwhile."""
+        now = time.monotonic_ns()
+        if self._heart is not None and now - self._beat > STALL_NS:
+            began, self._beat = self._beat, now
+            self._events.append((Stalled(began, now), now))
 
     # -- deadlines
 
@@ -221,7 +325,12 @@ class Host:
 
     def _tick(self, seen_until: int) -> None:
         self._timer = None
-        self.feed(Tick(), seen_until)
+        first = self._held[0] if self._held else None
+        if isinstance(first, _Group) and seen_until - first.since > HELD_NS:
+            self._timer_at = seen_until
+            self._timer = self._loop.call_later(HELD_NS / 1e9, self._due)
+        else:
+            self.feed(Tick(), seen_until)
 
 
 def _apply(effect: Send | Close | Mute | Unmute, connection: Connection) -> None:

@@ -1,6 +1,7 @@
 """The life of a contest server: start, serve, stop, in a stated order.
 
-    start   writer thread (opens the database), signals, accept, freeze what is loaded
+    start   signals; writer thread (opens the database, looks for an unfinished contest);
+            contest, new or taken up; accept, freeze what is loaded
     serve   until a signal, the end of the contest if asked for, or a failure
     stop    accept no more; tell the contest; wait for its results to be durable and told;
             let connections drain; close the database; leave
@@ -20,22 +21,26 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from arena_protocol.games import make_game
 from arena_protocol.record import GameRecord
 from arena_server.core.contest import Contest
 from arena_server.core.effects import Note
-from arena_server.core.events import Stop, Stored
+from arena_server.core.events import Stop, Stored, Tick
+from arena_server.core.journal import Entry, JournalError
 from arena_server.core.plan import ContestPlan, Entrant
 from arena_server.descriptors import connection_cap, raise_descriptor_limit
-from arena_server.errors import ArenaError
+from arena_server.errors import ArenaError, StoreError
 from arena_server.host import Host
 from arena_server.logs import Log
+from arena_server.store.url import Database
 from arena_server.store.writer import Opening, Writer
+
+if TYPE_CHECKING:
+    from arena_server.store.takeup import Unfinished
 
 #: What the database may take to make the last results durable before the server gives up on it.
 SETTLE_S = 30.0
@@ -51,13 +56,19 @@ SWITCH_S = 0.0005
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """What a server serves. `until_finished`: it leaves after the last game."""
+    """What a server serves. `until_finished`: it leaves after the last game.
+
+    An unfinished contest of the same name in the database goes on, unless a `new` one is
+    wanted; `seeded` tells that its seed has to be that of the plan.
+    """
 
     plan: ContestPlan
     entrants: Sequence[Entrant]
-    database: Path
+    database: Database
     max_connections: int
     until_finished: bool = False
+    new: bool = False
+    seeded: bool = True
 
 
 class Service:
@@ -75,6 +86,8 @@ class Service:
         self._settled = asyncio.Event()
         #: Called with the contest and its host once both are there; for whoever looks on.
         self.on_start: Callable[[Contest, Host], None] = lambda contest, host: None
+        #: Called with the number of an order (the event Command), and why it was not obeyed, if so.
+        self.on_reply: Callable[[int, str | None], None] = lambda number, problem: None
 
     async def run(self) -> str:
         """Serve to the end, and return how the contest ended: `finished` or `stopped`.
@@ -84,14 +97,48 @@ class Service:
         sys.setswitchinterval(SWITCH_S)
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._crashed)
-        contest = Contest(self._setup.plan, self._setup.entrants, secrets.token_hex, time.monotonic_ns())
-        cap = connection_cap(self._setup.max_connections, raise_descriptor_limit())
-        self._host = Host(contest, self, loop, cap)
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self.stop, number.name)
         self._writer = self._open_store(loop)
         self._writer.start()
+        try:
+            if await self._opened():
+                await self._serve(self._contest(), loop)
+        finally:
+            self._sock.close()
+            # Not on the loop's own thread: the writer may still have something to tell the loop.
+            await asyncio.to_thread(self._writer.close)
+        if self._failure is not None:
+            raise self._failure
+        return self._reason or STOPPED
+
+    async def _opened(self) -> bool:
+        """Wait for the database. Returns False if the server is to leave before it has begun."""
+        leaving = asyncio.ensure_future(self._leave.wait())
+        self._past.add_done_callback(lambda _: leaving.cancel())
+        await asyncio.wait([leaving])
+        return self._past.done() and not self._leave.is_set()
+
+    def _contest(self) -> Contest:
+        """Begin the contest, or go on with the one found. Raises StoreError for a damaged journal."""
+        found, plan = self._past.result(), self._setup.plan
+        if found is not None:
+            plan = replace(plan, seed=found.seed)
+            self.note(Note("info", "taking-up", {"contest": found.contest, "games": len(found.past.results)}))
+        past = None if found is None else found.past
+        try:
+            contest = Contest(plan, self._setup.entrants, secrets.token_hex, time.monotonic_ns(), past)
+        except JournalError as error:
+            raise StoreError(f"{self._setup.database}: {error}") from error
+        self._writer.enter(plan)
+        return contest
+
+    async def _serve(self, contest: Contest, loop: asyncio.AbstractEventLoop) -> None:
+        cap = connection_cap(self._setup.max_connections, raise_descriptor_limit())
+        self._host = Host(contest, self, loop, cap)
         listener = self._host.listen(self._sock)
+        self._host.start_watch()
+        self._host.feed(Tick())  # what there is to do at once, if it was taken up
         self.on_start(contest, self._host)
         gc.collect()
         gc.freeze()  # what is loaded now stays; the collector need not look at it again
@@ -100,9 +147,7 @@ class Service:
         finally:
             listener.close()
             await self._wind_up()
-        if self._failure is not None:
-            raise self._failure
-        return self._reason or STOPPED
+            self._host.stop_watch()
 
     def stop(self, why: str = "asked") -> None:
         """End the contest: running games are void, results so far are kept."""
@@ -111,29 +156,29 @@ class Service:
             self._leave.set()
 
     async def _wind_up(self) -> None:
-        try:
-            if not self._settled.is_set():
-                self._host.feed(Stop())
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(self._settled.wait(), SETTLE_S)
-            self._host.close()
-            await self._host.drained(DRAIN_S)
-        finally:
-            # Not on the loop's own thread: the writer may still have something to tell the loop.
-            await asyncio.to_thread(self._writer.close, self._reason or STOPPED)
+        if not self._settled.is_set():
+            self._host.feed(Stop())
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._settled.wait(), SETTLE_S)
+        self._host.close()
+        await self._host.drained(DRAIN_S)
 
     def _open_store(self, loop: asyncio.AbstractEventLoop) -> Writer:
-        plan, names = self._setup.plan, [entrant.name for entrant in self._setup.entrants]
+        setup, plan = self._setup, self._setup.plan
+        names = [entrant.name for entrant in setup.entrants]
         game = make_game(plan.game, plan.options)
         games = comb(len(names), game.seats) * plan.games_per_pair
+        self._past: asyncio.Future[Unfinished | None] = loop.create_future()
         return Writer(
-            self._setup.database,
-            Opening(plan, game.options(), names, games),
-            stored=lambda game_ids: _later(loop, self._stored, game_ids),
+            setup.database,
+            Opening(plan, game.options(), names, games, setup.new, setup.seeded),
+            found=lambda found: _later(loop, self._past.set_result, found),
+            committed=lambda groups, game_ids: _later(loop, self._committed, groups, game_ids),
             failed=lambda error: _later(loop, self._fail, error),
         )
 
-    def _stored(self, game_ids: list[str]) -> None:
+    def _committed(self, groups: int, game_ids: list[str]) -> None:
+        self._host.durable(groups)
         for game_id in game_ids:
             self._host.feed(Stored(game_id))
 
@@ -154,6 +199,14 @@ class Service:
 
     # -- what the host tells (host.Service)
 
+    def journal(self, entries: tuple[Entry, ...]) -> None:
+        """Queue entries for the writer."""
+        self._writer.journal(entries)
+
+    def reply(self, number: int, problem: str | None) -> None:
+        """Tell whoever gave the order."""
+        self.on_reply(number, problem)
+
     def store(self, game_id: str, record: GameRecord) -> None:
         """Queue a record for the writer."""
         self._writer.put(game_id, record)
@@ -165,12 +218,13 @@ class Service:
     def finished(self, reason: str) -> None:
         """Nothing more will be played."""
         self._reason = reason
+        self._writer.end(reason)
         self._settled.set()
         if self._setup.until_finished:
             self._leave.set()
 
 
-def _later(loop: asyncio.AbstractEventLoop, call: Callable[..., None], argument: object) -> None:
+def _later(loop: asyncio.AbstractEventLoop, call: Callable[..., None], *arguments: object) -> None:
     """Call on the loop's thread; a loop that has ended needs no word any more."""
     if not loop.is_closed():
-        loop.call_soon_threadsafe(call, argument)
+        loop.call_soon_threadsafe(call, *arguments)

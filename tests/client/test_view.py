@@ -18,7 +18,7 @@ from .fake_server import BOARD
 
 
 def offer(game: str = "insertion", *, seat: int = 1, commit: str | None = None, **options: str) -> wire.Game:
-    return wire.Game("g1", game, seat, 2, ("me", "rival"), 20000, 50, "6", commit, options)
+    return wire.Game("g1", game, seat, 2, ("me", "rival"), 20000, 50, "6", commit, options=options)
 
 
 def played(ply: int, move: str = "6", **more: Any) -> wire.Played:
@@ -49,7 +49,7 @@ def test_the_view_follows_the_referee(options: dict[str, int], seed: int, data: 
     deal = game.deal(seed)
     truth = game.start(deal)
     names = tuple(f"bot{seat}" for seat in range(1, game.seats + 1))
-    view = GameView.of(wire.Game("g9", "insertion", 1, game.seats, names, 1000, 0, "6", None, game.options()))
+    view = GameView.of(wire.Game("g9", "insertion", 1, game.seats, names, 1000, 0, "6", options=game.options()))
     view = view.after(wire.State(deal.board)).after(wire.Next(game.preview(deal) or ""))
     for ply in range(1, options["plies"] + 1):
         move = data.draw(st.sampled_from(game.legal_moves(truth)))
@@ -81,7 +81,7 @@ def test_any_registered_game_is_followed(name: str, seed: int, data: st.DataObje
     deal = game.deal(seed)
     truth = game.start(deal)
     view = GameView.of(
-        wire.Game("g9", name, 1, 2, ("a", "b"), 1000, 0, game.zombie_move, None, game.options())
+        wire.Game("g9", name, 1, 2, ("a", "b"), 1000, 0, game.zombie_move, options=game.options())
     )
     view = view.after(wire.State(deal.board))
     assert view.hides == (game.preview(deal) is not None)

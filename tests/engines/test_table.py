@@ -27,7 +27,7 @@ RULES = [
 def seated(game: Game, seat: int, moves: list[str], clock: int = BANK) -> GameView:
     """What the bot in `seat` has seen after these moves, its own turn."""
     deal = game.deal(3)
-    offer = wire.Game("g1", game.name, seat, 2, ("a", "b"), BANK, 0, game.zombie_move, None, game.options())
+    offer = wire.Game("g1", game.name, seat, 2, ("a", "b"), BANK, 0, game.zombie_move, options=game.options())
     view = GameView(offer).after(wire.State(deal.board)).after(wire.Start("g1"))
     position = game.start(deal)
     for ply, move in enumerate(moves, start=1):

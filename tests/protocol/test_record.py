@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_protocol.record import (
+    FORMAT,
     FaultRecord,
     GameRecord,
     PlyRecord,
@@ -31,11 +32,13 @@ DAMAGED = r"^damaged record: its bytes do not match its SHA-256 digest$"
 whole = st.integers(-(2**63), 2**63 - 1)
 text = st.text(st.characters(codec="utf-8"), max_size=12)
 wholes = st.lists(whole, max_size=4).map(tuple)
-ply_records = st.builds(PlyRecord, whole, text, whole, whole, whole, wholes, whole, wholes, st.booleans())
+ply_records = st.builds(
+    PlyRecord, whole, text, whole, whole, whole, wholes, whole, wholes, st.booleans(), whole, whole
+)
 fault_records = st.builds(FaultRecord, whole, whole, text, st.binary(max_size=40))
 game_records = st.builds(
     GameRecord,
-    format=st.just(1),
+    format=st.just(FORMAT),
     software=text,
     contest=text,
     game_id=text,
@@ -50,6 +53,9 @@ game_records = st.builds(
     clock_ms=whole,
     increment_ms=whole,
     margin_ms=whole,
+    move_limit_ms=whole,
+    byoyomi_ms=whole,
+    lag_quota_ms=whole,
     plies=st.lists(ply_records, max_size=3).map(tuple),
     faults=st.lists(fault_records, max_size=2).map(tuple),
     final=text,
@@ -90,7 +96,7 @@ def test_the_payload_is_a_map_that_any_msgpack_reader_understands() -> None:
     assert plain["seed"] == "7d6"
     ply = RECORD.plies[0]
     assert plain["plies"][0] == [
-        1, ply.move, ply.time_ms, 0, ply.arrived_ns, list(ply.clock), ply.points, list(ply.total), False
+        1, ply.move, ply.time_ms, 0, ply.arrived_ns, list(ply.clock), ply.points, list(ply.total), False, 0, 0
     ]  # fmt: skip
     assert plain["faults"] == [[2, 5, "malformed", b"\xff malformed"]]
     assert DATA[-32:] == sha256(DATA[:-32]).digest()
@@ -160,7 +166,7 @@ def decoded_or_refusal(data: bytes) -> GameRecord | RecordError:
         return refusal
 
 
-PLY = ["x"] * 9
+PLY = ["x"] * 11
 
 
 @pytest.mark.parametrize(
@@ -169,9 +175,9 @@ PLY = ["x"] * 9
         (signed(b""), "damaged record: not msgpack ("),
         (signed(b"\xc1"), "damaged record: not msgpack ("),
         (signed(msgpack.packb(7)), "damaged record: expected a map, found int"),
-        (signed(msgpack.packb({})), "a record of format None; this version reads format 1"),
-        (forged(format=2), "a record of format 2; this version reads format 1"),
-        (forged(format=1.0), "damaged record: format: expected a whole number, found float"),
+        (signed(msgpack.packb({})), "a record of format None; this version reads format 2"),
+        (forged(format=1), "a record of format 1; this version reads format 2"),
+        (forged(format=2.0), "damaged record: format: expected a whole number, found float"),
         (forged(later=1), "damaged record: expected the fields format, software, contest, game_id, game,"),
         (forged(contest=1), "damaged record: contest: expected text, found int"),
         (forged(contest=b"x"), "damaged record: contest: expected text, found bytes"),
@@ -185,14 +191,14 @@ PLY = ["x"] * 9
         (forged(seed="x"), "damaged record: seed: expected hex digits, found 'x'"),
         (forged(seed="1" * 300), "damaged record: seed: expected hex digits, found '11111111111111111111'"),
         (forged(seed="007d6"), "damaged record: it is not in the canonical form"),
-        (forged(plies=[[1]]), "damaged record: plies 1: expected 9 values, found 1"),
+        (forged(plies=[[1]]), "damaged record: plies 1: expected 11 values, found 1"),
         (forged(plies=[PLY]), "damaged record: plies 1: seat: expected a whole number, found str"),
         (
             forged(plies=[[1, "6", 0, 0, 0, ["x"], *PLY[6:]]]),
             "damaged record: plies 1: clock 1: expected a whole",
         ),
         (
-            forged(plies=[[1, "6", 0, 0, 0, [], 0, [], 0]]),
+            forged(plies=[[1, "6", 0, 0, 0, [], 0, [], 0, 0, 0]]),
             "damaged record: plies 1: zombie: expected true or false, found int",
         ),
         (

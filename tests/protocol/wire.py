@@ -55,7 +55,7 @@ TRANSCRIPT = [
             0,
             "6",
             COMMIT,
-            {"plies": "200", "colours": "6", "lookahead": "20"},
+            options={"plies": "200", "colours": "6", "lookahead": "20"},
         ),
     ),
     ("S", b"STATE 53351/34233/13552/44215/44526", State("53351/34233/13552/44215/44526")),

@@ -2,16 +2,72 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
+from queue import SimpleQueue
 
 from arena_protocol.record import FaultRecord, GameRecord, PlyRecord
 from arena_server.core.plan import ContestPlan
-from arena_server.store.writer import Opening
+from arena_server.errors import StoreError
+from arena_server.store.takeup import Unfinished
+from arena_server.store.url import Database
+from arena_server.store.writer import Opening, Writer
+
+PATIENCE_S = 20.0
 
 
-def opening(name: str = "trial", scoring: str = "points", names: Sequence[str] = ("a", "b", "c")) -> Opening:
-    """A contest about to begin."""
-    return Opening(ContestPlan(name=name, seed=2**127 + 1, scoring=scoring), {"plies": "1"}, names, games=6)
+class Kept:
+    """A writer whose words are kept to be looked at; what it was told of the journal apart."""
+
+    def __init__(self, database: Database, contest: Opening | None = None) -> None:
+        self.opening = contest or opening()
+        self.found: SimpleQueue[Unfinished | None] = SimpleQueue()
+        self.told: SimpleQueue[list[str] | StoreError] = SimpleQueue()
+        self.groups: SimpleQueue[int | StoreError] = SimpleQueue()
+        self.threads: set[str] = set()
+        self.writer = Writer(
+            database, self.opening, found=self.found.put, committed=self._committed, failed=self._failed
+        )
+
+    def _committed(self, groups: int, game_ids: list[str]) -> None:
+        self.threads.add(threading.current_thread().name)
+        self.groups.put(groups)
+        if game_ids:
+            self.told.put(game_ids)
+
+    def _failed(self, error: StoreError) -> None:
+        self.told.put(error)
+        self.groups.put(error)
+        self.found.put(None)
+
+    def start(self) -> Unfinished | None:
+        """Begin the contest, or go on with the one that is returned."""
+        self.writer.start()
+        found = self.found.get(timeout=PATIENCE_S)
+        self.writer.enter(self.opening.plan)
+        return found
+
+    def next(self) -> list[str] | StoreError:
+        """What is told next of results."""
+        return self.told.get(timeout=PATIENCE_S)
+
+    def close(self, status: str | None = None) -> None:
+        """End the contest so, or just end."""
+        if status is not None:
+            self.writer.end(status)
+        self.writer.close()
+
+
+def opening(
+    name: str = "trial",
+    scoring: str = "points",
+    names: Sequence[str] = ("a", "b", "c"),
+    new: bool = True,
+) -> Opening:
+    """A contest about to begin; a `new` one, whatever there is."""
+    return Opening(
+        ContestPlan(name=name, seed=2**127 + 1, scoring=scoring), {"plies": "1"}, names, games=6, new=new
+    )
 
 
 def game(

@@ -6,11 +6,9 @@ import os
 import sqlite3
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from queue import SimpleQueue
 
 import pytest
 
@@ -18,10 +16,10 @@ from arena_protocol.record import FaultRecord, decode
 from arena_server.errors import ConfigError, StoreError
 from arena_server.store.probe import LAYOUT, probe, probe_readable
 from arena_server.store.reader import Results
-from arena_server.store.url import DEFAULT_URL, database_path
+from arena_server.store.url import DEFAULT_URL, database_of
 from arena_server.store.writer import Opening, Writer
 
-from .records import game, opening
+from .records import Kept, game, opening
 
 PATIENCE_S = 20.0
 
@@ -31,50 +29,35 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "arena.db"
 
 
-class Kept:
-    """A writer whose words are kept to be looked at."""
-
-    def __init__(self, path: Path, contest: Opening | None = None) -> None:
-        self.told: SimpleQueue[list[str] | StoreError] = SimpleQueue()
-        self.threads: set[str] = set()
-        self.writer = Writer(path, contest or opening(), stored=self._stored, failed=self.told.put)
-
-    def _stored(self, game_ids: list[str]) -> None:
-        self.threads.add(threading.current_thread().name)
-        self.told.put(game_ids)
-
-    def next(self) -> list[str] | StoreError:
-        return self.told.get(timeout=PATIENCE_S)
-
-
 def keep(path: Path, *games: int, status: str = "finished", contest: Opening | None = None) -> None:
     """Play a contest of these games into a database."""
     kept = Kept(path, contest)
-    kept.writer.start()
+    kept.start()
     for number in games:
         kept.writer.put(f"g{number}", game(number))
-    kept.writer.close(status)
+    kept.close(status)
 
 
 class TestWriter:
     def test_a_result_is_on_disk_when_it_is_told(self, path: Path) -> None:
         kept = Kept(path)
-        kept.writer.start()
+        kept.start()
         for number in range(1, 6):
             kept.writer.put(f"g{number}", game(number))
             assert kept.next() == [f"g{number}"]
             # Another connection sees it already: it was committed.
             with closing(sqlite3.connect(path)) as other:
                 assert other.execute("SELECT count(*) FROM games").fetchone() == (number,)
-        kept.writer.close("finished")
+        kept.close("finished")
         assert kept.threads == {"store"}
 
     def test_what_waits_is_committed_together_and_told_in_order(self, path: Path) -> None:
         kept = Kept(path)
+        kept.writer.enter(kept.opening.plan)
         for number in range(1, 601):
             kept.writer.put(f"g{number}", game(number))
         kept.writer.start()
-        kept.writer.close("finished")
+        kept.close("finished")
         batches: list[list[str]] = []
         while not kept.told.empty():
             told = kept.next()
@@ -104,11 +87,11 @@ class TestWriter:
 
     def test_the_rows_say_what_the_contest_and_its_games_were(self, path: Path) -> None:
         kept = Kept(path)
-        kept.writer.start()
+        kept.start()
         fault = FaultRecord(2, 1, "illegal", b"MOVE 0\xff")
         kept.writer.put("g1", game(1, faults=(fault,)))
         kept.writer.put("g2", game(2, faults=(FaultRecord(0, 1, "void", b""),), end="void"))
-        kept.writer.close("stopped")
+        kept.close("stopped")
         with Results(path) as results:
             contest = results.contest()
             assert (contest.name, contest.game, contest.scoring, contest.status) == (
@@ -132,11 +115,12 @@ class TestWriter:
         program = (
             "import sys; from pathlib import Path; from tests.server.records import game, opening\n"
             "from arena_server.store.writer import Writer\n"
-            "say = lambda ids: [print(i, flush=True) for i in ids]\n"
-            "writer = Writer(Path(sys.argv[1]), opening(), stored=say, failed=print)\n"
+            "say = lambda _, ids: [print(i, flush=True) for i in ids]\n"
+            "writer = Writer(Path(sys.argv[1]), opening(), found=print, committed=say, failed=print)\n"
             "writer.start()\n"
+            "writer.enter(opening().plan)\n"
             "for n in range(1, 20000): writer.put(f'g{n}', game(n))\n"
-            "writer.close('finished')\n"
+            "writer.close()\n"
         )
         root = Path(__file__).parents[2]
         child = subprocess.Popen(
@@ -147,6 +131,7 @@ class TestWriter:
         )
         assert child.stdout is not None
         with child.stdout:
+            assert child.stdout.readline() == "None\n"  # nothing to take up
             told = [child.stdout.readline().strip() for _ in range(20)]
             child.kill()
             told += [line.strip() for line in child.stdout if line.endswith("\n")]
@@ -175,7 +160,7 @@ class TestFailures:
     ) -> None:
         monkeypatch.setattr("arena_server.store.engine.BUSY_TIMEOUT_S", 0.0)
         kept = Kept(path)
-        kept.writer.start()
+        kept.start()
         kept.writer.put("g1", game(1))
         assert kept.next() == ["g1"]
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
@@ -185,7 +170,7 @@ class TestFailures:
             assert isinstance(told, StoreError)
             assert "is locked by another program" in str(told)
         kept.writer.put("g3", game(3))
-        kept.writer.close("stopped")
+        kept.close("stopped")
         assert kept.told.empty()
         with Results(path) as results:
             assert results.games_played(results.contest()) == 1
@@ -193,7 +178,7 @@ class TestFailures:
     def test_a_full_disk_is_told_and_nothing_is_acknowledged(self, path: Path) -> None:
         keep(path, 1)
         kept = Kept(path)
-        kept.writer.start()
+        kept.start()
         kept.writer.put("g1", game(1))
         assert kept.next() == ["g1"]
         _limit_pages(kept.writer)
@@ -203,7 +188,7 @@ class TestFailures:
         while isinstance(word := kept.next(), list):
             told += word
         assert str(word) == f"{path}: the disk is full; nothing more can be kept"
-        kept.writer.close("stopped")
+        kept.close("stopped")
         with Results(path) as results:
             there = [game_id for game_id, _ in results.records(results.contest())]
             assert there == ["g1", *told]
@@ -259,11 +244,11 @@ class TestFailures:
 
     def test_an_error_without_a_better_word_is_told_as_it_is(self, path: Path) -> None:
         kept = Kept(path, opening(names=("a", "a")))
-        kept.writer.start()
+        kept.start()
         told = kept.next()
         assert isinstance(told, StoreError)
         assert str(told) == f"{path}: UNIQUE constraint failed: bots.contest_id, bots.name"
-        kept.writer.close("stopped")
+        kept.close("stopped")
 
 
 def _limit_pages(writer: Writer) -> None:
@@ -325,11 +310,11 @@ class TestReader:
 
     def test_standings_leave_void_games_out_and_count_faults(self, path: Path) -> None:
         kept = Kept(path)
-        kept.writer.start()
+        kept.start()
         kept.writer.put("g1", game(1, ("a", "b"), (30, 10), (FaultRecord(2, 1, "illegal", b""),)))
         kept.writer.put("g2", game(2, ("c", "a"), (20, 20)))
         kept.writer.put("g3", game(3, ("b", "c"), (900, 0), (FaultRecord(1, 1, "flood", b""),), end="void"))
-        kept.writer.close("finished")
+        kept.close("finished")
         with Results(path) as results:
             rows = results.standings(results.contest())
         assert [(row.rank, row.name, row.points, row.games, dict(row.faults)) for row in rows] == [
@@ -340,11 +325,11 @@ class TestReader:
 
     def test_standings_follow_the_scoring_of_the_contest(self, path: Path) -> None:
         kept = Kept(path, opening(scoring="wins"))
-        kept.writer.start()
+        kept.start()
         kept.writer.put("g1", game(1, ("a", "b"), (1, 0)))
         kept.writer.put("g2", game(2, ("b", "c"), (500, 600)))
         kept.writer.put("g3", game(3, ("a", "c"), (2, 1)))
-        kept.writer.close("finished")
+        kept.close("finished")
         with Results(path) as results:
             assert [row.name for row in results.standings(results.contest())] == ["a", "c", "b"]
 
@@ -362,15 +347,18 @@ class TestReader:
 
 class TestUrls:
     def test_the_default_is_a_file_here(self) -> None:
-        assert database_path(DEFAULT_URL) == Path("arena.db")
+        assert database_of(DEFAULT_URL) == Path("arena.db")
 
     def test_four_slashes_are_an_absolute_path(self) -> None:
-        assert database_path("sqlite:////var/lib/a%20b.db") == Path("/var/lib/a b.db")
+        assert database_of("sqlite:////var/lib/a%20b.db") == Path("/var/lib/a b.db")
 
     @pytest.mark.parametrize(
-        "url", ["arena.db", "postgresql://x/y", "sqlite:///", "sqlite:///:memory:", "sqlite:///a?b"]
+        "url",
+        ["arena.db", "postgresql://x", "mysql://x/y", "sqlite:///", "sqlite:///:memory:", "sqlite:///a?b"],
     )
     def test_other_urls_are_refused(self, url: str) -> None:
         with pytest.raises(ConfigError) as caught:
-            database_path(url)
-        assert str(caught.value) == f"--database: expected a URL such as sqlite:///arena.db, got {url!r}"
+            database_of(url)
+        assert str(caught.value) == (
+            f"--database: expected a URL such as sqlite:///arena.db or postgresql://host/name, got {url!r}"
+        )

@@ -17,6 +17,7 @@ from arena_protocol.record.model import FaultKind, FaultRecord, GameRecord, PlyR
 _NS_A_MS = 1_000_000
 _OWN_TURN = (FaultKind.TIMEOUT, FaultKind.ILLEGAL)
 _FLAG = (FaultKind.TIMEOUT, FaultKind.DISCONNECT)
+_SETTINGS = ("clock_ms", "increment_ms", "margin_ms", "move_limit_ms", "byoyomi_ms", "lag_quota_ms")
 _FORFEIT, _VOID = "forfeit", "void"
 _BROKEN_OFF = (_FORFEIT, _VOID)
 
@@ -43,6 +44,7 @@ class _Audit:
         self.place = "start"
         self.seats = len(record.names)
         self.clock = (record.clock_ms,) * self.seats
+        self.quota = dict.fromkeys(range(1, self.seats + 1), record.lag_quota_ms)
         self.game: Game[Any] = self._ask(
             lambda: make_game(record.game, {**record.options, "seats": self.seats})
         )
@@ -73,7 +75,7 @@ class _Audit:
         self._equal("board", deal.board, record.board)
         self._equal("sequence", deal.sequence, record.sequence)
         self._equal("commit", commitment(record.nonce, record.board, record.sequence), record.commit)
-        for what in ("clock_ms", "increment_ms", "margin_ms"):
+        for what in _SETTINGS:
             if getattr(record, what) < 0:
                 self._fail(what, "0 or more", getattr(record, what))
 
@@ -130,16 +132,33 @@ class _Audit:
 
     def _check_time(self, number: int, ply: PlyRecord) -> None:
         """Check the charge and the ledger after it, from the two raw times."""
-        charge = max(0, (ply.arrived_ns - ply.handed_ns) // _NS_A_MS)
-        flag = self._flag_fell(number, ply, charge)
+        elapsed = max(0, (ply.arrived_ns - ply.handed_ns) // _NS_A_MS)
+        flag = self._flag_fell(number, ply, elapsed)
         before = self.clock[ply.seat - 1]
         if not ply.zombie or flag:
+            self._check_credit(ply, elapsed)
+            charge = max(0, elapsed - ply.credit_ms)
             self._equal("time", charge, ply.time_ms)
-            self._check_flag(flag, charge, before + self.record.margin_ms)
+            self._check_flag(flag, charge, self._allowance(before))
         else:
             self._equal("time of a zombie", 0, ply.time_ms)
+            self._equal("lag and credit of a zombie", (0, 0), (ply.lag_ms, ply.credit_ms))
         self._move_clock(ply, flag, before)
         self._equal("clock", self.clock, ply.clock)
+
+    def _check_credit(self, ply: PlyRecord, elapsed: int) -> None:
+        """Check what was forgiven for lag: no more than the lag, nor than is left of the quota."""
+        if ply.lag_ms < 0:
+            self._fail("lag", "0 or more", ply.lag_ms)
+        expected = min(ply.lag_ms, self.quota[ply.seat])
+        self._equal("credit", expected, ply.credit_ms)
+        self.quota[ply.seat] -= min(ply.credit_ms, elapsed)
+
+    def _allowance(self, clock: int) -> int:
+        """The longest charge at which a flag does not fall, given the clock before the ply."""
+        record = self.record
+        most = clock + record.byoyomi_ms
+        return (min(most, record.move_limit_ms) if record.move_limit_ms else most) + record.margin_ms
 
     def _flag_fell(self, number: int, ply: PlyRecord, charge: int) -> bool:
         """Whether a flag fell on this ply; a seat that was away at START has fault and no charge."""

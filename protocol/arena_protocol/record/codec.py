@@ -131,6 +131,8 @@ _PLY: dict[str, _Reader] = {
     "points": _whole,
     "total": _each(_whole),
     "zombie": _flag,
+    "lag_ms": _whole,
+    "credit_ms": _whole,
 }
 _FAULT: dict[str, _Reader] = {"seat": _whole, "ply": _whole, "kind": _text, "line": _bytes}
 _SPECIAL: dict[str, _Reader] = {

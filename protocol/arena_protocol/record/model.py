@@ -11,7 +11,7 @@ from enum import StrEnum
 from hashlib import sha256
 
 #: The layout of the record; a change that old readers would misread adds one.
-FORMAT = 1
+FORMAT = 2
 
 
 class RecordError(ValueError):
@@ -37,8 +37,10 @@ class PlyRecord:
     """One ply: who played what, when, and the clocks and points after it.
 
     `handed_ns` (TURN went to the socket) and `arrived_ns` (the move was there) are monotonic
-    nanoseconds since START; `time_ms` is the charge and `clock` every seat's clock in
-    milliseconds. A zombie's ply costs no time, but for the one on which its flag fell.
+    nanoseconds since START, less what the server was down; `time_ms` is the charge and `clock`
+    every seat's clock in milliseconds. A zombie's ply costs no time, but for the one on which
+    its flag fell. `lag_ms` and `credit_ms` are what TURN said of the connection's lag, and
+    what of it was to be forgiven.
     """
 
     seat: int
@@ -50,6 +52,8 @@ class PlyRecord:
     points: int
     total: tuple[int, ...]
     zombie: bool
+    lag_ms: int = 0
+    credit_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,9 @@ class GameRecord:
     clock_ms: int
     increment_ms: int
     margin_ms: int
+    move_limit_ms: int = 0
+    byoyomi_ms: int = 0
+    lag_quota_ms: int = 0
     plies: tuple[PlyRecord, ...]
     faults: tuple[FaultRecord, ...]
     final: str

@@ -13,7 +13,9 @@ DEFAULT_DATABASE = "sqlite:///arena.db"
 Config = Annotated[
     Path, typer.Argument(metavar="CONFIG", help="The contest's TOML file.", show_default=False)
 ]
-Database = Annotated[str, typer.Option(metavar="URL", help="Where results are kept.")]
+Database = Annotated[
+    str, typer.Option(metavar="URL", help="Where results are kept: sqlite:///FILE or postgresql://...")
+]
 ContestChoice = Annotated[
     str | None,
     typer.Option(

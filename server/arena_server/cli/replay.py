@@ -61,7 +61,7 @@ def is_terminal() -> bool:
 
 def _stored(game: str, contest: str | None, database: str) -> bytes:
     from arena_server.store.reader import Results
-    from arena_server.store.url import database_path
+    from arena_server.store.url import database_of
 
-    with Results(database_path(database)) as results:
+    with Results(database_of(database)) as results:
         return results.record(results.contest(contest), game)

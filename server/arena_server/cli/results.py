@@ -19,9 +19,9 @@ SUFFIX = ".record"
 
 def _open(database: str) -> Results:
     from arena_server.store.reader import Results
-    from arena_server.store.url import database_path
+    from arena_server.store.url import database_of
 
-    return Results(database_path(database))
+    return Results(database_of(database))
 
 
 def standings(

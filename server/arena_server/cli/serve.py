@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import socket
 
     from arena_server.core.plan import ContestPlan, Entrant
+    from arena_server.store.url import Database as Where
 
 #: Token digests (JSON: name to SHA-256) for bots that the file gives no token. The
 #: environment of a process is for its own user's eyes; a command line is for everybody's.
@@ -25,11 +26,15 @@ DIGESTS_VARIABLE = "ARENA_TOKEN_DIGESTS"
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A contest that is checked, with its database ready and its port open; nothing runs yet."""
+    """A contest that is checked, with its database ready and its port open; nothing runs yet.
+
+    `seeded`: the file gives the seed.
+    """
 
     plan: ContestPlan
     entrants: list[Entrant]
-    database: Path
+    seeded: bool
+    database: Where
     max_connections: int
     sock: socket.socket
 
@@ -43,6 +48,9 @@ def command(
     database: Database = DEFAULT_DATABASE,
     until_finished: Annotated[
         bool, typer.Option("--until-finished", help="Leave after the last game, printing the standings.")
+    ] = False,
+    new: Annotated[
+        bool, typer.Option("--new", help="Begin a new contest even if one of this name is unfinished.")
     ] = False,
     absent: Annotated[
         str | None, typer.Option(metavar="DURATION", help="How long to wait for a bot; else contest.absent.")
@@ -58,6 +66,9 @@ def command(
     server stays until it is stopped (SIGINT or SIGTERM: running games are void, results are
     kept, exit status 0). Prints `listening on HOST:PORT` once bots may come.
 
+    The same command again goes on with a contest that was stopped or whose server was killed:
+    results stand, running games go on, void games are played again.
+
     Example: arena serve examples/local.toml --port 0
     """
     # From the first moment on: whoever reads `listening` may stop us at once.
@@ -70,7 +81,7 @@ def command(
     # Bots may come from here on, and wait in the backlog while the rest is loaded.
     from arena_server.cli.serving import serve
 
-    serve(prepared, log_level, until_finished=until_finished, supervised=supervised)
+    serve(prepared, log_level, until_finished=until_finished, supervised=supervised, new=new)
 
 
 def _stopped_early(_number: int, _frame: object) -> NoReturn:
@@ -84,15 +95,16 @@ def prepare(config: Path, host: str | None, port: int | None, database: str, abs
     from arena_server.config.plan import entrants_of, plan_of
     from arena_server.sockets import bind
     from arena_server.store.probe import probe
-    from arena_server.store.url import database_path
+    from arena_server.store.url import database_of
 
     file = load_contest(config)
     plan = plan_of(file, absent_ms=None if absent is None else _absent(absent))
-    path = database_path(database)
-    probe(path)
+    where = database_of(database)
+    probe(where)
     sock = bind(host or file.server.host, file.server.port if port is None else port)
     entrants = entrants_of(file, json.loads(os.environ.get(DIGESTS_VARIABLE, "{}")))
-    return Prepared(plan, entrants, path, file.server.max_connections, sock)
+    seeded = file.contest.seed is not None
+    return Prepared(plan, entrants, seeded, where, file.server.max_connections, sock)
 
 
 def _absent(text: str) -> int:

@@ -20,7 +20,7 @@ STDIN, STDOUT, STDERR = 0, 1, 2
 REPORT_S = 0.25
 
 
-def serve(prepared: Prepared, log_level: str, *, until_finished: bool, supervised: bool) -> None:
+def serve(prepared: Prepared, log_level: str, *, until_finished: bool, supervised: bool, new: bool) -> None:
     """Serve to the end. Raises ArenaError, with one line, for what made it end too early."""
     gc.enable()
     log_lines = LineWriter(STDERR)
@@ -30,6 +30,8 @@ def serve(prepared: Prepared, log_level: str, *, until_finished: bool, supervise
         database=prepared.database,
         max_connections=prepared.max_connections,
         until_finished=until_finished,
+        new=new,
+        seeded=prepared.seeded,
     )
     try:
         asyncio.run(_serve(Service(setup, prepared.sock, Log(log_lines, log_level)), supervised))

@@ -32,6 +32,10 @@ def command(
     logs: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Keep what server and bots say in files there.")
     ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on with the latest contest of this name if it is unfinished."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Run a contest from CONFIG to the final standings.
@@ -41,7 +45,7 @@ def command(
     `command` are filled in, and ARENA_HOST, ARENA_PORT, ARENA_NAME and ARENA_TOKEN are set.
     A bot that crashes is started again a few times; one that stays away for longer than
     contest.absent (30s here, where the file does not say) is waited for no more. Exit status
-    130 after ctrl-C: running games are void, results so far are kept.
+    130 after ctrl-C: running games are void, results so far are kept, and --resume goes on.
 
     Example: arena tournament examples/local.toml
     """
@@ -51,7 +55,7 @@ def command(
     from arena_server.cli.table import plain_standings, print_standings
     from arena_server.config.load import load_contest
     from arena_server.store.reader import Results
-    from arena_server.store.url import database_path
+    from arena_server.store.url import database_of
     from arena_server.tournament.run import Tournament, run
 
     file = load_contest(config)
@@ -69,13 +73,15 @@ def command(
         "--until-finished",
         "--supervised",
     ]
+    if not resume:
+        server.append("--new")
     if file.contest.absent is None:
         server += ["--absent", DEFAULT_ABSENT]
     tournament = Tournament(server, _digests(bots), bots, logs)
     with Display(file.contest.name) as display:
         _warm_up(file, display)
         whole = asyncio.run(run(tournament, display))
-    with Results(database_path(database)) as results:
+    with Results(database_of(database)) as results:
         contest = results.contest(file.contest.name)
         if as_json:
             print_json(plain_standings(results, contest))

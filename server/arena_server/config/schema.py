@@ -83,6 +83,8 @@ class ContestTable(_Table):
     absent: Clock | None = None
     announce_zombies: bool = False
     spectator_delay: Duration = 0
+    #: A game is void, and played again, if the server stood still for longer while a clock ran.
+    stall_limit: Clock = 3_000
     #: Whether strangers may watch.
     guests: bool = True
     out_of_turn_limit: int = Field(default=10, ge=0, le=1_000_000)
@@ -100,6 +102,12 @@ class GameTable(_Table):
     increment: Annotated[int, BeforeValidator(_increment)] = 0
     #: Applied once, at the flag, never per move.
     margin: Duration = 0
+    #: The most that a ply may take, whatever is left; None: as much as is left.
+    move_limit: Clock | None = None
+    #: What each ply may take once the clock is down.
+    byoyomi: Duration = 0
+    #: What is forgiven a bot for the lag of its connection, all in all in a game.
+    lag_quota: Duration = 0
 
     @property
     def own_options(self) -> dict[str, object]:

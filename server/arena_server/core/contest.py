@@ -17,18 +17,22 @@ from arena_protocol import messages as wire
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.lines import CLIENT_LINE_LIMIT
 from arena_protocol.reasons import ByeReason
-from arena_protocol.session import BEFORE_LOGIN, State
+from arena_protocol.session import BEFORE_LOGIN, IN_GAME, State
 from arena_server.core import events
 from arena_server.core.check import check_numbers, game_of
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.deadlines import Deadlines, Kind
-from arena_server.core.effects import Effect, Finished
+from arena_server.core.effects import Effect, Finished, Send
 from arena_server.core.hall import Hall
 from arena_server.core.ids import Secret
+from arena_server.core.journal import CONTEST, KEY, Past
+from arena_server.core.lag import WORD as LAG_WORD
 from arena_server.core.lobby import DENIED, Lobby
+from arena_server.core.orders import Gate, Orders
 from arena_server.core.peer import FLOODED, Outbox, Peer, Player
 from arena_server.core.plan import ContestPlan, Entrant, PlanError
 from arena_server.core.progress import Progress
+from arena_server.core.recovery import recover
 from arena_server.core.table import Table
 
 
@@ -36,10 +40,19 @@ class Contest:
     """The referee of one contest.
 
     `secret(n)` gives n fresh secret bytes in hexadecimal (`secrets.token_hex`); `now` is when
-    the contest begins, on the clock of the events. Raises PlanError for an impossible plan.
+    the contest begins, on the clock of the events. With a `past` it goes on where that ends;
+    the first event then has the effects of taking it up, so give it a Tick at once. Raises
+    PlanError for an impossible plan, JournalError for an impossible past.
     """
 
-    def __init__(self, plan: ContestPlan, entrants: Sequence[Entrant], secret: Secret, now: int) -> None:
+    def __init__(
+        self,
+        plan: ContestPlan,
+        entrants: Sequence[Entrant],
+        secret: Secret,
+        now: int,
+        past: Past | None = None,
+    ) -> None:
         check_numbers(plan)
         self._plan = plan
         self._out = Outbox()
@@ -51,11 +64,14 @@ class Contest:
         except ValueError as error:
             raise PlanError(str(error)) from error
         self._peers: dict[int, Peer] = {}
+        self._orders = Orders(self._hall, self._lobby.players, self._out, self._dismiss)
         self._stopping = False
         self._ended: ByeReason | None = None
         for player in self._players:
             if player.plays:
                 self._miss(player, now)
+        if past is not None:
+            recover(past, self._hall, self._orders, self._lobby.players, now)
 
     @property
     def deadline(self) -> int | None:
@@ -65,7 +81,7 @@ class Contest:
     def handle(self, event: events.Event, now: int) -> list[Effect]:
         """Judge one event; the effects are to be carried out in order, before the next event."""
         self._EVENTS[type(event)](self, event, now)
-        if not self._stopping and self._ended is None:
+        if not self._stopping and self._ended is None and self._orders.gate is Gate.OPEN:
             self._hall.pair(now)
         self._end_if_done(now)
         return self._out.drain()
@@ -165,6 +181,7 @@ class Contest:
         # Who may only watch has until the same deadline to say so: a bot that mistyped its
         # name is not to wait for games for ever.
         if player.plays:
+            self._out.journal((CONTEST, KEY, player.name, player.resume))
             self._deadlines.set((Kind.LOGIN, peer.conn), None)
             self._deadlines.set((Kind.ABSENCE, player.number), None)
             self._hall.arrive(player, now)
@@ -173,15 +190,33 @@ class Contest:
         player, table = _seated(peer)
         table.ready(peer, player, event.line, event.arrived, now)
         self._hall.settle(table, now)
+        self._measure(peer, now)
 
     def _move(self, peer: Peer, move: wire.Move, event: events.Received, now: int) -> None:
         player, table = _seated(peer)
         table.match.move(player.seat, move.move, event.line, event.arrived, now)
         self._hall.settle(table, now)
+        self._measure(peer, now)
+
+    def _measure(self, peer: Peer, now: int) -> None:
+        """Ask for a PONG at a quiet moment: the client has just said what it had to say."""
+        if not self._plan.lag_quota_ms or peer.turn is not None or peer.session.state not in IN_GAME:
+            return
+        if (number := peer.lag.ask(now)) is not None:
+            line = peer.session.send(wire.Ping(f"{LAG_WORD}{number}"))
+            self._out.add(Send(peer.conn, line, ("", number)))
+
+    def _pong(self, peer: Peer, pong: wire.Pong, event: events.Received, now: int) -> None:
+        player = peer.player
+        if peer.lag.heard(pong.token, event.arrived) and player is not None and player.table is not None:
+            player.table.match.lag(player.seat, peer.lag.ms, now)
+        self._chat(peer, pong, event, now)
 
     def _handed(self, event: events.Handed, _now: int) -> None:
         table = self._hall.table(event.game_id)
         peer = self._peers.get(event.conn)
+        if peer is not None and not event.game_id:
+            peer.lag.handed(event.ply, event.at)
         player = peer.player if peer is not None else None
         if table is not None and peer is not None and player is not None and player.table is table:
             table.handed(peer, player, event.ply, event.at)
@@ -222,6 +257,7 @@ class Contest:
         self._hang_up(peer, ByeReason.QUIT, now)
         if peer.player is not None:
             peer.player.resume = None
+            self._out.journal((CONTEST, KEY, peer.player.name, None))
             if self._plan.absent_ms is not None:
                 self._absent(peer.player.number, now)
             self._hall.quit(peer.player, now)
@@ -262,6 +298,9 @@ class Contest:
     def _snapshot_due(self, conn: int, now: int) -> None:
         self._hall.spectators.admit(self._peers[conn], now)
 
+    def _catch_up_due(self, number: int, now: int) -> None:
+        self._hall.catch_up(number, now)
+
     def _feed_due(self, number: int, now: int) -> None:
         self._hall.spectators.update(number, now)
 
@@ -270,14 +309,27 @@ class Contest:
     def _stop(self, _: events.Stop, now: int) -> None:
         """The organiser's word: what runs is void, what is over keeps its result."""
         self._stopping = True
-        self._hall.void(now)
+        self._hall.void_all("stopped", now)
+
+    def _stalled(self, event: events.Stalled, now: int) -> None:
+        """The referee stood still: beyond the limit no clock that ran meanwhile can be trusted."""
+        stall = (event.ended - event.began) // NS_PER_MS
+        self._out.note("warning", "stall", ms=stall)
+        if stall > self._plan.stall_ms:
+            self._hall.void_all(f"stalled {stall} ms", now, running_at=event.ended)
+
+    def _dismiss(self, player: Player, now: int) -> None:
+        """The organiser has sent `player` away."""
+        if player.peer is not None:
+            self._hang_up(player.peer, ByeReason.KICKED, now)
 
     def _end_if_done(self, now: int) -> None:
         """Say farewell once no result is awaited and no game is left that can be played."""
         if self._ended is None and self._hall.quiet:
             missing = {player.name for player in self._players if player.barred or player.gone}
-            if self._stopping or self._hall.exhausted(missing):
-                self._ended = ByeReason.STOPPED if self._stopping else ByeReason.FINISHED
+            stopped = self._stopping or self._orders.gate is Gate.DRAINING
+            if stopped or self._hall.exhausted(missing):
+                self._ended = ByeReason.STOPPED if stopped else ByeReason.FINISHED
                 self._farewell(self._ended, now)
                 self._out.add(Finished(str(self._ended)))
         elif self._ended is not None:
@@ -300,6 +352,8 @@ class Contest:
         events.Stored: lambda self, event, now: self._hall.stored(event.game_id, now),
         events.Tick: _tick,
         events.Stop: _stop,
+        events.Stalled: _stalled,
+        events.Command: lambda self, event, now: self._orders.obey(event, now),
     }
     _MESSAGES: Final[dict[type, Callable[[Contest, Peer, Any, events.Received, int], None]]] = {
         wire.Hello: _hello,
@@ -307,7 +361,7 @@ class Contest:
         wire.Move: _move,
         wire.Quit: _quit,
         wire.Ping: _ping,
-        wire.Pong: _chat,
+        wire.Pong: _pong,
         type(None): _chat,
         wire.Watch: _watch,
     }
@@ -317,6 +371,7 @@ class Contest:
         Kind.ABSENCE: _absent,
         Kind.FEED: _feed_due,
         Kind.SNAPSHOT: _snapshot_due,
+        Kind.CATCH_UP: _catch_up_due,
     }
 
 

@@ -17,6 +17,7 @@ class Kind(IntEnum):
     ABSENCE = 3
     FEED = 4
     SNAPSHOT = 5
+    CATCH_UP = 6
 
 
 #: What has the deadline: the number of a connection, a game, a player, or a game's feed.

@@ -9,6 +9,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from arena_protocol.record import GameRecord
+from arena_server.core.journal import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """Make these entries durable, all or none; nothing that follows may be carried out before.
+
+    It is the first of the effects of an event, and there is one at most. What holds it up holds
+    up the effects of all later events too; only Store may go ahead, to the same store, for
+    what is stored there keeps its order. So nobody ever hears of what a crash could undo.
+    """
+
+    entries: tuple[Entry, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +29,8 @@ class Send:
     """Write `data` (whole lines) to `conn`.
 
     `turn` marks a TURN as (game id, ply): once its last byte is handed to the socket the
-    shell answers with the event Handed, for the mover's clock runs from there.
+    shell answers with the event Handed, for the mover's clock runs from there. A PING by
+    which lag is measured is marked as ("", number), and answered in the same way.
     """
 
     conn: int
@@ -54,6 +68,14 @@ class Store:
 
 
 @dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer to the organiser's Command of this number: `problem` is why not, None if it is done."""
+
+    number: int
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """Nothing more will be played, and every result has been told.
 
@@ -72,4 +94,4 @@ class Note:
     fields: Mapping[str, object] = field(default_factory=dict)
 
 
-Effect = Send | Close | Mute | Unmute | Store | Finished | Note
+Effect = Journal | Send | Close | Mute | Unmute | Store | Reply | Finished | Note

@@ -48,7 +48,10 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """The TURN of this ply was handed to the socket: its clock runs from `at`."""
+    """The TURN of this ply was handed to the socket: its clock runs from `at`.
+
+    With an empty `game_id` it is the PING of number `ply`.
+    """
 
     conn: int
     game_id: str
@@ -73,4 +76,27 @@ class Stop:
     """The organiser ends the contest: running games are void."""
 
 
-Event = Opened | Received | Overlong | Lost | Handed | Stored | Tick | Stop
+@dataclass(frozen=True, slots=True)
+class Stalled:
+    """The referee itself stood still from `began` to `ended`, and judged nothing in between.
+
+    The shell tells of it before any event that came meanwhile.
+    """
+
+    began: int
+    ended: int
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """The organiser wants something: `verb` is one of `orders.VERBS`, `target` a bot or a game.
+
+    The effect Reply of the same number says whether it was done.
+    """
+
+    number: int
+    verb: str
+    target: str = ""
+
+
+Event = Opened | Received | Overlong | Lost | Handed | Stored | Tick | Stop | Stalled | Command

@@ -1,18 +1,21 @@
 """The games of a contest: who plays next, the running tables, and what their results count for.
 
-A result counts once its record is durable (`stored`), and not before.
+A result counts once its record is durable (`stored`), and not before. A game that the platform
+broke off is void and counts for nothing; it is played again under a new number, on the same
+deal with the same seats, unless the organiser does not want it.
 It must not know: log-in, connections without a player, when somebody is no longer waited for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from arena_protocol.games.base import Game
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.deadlines import Deadlines, Kind
 from arena_server.core.effects import Store
+from arena_server.core.journal import AGAIN, CONTEST, OFFER, Entry, PastGame
 from arena_server.core.match import VOID, Match, Phase
 from arena_server.core.pairing import Pairer
 from arena_server.core.peer import Outbox, Player
@@ -46,7 +49,11 @@ class Hall:
         self._schedule = Schedule(names, game.seats, plan.games_per_pair)
         self._standings = Standings(names, plan.scoring)
         self._pairer = Pairer(self._schedule, game.seats)
-        self._tables: dict[str, Table] = {}
+        self._tables: dict[int, Table] = {}
+        #: The games that are played again, each by the number of the void one.
+        self._again: dict[int, Pairing] = {}
+        #: The void games that nobody has asked for again.
+        self._void_only: dict[int, Pairing] = {}
         self._done = self._void = self._plies = 0
 
     @property
@@ -60,7 +67,7 @@ class Hall:
 
     def progress(self, connected: int, ended: str | None) -> Progress:
         """How far the contest is; the work grows with the number of bots."""
-        running = [table.match for table in self._tables.values()]
+        running = [table.match for table in self._tables.values() if not table.told]
         return Progress(
             done=self._done,
             total=self._schedule.total,
@@ -86,7 +93,7 @@ class Hall:
         """`player` has no connection any more, or watches instead of playing."""
         self._pairer.busy(player.name)
         if player.table is not None:
-            player.table.match.leave(player.seat)
+            player.table.match.leave(player.seat, now)
             self.settle(player.table, now)
 
     def quit(self, player: Player, now: int) -> None:
@@ -98,8 +105,9 @@ class Hall:
     # -- games
 
     def table(self, game_id: str) -> Table | None:
-        """The running table of this game."""
-        return self._tables.get(game_id)
+        """The table of this game, if it is running."""
+        table = self._tables.get(number_of(game_id))
+        return None if table is None or table.told else table
 
     def pair(self, now: int) -> None:
         """Start every game that can start."""
@@ -107,22 +115,42 @@ class Hall:
             self._start(pairing, now)
 
     def _start(self, pairing: Pairing, now: int) -> None:
-        match = Match(Setting.of(self.plan, self._game, pairing), now)
-        players = tuple(self._players[name] for name in pairing.names)
-        table = Table(pairing.number, match, players, self._out)
-        self._tables[match.setting.game_id] = table
-        self.spectators.open(pairing.number, match.feed)
-        self._out.note("info", "game", game=match.setting.game_id, names=",".join(pairing.names))
+        table = self._open(pairing, now)
+        self._out.journal((pairing.number, OFFER, 0))
+        self._out.note("info", "game", game=table.match.setting.game_id, names=",".join(pairing.names))
+        for player in table.players:
+            if player.peer is not None:
+                table.match.lag(player.seat, player.peer.lag.ms, now)
         self.settle(table, now)
 
+    def _open(self, pairing: Pairing, offered: int) -> Table:
+        """Seat the players of this game."""
+        match = Match(Setting.of(self.plan, self._game, pairing), offered)
+        players = tuple(self._players[name] for name in pairing.names)
+        table = self._tables[pairing.number] = Table(pairing.number, match, players, self._out)
+        self.spectators.open(pairing.number, match.feed)
+        return table
+
     def settle(self, table: Table, now: int) -> None:
-        """After all that may have changed a match: say, show, plan its deadline, give its record away."""
-        table.flush()
+        """After all that may have changed a match: keep, say, show, plan, and give its record away."""
+        table.journal()
+        table.flush(now)
         self.spectators.update(table.number, now)
         self.plan_deadline(table)
+        self._deadlines.set((Kind.CATCH_UP, table.number), table.rest)
         if table.match.phase is Phase.OVER and not table.kept:
             table.kept = True
             self._out.add(Store(table.match.setting.game_id, table.match.record()))
+        if table.told:
+            self._dissolve(table)
+
+    def _dissolve(self, table: Table) -> None:
+        """Whoever has heard the result is free for the next game."""
+        for player in table.dissolve():
+            if player.peer is not None and not player.barred:
+                self._pairer.free(player.name)
+        if table.empty:
+            del self._tables[table.number]
 
     def plan_deadline(self, table: Table) -> None:
         """The deadline of a match may have moved."""
@@ -130,58 +158,134 @@ class Hall:
 
     def expire(self, number: int, now: int) -> Player | None:
         """The deadline of game `number` has passed. Returns the player whose connection takes no TURN."""
-        table = self._tables[f"g{number}"]
+        table = self._tables[number]
         slow = table.expire(now)
         if slow is None:
             self.settle(table, now)
         return slow
 
-    def void(self, now: int) -> None:
-        """Break off every running game; those that are over keep their results."""
-        for table in self._tables.values():
-            if table.match.phase is not Phase.OVER:
-                table.match.void()
-                self.settle(table, now)
+    def catch_up(self, number: int, now: int) -> None:
+        """Somebody at table `number` can be told more."""
+        self.settle(self._tables[number], now)
+
+    # -- games that are broken off
+
+    def void(self, table: Table, reason: str, now: int, *, again: bool = True) -> None:
+        """Break a running game off, to be played `again` or not; one that is over keeps its result."""
+        if table.match.phase is Phase.OVER:
+            return
+        pairing = Pairing(table.number, table.match.setting.names, table.match.setting.deal_number)
+        self._void_only[table.number] = pairing
+        if again:
+            self.play_again(table.number)
+        self._out.note("warning", "void", game=table.match.setting.game_id, reason=reason, again=again)
+        table.match.void(reason, now)
+        self.settle(table, now)
+
+    def void_all(self, reason: str, now: int, running_at: int | None = None) -> None:
+        """Break off every game, or every game whose clock ran at a moment; all are played again."""
+        for table in list(self._tables.values()):
+            if running_at is None or table.match.clock_runs(running_at):
+                self.void(table, reason, now)
+
+    def play_again(self, number: int) -> bool:
+        """Have a void game played again. Returns False if there is no such game, or it is so already."""
+        pairing = self._void_only.get(number)
+        if pairing is None:
+            return False
+        new = self._schedule.total + len(self._again) + 1
+        self._out.journal((CONTEST, AGAIN, new, number))
+        self._repeat(new, pairing)
+        return True
+
+    def _repeat(self, new: int, old: Pairing) -> None:
+        del self._void_only[old.number]
+        self._again[old.number] = Pairing(new, old.names, old.deal)
+        self._pairer.again(self._again[old.number])
 
     # -- results
 
     def stored(self, game_id: str, now: int) -> None:
         """The record of a game is durable: tell the result, count it, and free the players."""
-        table = self._tables.get(game_id)
-        if table is None or not table.kept:
+        table = self._tables.get(number_of(game_id))
+        if table is None or not table.kept or table.told:
             return
-        del self._tables[game_id]
+        table.told = True
         table.match.tell_result(now)
-        table.flush()
-        self.spectators.update(table.number, now)
-        self._count(table.match)
-        table.dissolve()
-        for player in table.players:
-            if player.peer is not None and not player.barred:
-                self._pairer.free(player.name)
-
-    def _count(self, match: Match) -> None:
-        names = match.setting.names
+        match, names = table.match, table.match.setting.names
         faults = tuple((names[fault.seat - 1], str(fault.kind)) for fault in match.faults if fault.seat)
-        self._plies += len(match.plies)
-        if match.end == VOID:
-            self._void += 1
-        else:
-            self._done += 1
-            self._standings.add(Result(names, match.totals, faults))
-            for name, _ in faults:
-                self._blame(self._players[name])
+        self._count(PastGame(table.number, names, match.totals, match.end, len(match.plies), faults))
         self._out.note(
             "info",
             "over",
-            game=match.setting.game_id,
+            game=game_id,
             end=match.end,
             totals=",".join(map(str, match.totals)),
             faults=",".join(f"{name}:{kind}" for name, kind in faults),
         )
+        self.settle(table, now)
+
+    def _count(self, game: PastGame) -> None:
+        self._plies += game.plies
+        if game.end == VOID:
+            self._void += 1
+            return
+        self._done += 1
+        self._standings.add(Result(game.names, game.totals, game.faults))
+        for name, _ in game.faults:
+            self._players[name].faulty_games += 1
+            self._blame(self._players[name])
 
     def _blame(self, player: Player) -> None:
-        player.faulty_games += 1
-        if player.faulty_games == self.plan.probation:
+        """Pair a bot no more that has had too many faulty games."""
+        if player.faulty_games - player.forgiven == self.plan.probation:
             player.barred = True
             self._out.note("warning", "probation", bot=player.name, games=player.faulty_games)
+
+    def bar(self, player: Player) -> None:
+        """The organiser has sent `player` away: it is paired no more."""
+        player.barred = player.kicked = True
+        self._pairer.busy(player.name)
+
+    def pardon(self, player: Player) -> None:
+        """The organiser forgives all faulty games so far."""
+        player.forgiven = player.faulty_games
+        player.barred = player.kicked = False
+        if player.peer is not None and player.table is None:
+            self._pairer.free(player.name)
+
+    # -- after a restart of the server
+
+    def recall(self, results: Iterable[PastGame], again: Mapping[int, int]) -> None:
+        """Count what is stored; `again` has the numbers of void games by those that replace them."""
+        for new, old in sorted(again.items()):
+            self._void_only[old] = self._pairing(old)
+            self._repeat(new, self._void_only[old])
+        for game in results:
+            pairing = self._pairing(game.number)
+            self._pairer.started(pairing)
+            if game.end == VOID and game.number not in self._again:
+                self._void_only[game.number] = pairing
+            self._count(game)
+
+    def _pairing(self, number: int) -> Pairing:
+        """The game of this number. Raises LookupError if there is none."""
+        if 0 < number <= self._schedule.total:
+            return self._schedule.pairing(number)
+        return {pairing.number: pairing for pairing in self._again.values()}[number]
+
+    def take_up(self, number: int, entries: list[Entry], now: int) -> None:
+        """A game that is not stored goes on where its entries end."""
+        pairing = self._pairing(number)
+        self._pairer.started(pairing)
+        table = self._open(pairing, now - max(entry[-1] for entry in entries))
+        table.match.redo(entries)
+        table.match.restart(now)
+        self._out.note("info", "taken-up", game=table.match.setting.game_id, plies=len(table.match.plies))
+        self.settle(table, now)
+
+
+def number_of(game_id: str) -> int:
+    """The number of the game that is called so; 0 for a word that calls none."""
+    digits = game_id[1:]
+    return int(digits) if game_id[:1] == "g" and digits.isascii() and digits.isdigit() else 0

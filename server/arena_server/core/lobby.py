@@ -89,7 +89,7 @@ class Lobby:
         key = self._secret(ids.RESUME_BYTES)
         if player.plays:
             player.peer, peer.player = peer, player
-            player.resume = key
+            player.resume = ids.token_digest(key)
             player.gone = False
         return Welcome(player.name, self._secret(ids.SESSION_BYTES), key)
 
@@ -103,8 +103,8 @@ def _is_digest(text: str) -> bool:
 
 
 def _holds_key(player: Player | None, resume: str) -> bool:
-    key = player.resume if player is not None else None
-    return compare_digest(resume, key or NOBODY) and key is not None
+    digest = player.resume if player is not None else None
+    return compare_digest(ids.token_digest(resume), digest or NOBODY) and digest is not None
 
 
 def _holds_token(player: Player | None, token: str | None) -> bool:

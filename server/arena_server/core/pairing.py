@@ -1,5 +1,6 @@
 """Which game starts next: the first of the schedule whose players are all free.
 
+A game that was broken off is played again under a number of its own, after the schedule's.
 It must not know: why a player is free or not, connections, results.
 """
 
@@ -12,7 +13,7 @@ from arena_server.core.schedule import Pairing, Schedule
 
 
 class Pairer:
-    """Hands out the games of a schedule, each once.
+    """Hands out the games of a schedule, each once, and those that are to be played again.
 
     After `take` has given None no game can start until somebody else becomes free; so only
     groups with a newly free player need looking at, not the whole schedule.
@@ -23,6 +24,7 @@ class Pairer:
         self._seats = seats
         self._group = {frozenset(group): number for number, group in enumerate(schedule.groups)}
         self._played = [0] * len(schedule.groups)
+        self._again: dict[int, Pairing] = {}
         self._free: set[str] = set()
         self._fresh: set[str] = set()
 
@@ -36,16 +38,28 @@ class Pairer:
         self._free.discard(name)
         self._fresh.discard(name)
 
+    def again(self, pairing: Pairing) -> None:
+        """Add a game beyond the schedule."""
+        self._again[pairing.number] = pairing
+        self._fresh |= self._free.intersection(pairing.names)
+
+    def started(self, pairing: Pairing) -> None:
+        """Note that a game has been handed out, now or before the server was started again."""
+        if self._again.pop(pairing.number, None) is None:
+            self._played[self._group[frozenset(pairing.names)]] += 1
+
     def take(self) -> Pairing | None:
         """The next game that can start, or None. Its players are busy from now on."""
         if not self._fresh:
             return None
         numbers = [number for name in self._fresh for number in self._pending(name)]
+        numbers += [number for number, game in self._again.items() if self._free.issuperset(game.names)]
         if not numbers:
             self._fresh.clear()
             return None
-        pairing = self._schedule.pairing(min(numbers))
-        self._played[self._group[frozenset(pairing.names)]] += 1
+        number = min(numbers)
+        pairing = self._again.get(number) or self._schedule.pairing(number)
+        self.started(pairing)
         for name in pairing.names:
             self.busy(name)
         return pairing
@@ -60,7 +74,8 @@ class Pairer:
 
     def exhausted(self, absent: Collection[str]) -> bool:
         """Whether no game is left that could be played if those of `absent` never come."""
-        return all(
+        scheduled = all(
             played >= self._schedule.games or not members.isdisjoint(absent)
             for members, played in zip(self._group, self._played, strict=True)
         )
+        return scheduled and all(not set(game.names).isdisjoint(absent) for game in self._again.values())

@@ -12,7 +12,9 @@ from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.messages import Error, ServerMessage, Turn
 from arena_protocol.session import ServerSession
 from arena_server.core.bucket import Bucket
-from arena_server.core.effects import Close, Effect, Mute, Note, Send, Unmute
+from arena_server.core.effects import Close, Effect, Journal, Mute, Note, Send, Unmute
+from arena_server.core.journal import Entry
+from arena_server.core.lag import Lag
 
 if TYPE_CHECKING:
     from arena_server.core.table import Table
@@ -25,7 +27,7 @@ class Peer:
     """One connection; `player` is None before log-in, and for one who may only watch.
 
     `turn` is a TURN on its way that the socket has not taken yet. `unasked` counts lines
-    outside games.
+    outside games. To one who `rests_until` a moment nothing more of its game is told before.
     """
 
     conn: int
@@ -36,13 +38,17 @@ class Peer:
     unasked: int = 0
     chatter: Bucket = field(default_factory=Bucket)
     muted: bool = False
+    lag: Lag = field(default_factory=Lag)
+    rests_until: int = 0
 
 
 @dataclass(slots=True, eq=False)
 class Player:
     """One entrant; `table` and `seat` while it sits in a game. Who does not play may only watch.
 
-    `barred`: on probation. `gone`: away for so long that nobody waits for it.
+    `resume` is the digest of its resume key. `barred`: paired no more, because of
+    `faulty_games` beyond those `forgiven`, or because it was `kicked`. `gone`: away for so long
+    that nobody waits for it.
     """
 
     number: int
@@ -54,6 +60,8 @@ class Player:
     table: Table | None = None
     seat: int = 0
     faulty_games: int = 0
+    forgiven: int = 0
+    kicked: bool = False
     barred: bool = False
     gone: bool = False
 
@@ -61,15 +69,23 @@ class Player:
 class Outbox:
     """Collects effects in order, and walks the session of each peer along."""
 
-    __slots__ = ("_effects",)
+    __slots__ = ("_effects", "_entries")
 
     def __init__(self) -> None:
         self._effects: list[Effect] = []
+        self._entries: list[Entry] = []
 
     def drain(self) -> list[Effect]:
-        """All effects since the last call."""
+        """All effects since the last call; what has to be durable before stands first."""
         effects, self._effects = self._effects, []
+        if self._entries:
+            effects.insert(0, Journal(tuple(self._entries)))
+            self._entries = []
         return effects
+
+    def journal(self, *entries: Entry) -> None:
+        """Add what has to be durable before any effect of this event is carried out."""
+        self._entries += entries
 
     def add(self, effect: Effect) -> None:
         """Add any effect."""

@@ -33,6 +33,11 @@ class ContestPlan:
 
     `seed` fixes every deal and nonce; the shell draws 128 random bits where the organiser
     gives none.
+    `move_limit_ms` is the most that a ply may take, 0: as much as is left; `byoyomi_ms` is what
+    each ply may take once the clock is down. `lag_quota_ms` is what may be forgiven a seat for
+    the lag of its connection, all in all in a game; 0: lag is not measured.
+    A game whose clock runs while the referee stands still for longer than `stall_ms` is void
+    and played again.
     `margin_ms` counts once, at the flag. `ready_ms` is the limit for READY, `login_ms` for
     the first line, `handover_ms` for a connection that takes no TURN because its owner reads
     nothing.
@@ -53,6 +58,10 @@ class ContestPlan:
     clock_ms: int = 20_000
     increment_ms: int = 0
     margin_ms: int = 0
+    move_limit_ms: int = 0
+    byoyomi_ms: int = 0
+    lag_quota_ms: int = 0
+    stall_ms: int = 3_000
     ready_ms: int = 30_000
     login_ms: int = 10_000
     handover_ms: int = 10_000

@@ -22,9 +22,11 @@ class Setting:
 
     plan: ContestPlan
     game: Game[Any]
+    number: int
     game_id: str
     names: tuple[str, ...]
     seed: int
+    deal_number: int
     deal: Deal
     nonce: str
     commit: str
@@ -37,7 +39,9 @@ class Setting:
         deal = game.deal(seed)
         nonce = ids.nonce(plan.seed, game_id)
         commit = commitment(nonce, deal.board, deal.sequence)
-        return cls(plan, game, game_id, pairing.names, seed, deal, nonce, commit)
+        return cls(
+            plan, game, pairing.number, game_id, pairing.names, seed, pairing.deal, deal, nonce, commit
+        )
 
     def offer(self, seat: int) -> list[wire.ServerMessage]:
         """GAME, STATE and, if there is something in sight, NEXT: for `seat`, or for spectators (0)."""
@@ -60,6 +64,9 @@ class Setting:
             increment=self.plan.increment_ms,
             zombie=self.game.zombie_move,
             commit=self.commit,
+            move_limit=self.plan.move_limit_ms or None,
+            byoyomi=self.plan.byoyomi_ms or None,
+            lag_quota=self.plan.lag_quota_ms or None,
             options=self.game.options(),
         )
 
@@ -93,6 +100,9 @@ class Setting:
             clock_ms=self.plan.clock_ms,
             increment_ms=self.plan.increment_ms,
             margin_ms=self.plan.margin_ms,
+            move_limit_ms=self.plan.move_limit_ms,
+            byoyomi_ms=self.plan.byoyomi_ms,
+            lag_quota_ms=self.plan.lag_quota_ms,
             plies=plies,
             faults=faults,
             final=final,

@@ -96,7 +96,7 @@ class Spectators:
 
     def update(self, number: int, now: int) -> None:
         """Something was said in game `number`, or the moment has come to show it."""
-        if self._watchers[number] or self._feeds[number].closed:
+        if number in self._feeds and (self._watchers[number] or self._feeds[number].closed):
             self._show(number, now)
             self._plan(number)
 

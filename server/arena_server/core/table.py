@@ -23,6 +23,11 @@ from arena_server.core.plan import ContestPlan
 #: Lines that are well-formed, and tell of a wrong moment only.
 _UNASKED = frozenset({ErrorCode.UNEXPECTED, ErrorCode.NO_SUCH_GAME})
 
+#: Of a long game a newcomer gets so many bytes at once, and more after a rest: well below what
+#: the shell keeps for a slow reader, and 3 MB a second all the same.
+PORTION = 32 * 1024
+REST = 10_000_000
+
 
 @dataclass(slots=True)
 class _Conduct:
@@ -35,14 +40,14 @@ class _Conduct:
 class Table:
     """Game `number` of the contest and its players, in the order of the seats.
 
-    `kept` tells that the record has been given away to be stored.
+    `kept` tells that the record has been given away to be stored, `told` that the result may be told.
     """
 
     def __init__(self, number: int, match: Match, players: tuple[Player, ...], out: Outbox) -> None:
         self.number = number
         self.match = match
         self.players = players
-        self.kept = False
+        self.kept = self.told = False
         self._plan: ContestPlan = match.setting.plan
         self._out = out
         self._conduct = [_Conduct() for _ in players]
@@ -87,7 +92,7 @@ class Table:
 
     def quit(self, player: Player, now: int) -> None:
         """`player` said QUIT: its connection is gone, and the game goes on without it."""
-        self.match.leave(player.seat)
+        self.match.leave(player.seat, now)
         self.match.fault(player.seat, FaultKind.QUIT, b"QUIT", now)
 
     def handed(self, peer: Peer, player: Player, ply: int, at: int) -> None:
@@ -103,12 +108,31 @@ class Table:
         seat = self.match.expire(now)
         return self.players[seat - 1] if seat else None
 
-    def flush(self) -> None:
-        """Send what the match has to say."""
+    def journal(self) -> None:
+        """What the match has accepted comes before what it has to say."""
+        if entries := self.match.entries():
+            self._out.journal(*entries)
+
+    def flush(self, now: int) -> None:
+        """Send what the match has to say, to nobody more at once than it can be expected to take."""
         for player in self.players:
-            lines, turn = self.match.take(player.seat)
-            if player.peer is not None and (lines or turn is not None):
-                self._send(player.peer, lines, turn)
+            peer = player.peer
+            if peer is None or player.table is not self or now < peer.rests_until:
+                continue
+            lines, turn = self.match.take(player.seat, PORTION)
+            if lines or turn is not None:
+                self._send(peer, lines, turn)
+            if self.match.behind(player.seat):
+                peer.rests_until = now + REST
+
+    @property
+    def rest(self) -> int | None:
+        """When somebody is to be sent more, None if everybody has heard all there is."""
+        return min((peer.rests_until for peer in map(self._behind, self.players) if peer), default=None)
+
+    def _behind(self, player: Player) -> Peer | None:
+        """The connection of a player that has not heard all yet."""
+        return player.peer if player.table is self and self.match.behind(player.seat) else None
 
     def _send(self, peer: Peer, lines: list[Said], turn: Turn | None) -> None:
         session = peer.session
@@ -121,10 +145,17 @@ class Table:
         peer.turn = turn, line
         self._out.add(Send(peer.conn, data + line, (self.match.setting.game_id, turn.ply)))
 
-    def dissolve(self) -> None:
-        """The result is told: the players get up, and whoever was mute is heard again."""
-        for player in self.players:
+    def dissolve(self) -> list[Player]:
+        """The result is told: whoever has heard it gets up, and if it was mute is heard again."""
+        free = [player for player in self.players if player.table is self and not self._behind(player)]
+        for player in free:
             player.table, player.seat = None, 0
             if player.peer is not None:
                 player.peer.unasked = 0
                 self._out.unmute(player.peer)
+        return free
+
+    @property
+    def empty(self) -> bool:
+        """Whether nobody sits here any more."""
+        return all(player.table is not self for player in self.players)

@@ -1,21 +1,25 @@
-"""SQLAlchemy engines over one SQLite file. It must not know: tables."""
+"""SQLAlchemy engines over one database. It must not know: tables."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Engine, create_engine, event
+from sqlalchemy import URL, Engine, create_engine, event, make_url
 
 from arena_server.store.probe import BUSY_TIMEOUT_S
+from arena_server.store.url import Database
 
 
-def open_engine(path: Path, *, durable: bool = False) -> Engine:
-    """An engine over `path`; a `durable` one is for the writer: what it commits survives a power cut.
+def open_engine(database: Database, *, durable: bool = False) -> Engine:
+    """An engine over `database`; a `durable` one is for the writer: what it commits survives a power cut.
 
-    Its checkpoints do not come by themselves, for each stalls whoever commits by 8-16 ms.
+    On SQLite its checkpoints do not come by themselves, for each stalls whoever commits by
+    8-16 ms. A server of PostgreSQL waits for its disk by default (synchronous_commit).
     """
-    url = URL.create("sqlite", database=str(path))
+    if not isinstance(database, Path):
+        return create_engine(make_url(database.url).set(drivername="postgresql+psycopg"))
+    url = URL.create("sqlite", database=str(database))
     engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_S})
     if durable:
         event.listen(engine, "connect", _make_durable)

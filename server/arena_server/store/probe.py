@@ -1,4 +1,4 @@
-"""Is this database ours, whole and writable? Asked before a server listens, in a few milliseconds.
+"""Is this database ours, whole and writable? Asked before a server listens; of a file, in milliseconds.
 
 It uses the driver beneath SQLAlchemy, which alone would take longer to import than a server
 has to start. It must not know: tables.
@@ -12,28 +12,47 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from arena_server.errors import StoreError
+from arena_server.store.url import Database
 
 #: Written into the header of the file (`PRAGMA application_id`): "Aren".
 APPLICATION_ID = 0x4172656E
 #: The layout of the tables (`PRAGMA user_version`); a change that old readers would misread adds one.
-LAYOUT = 1
+LAYOUT = 2
 #: How long another program may hold the database before it counts as locked.
 BUSY_TIMEOUT_S = 2.0
 
 
-def probe(path: Path) -> None:
-    """Check that results can be written to `path`, and make the file if there is none.
+def probe(database: Database) -> None:
+    """Check that results can be written to `database`; a file is made if there is none.
 
     Raises StoreError with one line that says what is wrong and what to do.
     """
+    if isinstance(database, Path):
+        _probe_file(database)
+    else:
+        from arena_server.store.postgres import probe_server
+
+        probe_server(database, LAYOUT, writing=True)
+
+
+def _probe_file(path: Path) -> None:
     with _told(path), closing(_connect(path)) as database:
         database.execute("BEGIN IMMEDIATE")
         _check_header(path, database)
         database.execute("ROLLBACK")
 
 
-def probe_readable(path: Path) -> None:
-    """Check that `path` is a database of ours to read from. Raises StoreError."""
+def probe_readable(database: Database) -> None:
+    """Check that `database` is one of ours to read from. Raises StoreError."""
+    if isinstance(database, Path):
+        _probe_readable_file(database)
+    else:
+        from arena_server.store.postgres import probe_server
+
+        probe_server(database, LAYOUT, writing=False)
+
+
+def _probe_readable_file(path: Path) -> None:
     if not path.exists():
         raise StoreError(f"{path}: no such database; has a contest been played here? Try --database")
     with _told(path), closing(_connect(path)) as database:
@@ -66,9 +85,13 @@ def _told(path: Path) -> Iterator[None]:
         raise StoreError(describe(path, error)) from None
 
 
-def describe(path: Path, error: BaseException) -> str:
+def describe(database: Database, error: BaseException) -> str:
     """One line for an error of the driver, with the next step where there is one."""
-    text = str(error)
+    if not isinstance(database, Path):
+        from arena_server.store.postgres import describe_server
+
+        return describe_server(database, error)
+    path, text = database, str(error)
     if "locked" in text:
         return f"{path}: the database is locked by another program; stop it or choose another --database"
     if "malformed" in text or "not a database" in text:

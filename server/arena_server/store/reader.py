@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -17,6 +16,7 @@ from arena_server.errors import StoreError
 from arena_server.store.engine import open_engine
 from arena_server.store.probe import describe, probe_readable
 from arena_server.store.tables import Bot, Contest, Fault, Game
+from arena_server.store.url import Database
 
 VOID = "void"
 
@@ -27,7 +27,7 @@ class Results:
     Every method raises StoreError, with one line, for what is not there or cannot be read.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Database) -> None:
         probe_readable(path)
         self._path = path
         self._engine = open_engine(path)

@@ -14,11 +14,19 @@ RUNNING, FINISHED, STOPPED = "running", "finished", "stopped"
 class Base(MappedAsDataclass, DeclarativeBase, kw_only=True):
     """All tables; times are UTC without a zone, lists are JSON."""
 
-    type_annotation_map: ClassVar[dict[Any, Any]] = {list[str]: JSON, list[int]: JSON, dict[str, str]: JSON}
+    type_annotation_map: ClassVar[dict[Any, Any]] = {
+        list[str]: JSON,
+        list[int]: JSON,
+        dict[str, str]: JSON,
+        dict[str, Any]: JSON,
+    }
 
 
 class Contest(Base):
-    """One contest of `games` games. `seed` is text, for it may have 128 bits; it gives away all deals."""
+    """One contest of `games` games. `seed` is text, for it may have 128 bits; it gives away all deals.
+
+    `plan` is all that has to be the same when the contest is taken up again (`takeup.plain_plan`).
+    """
 
     __tablename__ = "contests"
 
@@ -35,6 +43,7 @@ class Contest(Base):
     increment_ms: Mapped[int]
     margin_ms: Mapped[int]
     software: Mapped[str]
+    plan: Mapped[dict[str, Any]]
     started_at: Mapped[datetime]
     ended_at: Mapped[datetime | None] = mapped_column(default=None)
     status: Mapped[str] = mapped_column(default=RUNNING)
@@ -80,3 +89,16 @@ class Fault(Base):
     ply: Mapped[int]
     kind: Mapped[str]
     line: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class JournalRow(Base):
+    """Entries of an unfinished contest (`core/journal.py`) in the order of `id`: msgpack and its SHA-256.
+
+    Rows go once newer ones hold all of theirs that still matters.
+    """
+
+    __tablename__ = "journal"
+
+    id: Mapped[int] = mapped_column(primary_key=True, init=False)
+    contest_id: Mapped[int] = mapped_column(ForeignKey("contests.id"), index=True)
+    payload: Mapped[bytes] = mapped_column(LargeBinary)

@@ -1,8 +1,11 @@
-"""One thread that owns the database: records in, word of their durability out.
+"""One thread that owns the database: entries and records in, word of their durability out.
 
 A commit waits for the disk, so it must not happen on the loop's thread. Whatever waits is
-committed together. The error contract: after the first failure `failed` is called once, and
-nothing is reported as stored that is not. It must not know: the loop, the contest's rules.
+committed together, in its order. The error contract: after the first failure `failed` is
+called once, and nothing is reported as durable that is not.
+It must not know: the loop, the contest's rules.
+
+    start -> look (is there an unfinished contest?) -> found -> enter -> journal, put ... -> close
 """
 
 from __future__ import annotations
@@ -11,25 +14,23 @@ import queue
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from arena_protocol.record import GameRecord, encode
+from arena_protocol.record import GameRecord
+from arena_server.core.journal import Entry
 from arena_server.core.plan import ContestPlan
 from arena_server.errors import StoreError
-from arena_server.store.probe import APPLICATION_ID, LAYOUT, describe
+from arena_server.store.probe import describe
+from arena_server.store.url import Database
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
-    from sqlalchemy.orm import Session
+    from arena_server.store.book import Book
+    from arena_server.store.takeup import Unfinished
 
-#: Games committed together at most; a commit costs 0.2 ms, so more gains nothing.
-BATCH = 256
+#: Jobs committed together at most; a commit costs 0.2 ms, so more gains nothing.
+BATCH = 1024
 #: Nothing to write for so long: time for a checkpoint.
 IDLE_S = 1.0
-#: Under a load that never pauses the log would grow for ever: checkpoint after so many games.
-CHECKPOINT_GAMES = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +38,29 @@ class Opening:
     """What is known of a contest at its start.
 
     `options` are the game's own, as GAME prints them; `games` is how many are to be played.
+    An unfinished contest of the same name is taken up unless a `new` one is wanted; its seed
+    may be any unless this one's was `seeded` on purpose.
     """
 
     plan: ContestPlan
     options: Mapping[str, str]
     names: Sequence[str]
     games: int
+    new: bool = False
+    seeded: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class _Result:
+class Result:
+    """A record to be kept."""
+
     game_id: str
     record: GameRecord
+
+
+@dataclass(frozen=True, slots=True)
+class _Enter:
+    plan: ContestPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,43 +68,68 @@ class _End:
     status: str
 
 
-class Writer:
-    """Keeps one contest. Call `start`, then `put` any number of times, then `close`.
+@dataclass(frozen=True, slots=True)
+class _Close:
+    """The last job."""
 
-    `stored(game_ids)` is called after each commit, `failed(error)` at the first failure; both
-    on the writer's own thread.
+
+Job = tuple[Entry, ...] | Result | _Enter | _End | _Close
+
+
+class Writer:
+    """Keeps one contest.
+
+    Call `start`; once `found` was called `enter`; then `journal` and `put` any number of times,
+    `end` when the contest is over, and `close`.
+
+    `found(unfinished)` tells what there is to take up, None if nothing. `committed(groups,
+    game_ids)` is called after each commit: so many calls of `journal` are durable by now, and
+    the records of these games; `failed(error)` at the first failure. All are called on the
+    writer's own thread.
     """
 
     def __init__(
         self,
-        path: Path,
+        database: Database,
         opening: Opening,
         *,
-        stored: Callable[[list[str]], None],
+        found: Callable[[Unfinished | None], None],
+        committed: Callable[[int, list[str]], None],
         failed: Callable[[StoreError], None],
     ) -> None:
-        self._path: Final = path
+        self._database: Final = database
         self._opening: Final = opening
-        self._stored = stored
+        self._found = found
+        self._committed = committed
         self._failed = failed
-        self._jobs: queue.SimpleQueue[_Result | _End] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
         # A daemon: whoever ends without `close` has crashed, and must not hang on top of that.
         self._thread = threading.Thread(target=self._run, name="store", daemon=True)
-        self._bots: dict[str, int] = {}
-        self._contest = 0
-        self._unsettled = 0
+        self._groups = 0
 
     def start(self) -> None:
-        """Open the database and enter the contest, on the thread; failures come by `failed`."""
+        """Open the database and look for the contest, on the thread; failures come by `failed`."""
         self._thread.start()
 
-    def put(self, game_id: str, record: GameRecord) -> None:
-        """Queue a record; never waits."""
-        self._jobs.put(_Result(game_id, record))
+    def enter(self, plan: ContestPlan) -> None:
+        """Begin the contest, or go on with the one that was found."""
+        self._jobs.put(_Enter(plan))
 
-    def close(self, status: str) -> None:
-        """Write what is queued, mark the contest as `finished` or `stopped`, and end. Waits for the disk."""
+    def journal(self, entries: tuple[Entry, ...]) -> None:
+        """Queue entries that are durable all or none; never waits."""
+        self._jobs.put(entries)
+
+    def put(self, game_id: str, record: GameRecord) -> None:
+        """Queue a record; never waits. The entries of its game are dropped once it is kept."""
+        self._jobs.put(Result(game_id, record))
+
+    def end(self, status: str) -> None:
+        """Mark the contest as `finished` or `stopped`; never waits."""
         self._jobs.put(_End(status))
+
+    def close(self) -> None:
+        """Write what is queued and end. Waits for the disk."""
+        self._jobs.put(_Close())
         self._thread.join()
 
     # -- on the thread
@@ -100,140 +137,57 @@ class Writer:
     def _run(self) -> None:
         try:
             self._write_all()
+        except StoreError as error:
+            self._failed(error)
         except Exception as error:  # the thread's boundary: nobody else would hear of it
             # SQLAlchemy wraps what the driver said; the driver says it more plainly.
             cause: BaseException = getattr(error, "orig", None) or error
-            self._failed(StoreError(describe(self._path, cause)))
+            self._failed(StoreError(describe(self._database, cause)))
 
     def _write_all(self) -> None:
-        from arena_server.store.engine import open_engine
+        # Imported here, on the thread: SQLAlchemy takes longer than the port needs to open.
+        from arena_server.store.book import Book
 
-        engine = open_engine(self._path, durable=True)
-        try:
-            self._enter(engine)
-            while self._write_batch(engine):
+        with Book(self._database) as book:
+            self._found(book.look(self._opening))
+            while self._write_batch(book):
                 pass
-            with engine.connect() as connection:
-                self._checkpoint(connection, "TRUNCATE")
-        finally:
-            engine.dispose()
 
-    def _enter(self, engine: Engine) -> None:
-        """Make the tables if there are none, and the rows of this contest and its bots."""
-        from sqlalchemy.orm import Session
-
-        from arena_server.store import tables
-
-        with engine.begin() as connection:
-            tables.Base.metadata.create_all(connection)
-            connection.exec_driver_sql(f"PRAGMA application_id={APPLICATION_ID}")
-            connection.exec_driver_sql(f"PRAGMA user_version={LAYOUT}")
-        with Session(engine) as session:
-            contest = tables.Contest(**_contest_columns(self._opening), started_at=_now())
-            session.add(contest)
-            session.flush()
-            bots = [tables.Bot(contest_id=contest.id, name=name) for name in self._opening.names]
-            session.add_all(bots)
-            session.commit()
-            self._contest = contest.id
-            self._bots = {bot.name: bot.id for bot in bots}
-
-    def _write_batch(self, engine: Engine) -> bool:
+    def _write_batch(self, book: Book) -> bool:
         """Commit what waits, all together. Returns False at the end."""
-        from sqlalchemy.orm import Session
+        jobs = self._take(book)
+        entries: list[Entry] = []
+        results: list[Result] = []
+        with book.transaction():
+            for job in jobs:
+                if isinstance(job, tuple):
+                    entries += job
+                elif isinstance(job, Result):
+                    results.append(job)
+                elif isinstance(job, _Enter):
+                    book.enter(self._opening, job.plan)
+                elif isinstance(job, _End):
+                    book.end(job.status)
+            book.add(entries, [(result.game_id, result.record) for result in results])
+        self._groups += sum(isinstance(job, tuple) for job in jobs)
+        if entries or results:
+            self._committed(self._groups, [result.game_id for result in results])
+        book.tidy()
+        return not isinstance(jobs[-1], _Close)
 
-        jobs = self._take(engine)
-        results = [job for job in jobs if isinstance(job, _Result)]
-        end = next((job for job in jobs if isinstance(job, _End)), None)
-        with Session(engine) as session:
-            for result in results:
-                self._add(session, result)
-            if end is not None:
-                self._end(session, end.status)
-            session.commit()
-        self._unsettled += len(results)
-        if results:
-            self._stored([result.game_id for result in results])
-        return end is None
-
-    def _take(self, engine: Engine) -> list[_Result | _End]:
+    def _take(self, book: Book) -> list[Job]:
         """Wait for a job, and take with it what else is there."""
-        jobs = [self._first(engine)]
-        while len(jobs) < BATCH and not isinstance(jobs[-1], _End):
+        jobs = [self._first(book)]
+        while len(jobs) < BATCH and not isinstance(jobs[-1], _Close):
             try:
                 jobs.append(self._jobs.get_nowait())
             except queue.Empty:
                 break
         return jobs
 
-    def _first(self, engine: Engine) -> _Result | _End:
-        if self._unsettled == 0:
-            return self._jobs.get()
+    def _first(self, book: Book) -> Job:
         try:
-            return self._jobs.get(timeout=0 if self._unsettled >= CHECKPOINT_GAMES else IDLE_S)
+            return self._jobs.get(timeout=IDLE_S if book.unsettled else None)
         except queue.Empty:
-            with engine.connect() as connection:
-                self._checkpoint(connection, "PASSIVE")
+            book.settle()
             return self._jobs.get()
-
-    def _checkpoint(self, connection: Connection, mode: str) -> None:
-        connection.exec_driver_sql(f"PRAGMA wal_checkpoint({mode})")
-        self._unsettled = 0
-
-    def _add(self, session: Session, result: _Result) -> None:
-        from arena_server.store import tables
-
-        record = result.record
-        game = tables.Game(
-            contest_id=self._contest,
-            game_id=result.game_id,
-            names=list(record.names),
-            totals=list(record.totals),
-            end=record.end,
-            plies=len(record.plies),
-            stored_at=_now(),
-            record=encode(record),
-        )
-        session.add(game)
-        session.flush()
-        for fault in record.faults:
-            bot = self._bots[record.names[fault.seat - 1]] if fault.seat else None
-            session.add(
-                tables.Fault(
-                    game_pk=game.id,
-                    bot_id=bot,
-                    seat=fault.seat,
-                    ply=fault.ply,
-                    kind=str(fault.kind),
-                    line=fault.line,
-                )
-            )
-
-    def _end(self, session: Session, status: str) -> None:
-        from arena_server.store import tables
-
-        contest = session.get_one(tables.Contest, self._contest)
-        contest.status = status
-        contest.ended_at = _now()
-
-
-def _contest_columns(opening: Opening) -> dict[str, Any]:
-    plan = opening.plan
-    return {
-        "name": plan.name,
-        "game": plan.game,
-        "options": dict(opening.options),
-        "format": plan.format,
-        "games_per_pair": plan.games_per_pair,
-        "games": opening.games,
-        "scoring": plan.scoring,
-        "seed": str(plan.seed),
-        "clock_ms": plan.clock_ms,
-        "increment_ms": plan.increment_ms,
-        "margin_ms": plan.margin_ms,
-        "software": plan.software,
-    }
-
-
-def _now() -> datetime:
-    return datetime.now(UTC).replace(tzinfo=None)

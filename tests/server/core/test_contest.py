@@ -6,7 +6,7 @@ from hashlib import sha256
 
 from arena_protocol.record import decode, encode
 from arena_server.core import ids
-from arena_server.core.effects import Finished, Send, Store
+from arena_server.core.effects import Finished, Journal, Send, Store
 from arena_server.core.events import Received, Stored, Tick
 
 from .stage import MS, Stage, seated
@@ -307,7 +307,7 @@ def test_a_line_for_many_is_printed_once() -> None:
 def test_one_write_a_seat_a_turn() -> None:
     stage = seated("ann", "bob")
     effects = stage.contest.handle(Received(stage.conns["ann"], b"MOVE 7", 0), 0)
-    assert [type(effect) for effect in effects] == [Send, Send]
+    assert [type(effect) for effect in effects] == [Journal, Send, Send]
     assert [effect.turn for effect in effects if isinstance(effect, Send)] == [None, ("g1", 2)]
 
 

@@ -30,7 +30,7 @@ def started(**plan: object) -> Match:
 
 
 def lines(match: Match, seat: int) -> list[str]:
-    said, turn = match.take(seat)
+    said, turn = match.take(seat, 10**6)
     return [line.decode().split()[0] for _, line in said] + (["TURN"] if turn else [])
 
 
@@ -38,7 +38,7 @@ def test_each_line_is_given_once_a_connection() -> None:
     match = started()
     assert lines(match, 1) == ["GAME", "STATE", "NEXT", "START", "TURN"]
     assert lines(match, 1) == []
-    match.leave(1)
+    match.leave(1, 0)
     assert lines(match, 1) == []
     match.back(1, 0)
     assert lines(match, 1) == ["GAME", "STATE", "NEXT", "START", "TURN"]
@@ -53,7 +53,7 @@ def test_calls_that_mean_nothing_change_nothing() -> None:
     match.move(2, "7", b"", 0, 0)  # not its turn
     assert match.plies == []
     assert match.deadline == 101 * MS
-    match.void()
+    match.void("stopped", 0)
     match.fault(1, FaultKind.QUIT, b"", 0)
     match.move(1, "7", b"", 0, 0)
     assert [fault.kind for fault in match.faults] == ["void"]
@@ -89,7 +89,7 @@ class Runner:
         if verb in ("fault", "leave", "back", "expire") or seat not in self.away:
             getattr(self, verb)(seat, wait)
         for place in (1, 2):
-            self.told.append(repr(self.match.take(place)))
+            self.told.append(repr(self.match.take(place, 10**6)))
 
     def ready(self, seat: int, _: int) -> None:
         self.match.ready(seat, self.now, self.now)
@@ -112,7 +112,7 @@ class Runner:
 
     def leave(self, seat: int, _: int) -> None:
         self.away.add(seat)
-        self.match.leave(seat)
+        self.match.leave(seat, self.now)
 
     def back(self, seat: int, _: int) -> None:
         if seat in self.away:
@@ -140,6 +140,6 @@ def test_the_same_calls_give_the_same_lines_and_a_true_record(
     assert run(matches[0], steps) == run(matches[1], steps)
     for match in matches:
         if match.phase is not Phase.OVER:
-            match.void()
+            match.void("stopped", 0)
         verify(match.record())
     assert matches[0].record() == matches[1].record()

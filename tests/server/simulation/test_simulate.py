@@ -79,7 +79,7 @@ def _break(how: str, patch: pytest.MonkeyPatch) -> None:
 
     settle, stored, move = Hall.settle, Hall.stored, Match.move
     if how == "blame":
-        patch.setattr(Match, "leave", lambda self, seat: self.fault(seat, FaultKind.QUIT, b"", 0))
+        patch.setattr(Match, "leave", lambda self, seat, now: self.fault(seat, FaultKind.QUIT, b"", 0))
     elif how == "early":
 
         def told_at_once(self, table, now):  # type: ignore[no-untyped-def]

@@ -1,0 +1,237 @@
+"""The database as the writer's thread holds it: one connection, one contest.
+
+Every method raises what SQLAlchemy or its driver raises; the writer makes one line of it.
+It must not know: threads, queues, when something is to be written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from sqlalchemy import delete, func, insert, select, text
+from sqlalchemy.orm import Session
+
+from arena_protocol.record import GameRecord, encode
+from arena_server.core.hall import number_of
+from arena_server.core.journal import Entry, Live
+from arena_server.core.plan import ContestPlan
+from arena_server.store import tables
+from arena_server.store.claim import Claim
+from arena_server.store.engine import open_engine
+from arena_server.store.payload import pack
+from arena_server.store.postgres import LAYOUT_QUERY, MARK, check_comment
+from arena_server.store.probe import APPLICATION_ID, LAYOUT
+from arena_server.store.takeup import Unfinished, check_same, find, load, plain_plan
+from arena_server.store.url import Database
+from arena_server.store.writer import Opening
+
+#: Under a load that never pauses SQLite's log would grow for ever: checkpoint after so many rows.
+CHECKPOINT_ROWS = 5_000
+#: The journal is rewritten once it has so many entries, and four times as many as still matter.
+COMPACT_ENTRIES = 20_000
+#: Entries a row when it is rewritten: packing more at once would hold up the loop.
+ROW_ENTRIES = 500
+
+
+class Book:
+    """An open database; use it in a `with` statement. `unsettled` counts rows since the last checkpoint."""
+
+    def __init__(self, database: Database) -> None:
+        self.unsettled = 0
+        self._database: Final = database
+        self._engine = open_engine(database, durable=True)
+        self._claim: Claim | None = None
+        self._contest = 0
+        self._bots: dict[str, int] = {}
+        self._live = Live()
+        self._entries = 0
+        self._found: Unfinished | None = None
+
+    def __enter__(self) -> Self:
+        self._connection = self._engine.connect()
+        with self._connection.begin():
+            self._lay_out()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if error is None and isinstance(self._database, Path):
+                self._checkpoint("TRUNCATE")
+        finally:
+            self._connection.close()
+            self._engine.dispose()
+            if self._claim is not None:
+                self._claim.release()
+
+    def _lay_out(self) -> None:
+        """Make the tables if there are none, and say that they are ours."""
+        connection = self._connection
+        if isinstance(self._database, Path):
+            tables.Base.metadata.create_all(connection)
+            connection.exec_driver_sql(f"PRAGMA application_id={APPLICATION_ID}")
+            connection.exec_driver_sql(f"PRAGMA user_version={LAYOUT}")
+            return
+        check_comment(self._database, connection.execute(text(LAYOUT_QUERY)).fetchone(), LAYOUT)
+        tables.Base.metadata.create_all(connection)
+        connection.execute(text(f"COMMENT ON TABLE contests IS '{MARK} {LAYOUT}'"))
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """What is written in it becomes durable at its end, all or none."""
+        with self._connection.begin():
+            yield
+
+    # -- a contest
+
+    def look(self, opening: Opening) -> Unfinished | None:
+        """The unfinished contest that is to go on, claimed; None if a new one is to begin.
+
+        Raises StoreError if there is one that was begun with another plan, or that another
+        server plays, and ValueError for a damaged journal.
+        """
+        with self._connection.begin(), self._session() as session:
+            contest = None if opening.new else find(session, opening.plan.name)
+            if contest is None:
+                return None
+            check_same(self._database, contest, opening.plan, opening.names, opening.seeded)
+            self._claim = Claim(self._database, self._connection, contest.id)
+            self._found = load(session, contest)
+        return self._found
+
+    def enter(self, opening: Opening, plan: ContestPlan) -> None:
+        """Begin the contest, or go on with the one that was found."""
+        with self._session() as session:
+            if self._found is None:
+                self._begin(session, opening, plan)
+            else:
+                self._go_on(session, self._found)
+            session.flush()
+            bots = select(tables.Bot).where(tables.Bot.contest_id == self._contest)
+            self._bots = {bot.name: bot.id for bot in session.scalars(bots)}
+
+    def _session(self) -> Session:
+        """Open a session within the transaction of the connection, which outlives it."""
+        return Session(self._connection)
+
+    def _begin(self, session: Session, opening: Opening, plan: ContestPlan) -> None:
+        contest = tables.Contest(
+            name=plan.name,
+            game=plan.game,
+            options=dict(opening.options),
+            format=plan.format,
+            games_per_pair=plan.games_per_pair,
+            games=opening.games,
+            scoring=plan.scoring,
+            seed=str(plan.seed),
+            clock_ms=plan.clock_ms,
+            increment_ms=plan.increment_ms,
+            margin_ms=plan.margin_ms,
+            software=plan.software,
+            plan=plain_plan(plan, opening.names),
+            started_at=_now(),
+        )
+        session.add(contest)
+        session.flush()
+        self._contest = contest.id
+        session.add_all(tables.Bot(contest_id=contest.id, name=name) for name in opening.names)
+        self._claim = Claim(self._database, self._connection, contest.id)
+
+    def _go_on(self, session: Session, found: Unfinished) -> None:
+        contest = session.get_one(tables.Contest, found.contest)
+        contest.status, contest.ended_at = tables.RUNNING, None
+        self._contest = found.contest
+        self._live.add(found.past.entries)
+        for game in found.past.results:
+            self._live.forget(game.number)
+        self._compact()
+        self._found = None  # it may be large, and is not needed any more
+
+    def end(self, status: str) -> None:
+        """Mark the contest as over; of one that is finished nothing has to be taken up any more."""
+        with self._session() as session:
+            contest = session.get_one(tables.Contest, self._contest)
+            contest.status, contest.ended_at = status, _now()
+            session.flush()
+        if status == tables.FINISHED:
+            self._live = Live()
+            self._compact()
+
+    # -- entries and records
+
+    def add(self, entries: Sequence[Entry], results: Sequence[tuple[str, GameRecord]]) -> None:
+        """Write entries and records; of a game whose record is kept, the entries matter no more."""
+        if entries:
+            self._add_row(entries)
+            self._live.add(entries)
+        if results:
+            with self._session() as session:
+                for game_id, record in results:
+                    self._add_result(session, game_id, record)
+                    self._live.forget(number_of(game_id))
+                session.flush()
+
+    def _add_row(self, entries: Sequence[Entry]) -> None:
+        row = {"contest_id": self._contest, "payload": pack(entries)}
+        self._connection.execute(insert(tables.JournalRow), row)
+        self._entries += len(entries)
+        self.unsettled += 1
+
+    def _add_result(self, session: Session, game_id: str, record: GameRecord) -> None:
+        game = tables.Game(
+            contest_id=self._contest,
+            game_id=game_id,
+            names=list(record.names),
+            totals=list(record.totals),
+            end=record.end,
+            plies=len(record.plies),
+            stored_at=_now(),
+            record=encode(record),
+        )
+        session.add(game)
+        session.flush()
+        for fault in record.faults:
+            fields: dict[str, Any] = {"seat": fault.seat, "ply": fault.ply, "line": fault.line}
+            bot = self._bots[record.names[fault.seat - 1]] if fault.seat else None
+            session.add(tables.Fault(game_pk=game.id, bot_id=bot, kind=str(fault.kind), **fields))
+        self.unsettled += 1
+
+    # -- tidiness
+
+    def tidy(self) -> None:
+        """Keep journal and log small, between two commits."""
+        if self._entries > COMPACT_ENTRIES and self._entries > 4 * len(self._live):
+            with self._connection.begin():
+                self._compact()
+        if self.unsettled >= CHECKPOINT_ROWS:
+            self.settle()
+
+    def _compact(self) -> None:
+        """Write anew what still matters, and drop all older rows."""
+        mine = tables.JournalRow.contest_id == self._contest
+        last = self._connection.scalar(select(func.max(tables.JournalRow.id)).where(mine)) or 0
+        self._entries = 0
+        entries = list(self._live)
+        for begin in range(0, len(entries), ROW_ENTRIES):
+            self._add_row(entries[begin : begin + ROW_ENTRIES])
+        self._connection.execute(delete(tables.JournalRow).where(mine, tables.JournalRow.id <= last))
+
+    def settle(self) -> None:
+        """Nothing is to be written for a while: a good time for what would hold up a commit."""
+        self.unsettled = 0
+        if isinstance(self._database, Path):
+            self._checkpoint("PASSIVE")
+
+    def _checkpoint(self, mode: str) -> None:
+        self._connection.exec_driver_sql(f"PRAGMA wal_checkpoint({mode})")
+        self._connection.rollback()
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(tzinfo=None)

@@ -1,0 +1,60 @@
+"""One server a contest: a claim that ends with the process that made it, however it ends.
+
+On a file it is a lock on one byte of `arena.db-claims`, the byte of the contest's number; on
+PostgreSQL an advisory lock of the connection. It must not know: tables, games.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from sqlalchemy import Connection, text
+
+from arena_server.errors import StoreError
+from arena_server.store.url import Database
+
+#: Tells our advisory locks from those of other programs: "Aren".
+CLASS = 0x4172656E
+#: What the file of claims is called after the database.
+SUFFIX = "-claims"
+
+
+class Claim:
+    """The right to play contest `number`; keep it as long as it is played, then `release` it.
+
+    Raises StoreError if another server has it.
+    """
+
+    def __init__(self, database: Database, connection: Connection, number: int) -> None:
+        self._file: int | None = None
+        if isinstance(database, Path):
+            held = self._lock_file(database, number)
+        else:
+            # It is the connection's, whatever becomes of the transaction.
+            query = text("SELECT pg_try_advisory_lock(:kind, :number)")
+            held = bool(connection.scalar(query, {"kind": CLASS, "number": number}))
+        if not held:
+            self.release()
+            raise StoreError(
+                f"{database}: contest {number} is being played by another server; stop that one, "
+                "or begin a new contest by --new"
+            )
+
+    def _lock_file(self, path: Path, number: int) -> bool:
+        try:
+            import fcntl
+        except ImportError:  # pragma: no cover - Windows has no such locks
+            return True
+        self._file = os.open(path.with_name(path.name + SUFFIX), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, number)
+        except OSError:
+            return False
+        return True
+
+    def release(self) -> None:
+        """Let others have it."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
