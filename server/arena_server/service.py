@@ -79,6 +79,7 @@ class Service:
         self._sock = sock
         self._log = log
         self._failure: ArenaError | None = None
+        self._waiting: list[tuple[Entry, ...]] = []
         self._reason: str | None = None
         #: Somebody or something wants the server to end.
         self._leave = asyncio.Event()
@@ -95,7 +96,7 @@ class Service:
         Raises StoreError if the database failed, and ArenaError for a fault of our own.
         """
         sys.setswitchinterval(SWITCH_S)
-        loop = asyncio.get_running_loop()
+        self._loop = loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._crashed)
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self.stop, number.name)
@@ -200,15 +201,23 @@ class Service:
     # -- what the host tells (host.Service)
 
     def journal(self, entries: tuple[Entry, ...]) -> None:
-        """Queue entries for the writer."""
-        self._writer.journal(entries)
+        """Queue entries for the writer: all of one turn of the loop together, for each word to it costs."""
+        if not self._waiting:
+            self._loop.call_soon(self._pass_on)
+        self._waiting.append(entries)
+
+    def _pass_on(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        if waiting:
+            self._writer.journal(waiting)
 
     def reply(self, number: int, problem: str | None) -> None:
         """Tell whoever gave the order."""
         self.on_reply(number, problem)
 
     def store(self, game_id: str, record: GameRecord) -> None:
-        """Queue a record for the writer."""
+        """Queue a record for the writer, behind the entries that lead to it."""
+        self._pass_on()
         self._writer.put(game_id, record)
 
     def note(self, note: Note) -> None:
@@ -218,6 +227,7 @@ class Service:
     def finished(self, reason: str) -> None:
         """Nothing more will be played."""
         self._reason = reason
+        self._pass_on()
         self._writer.end(reason)
         self._settled.set()
         if self._setup.until_finished:

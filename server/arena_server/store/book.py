@@ -31,7 +31,7 @@ from arena_server.store.url import Database
 from arena_server.store.writer import Opening
 
 #: Under a load that never pauses SQLite's log would grow for ever: checkpoint after so many rows.
-CHECKPOINT_ROWS = 5_000
+CHECKPOINT_ROWS = 2_000
 #: The journal is rewritten once it has so many entries, and four times as many as still matter.
 COMPACT_ENTRIES = 20_000
 #: Entries a row when it is rewritten: packing more at once would hold up the loop.
@@ -44,6 +44,8 @@ class Book:
     def __init__(self, database: Database) -> None:
         self.unsettled = 0
         self._database: Final = database
+        self._is_file = isinstance(database, Path)
+        self._hard = True
         self._engine = open_engine(database, durable=True)
         self._claim: Claim | None = None
         self._contest = 0
@@ -83,10 +85,24 @@ class Book:
         connection.execute(text(f"COMMENT ON TABLE contests IS '{MARK} {LAYOUT}'"))
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """What is written in it becomes durable at its end, all or none."""
+    def transaction(self, *, hard: bool = True) -> Iterator[None]:
+        """What is written in it becomes durable at its end, all or none.
+
+        If it is `hard` it survives a power cut, and all before it too; else at least the end
+        of this process, which costs no wait for the disk.
+        """
+        self._prepare(hard)
         with self._connection.begin():
+            if not self._is_file and not hard:
+                self._connection.execute(text("SET LOCAL synchronous_commit = off"))
             yield
+
+    def _prepare(self, hard: bool) -> None:
+        """Have SQLite wait for the disk at the next commit, or not."""
+        if self._is_file and self._hard is not hard:
+            self._hard = hard
+            self._connection.exec_driver_sql(f"PRAGMA synchronous={'FULL' if hard else 'NORMAL'}")
+            self._connection.rollback()
 
     # -- a contest
 
@@ -207,7 +223,7 @@ class Book:
     def tidy(self) -> None:
         """Keep journal and log small, between two commits."""
         if self._entries > COMPACT_ENTRIES and self._entries > 4 * len(self._live):
-            with self._connection.begin():
+            with self.transaction():
                 self._compact()
         if self.unsettled >= CHECKPOINT_ROWS:
             self.settle()
@@ -225,7 +241,7 @@ class Book:
     def settle(self) -> None:
         """Nothing is to be written for a while: a good time for what would hold up a commit."""
         self.unsettled = 0
-        if isinstance(self._database, Path):
+        if self._is_file:
             self._checkpoint("PASSIVE")
 
     def _checkpoint(self, mode: str) -> None:

@@ -1,7 +1,8 @@
 """One thread that owns the database: entries and records in, word of their durability out.
 
 A commit waits for the disk, so it must not happen on the loop's thread. Whatever waits is
-committed together, in its order. The error contract: after the first failure `failed` is
+committed together, in its order; entries alone do not wait for it, for what the system has
+survives a crash of the server. The error contract: after the first failure `failed` is
 called once, and nothing is reported as durable that is not.
 It must not know: the loop, the contest's rules.
 
@@ -14,6 +15,7 @@ import queue
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from arena_protocol.record import GameRecord
@@ -73,7 +75,7 @@ class _Close:
     """The last job."""
 
 
-Job = tuple[Entry, ...] | Result | _Enter | _End | _Close
+Job = tuple[tuple[Entry, ...], ...] | Result | _Enter | _End | _Close
 
 
 class Writer:
@@ -83,7 +85,7 @@ class Writer:
     `end` when the contest is over, and `close`.
 
     `found(unfinished)` tells what there is to take up, None if nothing. `committed(groups,
-    game_ids)` is called after each commit: so many calls of `journal` are durable by now, and
+    game_ids)` is called after each commit: so many groups of `journal` are durable by now, and
     the records of these games; `failed(error)` at the first failure. All are called on the
     writer's own thread.
     """
@@ -115,9 +117,9 @@ class Writer:
         """Begin the contest, or go on with the one that was found."""
         self._jobs.put(_Enter(plan))
 
-    def journal(self, entries: tuple[Entry, ...]) -> None:
-        """Queue entries that are durable all or none; never waits."""
-        self._jobs.put(entries)
+    def journal(self, groups: Sequence[tuple[Entry, ...]]) -> None:
+        """Queue groups of entries, each of which is durable all or none; never waits."""
+        self._jobs.put(tuple(groups))
 
     def put(self, game_id: str, record: GameRecord) -> None:
         """Queue a record; never waits. The entries of its game are dropped once it is kept."""
@@ -156,12 +158,17 @@ class Writer:
     def _write_batch(self, book: Book) -> bool:
         """Commit what waits, all together. Returns False at the end."""
         jobs = self._take(book)
+        groups = 0
         entries: list[Entry] = []
         results: list[Result] = []
-        with book.transaction():
+        # Only entries: those of plies that no result hangs on yet. A power cut may take back what
+        # was told of a game that is not over, but never a result.
+        hard = not all(isinstance(job, tuple) for job in jobs)
+        with book.transaction(hard=hard):
             for job in jobs:
                 if isinstance(job, tuple):
-                    entries += job
+                    groups += len(job)
+                    entries += chain.from_iterable(job)
                 elif isinstance(job, Result):
                     results.append(job)
                 elif isinstance(job, _Enter):
@@ -169,7 +176,7 @@ class Writer:
                 elif isinstance(job, _End):
                     book.end(job.status)
             book.add(entries, [(result.game_id, result.record) for result in results])
-        self._groups += sum(isinstance(job, tuple) for job in jobs)
+        self._groups += groups
         if entries or results:
             self._committed(self._groups, [result.game_id for result in results])
         book.tidy()
