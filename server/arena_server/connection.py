@@ -23,6 +23,8 @@ from arena_server.stamps import ANCILLARY_BYTES, ArrivalClock
 
 #: Small reads: a bigger buffer is mapped and unmapped by the allocator at every call.
 READ_BYTES = 4096
+#: Lines of one client acted on before all others get their turn: a read may bring 2,000.
+LINES_A_TURN = 8
 #: What a client that does not read may keep us holding; then it is dropped.
 OUTPUT_LIMIT = 64 * 1024
 #: How long a closed connection is kept to let its last lines be read; closing at once with
@@ -63,6 +65,7 @@ class Connection:
 
     __slots__ = (
         "_clock",
+        "_deferred",
         "_held",
         "_lines",
         "_linger",
@@ -89,6 +92,8 @@ class Connection:
         self._clock = clock
         self._sink = sink
         self._state = _State.OPEN
+        #: Lines wait for the others' turn to be over; nothing is read meanwhile.
+        self._deferred = False
         self._lines = LineBuffer(CLIENT_LINE_LIMIT)
         self._held: deque[tuple[bytes | Overlong, int]] = deque()
         self._out = bytearray()
@@ -118,12 +123,25 @@ class Connection:
 
     def _deliver(self) -> None:
         """Tell the sink of the lines read; each of them may close or mute this connection."""
-        while self._held and self._state is _State.OPEN:
+        for _ in range(LINES_A_TURN):
+            if not self._held or self._state is not _State.OPEN:
+                return
             line, arrived = self._held.popleft()
             if isinstance(line, Overlong):
                 self._sink.overlong(self.number, line.head, arrived)
             else:
                 self._sink.received(self.number, line, arrived)
+        if self._held and self._state is _State.OPEN:
+            self._deferred = True
+            self._loop.remove_reader(self._sock)
+            self._loop.call_soon(self._go_on)
+
+    def _go_on(self) -> None:
+        """The others have had their turn."""
+        self._deferred = False
+        if self._state is _State.OPEN:
+            self._loop.add_reader(self._sock, self._readable)
+            self._deliver()
 
     def mute(self) -> None:
         """Read nothing more until `unmute`; what was read already waits."""
@@ -135,8 +153,9 @@ class Connection:
         """Read again, after the lines that wait."""
         if self._state is _State.MUTED:
             self._state = _State.OPEN
-            self._loop.add_reader(self._sock, self._readable)
-            self._deliver()
+            if not self._deferred:
+                self._loop.add_reader(self._sock, self._readable)
+                self._deliver()
 
     # -- bytes out
 
@@ -199,7 +218,7 @@ class Connection:
         """Flush, tell the client that nothing more comes, and free the socket LINGER_S later at most."""
         if self._state in (_State.CLOSING, _State.GONE):
             return
-        if self._state is _State.MUTED:
+        if self._state is _State.MUTED or self._deferred:
             self._loop.add_reader(self._sock, self._readable)
         self._state = _State.CLOSING
         self._held.clear()

@@ -17,7 +17,7 @@ from arena_protocol.messages import Error, encode
 from arena_server.sockets import set_up
 
 #: Connections accepted in one go, before those that are playing get their turn again.
-ACCEPTS_A_TURN = 64
+ACCEPTS_A_TURN = 8
 #: How long to leave the backlog alone when the system has no descriptor left.
 PAUSE_S = 0.1
 

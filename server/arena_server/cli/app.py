@@ -61,6 +61,7 @@ COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "warm-up": single("tournament", "warm_up", hidden=True),
     "bench-server": single("bench", "server", hidden=True),
     "bench-load": single("bench", "load", hidden=True),
+    "bench-attack": single("bench", "attack", hidden=True),
 }
 
 

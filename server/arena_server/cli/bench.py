@@ -41,9 +41,11 @@ def analyse(
 
 def group() -> typer.Typer:
     """Return the commands of `arena bench`."""
-    app = typer.Typer(help="Measure search and referee.", no_args_is_help=True, rich_markup_mode=None)
+    about = "Measure search, referee, and the referee under attack."
+    app = typer.Typer(help=about, no_args_is_help=True, rich_markup_mode=None)
     app.command("search")(search)
     app.command("referee")(referee)
+    app.command("hostile")(hostile)
     return app
 
 
@@ -88,6 +90,36 @@ def referee(
         print_json(measured)
     else:
         typer.echo(text_table(measured))
+
+
+def hostile(
+    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, 1,000 idle connections.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Measure what honest bots notice of an attack.
+
+    Twenty honest bots play quietly, then under each attack, then under all at once: flooders,
+    readers that never read, a thousand slow loris, floods of connections, guesses at log-ins.
+    Gives turns a second, p50 and p99 of a turn-round, their ratio to the quiet figures of the
+    same run, and the memory of 10,000 idle connections.
+
+    Example: arena bench hostile --quick
+    """
+    from arena_server.cli.bench_hostile import measure, text_table
+
+    measured = measure(quick=quick, say=lambda line: typer.echo(line, err=True))
+    if as_json:
+        print_json(measured)
+    else:
+        typer.echo(text_table(measured))
+
+
+def attack(kind: str, address: str) -> None:
+    """The attacking process of `arena bench hostile`."""
+    from arena_server.cli.bench_attack import bench_attack
+
+    host, _, port = address.rpartition(":")
+    bench_attack(kind, host, int(port))
 
 
 def server(kind: str, games: int, seconds: float) -> None:

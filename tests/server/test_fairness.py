@@ -1,0 +1,71 @@
+"""Whoever says much at once is heard a few lines at a time; the others are heard in between."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena_server.connection import LINES_A_TURN
+from arena_server.core.effects import Close, Effect, Mute, Send, Unmute
+from arena_server.core.events import Event, Lost, Received
+
+from .peers import House, house
+
+pytestmark = pytest.mark.asyncio
+
+MANY = 400
+FLOOD = b"".join(b"%03d\n" % number for number in range(MANY))
+
+
+def lines(here: House, conn: int) -> list[bytes]:
+    return [e.line for e in here.machine.events if isinstance(e, Received) and e.conn == conn]
+
+
+async def test_a_flooder_waits_for_the_others_and_loses_no_line() -> None:
+    async with house() as here:
+        flooder, honest = await here.visit(), await here.visit()
+        await flooder.say(FLOOD)
+        await honest.say(b"MOVE 6\n")
+        await here.machine.until(Received, MANY + 1)
+        heard = [e for e in here.machine.events if isinstance(e, Received)]
+        assert lines(here, 1) == FLOOD.split()
+        before = next(number for number, event in enumerate(heard) if event.conn == 2)
+        assert before <= 4 * LINES_A_TURN
+
+
+async def test_nothing_is_read_while_lines_wait_and_the_end_comes_after_them() -> None:
+    async with house() as here:
+        flooder = await here.visit()
+        await flooder.say(FLOOD)
+        flooder.sock.close()
+        await here.machine.until(Lost)
+        assert lines(here, 1) == FLOOD.split()
+
+
+@pytest.mark.parametrize("at", [b"003", b"007", b"020"])
+async def test_muted_in_the_middle_it_is_heard_from_there_on_later(at: bytes) -> None:
+    def mute(event: Event) -> list[Effect]:
+        if isinstance(event, Received) and event.line == at:
+            return [Mute(event.conn)]
+        return [Unmute(1)] if isinstance(event, Received) and event.conn == 2 else []
+
+    async with house(mute) as here:
+        flooder, other = await here.visit(), await here.visit()
+        await flooder.say(FLOOD)
+        await here.machine.until(Received, int(at) + 1)
+        await other.say(b"go on\n")
+        await here.machine.until(Received, MANY + 1)
+        assert lines(here, 1) == FLOOD.split()
+
+
+@pytest.mark.parametrize("at", [b"003", b"007"])
+async def test_closed_in_the_middle_it_is_told_why_and_let_go(at: bytes) -> None:
+    def close(event: Event) -> list[Effect]:
+        if isinstance(event, Received) and event.line == at:
+            return [Send(event.conn, b"ERROR flood\n"), Close(event.conn)]
+        return []
+
+    async with house(close) as here:
+        flooder = await here.visit()
+        await flooder.say(FLOOD)
+        assert await flooder.everything() == b"ERROR flood\n"
+        assert lines(here, 1)[-1] == at
