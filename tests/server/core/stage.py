@@ -11,8 +11,9 @@ from itertools import count
 
 from arena_protocol.record import GameRecord, verify
 from arena_server.core.contest import Contest
-from arena_server.core.effects import Close, Effect, Finished, Mute, Note, Send, Store, Unmute
+from arena_server.core.effects import Close, Effect, Finished, Journal, Mute, Note, Send, Store, Unmute
 from arena_server.core.events import Event, Handed, Lost, Opened, Overlong, Received, Stop, Stored, Tick
+from arena_server.core.journal import Live, PastGame
 from arena_server.core.plan import ContestPlan, Entrant
 
 MS = 1_000_000
@@ -124,6 +125,22 @@ class Stage:
         self.now = end
 
     # -- what came of it
+
+    def journal(self) -> tuple[Live, list[PastGame]]:
+        """What is durable, if every write was."""
+        live, results = Live(), []
+        for effect in self.effects:
+            if isinstance(effect, Journal):
+                live.add(effect.entries)
+        for game_id, record in self.records.items():
+            if self.stores:
+                number = int(game_id[1:])
+                faults = tuple((record.names[f.seat - 1], f.kind) for f in record.faults if f.seat)
+                results.append(
+                    PastGame(number, record.names, record.totals, record.end, len(record.plies), faults)
+                )
+                live.forget(number)
+        return live, results
 
     def heard(self, name: str) -> list[str]:
         """What `name` was told on its connection."""

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from arena_protocol.games import make_game
 from arena_protocol.record import FaultKind, verify
+from arena_server.core.journal import Entry
 from arena_server.core.match import Match, Phase
 from arena_server.core.plan import ContestPlan
 from arena_server.core.schedule import Pairing
@@ -15,11 +16,11 @@ from arena_server.core.setting import Setting
 from .stage import MS
 
 
-def a_match(game: str = "insertion", **plan: object) -> Match:
+def a_match(game: str = "insertion", now: int = 0, **plan: object) -> Match:
     given: dict[str, object] = {"name": "m", "seed": 1, "clock_ms": 100, "ready_ms": 200} | plan
     a_plan = ContestPlan(**given)  # type: ignore[arg-type]
     options = {"plies": 6} if game == "insertion" else {}
-    return Match(Setting.of(a_plan, make_game(game, options), Pairing(1, ("ann", "bob"), 1)), 0)
+    return Match(Setting.of(a_plan, make_game(game, options), Pairing(1, ("ann", "bob"), 1)), now)
 
 
 def started(**plan: object) -> Match:
@@ -71,7 +72,7 @@ def test_the_phases() -> None:
     assert (match.phase, match.deadline, match.end) == (Phase.OVER, None, "complete")
 
 
-VERBS = ["ready", "handed", "move", "late", "illegal", "fault", "leave", "back", "expire"]
+VERBS = ["ready", "handed", "move", "late", "illegal", "fault", "leave", "back", "expire", "lag", "restart"]
 STEPS = st.lists(st.tuples(st.sampled_from(VERBS), st.integers(1, 2), st.integers(0, 60)), max_size=60)
 
 
@@ -83,11 +84,13 @@ class Runner:
         self.now = 0
         self.away: set[int] = set()
         self.told: list[str] = []
+        self.entries: list[Entry] = []
 
     def step(self, verb: str, seat: int, wait: int) -> None:
         self.now += wait * MS
-        if verb in ("fault", "leave", "back", "expire") or seat not in self.away:
+        if verb in ("fault", "leave", "back", "expire", "restart") or seat not in self.away:
             getattr(self, verb)(seat, wait)
+        self.entries += self.match.entries()
         for place in (1, 2):
             self.told.append(repr(self.match.take(place, 10**6)))
 
@@ -114,6 +117,13 @@ class Runner:
         self.away.add(seat)
         self.match.leave(seat, self.now)
 
+    def lag(self, seat: int, wait: int) -> None:
+        self.match.lag(seat, wait // 3, self.now)
+
+    def restart(self, _seat: int, _wait: int) -> None:
+        self.match.restart(self.now)
+        self.away = {1, 2}
+
     def back(self, seat: int, _: int) -> None:
         if seat in self.away:
             self.away.discard(seat)
@@ -123,6 +133,12 @@ class Runner:
         deadline = self.match.deadline
         if deadline is not None and deadline <= self.now and (slow := self.match.expire(self.now)):
             self.leave(slow, wait)
+
+
+CLOCKS: dict[str, int] = {
+    "increment_ms": 7, "margin_ms": 3, "handover_ms": 300, "lag_quota_ms": 25, "byoyomi_ms": 9,
+    "move_limit_ms": 80,
+}  # fmt: skip
 
 
 def run(match: Match, steps: list[tuple[str, int, int]]) -> list[str]:
@@ -136,10 +152,45 @@ def run(match: Match, steps: list[tuple[str, int, int]]) -> list[str]:
 def test_the_same_calls_give_the_same_lines_and_a_true_record(
     steps: list[tuple[str, int, int]], game: str
 ) -> None:
-    matches = [a_match(game, increment_ms=7, margin_ms=3, handover_ms=300) for _ in range(2)]
+    matches = [a_match(game, **CLOCKS) for _ in range(2)]
     assert run(matches[0], steps) == run(matches[1], steps)
     for match in matches:
         if match.phase is not Phase.OVER:
             match.void("stopped", 0)
         verify(match.record())
     assert matches[0].record() == matches[1].record()
+
+
+@given(STEPS, st.sampled_from(["insertion", "tictactoe"]))
+def test_a_match_comes_back_from_its_entries_at_another_time(
+    steps: list[tuple[str, int, int]], game: str
+) -> None:
+    """All that it says from its beginning on, and its record, are the same."""
+    match = a_match(game, **CLOCKS)
+    runner = Runner(match)
+    for step in steps:
+        runner.step(*step)
+    if match.phase is not Phase.OVER:
+        match.void("stopped", runner.now)
+    again = a_match(game, now=10**15, **CLOCKS)
+    again.redo(runner.entries + match.entries())
+    assert again.entries() == []
+    assert again.record() == match.record()
+    for seat in (1, 2):
+        for each in (match, again):
+            each.back(seat, 0)
+        assert match.take(seat, 10**6) == again.take(seat, 10**6)
+
+
+def test_a_hand_over_alone_need_not_be_durable() -> None:
+    match = started()
+    match.entries()
+    match.handed(1, 1, 5 * MS)
+    match.lag(1, 3, 5 * MS)
+    assert match.entries() == []
+    match.move(1, "7", b"MOVE 7", 9 * MS, 10 * MS)
+    assert match.entries() == [
+        (1, "handed", 5 * MS),
+        (1, "lag", 1, 3, 5 * MS),
+        (1, "move", 1, "7", 9 * MS, 10 * MS),
+    ]
