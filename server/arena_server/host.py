@@ -125,6 +125,11 @@ class Host:
         """How many connections are held, without those being refused."""
         return len(self._connections)
 
+    @property
+    def cap(self) -> int:
+        """How many connections may be held."""
+        return self._cap
+
     def listen(self, sock: socket.socket) -> Listener:
         """Accept connections from `sock`; close the listener first when the contest is to end."""
         listener = Listener(

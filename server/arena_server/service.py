@@ -38,6 +38,7 @@ from arena_server.host import Host
 from arena_server.logs import Log
 from arena_server.store.url import Database
 from arena_server.store.writer import Opening, Writer
+from arena_server.watcher import Watcher
 
 if TYPE_CHECKING:
     from arena_server.store.takeup import Unfinished
@@ -89,6 +90,13 @@ class Service:
         self.on_start: Callable[[Contest, Host], None] = lambda contest, host: None
         #: Called with the number of an order (the event Command), and why it was not obeyed, if so.
         self.on_reply: Callable[[int, str | None], None] = lambda number, problem: None
+        #: Told of all that is done, for metrics.
+        self.watcher = Watcher()
+
+    @property
+    def leaving(self) -> bool:
+        """Whether the server is about to end."""
+        return self._leave.is_set()
 
     async def run(self) -> str:
         """Serve to the end, and return how the contest ended: `finished` or `stopped`.
@@ -179,6 +187,7 @@ class Service:
         )
 
     def _committed(self, groups: int, game_ids: list[str]) -> None:
+        self.watcher.durable(groups, game_ids)
         self._host.durable(groups)
         for game_id in game_ids:
             self._host.feed(Stored(game_id))
@@ -202,6 +211,7 @@ class Service:
 
     def journal(self, entries: tuple[Entry, ...]) -> None:
         """Queue entries for the writer: all of one turn of the loop together, for each word to it costs."""
+        self.watcher.journaled()
         if not self._waiting:
             self._loop.call_soon(self._pass_on)
         self._waiting.append(entries)
@@ -217,11 +227,13 @@ class Service:
 
     def store(self, game_id: str, record: GameRecord) -> None:
         """Queue a record for the writer, behind the entries that lead to it."""
+        self.watcher.kept(game_id)
         self._pass_on()
         self._writer.put(game_id, record)
 
     def note(self, note: Note) -> None:
         """Log what the contest has to say."""
+        self.watcher.noted(note)
         self._log.note(note.level, note.event, note.fields)
 
     def finished(self, reason: str) -> None:

@@ -18,10 +18,11 @@ KEEPALIVE_IDLE_S, KEEPALIVE_INTERVAL_S, KEEPALIVE_COUNT = 5, 2, 3
 USER_TIMEOUT_MS = 10_000
 
 
-def bind(host: str, port: int) -> socket.socket:
+def bind(host: str, port: int, option: str = "--port") -> socket.socket:
     """A non-blocking socket listening on `host`:`port` (0 picks one).
 
-    Raises ConfigError with one line if the address is not ours, unknown, or taken.
+    Raises ConfigError with one line if the address is not ours, unknown, or taken; `option` is
+    what chooses the port on the command line.
     """
     # Plain bytes where they will do: for a text Python would load its tables of Unicode names.
     name = host.encode("ascii") if host.isascii() else host
@@ -39,15 +40,15 @@ def bind(host: str, port: int) -> socket.socket:
         listener.listen(BACKLOG)
     except OSError as error:
         listener.close()
-        raise ConfigError(_why(host, port, error)) from None
+        raise ConfigError(_why(host, port, option, error)) from None
     listener.setblocking(False)
     _ask_for_stamps(listener)  # the kernel takes a moment to begin; the first bot comes later than that
     return listener
 
 
-def _why(host: str, port: int, error: OSError) -> str:
+def _why(host: str, port: int, option: str, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
-        return f"cannot listen on {host}:{port}: the port is in use; choose another by --port (0 picks one)"
+        return f"cannot listen on {host}:{port}: the port is in use; choose another by {option} (0 picks one)"
     return f"cannot listen on {host}:{port}: {error.strerror}"
 
 

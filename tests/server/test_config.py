@@ -86,7 +86,10 @@ def test_tokens_come_from_the_file_or_from_whoever_starts_the_bots() -> None:
         (toml(contest="probatoin = 1"), "contest.probatoin: unknown key; did you mean 'probation'?"),
         (toml(game='clok = "1s"'), "game.clok: unknown key; did you mean 'clock'?"),
         (toml(more="[sever]\nport = 1"), "sever: unknown key; did you mean 'server'?"),
-        (toml(more="[server]\nzzz = 1"), "server.zzz: unknown key; known here: host, max_connections, port"),
+        (
+            toml(more="[server]\nzzz = 1"),
+            "server.zzz: unknown key; known here: admin_host, admin_port, host, max_connections, port",
+        ),
         (
             toml(bots='[[bot]]\nname = "a"\n[[bot]]\nname = "b"\nengin = "x"'),
             "bot 2: engin: unknown key; did you mean 'engine'?",

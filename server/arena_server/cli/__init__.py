@@ -15,6 +15,7 @@ from typing import NoReturn
 _EXTRAS = {
     "numba": "engines",
     "numpy": "engines",
+    "prometheus_client": "server",
     "pydantic": "server",
     "rich": "server",
     "sqlalchemy": "server",

@@ -54,6 +54,7 @@ COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "replay": single("replay"),
     "verify": single("results", "verify"),
     "export": single("results", "export"),
+    "admin": single("admin"),
     "simulate": single("simulate"),
     "analyse": single("bench", "analyse"),
     "bench": group("bench"),

@@ -26,9 +26,9 @@ DIGESTS_VARIABLE = "ARENA_TOKEN_DIGESTS"
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A contest that is checked, with its database ready and its port open; nothing runs yet.
+    """A contest that is checked, with its database ready and its ports open; nothing runs yet.
 
-    `seeded`: the file gives the seed.
+    `seeded`: the file gives the seed. `admin` is the organiser's port, and the token for it.
     """
 
     plan: ContestPlan
@@ -37,6 +37,7 @@ class Prepared:
     database: Where
     max_connections: int
     sock: socket.socket
+    admin: tuple[socket.socket, str] | None = None
 
 
 def command(
@@ -58,6 +59,16 @@ def command(
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], typer.Option(help="What to log on stderr.")
     ] = "info",
+    log_format: Annotated[
+        Literal["text", "json"], typer.Option(help="How to log: for people, or an object a line.")
+    ] = "text",
+    admin_port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, help="Metrics and orders, 0 picks one; else server.admin_port."),
+    ] = None,
+    admin_host: Annotated[
+        str | None, typer.Option(help="Where to listen for them; else server.admin_host.")
+    ] = None,
     supervised: Annotated[bool, typer.Option("--supervised", hidden=True)] = False,
 ) -> None:
     """Serve a contest; bots come from anywhere.
@@ -69,19 +80,22 @@ def command(
     The same command again goes on with a contest that was stopped or whose server was killed:
     results stand, running games go on, void games are played again.
 
+    With an admin port it prints `admin on http://HOST:PORT` too: /metrics, /healthz and /readyz
+    are there, and arena admin finds it by a file beside the database.
+
     Example: arena serve examples/local.toml --port 0
     """
     # From the first moment on: whoever reads `listening` may stop us at once.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _stopped_early)
-    prepared = prepare(config, host, port, database, absent)
+    prepared = prepare(config, host, port, database, absent, admin_host=admin_host, admin_port=admin_port)
     from arena_server.sockets import address_of
 
     typer.echo(f"listening on {address_of(prepared.sock)}")
     # Bots may come from here on, and wait in the backlog while the rest is loaded.
     from arena_server.cli.serving import serve
 
-    serve(prepared, log_level, until_finished=until_finished, supervised=supervised, new=new)
+    serve(prepared, (log_level, log_format), until_finished=until_finished, supervised=supervised, new=new)
 
 
 def _stopped_early(_number: int, _frame: object) -> NoReturn:
@@ -89,8 +103,17 @@ def _stopped_early(_number: int, _frame: object) -> NoReturn:
     raise SystemExit(0)
 
 
-def prepare(config: Path, host: str | None, port: int | None, database: str, absent: str | None) -> Prepared:
-    """Check everything and open the port. Raises ArenaError with one line; nothing has been started then."""
+def prepare(
+    config: Path,
+    host: str | None,
+    port: int | None,
+    database: str,
+    absent: str | None,
+    *,
+    admin_host: str | None = None,
+    admin_port: int | None = None,
+) -> Prepared:
+    """Check everything and open the ports. Raises ArenaError with one line; nothing has been started then."""
     from arena_server.config.load import load_contest
     from arena_server.config.plan import entrants_of, plan_of
     from arena_server.sockets import bind
@@ -104,7 +127,23 @@ def prepare(config: Path, host: str | None, port: int | None, database: str, abs
     sock = bind(host or file.server.host, file.server.port if port is None else port)
     entrants = entrants_of(file, json.loads(os.environ.get(DIGESTS_VARIABLE, "{}")))
     seeded = file.contest.seed is not None
-    return Prepared(plan, entrants, seeded, where, file.server.max_connections, sock)
+    admin = _admin(where, admin_host or file.server.admin_host, _either(admin_port, file.server.admin_port))
+    return Prepared(plan, entrants, seeded, where, file.server.max_connections, sock, admin)
+
+
+def _either(port: int | None, default: int | None) -> int | None:
+    return default if port is None else port
+
+
+def _admin(database: Where, host: str, port: int | None) -> tuple[socket.socket, str] | None:
+    """The organiser's port, if one is wanted, and the token for it. Raises ConfigError."""
+    if port is None:
+        return None
+    from arena_server.admin.access import choose_token
+    from arena_server.sockets import bind
+
+    token = choose_token(database, os.environ)
+    return bind(host, port, "--admin-port"), token
 
 
 def _absent(text: str) -> int:

@@ -6,7 +6,11 @@ import asyncio
 import gc
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
+
+import typer
 
 from arena_server.cli.serve import Prepared
 from arena_server.core.contest import Contest
@@ -20,8 +24,13 @@ STDIN, STDOUT, STDERR = 0, 1, 2
 REPORT_S = 0.25
 
 
-def serve(prepared: Prepared, log_level: str, *, until_finished: bool, supervised: bool, new: bool) -> None:
-    """Serve to the end. Raises ArenaError, with one line, for what made it end too early."""
+def serve(
+    prepared: Prepared, log: tuple[str, str], *, until_finished: bool, supervised: bool, new: bool
+) -> None:
+    """Serve to the end; `log` is its level and its form.
+
+    Raises ArenaError, with one line, for what made it end too early.
+    """
     gc.enable()
     log_lines = LineWriter(STDERR)
     setup = Setup(
@@ -34,20 +43,42 @@ def serve(prepared: Prepared, log_level: str, *, until_finished: bool, supervise
         seeded=prepared.seeded,
     )
     try:
-        asyncio.run(_serve(Service(setup, prepared.sock, Log(log_lines, log_level)), supervised))
+        asyncio.run(_serve(prepared, setup, Log(log_lines, *log), supervised))
     finally:
         log_lines.close()
     if until_finished and not supervised:
         _print_standings(prepared)
 
 
-async def _serve(service: Service, supervised: bool) -> None:
+async def _serve(prepared: Prepared, setup: Setup, log: Log, supervised: bool) -> None:
+    service = Service(setup, prepared.sock, log)
     supervisor = _Supervisor(service) if supervised else None
     try:
-        await service.run()
+        with _admin(prepared, service, log):
+            await service.run()
     finally:
         if supervisor is not None:
             supervisor.close()
+
+
+@contextmanager
+def _admin(prepared: Prepared, service: Service, log: Log) -> Iterator[None]:
+    """Have the organiser's port open, if there is to be one; metrics are counted only then."""
+    if prepared.admin is None:
+        yield
+        return
+    from arena_server.admin.access import Access, AccessFile
+    from arena_server.admin.office import open_office
+    from arena_server.sockets import address_of
+
+    sock, token = prepared.admin
+    address = address_of(sock)
+    with (
+        AccessFile(prepared.database, prepared.plan.name, Access(address, token), os.environ),
+        open_office(sock, token, service, prepared.plan, log),
+    ):
+        typer.echo(f"admin on http://{address}")
+        yield
 
 
 class _Supervisor:

@@ -121,6 +121,9 @@ class ServerTable(_Table):
     host: str = Field(default="127.0.0.1", min_length=1)
     port: int = Field(default=DEFAULT_PORT, ge=0, le=65_535)
     max_connections: int = Field(default=4_000, ge=1, le=1_000_000)
+    #: Where metrics are and orders are taken; None: nowhere.
+    admin_port: int | None = Field(default=None, ge=0, le=65_535)
+    admin_host: str = Field(default="127.0.0.1", min_length=1)
 
 
 class BotTable(_Table):

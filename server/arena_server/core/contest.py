@@ -29,6 +29,7 @@ from arena_server.core.journal import CONTEST, KEY, Past
 from arena_server.core.lag import WORD as LAG_WORD
 from arena_server.core.lobby import DENIED, Lobby
 from arena_server.core.orders import Gate, Orders
+from arena_server.core.overview import BotState, Overview, where_is
 from arena_server.core.peer import FLOODED, Outbox, Peer, Player
 from arena_server.core.plan import ContestPlan, Entrant, PlanError
 from arena_server.core.progress import Progress
@@ -90,6 +91,24 @@ class Contest:
         """How far the contest is; the work grows with the number of bots."""
         connected = sum(player.peer is not None for player in self._players)
         return self._hall.progress(connected, self._ended)
+
+    def overview(self) -> Overview:
+        """What the organiser wants to see; the work grows with the numbers of bots and of games."""
+        bots = (player for player in self._players if player.plays)
+        return Overview(
+            gate=str(self._ended or self._orders.gate),
+            progress=self.progress(),
+            running=self._hall.running(),
+            bots=tuple(
+                BotState(
+                    player.name,
+                    where_is(player),
+                    player.peer is not None,
+                    player.faulty_games - player.forgiven,
+                )
+                for player in bots
+            ),
+        )
 
     # -- connections
 

@@ -17,6 +17,7 @@ from arena_server.core.deadlines import Deadlines, Kind
 from arena_server.core.effects import Store
 from arena_server.core.journal import AGAIN, CONTEST, OFFER, Entry, PastGame
 from arena_server.core.match import VOID, Match, Phase
+from arena_server.core.overview import RunningGame
 from arena_server.core.pairing import Pairer
 from arena_server.core.peer import Outbox, Player
 from arena_server.core.plan import ContestPlan
@@ -77,6 +78,13 @@ class Hall:
             connected=connected,
             ended=ended,
             standings=self._standings.rows(),
+        )
+
+    def running(self) -> tuple[RunningGame, ...]:
+        """The games without a result, in the order in which they began."""
+        matches = [table.match for table in self._tables.values() if not table.told]
+        return tuple(
+            RunningGame(match.setting.game_id, match.setting.names, len(match.plies)) for match in matches
         )
 
     # -- players
