@@ -63,6 +63,11 @@ class Raw:
             self.until("TURN")
             self.say("MOVE 6")
 
+    def play_to_the_end(self) -> str:
+        """A game to its OVER."""
+        self.play()
+        return self.until("OVER")
+
 
 def seat_of(game: str) -> int:
     """The seat that a GAME line gives."""
@@ -236,8 +241,7 @@ class TestUnderStrain:
                 other.execute("BEGIN EXCLUSIVE")
                 helper = Players(server.port, [("b", "first-legal")])
                 with pytest.raises(EOFError):
-                    raw.play()
-                    raw.until("OVER")  # nothing is told that is not on disk
+                    raw.play_to_the_end()  # nothing is told that is not on disk
                 outcome = server.end()
             assert outcome.code == 1
             assert outcome.err.splitlines()[-1].startswith("arena: ")
