@@ -32,6 +32,7 @@ from arena_engines.insertion.master.layout import (
     LEVEL,
     LEVELS,
     NONE,
+    ONE,
     ONLY_BEAM,
     P0,
     P1,
@@ -208,7 +209,7 @@ def beam(  # noqa: C901 - compiled together with all below it, so kept in one pi
                         move = recall(key, mem)
                         if move == NONE:
                             low = max(depth - 2, min(depth, 3))
-                            move = decide(q0, q1, q2, theirs, low, depth, max(1, depth - low), depth, mem)
+                            move = decide(q0, q1, q2, theirs, low, depth, max(1, depth - low), mem[ONE], mem)
                             if mem[STOP]:
                                 return 0
                             mem[REPLIES] += 1

@@ -12,7 +12,9 @@ the wire, other engines.
 
 from __future__ import annotations
 
-from functools import cached_property
+import random
+from collections.abc import Callable
+from functools import cached_property, partial
 from time import perf_counter
 from typing import ClassVar
 
@@ -20,19 +22,37 @@ from arena_engines.engine import Analysis, Engine, Parameter, Situation
 from arena_engines.insertion.fixed_depth import task_of
 from arena_engines.insertion.master.follower import Follower
 from arena_engines.insertion.master.minds import Mind
-from arena_engines.insertion.master.planner import Quest, guard, hasty, plan
+from arena_engines.insertion.master.planner import (
+    IMPOSSIBLE,
+    Quest,
+    Verdict,
+    gamble,
+    guard,
+    hasty,
+    plan,
+)
+from arena_engines.insertion.master.root import FIRST
+from arena_engines.insertion.master.team import Ponderer, Team
 from arena_engines.insertion.master.timing import budget
 from arena_engines.insertion.master.workspace import (
+    ALL_LANES,
     OWN,
     OWN_MIND,
     PLAN,
     SPOILING_MIND,
     Workspace,
+    shortcut,
     unpack,
 )
+from arena_protocol.games.insertion.rules import play
 
 #: A model is planned against once it is right this often; below, guarding scores more (docs/engines.md).
 BELIEF = 0.5
+#: With fewer pictures in sight the ones behind them are drawn, and plans averaged over the draws.
+FORESIGHT = 8
+#: So many are drawn: more tell of games that will not be; beside a zombie there is less to go wrong.
+AHEAD = 3
+ALONE_AHEAD = 8
 #: Of the time for a move, this much at most goes to scoring the models by the move just seen.
 LEARNING = 0.15
 #: With less than so many seconds for a move there is no planning.
@@ -41,6 +61,9 @@ HASTE = 0.002
 SEEN, MINE_ONLY, SPOILING, WORST = "seen", "own", "spoiling", "worst"
 MODEL = Parameter("model", SEEN, words=(SEEN, MINE_ONLY, SPOILING, WORST))
 
+#: The first moves of two threads that share the work: neighbours lead to like boards.
+HALVES = (0b101010101010101, 0b010101010101010)
+
 
 class Master(Engine):
     """The strongest player; uses its clock."""
@@ -48,6 +71,8 @@ class Master(Engine):
     name: ClassVar[str] = "master"
     parameters: ClassVar[tuple[Parameter, ...]] = (
         MODEL,
+        Parameter("threads", 1, 1, 2),
+        Parameter("ponder", "no", words=("no", "yes")),
         Parameter("millis", 100, 1, 60_000),
         Parameter("zombie", 5, 0, 100),
     )
@@ -57,12 +82,25 @@ class Master(Engine):
         self._follower  # noqa: B018 - the look-up compiles
 
     @cached_property
-    def _work(self) -> Workspace:
-        return Workspace()
+    def _works(self) -> tuple[Workspace, ...]:
+        """One workspace a thread."""
+        return tuple(Workspace() for _ in range(int(self.values["threads"] or 1)))
 
     @cached_property
     def _follower(self) -> Follower:
-        return Follower(self._work, int(self.values["zombie"] or 0))
+        return Follower(self._works, int(self.values["zombie"] or 0))
+
+    @cached_property
+    def _team(self) -> Team:
+        return Team(self._works)
+
+    @cached_property
+    def _ponderer(self) -> Ponderer:
+        return Ponderer(self._works[0])
+
+    @cached_property
+    def _chances(self) -> tuple[random.Random, ...]:
+        return tuple(random.Random(thread) for thread in range(len(self._works)))  # noqa: S311 - no secret
 
     def choose(self, situation: Situation) -> int:
         """Return the move to play."""
@@ -72,41 +110,77 @@ class Master(Engine):
         def left(share: float = 1.0) -> float:
             return share * seconds - (perf_counter() - began)
 
-        self._work.clear()
+        self._ponderer.stop()
+        self._works[0].clear()
         game = self._follower
         game.follow(situation, lambda: left(LEARNING) <= 0)
         quest = Quest(game.planes, game.ply, game.known)
         if left() < HASTE:
-            return hasty(self._work, quest)
+            return hasty(self._works[0], quest)
         mind = self._mind(situation)
         if mind is None:
-            return guard(self._work, quest, left())
-        return plan(self._work, quest, mind, left()) or hasty(self._work, quest)
+            return guard(self._works[0], quest, left())
+        move = self._planned(situation, quest, mind, left) or hasty(self._works[0], quest)
+        self._ponder(quest, mind, move, situation.visible)
+        return move
+
+    def _planned(self, situation: Situation, quest: Quest, mind: Mind, left: Callable[[], float]) -> int:
+        """Return the move of the best plan; 0 if there was no time for any."""
+        game = self._follower
+        ahead = min(situation.plies_left - game.known, ALONE_AHEAD if game.alone else AHEAD)
+        if ahead > 0 and game.known < FORESIGHT:
+
+            def gambled(thread: int, work: Workspace) -> list[int]:
+                draw = partial(self._draw, situation, thread)
+                return gamble(work, quest, mind, left(), draw, ahead)
+
+            sums = [sum(column) for column in zip(*self._team.each(gambled), strict=True)]
+            return sums.index(max(sums)) if max(sums) > IMPOSSIBLE else 0
+
+        def planned(thread: int, work: Workspace) -> Verdict:
+            work.only(ALL_LANES, ALL_LANES if len(self._works) == 1 else HALVES[thread])
+            return plan(work, quest, mind, left())
+
+        return max(self._team.each(planned)).move
+
+    def _draw(self, situation: Situation, thread: int, ahead: int) -> None:
+        """Write pictures of chance behind those in sight."""
+        pictures = self._chances[thread].choices("1234567"[: situation.colours], k=ahead)
+        self._follower.imagine(situation, "".join(pictures), self._works[thread])
 
     def _mind(self, situation: Situation) -> Mind | None:
         """Return the model to plan against; None: guard."""
         game = self._follower
-        if game.alone:
-            return Mind(OWN_MIND, 1)
+        mind: Mind | None = Mind(OWN_MIND, 1)
+        if not game.alone:
+            mind = self._believed(situation)
+        return mind and mind._replace(depth=min(mind.depth, game.lookahead))
+
+    def _believed(self, situation: Situation) -> Mind | None:
+        """Return the model of an opponent that is no zombie."""
+        minds = self._follower.minds
         if situation.seats != 2 or self.values["model"] == WORST:
             return None
         if self.values["model"] == SEEN:
-            return game.minds.best if game.minds.trust >= BELIEF else None
+            return minds.best if minds.trust >= BELIEF else None
         return Mind(OWN_MIND if self.values["model"] == MINE_ONLY else SPOILING_MIND, 5)
+
+    def _ponder(self, quest: Quest, mind: Mind, move: int, pictures: str) -> None:
+        """Think on in the opponent's time, on the board that its foretold reply leads to."""
+        if self.values["ponder"] == "yes" and quest.known - 2 >= FORESIGHT:
+            after = play(*quest.planes, move, int(pictures[0]))[:3]
+            self._ponderer.start(Quest(after, quest.ply + 1, quest.known - 1), mind, int(pictures[1]))
 
     def analyse(self, board: str, visible: str, depth: int) -> Analysis:
         """Return the exact best move and EVAL, as the champion finds them."""
         task = task_of(board, visible, depth, seats=2)
-        work = self._work
+        work = self._works[0]
         work.clear()
         began = perf_counter()
         work.forget()
         pictures = visible[: task.depth]
         sides = [1 - turn % 2 for turn in range(task.depth + 1)]
         work.write(PLAN, 0, pictures, sides, OWN)
-        low = task.depth - 2 if task.depth > 3 else task.depth
-        move = work.decide(
-            task.planes, PLAN, 0, range(low, task.depth + 1, max(1, task.depth - low)), first=True
-        )
+        move = work.decide(task.planes, PLAN, 0, shortcut(task.depth), FIRST)
         seconds = perf_counter() - began
         return Analysis(move, unpack(work.value), work.nodes, seconds)

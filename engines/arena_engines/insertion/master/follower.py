@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from arena_engines.engine import EngineError, Situation
 from arena_engines.insertion.fixed_depth import task_of
 from arena_engines.insertion.master.minds import Mind, Minds
+from arena_engines.insertion.master.root import FIRST
 from arena_engines.insertion.master.workspace import (
     CELL,
     GUARD,
@@ -41,14 +42,18 @@ ALONE_WEIGHTS = Weights(CELL, -2 * CELL, -2 * CELL)
 class Follower:
     """The game as the workspace knows it. After `follow` the attributes are those of the ply to be played.
 
-    planes: the board; ply: its number within the plans; known: pictures in sight; alone: all others are
-    zombies; minds: the models, scored by all moves seen (two seats only).
+    planes: the board; ply: its number within the plans; known: pictures in sight; lookahead: how many
+    pictures each seat sees; alone: all others are zombies; minds: the models, scored by all moves seen
+    (two seats only).
     """
 
-    def __init__(self, work: Workspace, sixes: int) -> None:
-        """`sixes`: so many 6 in a row make a zombie; 0: nobody is ever taken for one."""
+    def __init__(self, works: Sequence[Workspace], sixes: int) -> None:
+        """Share these workspaces: all get the same plans, and the first scores the minds.
+
+        `sixes`: so many 6 in a row make a zombie; 0: nobody is ever taken for one.
+        """
         self.minds = Minds()
-        self._work = work
+        self._works = works
         self._sixes = sixes
         self._start = ""
         self._moves: tuple[int, ...] = ()
@@ -62,12 +67,12 @@ class Follower:
         self.known = 0
         self._zombies: frozenset[int] = frozenset()
         self._start, self._moves = situation.start, situation.moves[:gone]
-        self._lookahead = 0
+        self.lookahead = 0
         self._rebase(gone)
 
     def _rebase(self, gone: int) -> None:
         """Let the plans begin with the ply after `gone` plies; nothing is written yet."""
-        self._work.forget()
+        self._forget()
         self._origin = self._written = gone
 
     def follow(self, situation: Situation, enough: Callable[[], bool]) -> None:
@@ -81,7 +86,7 @@ class Follower:
             told = bool(situation.start) and len(situation.moves) == situation.ply - 1
             begin = parse_board(situation.start) if told else now
             self._restart(situation, begin, 0 if told else situation.ply - 1)
-        self._lookahead = max(self._lookahead, len(situation.visible))
+        self.lookahead = max(self.lookahead, len(situation.visible))
         self._catch_up(situation, enough)
         if self.planes != now:
             raise EngineError(f"board {situation.board} is not what the moves of this game lead to")
@@ -89,6 +94,8 @@ class Follower:
         if situation.ply - 1 - self._origin > LAST_PLY:
             self._rebase(situation.ply - 1)
         self.ply = situation.ply - 1 - self._origin
+        if self._imagined:
+            self._forget()
         self._extend(situation)
         self.known = min(len(situation.visible), situation.plies_left, HORIZON)
 
@@ -101,7 +108,7 @@ class Follower:
             move, seat = situation.moves[gone], gone % situation.seats + 1
             after = play(*self.planes, move, int(pictures[gone]))[:3]
             if seat != situation.seat and situation.seats == 2 and not enough():
-                self._write(situation, pictures[: gone + self._lookahead])
+                self._write(situation, pictures[: gone + self.lookahead])
                 self._score(situation, gone, after, enough)
             self.planes = after
         self._moves = situation.moves
@@ -109,12 +116,12 @@ class Follower:
     def _score(self, situation: Situation, gone: int, after: Planes, enough: Callable[[], bool]) -> None:
         """Ask the minds about a move that led to the board `after`."""
         picture = int((situation.played + situation.visible)[gone])
-        sight = min(self._lookahead, situation.plies - gone, self._written - gone)
+        sight = min(self.lookahead, situation.plies - gone, self._written - gone)
 
         def foretold(mind: Mind) -> bool:
             depth = min(mind.depth, sight)
             at = gone - self._origin
-            move = self._work.decide(self.planes, mind.view, at, shortcut(depth), first=True)
+            move = self._works[0].decide(self.planes, mind.view, at, shortcut(depth), FIRST)
             return play(*self.planes, move, picture)[:3] == after
 
         self.minds.saw(foretold, enough)
@@ -133,19 +140,31 @@ class Follower:
     def _write(self, situation: Situation, pictures: str) -> None:
         """Write what is new of these pictures of the whole game into all views."""
         if len(pictures) > self._written:
-            self.write_views(situation, self._written, pictures[self._written :])
+            self._views(situation, self._written, pictures[self._written :], self._works)
             self._written = len(pictures)
 
-    def write_views(self, situation: Situation, gone: int, pictures: str) -> None:
+    def imagine(self, situation: Situation, pictures: str, work: Workspace) -> None:
+        """Write pictures behind those in sight into one workspace; the next ones replace them."""
+        self._imagined = True
+        work.forget()
+        self._views(situation, self._written, pictures, (work,))
+
+    def _forget(self) -> None:
+        self._imagined = False
+        for work in self._works:
+            work.forget()
+
+    def _views(self, situation: Situation, gone: int, pictures: str, works: Sequence[Workspace]) -> None:
         """Write the plies after `gone` plies of the game into all views."""
         mine, forced = self._roles(situation, gone, len(pictures) + 1)
         theirs = [1 - side for side in mine]
         ply = gone - self._origin
         plan = ALONE_WEIGHTS if len(self._zombies) == situation.seats - 1 else PLAN_WEIGHTS
-        self._work.write(GUARD, ply, pictures, mine, GUARD_WEIGHTS, forced)
-        self._work.write(PLAN, ply, pictures, mine, plan, forced)
-        self._work.write(OWN_MIND, ply, pictures, theirs, OWN, forced)
-        self._work.write(SPOILING_MIND, ply, pictures, theirs, SPOILING, forced)
+        for work in works:
+            work.write(GUARD, ply, pictures, mine, GUARD_WEIGHTS, forced)
+            work.write(PLAN, ply, pictures, mine, plan, forced)
+            work.write(OWN_MIND, ply, pictures, theirs, OWN, forced)
+            work.write(SPOILING_MIND, ply, pictures, theirs, SPOILING, forced)
 
     def _roles(self, situation: Situation, gone: int, plies: int) -> tuple[Sequence[int], Sequence[int]]:
         """Return, for each ply, whether it is mine, and whether it is a zombie's."""

@@ -31,6 +31,7 @@ WIDE = 13  # INFINITY, read at run time: a constant argument would be compiled a
 
 ONLY_ROOT = 14  # the lanes that a deepening begins with, and a beam: two threads take half each
 ONLY_BEAM = 15
+ONE = 64  # 1, root.FIRST, for the same reason as WIDE
 FIRSTS = 16  # 16 words: what the best plan that begins with a move came to, by move
 
 # A plan: for every ply of the game, what it brings.

@@ -6,12 +6,12 @@ It must not know: the game so far, how much time there is and why.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
 from typing import NamedTuple
 
-from arena_engines.insertion.master.layout import WIDTH
+from arena_engines.insertion.master.layout import INFINITY, WIDTH
 from arena_engines.insertion.master.minds import Mind
 from arena_engines.insertion.master.workspace import GUARD, Workspace
 from arena_protocol.games.insertion.text import Planes
@@ -21,6 +21,8 @@ FIRST_WIDTH = 2
 LEAF = 2
 #: A guard needs no more: it never gets there in time on boards with any choice.
 DEEPEST = 20
+#: Plans behind drawn pictures are narrow: many draws tell more than wide plans for few.
+GAMBLING_WIDTH = 8
 #: A search of so many plies takes less than a millisecond.
 HASTY = 4
 #: The next beam is begun only if it can be this much wider.
@@ -34,6 +36,18 @@ class Quest(NamedTuple):
     planes: Planes
     ply: int
     known: int
+
+
+class Verdict(NamedTuple):
+    """A move, and what the plan that begins with it comes to."""
+
+    value: int
+    move: int
+
+
+#: No verdict: less than any.
+NOTHING = Verdict(-INFINITY, 0)
+IMPOSSIBLE = -INFINITY
 
 
 @contextmanager
@@ -61,26 +75,53 @@ def hasty(work: Workspace, quest: Quest) -> int:
     return work.decide(quest.planes, GUARD, quest.ply, range(1, min(quest.known, HASTY) + 1))
 
 
-def plan(work: Workspace, quest: Quest, mind: Mind, seconds: float, widest: int = WIDTH) -> int:
-    """Return the first move of the best plan against a mind, or 0 if not even a narrow one was done in time.
+def plan(work: Workspace, quest: Quest, mind: Mind, seconds: float) -> Verdict:
+    """Return the best plan against a mind that was found in time; NOTHING if not even a narrow one was."""
+    with alarm(work, seconds):
+        return widen(work, quest, mind, seconds)
+
+
+def widen(work: Workspace, quest: Quest, mind: Mind, seconds: float) -> Verdict:
+    """Plan wider and wider until stopped, or until the rest of the time is too short for a wider beam.
 
     Each beam costs about as much as its width; the last is as wide as the rest of the time allows.
     """
     began = perf_counter()
-    best = 0
-    width = float(min(FIRST_WIDTH, widest))
+    best = NOTHING
+    width = float(FIRST_WIDTH)
+    while True:
+        start = perf_counter()
+        move = _beam(work, quest, mind, int(width))
+        if not move:
+            return best
+        best = Verdict(work.value, move)
+        now = perf_counter()
+        growth = min(GROWTH, (seconds - (now - began)) / max(now - start, 1e-6))
+        if growth < LEAST_GROWTH or width >= WIDTH:
+            return best
+        width = min(width * growth, WIDTH)
+
+
+def gamble(
+    work: Workspace, quest: Quest, mind: Mind, seconds: float, draw: Callable[[int], None], ahead: int
+) -> list[int]:
+    """Return, by move (0..15), what its plans come to, summed over draws of pictures not in sight.
+
+    `draw(ahead)` writes so many pictures of chance behind those that are known, other ones each time. All
+    moves are judged by the same draws; IMPOSSIBLE marks what is no distinct move, and everything if
+    there was no time for one draw.
+    """
+    sums = [IMPOSSIBLE] * 16
+    unsure = quest._replace(known=quest.known + ahead)
     with alarm(work, seconds):
-        while True:
-            start = perf_counter()
-            move = _beam(work, quest, mind, int(width))
-            if not move:
-                return best
-            best = move
-            now = perf_counter()
-            growth = min(GROWTH, (seconds - (now - began)) / max(now - start, 1e-6))
-            if growth < LEAST_GROWTH or width >= widest:
-                return best
-            width = min(width * growth, widest)
+        draw(ahead)
+        while _beam(work, unsure, mind, GAMBLING_WIDTH):
+            for move, value in enumerate(work.values):
+                if value > -INFINITY:
+                    sums[move] = value + (sums[move] if sums[move] > IMPOSSIBLE else 0)
+            draw(ahead)
+    work.clear()
+    return sums
 
 
 def _beam(work: Workspace, quest: Quest, mind: Mind, width: int) -> int:

@@ -32,14 +32,17 @@ from arena_engines.insertion.master.layout import (
 from arena_engines.insertion.master.tree import LANES, SET, Memory, expand, look, search, sort_keys, top_key
 from arena_protocol.games.insertion.rules import count
 
+#: What is wanted of a decision.
+ANY, FIRST = 0, 1
+
 
 @outlined
 def decide(  # noqa: C901 - compiled together with all below it, so kept in one piece
-    p0: int, p1: int, p2: int, plan: int, low: int, depth: int, step: int, first: int, mem: Memory
+    p0: int, p1: int, p2: int, plan: int, low: int, depth: int, step: int, want: int, mem: Memory
 ) -> int:
     """Search to `low`, `low + step` ... `depth` until stopped; return the best move.
 
-    If `first` is not 0 it is, of all moves of the best value, the first in natural order: the moves before
+    Want FIRST, and it is, of all moves of the best value, the first in natural order: the moves before
     the one that was found are only asked whether they are worth as much.
     """
     flip = mem[plan + FLIP]
@@ -69,7 +72,7 @@ def decide(  # noqa: C901 - compiled together with all below it, so kept in one 
             value = gain
             if reach > 1:
                 narrow = best != -wide
-                alpha = best
+                alpha = best if narrow else -wide
                 beta = best + 1 if narrow else wide
                 while True:
                     value = gain + flip * search(
@@ -99,7 +102,7 @@ def decide(  # noqa: C901 - compiled together with all below it, so kept in one 
         mem[base + KEY + lane] = ((top_key(base, mem) >> 4) + 1) << 4 | lane
         reach += step
     # 3. Equals.
-    if first:
+    if want == FIRST:
         best = mem[VALUE]
         for lane in range(mem[BEST] - 1):
             if mem[base + KEY + lane] == NONE:

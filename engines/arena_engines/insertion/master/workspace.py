@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from arena_engines.compiled import compiled
 from arena_engines.engine import Eval
-from arena_engines.insertion.master import kernel, layout
+from arena_engines.insertion.master import kernel, layout, root
 from arena_protocol.games.insertion.rules import POINTS_A_CELL
 from arena_protocol.games.insertion.text import Planes
 
@@ -56,6 +56,7 @@ class Workspace:
         self._mem[layout.TABLE_MASK] = (1 << table_bits) - 1
         self._mem[layout.LOWEST] = layout.LEVELS + 2 * layout.LEVEL
         self._mem[layout.WIDE] = layout.INFINITY
+        self._mem[layout.ONE] = 1
         self.only(ALL_LANES, ALL_LANES)
         self._run: Callable[..., Any] = compiled(kernel.run, kernel.SIGNATURE)
 
@@ -101,15 +102,15 @@ class Workspace:
         """Return the offset of a ply's record."""
         return layout.PLANS + view * layout.VIEW + ply * layout.RECORD
 
-    def decide(self, planes: Planes, view: int, ply: int, depths: range, *, first: bool = False) -> int:
+    def decide(self, planes: Planes, view: int, ply: int, depths: range, want: int = root.ANY) -> int:
         """Search to each depth in turn until stopped; return the best move, 1..15.
 
-        `first`: of equally good moves the first in natural order, as the champion plays.
+        `want` as in root.py: any of the best, or the first of them in natural order.
         """
         self._mem[layout.BORN] = ply
         plan = self.record(view, ply)
         low, high, step = depths[0], depths[-1], depths.step
-        return int(self._run(kernel.DECIDE, *planes, plan, low, high, step, int(first), 0, self._mem))
+        return int(self._run(kernel.DECIDE, *planes, plan, low, high, step, want, 0, self._mem))
 
     def beam(
         self, planes: Planes, mind: int, ply: int, *, width: int, plies: int, reply_depth: int, leaf: int
