@@ -55,7 +55,8 @@ def text(tally: Tally, seconds: float) -> str:
     return "\n".join(
         (
             f"{tally.games:,} games in {tally.contests:,} contests, {tally.plies:,} plies, "
-            f"{tally.events:,} events, {tally.connections:,} connections: everything held",
+            f"{tally.events:,} events, {tally.connections:,} connections, {tally.crashes:,} crashes: "
+            "everything held",
             f"endings: {ends}",
             f"faults: {counted}",
             f"{tally.virtual_s:,} s of virtual time in {seconds:.1f} s, {tally.games / seconds:,.0f} games/s",

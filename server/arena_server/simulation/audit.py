@@ -5,6 +5,7 @@
     - a result is told once it is durable, and not before; every game has one
     - every record verifies; nobody is blamed for what it did not do
     - everybody is told the same of every ply, again and again; clocks never rise without cause
+    - a crash takes back no result that was told, and no ply, unless the power was cut
 
 It must not know: the network, how bots come to what they do, private parts of the contest.
 """
@@ -18,6 +19,7 @@ from arena_protocol.messages import Played, Turn, parse_server
 from arena_protocol.record import GameRecord, RecordError, verify
 from arena_server.core.effects import Close, Effect, Finished, Mute, Note, Send, Store, Unmute
 from arena_server.core.events import Event, Lost, Opened, Stop, Stored, Tick
+from arena_server.core.journal import OFFER, Past
 from arena_server.core.plan import ContestPlan
 from arena_server.core.progress import Progress
 
@@ -33,7 +35,11 @@ class _Story:
         self.began = began
         self.plies: list[bytes] = []
         self.clocks = clocks
-        self.zombies: set[int] = set()
+
+    def forget(self, clock_ms: int) -> None:
+        """Nothing has been told that still holds."""
+        self.plies.clear()
+        self.clocks = (clock_ms,) * len(self.clocks)
 
 
 class Audit:
@@ -90,17 +96,42 @@ class Audit:
     def _check(self, effect: Effect) -> None:
         if isinstance(effect, Send | Close | Mute | Unmute):
             self.require(effect.conn in self._open, f"the contest spoke to connection {effect.conn}, gone")
-        if isinstance(effect, Send):
-            self._said(effect)
-        elif isinstance(effect, Close):
+        if isinstance(effect, Close):
             self._open.discard(effect.conn)
         elif isinstance(effect, Store):
             self._stored(effect.game_id, effect.record)
         elif isinstance(effect, Note) and effect.event == "game":
             self._began(str(effect.fields["game"]), str(effect.fields["names"]).count(",") + 1)
+
+    def carried_out(self, effect: Effect, now: int) -> None:
+        """Check what the world gets to see."""
+        self._now = now
+        if isinstance(effect, Send):
+            self._said(effect)
         elif isinstance(effect, Finished):
             self.require(self.finished is None, "the contest finished twice")
             self.finished = effect.reason
+
+    def restarted(self, past: Past, power: bool, now: int) -> None:
+        """The server was dead: what is durable is all there is, and all that was told is part of it."""
+        self._now = now
+        results = {f"g{game.number}" for game in past.results}
+        begun = {f"g{entry[0]}" for entry in past.entries if entry[1] == OFFER}
+        lost = sorted(self.durable - results)
+        self.require(not lost, f"the results of {', '.join(lost)} were told, and are lost")
+        for game_id in [*self._stories]:
+            plies = self._stories[game_id].plies
+            if power:
+                self._stories[game_id].forget(self._plan.clock_ms)
+            elif game_id not in begun | results:
+                self.require(not plies, f"{len(plies)} plies of {game_id} were told, and are lost")
+            if game_id not in begun:
+                del self._stories[game_id]
+        self.records = {game_id: self.records[game_id] for game_id in self.records if game_id in results}
+        self.durable = results
+        self._started = len(results | begun)
+        self._open.clear()
+        self._at_table.clear()
 
     # -- games
 

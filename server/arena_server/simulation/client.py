@@ -159,6 +159,8 @@ class Client:
                 self.say(hello)
         elif tokens[0] == "WELCOME":
             self.resume = tokens[3].partition("=")[2]
+        elif tokens[0] == "PING":
+            self.say(f"PONG {tokens[1]}")
         self.bot.heard(tokens[0], tokens)
 
     def cut(self, line: Line) -> None:

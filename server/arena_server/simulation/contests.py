@@ -61,6 +61,9 @@ def _plan(seed: int, rng: Random) -> ContestPlan:
         clock_ms=CLOCK_MS,
         increment_ms=rng.choice((0, 5)),
         margin_ms=rng.choice((0, 10)),
+        move_limit_ms=rng.choice((0, CLOCK_MS)),
+        byoyomi_ms=rng.choice((0, 0, 1000)),
+        lag_quota_ms=rng.choice((0, 500)),
         ready_ms=CLOCK_MS,
         absent_ms=2 * CLOCK_MS,
         probation=rng.choice((0, 2, 3)),
@@ -87,5 +90,4 @@ def _zoo(rng: Random) -> dict[str, type[Honest]]:
 
 def _weather(rng: Random) -> Weather:
     base = rng.choice((BREEZE, ROUGH, ROUGH))
-    slow_disk = rng.choice((5 * MS, 5 * MS, 2 * SECOND))
-    return replace(base, longest_commit=slow_disk)
+    return replace(base, longest_commit=rng.choice((5 * MS, 5 * MS, 50 * MS)))

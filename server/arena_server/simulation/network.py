@@ -23,8 +23,10 @@ class Weather:
     """What network, disk and machine may do; `..._one_in` of n is a chance of 1/n, 0 is never.
 
     Times are nanoseconds. `split` is per segment; `reset` and `vanish` per segment of a
-    client's; `stall` per event of the referee's; `crash` per write to its disk. `window` is
-    what the socket takes of what nobody reads; `dead_link` is when a silent link is given up.
+    client's; `stall` per event of the referee's, `long_stall` how many of them are 300 times
+    as long; `crash` per boundary of its disk, `power` how many of those are power cuts.
+    `window` is what the socket takes of what nobody reads; `dead_link` is when a silent link
+    is given up.
     """
 
     latency: tuple[int, int] = (100_000, 2 * MS)
@@ -32,9 +34,11 @@ class Weather:
     reset_one_in: int = 0
     vanish_one_in: int = 0
     stall_one_in: int = 400
+    long_stall_one_in: int = 0
     longest_stall: int = 20 * MS
     longest_commit: int = 5 * MS
     crash_one_in: int = 0
+    power_one_in: int = 0
     window: int = 64 * 1024
     dead_link: int = 10 * SECOND + 400 * MS
 
@@ -45,7 +49,14 @@ CALM = Weather(latency=(0, 1), stall_one_in=0, longest_commit=1)
 BREEZE = Weather()
 #: Everything that is simulated.
 ROUGH = Weather(
-    latency=(100_000, 12 * MS), split_one_in=6, reset_one_in=900, vanish_one_in=4000, stall_one_in=300
+    latency=(100_000, 12 * MS),
+    split_one_in=6,
+    reset_one_in=900,
+    vanish_one_in=4000,
+    stall_one_in=300,
+    long_stall_one_in=40,
+    crash_one_in=400,
+    power_one_in=4,
 )
 
 

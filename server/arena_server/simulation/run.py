@@ -37,6 +37,7 @@ class Tally:
     plies: int = 0
     events: int = 0
     connections: int = 0
+    crashes: int = 0
     virtual_s: int = 0
     endings: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
@@ -50,6 +51,7 @@ class Tally:
         self.plies += sum(len(record.plies) for record in records)
         self.events += world.shell.events
         self.connections += world.shell.accepted
+        self.crashes += world.shell.crashes
         self.virtual_s += world.agenda.now // SECOND
         self.endings.update(record.end for record in records)
         self.faults.update(str(fault.kind) for record in records for fault in record.faults)

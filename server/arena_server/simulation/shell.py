@@ -3,7 +3,8 @@
 It does what the real shell does (host, connection, store), in virtual time: lines are
 stamped when their bytes arrive and handled when the loop comes to them; TURN is handed over
 when the socket takes its last byte; all that has arrived is read before a deadline is
-judged. It must not know: bots, what a line means.
+judged; what has to be durable first holds up all that follows. It dies, and is started again
+from its disk. It must not know: bots, what a line means.
 """
 
 from __future__ import annotations
@@ -13,157 +14,49 @@ from collections.abc import Callable
 from random import Random
 from typing import Protocol
 
-from arena_protocol.lines import CLIENT_LINE_LIMIT, LineBuffer, Overlong
 from arena_server.core.contest import Contest
-from arena_server.core.effects import Close, Effect, Finished, Mute, Send, Store, Unmute
-from arena_server.core.events import Event, Handed, Lost, Opened, Received, Stored, Tick
-from arena_server.core.events import Overlong as TooLong
-from arena_server.simulation.agenda import Agenda, one_in
+from arena_server.core.effects import Close, Effect, Finished, Journal, Mute, Send, Store, Unmute
+from arena_server.core.events import Event, Handed, Opened, Stalled, Stored, Tick
+from arena_server.core.journal import Past
+from arena_server.simulation.agenda import MS, SECOND, Agenda, one_in
+from arena_server.simulation.disk import Disk
 from arena_server.simulation.network import Link, Weather
+from arena_server.simulation.socket import Socket, Turn
 
-#: As the real connection: read by so much, and keep so much for a client that does not read.
-READ_BYTES = 4096
-OUTPUT_LIMIT = 64 * 1024
-
-Turn = tuple[str, int]
+#: As the real host: a loop that stood still for longer was stalled, and while effects are held
+#: for longer no deadline is judged.
+STALL = HELD = 200 * MS
 
 
 class Observer(Protocol):
-    """Who looks on: told of every event with all its effects, before they are carried out."""
+    """Who looks on: told of everything that happens to the contest, and of all it has the shell do."""
 
     def judged(self, event: Event, effects: list[Effect], now: int) -> None:
-        """The contest judged `event` at `now`."""
+        """The contest judged `event` at `now`; the effects are yet to be carried out."""
 
+    def carried_out(self, effect: Effect, now: int) -> None:
+        """The world has seen an effect."""
 
-class Socket:
-    """The server's end of one connection, with the buffers of kernel and shell."""
-
-    def __init__(self, number: int, link: Link, shell: Shell, window: int) -> None:
-        self.number = number
-        self.muted = False
-        self.gone = False
-        self._link = link
-        self._shell = shell
-        self._lines = LineBuffer(CLIENT_LINE_LIMIT)
-        self._kernel: deque[tuple[bytes, int]] = deque()
-        self._held: deque[tuple[bytes | Overlong, int]] = deque()
-        self._room = window
-        self._out = bytearray()
-        self._marks: deque[tuple[int, Turn]] = deque()
-
-    # -- what the network tells (network.End)
-
-    def arrived(self, data: bytes) -> None:
-        """Bytes lie in the kernel, stamped; the loop reads them when it can."""
-        self._kernel.append((data, self._shell.agenda.now))
-        self._shell.soon(self.read)
-
-    def ended(self) -> None:
-        """The client sends nothing more: to the real shell, too, it is gone then."""
-        self._shell.soon(lambda: self._lose("closed"))
-
-    def broken(self, reason: str) -> None:
-        """The connection is dead."""
-        self._shell.soon(lambda: self._lose(reason))
-
-    def _lose(self, reason: str) -> None:
-        if not self.gone:
-            self.drop()
-            self._shell.feed(Lost(self.number, reason))
-
-    # -- bytes in
-
-    def read(self) -> None:
-        """Read what has come, and hand over its lines; a mute connection is left alone."""
-        while self._kernel and not self.muted and not self.gone:
-            data, arrived = self._kernel.popleft()
-            while self._kernel and len(data) + len(self._kernel[0][0]) <= READ_BYTES:
-                more, arrived = self._kernel.popleft()  # the stamp is that of the last segment read
-                data += more
-            self._held.extend((line, arrived) for line in self._lines.feed(data))
-            self._deliver()
-
-    def _deliver(self) -> None:
-        while self._held and not self.muted and not self.gone:
-            line, arrived = self._held.popleft()
-            if isinstance(line, Overlong):
-                self._shell.feed(TooLong(self.number, arrived, line.head))
-            else:
-                self._shell.feed(Received(self.number, line, arrived))
-
-    def unmute(self) -> None:
-        """Read again, after the lines that wait."""
-        self.muted = False
-        self._shell.soon(self._deliver)
-        self._shell.soon(self.read)
-
-    # -- bytes out
-
-    @property
-    def backlog(self) -> int:
-        """The bytes that the socket does not take."""
-        return len(self._out)
-
-    def send(self, data: bytes, turn: Turn | None) -> None:
-        """Hand `data` to the socket as far as it takes it, and keep the rest."""
-        taken = 0 if self._out else self._push(data)
-        rest = data[taken:]
-        if not rest:
-            if turn is not None:
-                self._shell.handed(self, turn)
-        elif len(self._out) + len(rest) > OUTPUT_LIMIT:
-            self._lose("backed-up")
-        else:
-            self._out += rest
-            if turn is not None:
-                self._marks.append((len(self._out), turn))
-
-    def _push(self, data: bytes | bytearray) -> int:
-        taken = min(len(data), self._room)
-        self._room -= taken
-        self._link.down.push(bytes(data[:taken]))
-        return taken
-
-    def taken(self, number: int) -> None:
-        """The client has read `number` bytes: there is room for as many."""
-        self._room += number
-        if self._out:
-            self._shell.soon(self._flush)
-
-    def _flush(self) -> None:
-        taken = self._push(self._out)
-        del self._out[:taken]
-        marks, self._marks = self._marks, deque()
-        for end, turn in marks:
-            if end > taken:
-                self._marks.append((end - taken, turn))
-            else:
-                self._shell.handed(self, turn)
-
-    # -- the end
-
-    def close(self) -> None:
-        """Send what is left, then end."""
-        self._link.down.push(bytes(self._out))
-        self._link.down.finish()
-        self.drop()
-
-    def drop(self) -> None:
-        """Forget the connection."""
-        self.gone = True
-        self._out.clear()
-        self._kernel.clear()
-        self._held.clear()
-        self._shell.released(self)
+    def restarted(self, past: Past, power: bool, now: int) -> None:
+        """The server was dead, and goes on from what was durable."""
 
 
 class Shell:
-    """Runs one contest. `deadline` is when `tick` has to be called."""
+    """Runs one contest, made by `make(now, past)`. `deadline` is when `tick` has to be called."""
 
     def __init__(
-        self, contest: Contest, agenda: Agenda, weather: Weather, rng: Random, observer: Observer
+        self,
+        make: Callable[[int, Past | None], Contest],
+        agenda: Agenda,
+        weather: Weather,
+        rng: Random,
+        observer: Observer,
     ) -> None:
-        self.contest = contest
+        self.contest = make(0, None)
+        self.disk = Disk(agenda, weather, rng, self._boundary)
+        self.alive = True
+        self.crashes = 0
+        self._make = make
         self.agenda = agenda
         self.sockets: dict[int, Socket] = {}
         self.events = 0
@@ -176,11 +69,16 @@ class Shell:
         self._judging = False
         self._stalled = False
         self._backlog: deque[Callable[[], None]] = deque()
+        #: Effects that wait for the disk, and between them groups of the journal: number, since.
+        self._held: deque[Effect | tuple[int, int]] = deque()
+        self._journaled = self._durable = 0
 
     # -- connections
 
-    def accept(self, link: Link, address: str, window: int | None = None) -> Socket:
-        """A client has connected."""
+    def accept(self, link: Link, address: str, window: int | None = None) -> Socket | None:
+        """A client has connected; None: nobody is there."""
+        if not self.alive:
+            return None
         self.accepted += 1
         socket = Socket(self.accepted, link, self, self._weather.window if window is None else window)
         self.sockets[socket.number] = socket
@@ -200,8 +98,13 @@ class Shell:
 
     @property
     def deadline(self) -> int | None:
-        """When the contest is to be woken, as far as the loop is awake itself."""
-        return None if self._stalled else self.contest.deadline
+        """When the contest is to be woken, as far as the loop is awake and the disk keeps up."""
+        deadline = self.contest.deadline
+        if deadline is None or self._stalled or not self.alive:
+            return None
+        first = self._held[0] if self._held else None
+        held = isinstance(first, tuple) and max(deadline, self.agenda.now) - first[1] > HELD
+        return None if held else deadline
 
     def tick(self) -> None:
         """Judge the deadlines that have passed."""
@@ -211,49 +114,120 @@ class Shell:
         """Act now, or when the stall is over, in the order of arrival."""
         if self._stalled:
             self._backlog.append(action)
-        else:
+        elif self.alive:
             action()
 
     def stall(self, length: int) -> None:
         """The loop stands still for so many nanoseconds."""
         if not self._stalled:
             self._stalled = True
-            self.agenda.after(length, self._wake)
+            began, life = self.agenda.now, self.crashes
+            self.agenda.after(length, lambda: self._wake(began, life))
 
-    def _wake(self) -> None:
+    def _wake(self, began: int, life: int) -> None:
+        if life != self.crashes:
+            return
         self._stalled = False
         waiting, self._backlog = self._backlog, deque()
+        if self.agenda.now - began > STALL:
+            self.feed(Stalled(began, self.agenda.now))
         for action in waiting:
             self.soon(action)
 
     def feed(self, event: Event) -> None:
         """Let the contest judge `event`; what its effects cause waits for its turn."""
         self._inbox.append(event)
+        self._run()
+        if one_in(self._rng, self._weather.stall_one_in):
+            long = one_in(self._rng, self._weather.long_stall_one_in)
+            longest = self._weather.longest_stall * (300 if long else 1)
+            self.stall(self._rng.randrange(1, longest))
+
+    def _run(self) -> None:
         if self._judging:
             return
         self._judging = True
+        self._release()
         while self._inbox:
             self._judge(self._inbox.popleft())
         self._judging = False
-        if one_in(self._rng, self._weather.stall_one_in):
-            self.stall(self._rng.randrange(1, self._weather.longest_stall))
 
     def _judge(self, event: Event) -> None:
         self.events += 1
         effects = self.contest.handle(event, self.agenda.now)
         self.observer.judged(event, effects, self.agenda.now)
         for effect in effects:
+            self._take(effect)
+
+    def _take(self, effect: Effect) -> None:
+        """Carry out an effect, or hold it back until what comes before it is durable."""
+        if isinstance(effect, Journal):
+            self._journaled += 1
+            number = self._journaled
+            self._held.append((number, self.agenda.now))
+            self.disk.journal(effect.entries, lambda: self.soon(lambda: self._is_durable(number)))
+        elif isinstance(effect, Store):
+            stored = Stored(effect.game_id)
+            self.disk.store(effect.record, lambda: self.soon(lambda: self.feed(stored)))
+        elif self._held:
+            self._held.append(effect)
+        else:
             self._carry_out(effect)
 
+    def _is_durable(self, number: int) -> None:
+        self._durable = number
+        self._run()
+
+    def _release(self) -> None:
+        """Carry out what is held no longer."""
+        while self._held:
+            effect = self._held[0]
+            if isinstance(effect, tuple):
+                if effect[0] > self._durable:
+                    return
+            else:
+                self._carry_out(effect)
+            self._held.popleft()
+
     def _carry_out(self, effect: Effect) -> None:
-        if isinstance(effect, Store):
-            game_id = effect.game_id
-            delay = self._rng.randrange(self._weather.longest_commit)
-            self.agenda.after(delay, lambda: self.soon(lambda: self.feed(Stored(game_id))))
-        elif isinstance(effect, Finished):
-            self.finished = effect.reason
-        elif isinstance(effect, Send | Close | Mute | Unmute) and (socket := self.sockets.get(effect.conn)):
+        if isinstance(effect, Send | Close | Mute | Unmute):
+            socket = self.sockets.get(effect.conn)
+            if socket is None:
+                return
+            self.observer.carried_out(effect, self.agenda.now)
             _apply(effect, socket)
+        else:
+            self.observer.carried_out(effect, self.agenda.now)
+            if isinstance(effect, Finished):
+                self.finished = effect.reason
+
+    # -- death and rebirth
+
+    def _boundary(self) -> None:
+        if one_in(self._rng, self._weather.crash_one_in):
+            self.crash(power=one_in(self._rng, self._weather.power_one_in))
+
+    def crash(self, power: bool = False) -> None:
+        """Die at this very moment, and be started again a little later; a contest that is over stays so."""
+        if not self.alive or self.finished is not None:
+            return
+        self.alive = False
+        self.crashes += 1
+        for socket in list(self.sockets.values()):
+            socket.die()
+        for queue in (self._inbox, self._held, self._backlog):
+            queue.clear()
+        self._stalled = False
+        self._durable = self._journaled
+        self.disk.crash(power)
+        self.agenda.after(self._rng.randrange(10 * MS, 3 * SECOND), lambda: self._start(power))
+
+    def _start(self, power: bool) -> None:
+        past = self.disk.past()
+        self.alive = True
+        self.observer.restarted(past, power, self.agenda.now)
+        self.contest = self._make(self.agenda.now, past)
+        self.feed(Tick())
 
 
 def _apply(effect: Send | Close | Mute | Unmute, socket: Socket) -> None:

@@ -11,12 +11,14 @@ from random import Random
 
 from arena_protocol.record import GameRecord
 from arena_server.core.contest import Contest
+from arena_server.core.journal import Past
 from arena_server.core.plan import ContestPlan, Entrant
 from arena_server.simulation.agenda import MS, Agenda, dice
 from arena_server.simulation.audit import Audit, Violation
 from arena_server.simulation.client import Client, Line
 from arena_server.simulation.network import BREEZE, Link, Weather
-from arena_server.simulation.shell import Shell, Socket
+from arena_server.simulation.shell import Shell
+from arena_server.simulation.socket import Socket
 from arena_server.simulation.zoo import Honest, Onlooker
 
 
@@ -37,14 +39,13 @@ class World:
             Entrant(name, sha256(tokens[name].encode("ascii")).hexdigest(), kind is not Onlooker)
             for name, kind in zoo.items()
         ]
-        self.contest = Contest(plan, entrants, lambda n: secrets.randbytes(n).hex(), 0)
-        self.audit = Audit(
-            plan,
-            {name: kind.may for name, kind in zoo.items()},
-            lambda: self.contest.progress(),
-            lambda: self.contest.deadline,
-        )
-        self.shell = Shell(self.contest, self.agenda, weather, self._branch(), self.audit)
+
+        def contest(now: int, past: Past | None) -> Contest:
+            return Contest(plan, entrants, lambda n: secrets.randbytes(n).hex(), now, past)
+
+        may = {name: kind.may for name, kind in zoo.items()}
+        self.audit = Audit(plan, may, lambda: self.contest.progress(), lambda: self.contest.deadline)
+        self.shell = Shell(contest, self.agenda, weather, self._branch(), self.audit)
         self.clients = {name: self._client(name, kind, tokens) for name, kind in zoo.items()}
 
     def _branch(self) -> Random:
@@ -58,9 +59,14 @@ class World:
         client.clock_ms = self.plan.clock_ms
         return client
 
-    def _dial(self, client: Client, line: Line) -> Socket:
+    def _dial(self, client: Client, line: Line) -> Socket | None:
         line.link = Link(self.agenda, self._weather, client.rng, line)
         return self.shell.accept(line.link, client.name, client.bot.window)
+
+    @property
+    def contest(self) -> Contest:
+        """The referee as it is now; another one after a crash."""
+        return self.shell.contest
 
     @property
     def records(self) -> dict[str, GameRecord]:

@@ -14,6 +14,7 @@ from random import Random
 from arena_protocol.record import GameRecord
 from arena_server.core.effects import Close, Effect, Finished, Note, Send
 from arena_server.core.events import Event
+from arena_server.core.journal import Past
 from arena_server.core.plan import ContestPlan
 from arena_server.simulation.agenda import MS, SECOND
 from arena_server.simulation.network import CALM
@@ -198,6 +199,12 @@ class Onlooker:
         for effect in effects:
             if self._deed is not None and not self._over:
                 self._keep(effect)
+
+    def carried_out(self, effect: Effect, now: int) -> None:
+        self._audit.carried_out(effect, now)
+
+    def restarted(self, past: Past, power: bool, now: int) -> None:
+        self._audit.restarted(past, power, now)
 
     def _keep(self, effect: Effect) -> None:
         if isinstance(effect, Send) and effect.conn == self._deed:

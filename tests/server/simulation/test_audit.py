@@ -10,6 +10,7 @@ from arena_protocol.messages import Game, Over, Played, Turn, encode
 from arena_protocol.record import FaultRecord, GameRecord
 from arena_server.core.effects import Close, Effect, Finished, Mute, Note, Send, Store
 from arena_server.core.events import Lost, Opened, Stored, Tick
+from arena_server.core.journal import Past, PastGame
 from arena_server.core.plan import ContestPlan
 from arena_server.core.progress import Progress
 from arena_server.simulation.audit import Audit, Violation
@@ -39,6 +40,8 @@ class Scene:
 
     def do(self, *effects: Effect) -> None:
         self.audit.judged(Stored("g0"), list(effects), 2_000_000)
+        for effect in effects:
+            self.audit.carried_out(effect, 2_000_000)
 
     def refuses(self, text: str, *effects: Effect) -> None:
         with pytest.raises(Violation) as refusal:
@@ -160,6 +163,54 @@ def test_clocks(clock: tuple[int, int], text: str) -> None:
 def test_a_turn_with_more_than_is_left() -> None:
     scene = Scene()
     scene.refuses("TURN 1 of g1 shows clocks that rose", scene.say(Turn(1, (1001, 1000), 0, 0)))
+
+
+class TestAfterACrash:
+    def scene(self) -> Scene:
+        """One ply of g1 has been told."""
+        scene = Scene()
+        scene.do(scene.say(PLY))
+        return scene
+
+    def restart(self, scene: Scene, *entries: tuple[object, ...], power: bool = False, done: int = 0) -> None:
+        results = (PastGame(done, ("ann", "bob"), (0, 0), "complete", 4),) if done else ()
+        scene.audit.restarted(Past(results, entries), power, 2_000_000)
+
+    def test_what_was_told_is_durable(self) -> None:
+        scene = self.scene()
+        scene.audit.durable.clear()
+        self.restart(scene, (1, "offer", 0))
+        scene.audit.judged(Opened(1, "x"), [], 0)
+        scene.do(scene.say(GAME), scene.say(PLY))
+        scene.refuses("g1, ply 1 was told in two ways", scene.say(replace(PLY, move="8")))
+
+    def test_plies_that_are_lost(self) -> None:
+        scene = self.scene()
+        scene.audit.durable.clear()
+        with pytest.raises(Violation, match=r"^at 0\.002000 s: 1 plies of g1 were told, and are lost$"):
+            self.restart(scene)
+
+    def test_a_power_cut_may_take_back_plies(self) -> None:
+        scene = self.scene()
+        scene.audit.durable.clear()
+        self.restart(scene, (1, "offer", 0), power=True)
+        scene.audit.judged(Opened(1, "x"), [], 0)
+        scene.do(scene.say(GAME), scene.say(replace(PLY, move="8")))
+
+    def test_no_crash_takes_back_a_result(self) -> None:
+        scene = self.scene()
+        scene.audit.durable = {"g1", "g2"}
+        for power in (False, True):
+            with pytest.raises(
+                Violation, match=r"^at 0\.002000 s: the results of g2 were told, and are lost$"
+            ):
+                self.restart(scene, power=power, done=1)
+
+    def test_a_game_that_is_stored_is_told_of_no_more(self) -> None:
+        scene = self.scene()
+        scene.audit.durable.clear()
+        self.restart(scene, done=1)
+        assert scene.audit.durable == {"g1"}
 
 
 def test_an_end_comes_once() -> None:

@@ -55,7 +55,7 @@ class TestAFailureIsFound:
         ("broken", "found"),
         [
             ("blame", r"seed \d+: at [\d.]+ s: \S+ was blamed for quit in g\d+, ply \d+; see it again by: "),
-            ("early", r"seed \d+: at [\d.]+ s: the result of g\d+ was told before it was durable; "),
+            ("early", r"seed \d+: at [\d.]+ s: \d+ results count, \d+ are durable; "),
             ("forget", r"seed \d+: at [\d.]+ s: \d+ games were started, \d+ are known; "),
             (
                 "crash",
@@ -98,10 +98,10 @@ def _break(how: str, patch: pytest.MonkeyPatch) -> None:
 
 class TestTheCommand:
     def test_it_prints_what_came_of_it(self) -> None:
-        tally = Tally(1, 12, 100, 900, 20, 60, digest="d1")
+        tally = Tally(1, 12, 100, 900, 20, 3, 60, digest="d1")
         tally.endings.update({"complete": 11, "win": 1})
         assert text(tally, 2.0) == (
-            "12 games in 1 contests, 100 plies, 900 events, 20 connections: everything held\n"
+            "12 games in 1 contests, 100 plies, 900 events, 20 connections, 3 crashes: everything held\n"
             "endings: complete 11, win 1\n"
             "faults: none\n"
             "60 s of virtual time in 2.0 s, 6 games/s\n"
