@@ -152,7 +152,7 @@ class TestBytes:
     def test_any_changed_byte_is_found(self, place: int, mask: int) -> None:
         changed = bytearray(self.record)
         changed[place] ^= mask
-        assert changed_bytes(bytes(changed), self.flaw, thorough=True) == (place,)
+        assert changed_bytes(bytes(changed), self.flaw, thorough=True) == ((place, self.record[place]),)
 
     @given(st.integers(0, len(payload) - 1), st.integers(1, 255))
     @settings(max_examples=20, deadline=None)
@@ -160,13 +160,13 @@ class TestBytes:
         payload = bytearray(self.payload)
         payload[place] ^= mask
         changed = bytes(payload) + sha256(payload).digest()
-        assert changed_bytes(changed, self.flaw, thorough=True) == (place,)
+        assert changed_bytes(changed, self.flaw, thorough=True) == ((place, self.payload[place]),)
 
     @pytest.mark.parametrize("bit", range(8))
     def test_a_single_bit_is_found_at_once(self, bit: int) -> None:
         changed = bytearray(self.record)
         changed[33] ^= 1 << bit
-        assert changed_bytes(bytes(changed), self.flaw, thorough=False) == (33,)
+        assert changed_bytes(bytes(changed), self.flaw, thorough=False) == ((33, 33),)
 
     def test_a_byte_is_looked_for_only_if_there_is_time(self) -> None:
         changed = bytearray(self.record)
@@ -177,8 +177,8 @@ class TestBytes:
         changed = bytearray(self.record)
         for place in (len(self.payload), len(self.record) - 1):
             changed[place] ^= 0xFF
-        places = (len(self.payload), len(self.record) - 1)
-        assert changed_bytes(bytes(changed), self.flaw, thorough=False) == places
+        found = changed_bytes(bytes(changed), self.flaw, thorough=False)
+        assert found == tuple((at, self.record[at]) for at in (len(self.payload), len(self.record) - 1))
 
     def test_two_changed_bytes_are_not_put_down_to_one(self) -> None:
         changed = bytearray(self.record)

@@ -52,7 +52,7 @@ COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "standings": single("results", "standings"),
     "watch": single("watch"),
     "replay": single("replay"),
-    "verify": single("results", "verify"),
+    "verify": single("verify"),
     "export": single("results", "export"),
     "admin": single("admin"),
     "simulate": single("simulate"),

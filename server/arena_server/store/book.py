@@ -21,6 +21,7 @@ from arena_server.core.hall import number_of
 from arena_server.core.journal import Entry, Live
 from arena_server.core.plan import ContestPlan
 from arena_server.store import tables
+from arena_server.store.chain import GENESIS, extend
 from arena_server.store.claim import Claim
 from arena_server.store.engine import open_engine
 from arena_server.store.payload import pack
@@ -50,6 +51,7 @@ class Book:
         self._claim: Claim | None = None
         self._contest = 0
         self._bots: dict[str, int] = {}
+        self._place, self._chain = 0, GENESIS
         self._live = Live()
         self._entries = 0
         self._found: Unfinished | None = None
@@ -161,11 +163,14 @@ class Book:
 
     def _go_on(self, session: Session, found: Unfinished) -> None:
         contest = session.get_one(tables.Contest, found.contest)
-        contest.status, contest.ended_at = tables.RUNNING, None
+        contest.status, contest.ended_at, contest.head = tables.RUNNING, None, None
         self._contest = found.contest
         self._live.add(found.past.entries)
         for game in found.past.results:
             self._live.forget(game.number)
+        mine = select(tables.Game.place, tables.Game.chain).where(tables.Game.contest_id == contest.id)
+        if last := session.execute(mine.order_by(tables.Game.place.desc()).limit(1)).first():
+            self._place, self._chain = last
         self._compact()
         self._found = None  # it may be large, and is not needed any more
 
@@ -173,7 +178,7 @@ class Book:
         """Mark the contest as over; of one that is finished nothing has to be taken up any more."""
         with self._session() as session:
             contest = session.get_one(tables.Contest, self._contest)
-            contest.status, contest.ended_at = status, _now()
+            contest.status, contest.ended_at, contest.head = status, _now(), self._chain
             session.flush()
         if status == tables.FINISHED:
             self._live = Live()
@@ -200,6 +205,8 @@ class Book:
         self.unsettled += 1
 
     def _add_result(self, session: Session, game_id: str, record: GameRecord) -> None:
+        data = encode(record)
+        self._place, self._chain = self._place + 1, extend(self._chain, data)
         game = tables.Game(
             contest_id=self._contest,
             game_id=game_id,
@@ -208,7 +215,9 @@ class Book:
             end=record.end,
             plies=len(record.plies),
             stored_at=_now(),
-            record=encode(record),
+            record=data,
+            place=self._place,
+            chain=self._chain,
         )
         session.add(game)
         session.flush()

@@ -146,9 +146,10 @@ class _Follower:
         return self.chain == (value if self.digest is None else link(value, self.digest))
 
 
-def changed_bytes(record: bytes, flaw: Flaw, *, thorough: bool) -> tuple[int, ...]:
-    """Where `record`, of a flaw of kind `record`, was changed, counted from 0; () if in more than one place.
+def changed_bytes(record: bytes, flaw: Flaw, *, thorough: bool) -> tuple[tuple[int, int], ...]:
+    """Where `record`, of a flaw of kind `record`, was changed: places from 0, and what was there.
 
+    () means that it was in more than one place, or cannot be told.
     A record ends with the digest of its payload. What is tried: the digest alone was changed;
     one bit of the payload was; one was, and the digest made to fit; with `thorough` any one
     byte, which takes half a minute for 9 kB. The chain proves the find.
@@ -157,7 +158,7 @@ def changed_bytes(record: bytes, flaw: Flaw, *, thorough: bool) -> tuple[int, ..
     previous, chain = flaw.previous, flaw.chain
     true = sha256(payload).digest()
     if extend(previous, payload + true) == chain:
-        return tuple(len(payload) + place for place, byte in enumerate(true) if byte != digest[place])
+        return tuple((len(payload) + place, byte) for place, byte in enumerate(true) if byte != digest[place])
     fitted = true == digest
     for masks in (_BITS, _OTHERS) if thorough else (_BITS,):
         for place in range(len(payload)):
@@ -168,7 +169,7 @@ def changed_bytes(record: bytes, flaw: Flaw, *, thorough: bool) -> tuple[int, ..
                 attempt.update(tail)
                 found = attempt.digest()
                 if (fitted or found == digest) and extend(previous, payload[:place] + tail + found) == chain:
-                    return (place,)
+                    return ((place, tail[0]),)
     return ()
 
 

@@ -17,7 +17,7 @@ from arena_server.store.url import Database
 #: Written into the header of the file (`PRAGMA application_id`): "Aren".
 APPLICATION_ID = 0x4172656E
 #: The layout of the tables (`PRAGMA user_version`); a change that old readers would misread adds one.
-LAYOUT = 2
+LAYOUT = 3
 #: How long another program may hold the database before it counts as locked.
 BUSY_TIMEOUT_S = 2.0
 

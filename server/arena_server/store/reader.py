@@ -98,7 +98,10 @@ class Results:
             yield row.game_id, row.record
 
     def rows(self, contest: Contest, game_id: str | None = None) -> Iterator[dict[str, Any]]:
-        """The record of each game (or one) and all that stands beside it; faults: (seat, ply, kind, line)."""
+        """The record of each game (or one) and all that stands beside it; faults: (seat, ply, kind, line).
+
+        `place` and `chain` are its link in the hash chain, see `chain.py`.
+        """
         faults: dict[int, list[tuple[int, int, str, bytes]]] = {}
         query = select(Fault).join(Game, Fault.game_pk == Game.id).where(Game.contest_id == contest.id)
         for fault in self._session.scalars(query.order_by(Fault.id)):
@@ -107,7 +110,7 @@ class Results:
         if game_id is not None:
             games = games.where(Game.game_id == game_id)
         for game in self._session.scalars(games.order_by(func.length(Game.game_id), Game.game_id)):
-            columns = ("game_id", "names", "totals", "end", "plies", "record")
+            columns = ("game_id", "names", "totals", "end", "plies", "record", "place", "chain")
             yield {**{key: getattr(game, key) for key in columns}, "faults": faults.get(game.id, [])}
 
     def record(self, contest: Contest, game_id: str) -> bytes:

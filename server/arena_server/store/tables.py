@@ -26,6 +26,7 @@ class Contest(Base):
     """One contest of `games` games. `seed` is text, for it may have 128 bits; it gives away all deals.
 
     `plan` is all that has to be the same when the contest is taken up again (`takeup.plain_plan`).
+    `head` is that of the records' hash chain (`chain.py`), once the contest is over.
     """
 
     __tablename__ = "contests"
@@ -47,6 +48,7 @@ class Contest(Base):
     started_at: Mapped[datetime]
     ended_at: Mapped[datetime | None] = mapped_column(default=None)
     status: Mapped[str] = mapped_column(default=RUNNING)
+    head: Mapped[bytes | None] = mapped_column(LargeBinary, default=None)
 
 
 class Bot(Base):
@@ -61,10 +63,14 @@ class Bot(Base):
 
 
 class Game(Base):
-    """A game that is over; `record` is the truth, the other columns are there to be queried."""
+    """A game that is over; `record` is the truth, the other columns are there to be queried.
+
+    `place`, from 1 in the order of storing, and `chain` are the record's link in the hash
+    chain of its contest (`chain.py`).
+    """
 
     __tablename__ = "games"
-    __table_args__ = (UniqueConstraint("contest_id", "game_id"),)
+    __table_args__ = (UniqueConstraint("contest_id", "game_id"), UniqueConstraint("contest_id", "place"))
 
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
     contest_id: Mapped[int] = mapped_column(ForeignKey("contests.id"))
@@ -75,6 +81,8 @@ class Game(Base):
     plies: Mapped[int]
     stored_at: Mapped[datetime]
     record: Mapped[bytes] = mapped_column(LargeBinary)
+    place: Mapped[int]
+    chain: Mapped[bytes] = mapped_column(LargeBinary)
 
 
 class Fault(Base):

@@ -173,9 +173,10 @@ class Writer:
                     results.append(job)
                 elif isinstance(job, _Enter):
                     book.enter(self._opening, job.plan)
-                elif isinstance(job, _End):
-                    book.end(job.status)
             book.add(entries, [(result.game_id, result.record) for result in results])
+            for job in jobs:
+                if isinstance(job, _End):  # what was queued before it counts to the contest
+                    book.end(job.status)
         self._groups += groups
         if entries or results:
             self._committed(self._groups, [result.game_id for result in results])

@@ -1,0 +1,305 @@
+"""The hash chain of real contests: kept by the store, checked by `arena verify`, exported."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import sqlite3
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from arena_protocol.record import encode
+from arena_server.store.chain import GENESIS, Link, audit, extend
+from arena_server.store.reader import Results
+
+from .programs import Outcome, Players, Server, contest
+from .records import Kept, game, opening
+from .test_commands import Shell
+from .test_store import keep
+
+BOTS = [("first", "first-legal"), ("six", "fixed:move=6"), ("zero", "zero-based")]
+TEXT = contest("first", "six", "zero", contest="probation = 0", game='plies = 8\nclock = "10s"')
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("played")
+    with Server(TEXT, folder, "--until-finished") as server:
+        Players(server.port, BOTS).join()
+        assert server.end().code == 0
+    return folder
+
+
+@pytest.fixture
+def here(played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A contest of six games, to be spoilt, as the current folder."""
+    shutil.copy(played / "arena.db", tmp_path / "arena.db")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    return Shell(monkeypatch, capsys)
+
+
+def rows(folder: Path) -> list[tuple[int, str, bytes, bytes]]:
+    """Place, game, record, value of every game in the order of storing."""
+    with closing(sqlite3.connect(folder / "arena.db")) as database:
+        return database.execute("SELECT place, game_id, record, chain FROM games ORDER BY id").fetchall()
+
+
+def change(folder: Path, statement: str, *values: object) -> None:
+    with closing(sqlite3.connect(folder / "arena.db")) as database:
+        assert database.execute(statement, values).rowcount >= 1
+        database.commit()
+
+
+def set_record(folder: Path, place: int, record: bytes) -> None:
+    change(folder, "UPDATE games SET record = ? WHERE place = ?", record, place)
+
+
+def wrong(outcome: Outcome) -> list[tuple[str | None, str]]:
+    assert outcome.code == 1
+    return [(each["game"], each["error"]) for each in json.loads(outcome.out)["wrong"]]
+
+
+class TestStore:
+    def test_every_record_is_chained_in_the_order_of_storing(self, tmp_path: Path) -> None:
+        keep(tmp_path / "arena.db", 3, 1, 2)
+        value = bytes(32)
+        for place, (found, game_id, record, chain) in enumerate(rows(tmp_path), start=1):
+            number = (3, 1, 2)[place - 1]
+            assert (found, game_id, record) == (place, f"g{number}", encode(game(number)))
+            value = sha256(value + sha256(record).digest()).digest()
+            assert chain == value
+        with Results(tmp_path / "arena.db") as results:
+            assert results.contest().head == value
+
+    def test_each_contest_has_a_chain_of_its_own(self, tmp_path: Path) -> None:
+        for _ in range(2):
+            keep(tmp_path / "arena.db", 1)
+        assert [(place, chain) for place, _, _, chain in rows(tmp_path)] == [
+            (1, extend(GENESIS, encode(game(1))))
+        ] * 2
+
+    def test_a_contest_that_goes_on_goes_on_with_its_chain(self, tmp_path: Path) -> None:
+        path = tmp_path / "arena.db"
+        keep(path, 1, 2, status="stopped")
+        with Results(path) as results:
+            stopped = results.contest().head
+        assert stopped == rows(tmp_path)[-1][3]
+        kept = Kept(path, opening(new=False))
+        kept.start()
+        kept.writer.put("g3", game(3))
+        assert kept.next() == ["g3"]
+        with Results(path) as results:
+            assert results.contest().head is None
+        kept.close("finished")
+        places = [place for place, _, _, _ in rows(tmp_path)]
+        assert places == [1, 2, 3]
+        assert rows(tmp_path)[-1][3] == extend(stopped, encode(game(3)))
+
+
+@pytest.mark.slow
+class TestVerify:
+    def test_a_contest_nobody_touched(self, here: Path, shell: Shell) -> None:
+        head = rows(here)[-1][3].hex()
+        assert json.loads(shell("verify", "--json").out)["head"] == head
+        assert shell("verify", "--head", head).out == "verified: 6 games, all as published\n"
+        assert shell("verify", "--head", head.upper()).out == "verified: 6 games, all as published\n"
+
+    def test_a_head_published_earlier_proves_what_was_there_then(self, here: Path, shell: Shell) -> None:
+        earlier = rows(here)[3][3].hex()
+        assert (
+            shell("verify", "--head", earlier).out == "verified: 6 games, all as published; 2 stored since\n"
+        )
+
+    @pytest.mark.parametrize("at", [0, 1, 40, 300, -33, -32, -1])
+    @pytest.mark.parametrize("place", [1, 6])
+    def test_the_changed_byte_is_named(self, here: Path, shell: Shell, at: int, place: int) -> None:
+        _, game_id, record, _ = rows(here)[place - 1]
+        data = bytearray(record)
+        data[at] ^= 0xFF
+        set_record(here, place, bytes(data))
+        ((name, text),) = wrong(shell("verify", "--json"))
+        where = at % len(record)
+        assert name == game_id
+        assert text.startswith(f"game {game_id}: damaged record: ")
+        assert text.endswith(
+            f"; chain: game {game_id}: its record was changed, or replaced; "
+            f"byte {where} was 0x{record[where]:02x} and is 0x{data[where]:02x}"
+        )
+
+    def test_a_change_with_a_digest_to_fit_is_named(self, here: Path, shell: Shell) -> None:
+        _, game_id, record, _ = rows(here)[1]
+        payload = bytearray(record[:-32])
+        at = payload.index(b"time_ms") if b"time_ms" in payload else 200
+        payload[at] ^= 0x04
+        set_record(here, 2, bytes(payload) + sha256(payload).digest())
+        ((name, text),) = wrong(shell("verify", "--json"))
+        assert name == game_id
+        assert f"byte {at} was 0x{record[at]:02x} and is 0x{payload[at]:02x}" in text
+
+    def test_a_true_record_of_another_contest_is_refused(self, here: Path, shell: Shell) -> None:
+        """It verifies by itself, and its name and numbers fit; only the chain knows."""
+        _, game_id, _, chain = rows(here)[2]
+        change(here, "UPDATE games SET chain = ? WHERE place = 3", sha256(chain).digest())
+        assert wrong(shell("verify", "--json")) == [(game_id, f"game {game_id}: its chain value was changed")]
+
+    def test_exchanged_records(self, here: Path, shell: Shell) -> None:
+        (_, one, first, _), (_, two, second, _) = rows(here)[1], rows(here)[4]
+        set_record(here, 2, second)
+        set_record(here, 5, first)
+        found = dict(wrong(shell("verify", "--json")))
+        assert set(found) == {one, two}
+        assert found[one].endswith(f"game {one}: at place 2 of the chain the record of {two} was stored")
+        assert found[two].endswith(f"game {two}: at place 5 of the chain the record of {one} was stored")
+
+    @pytest.mark.parametrize("place", range(1, 7))
+    def test_a_row_taken_out(self, here: Path, shell: Shell, place: int) -> None:
+        names = [name for _, name, _, _ in rows(here)]
+        key = here / "arena.db"
+        with closing(sqlite3.connect(key)) as database:
+            database.execute(
+                "DELETE FROM faults WHERE game_pk = (SELECT id FROM games WHERE place = ?)", (place,)
+            )
+            database.execute("DELETE FROM games WHERE place = ?", (place,))
+            database.commit()
+        ((_, text),) = wrong(shell("verify", "--json"))
+        if place == 6:
+            assert text == f"games missing after {names[4]}: the chain ended with another head"
+        else:
+            where = f"after {names[place - 2]}" if place > 1 else "at the beginning"
+            assert text == f"1 game missing {where}: place {place} of the chain"
+
+    def test_a_row_put_in(self, here: Path, shell: Shell) -> None:
+        columns = 'contest_id, names, totals, "end", plies, stored_at, record, chain'
+        change(
+            here,
+            f"INSERT INTO games (game_id, place, {columns}) "
+            f"SELECT 'g99', 7, {columns} FROM games WHERE place = 1",
+        )
+        found = dict(wrong(shell("verify", "--json")))
+        assert found["g99"].endswith("chain: game g99: it was added to the chain later")
+
+    def test_a_contest_written_anew_is_told_by_the_published_head(self, here: Path, shell: Shell) -> None:
+        published = rows(here)[-1][3].hex()
+        value = GENESIS
+        for place, (old, _, record, _) in enumerate(reversed(rows(here)), start=1):
+            value = extend(value, record)
+            change(here, "UPDATE games SET place = ?, chain = ? WHERE place = ?", 100 + place, value, old)
+        change(here, "UPDATE games SET place = place - 100")
+        change(here, "UPDATE contests SET head = ?", value)
+        assert shell("verify").code == 0  # nobody can tell, but by the head
+        outcome = shell("verify", "--head", published)
+        assert outcome.line == (
+            "arena: not verified: the published head is none of this chain's: "
+            "records were changed, or it is another contest's"
+        )
+
+    @pytest.mark.parametrize("head", ["", "abc", "g" * 64, "0" * 63, "0" * 65, "00 " * 21 + "0"])
+    def test_a_head_that_is_none(self, here: Path, shell: Shell, head: str) -> None:
+        outcome = shell("verify", "--head", head)
+        assert (outcome.code, outcome.out) == (2, "")
+        assert outcome.line.startswith("arena: --head: expected 64 hexadecimal digits, got '")
+
+    def test_a_head_proves_no_single_game(self, here: Path, shell: Shell) -> None:
+        outcome = shell("verify", "g1", "--head", "0" * 64)
+        assert outcome.line == (
+            "arena: --head: expected a whole contest or a folder of arena export to check it by"
+        )
+
+
+@pytest.mark.slow
+class TestExport:
+    @pytest.fixture
+    def folder(self, here: Path, shell: Shell) -> Path:
+        outcome = shell("export", "records")
+        assert outcome.out == (f"exported: 6 games of trial to records\nhead: {rows(here)[-1][3].hex()}\n")
+        (here / "arena.db").rename(here / "away.db")  # from here on the files have to do
+        return here / "records"
+
+    def test_the_chain_file_has_what_anybody_needs(self, here: Path, folder: Path) -> None:
+        chain = json.loads((folder / "chain.json").read_text())
+        assert (chain["contest"], chain["games"]) == ("trial", 6)
+        value = bytes(32)
+        for each in chain["order"]:
+            record = (folder / f"{each['game']}.record").read_bytes()
+            value = sha256(value + sha256(record).digest()).digest()
+            assert each["chain"] == value.hex()
+        assert chain["head"] == value.hex()
+
+    def test_the_files_alone_are_enough(self, folder: Path, shell: Shell) -> None:
+        head = json.loads((folder / "chain.json").read_text())["head"]
+        assert shell("verify", "records").out == "verified: 6 games\n"
+        assert shell("verify", "records", "--head", head).out == "verified: 6 games, all as published\n"
+
+    def test_a_changed_file(self, folder: Path, shell: Shell) -> None:
+        data = bytearray((folder / "g2.record").read_bytes())
+        data[50] ^= 1
+        (folder / "g2.record").write_bytes(data)
+        outcome = shell("verify", "records")
+        assert outcome.line.startswith("arena: not verified: game g2: damaged record: ")
+        assert outcome.line.endswith(f"byte 50 was 0x{data[50] ^ 1:02x} and is 0x{data[50]:02x}")
+
+    def test_a_missing_file(self, folder: Path, shell: Shell) -> None:
+        order = [each["game"] for each in json.loads((folder / "chain.json").read_text())["order"]]
+        (folder / f"{order[2]}.record").unlink()
+        assert shell("verify", "records").line == (
+            f"arena: not verified: 1 game missing after {order[1]}: place 3 of the chain"
+        )
+
+    def test_a_file_too_many(self, folder: Path, shell: Shell) -> None:
+        shutil.copy(folder / "g1.record", folder / "g7.record")
+        assert shell("verify", "records").line == (
+            "arena: not verified: records/g7.record: no record of the chain in chain.json"
+        )
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "",
+            "[]",
+            "{}",
+            '{"order": [], "head": 7}',
+            '{"order": [{"game": "../x", "chain": ""}], "head": ""}',
+        ],
+    )
+    def test_a_chain_file_that_is_none(self, folder: Path, shell: Shell, text: str) -> None:
+        (folder / "chain.json").write_text(text)
+        assert shell("verify", "records").line.startswith(
+            "arena: records/chain.json: not the chain of an export ("
+        )
+
+    def test_a_folder_without_a_chain(self, here: Path, shell: Shell) -> None:
+        (here / "empty").mkdir()
+        assert shell("verify", "empty").line == (
+            "arena: empty/chain.json: cannot be read: No such file or directory"
+        )
+
+
+@pytest.mark.slow
+def test_a_killed_server_goes_on_with_its_chain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = TEXT.replace("plies = 8", "plies = 60")
+    with Server(text, tmp_path) as server:
+        Players(server.port, BOTS)
+        assert server.process.stderr is not None
+        for line in server.process.stderr:
+            if " info over " in line:
+                break
+        server.end(signal.SIGKILL)
+    with Server(text, tmp_path, "--until-finished") as server:
+        Players(server.port, BOTS).join()
+        assert server.end().code == 0
+    found = rows(tmp_path)
+    assert [place for place, _, _, _ in found] == [1, 2, 3, 4, 5, 6]
+    with Results(tmp_path / "arena.db") as results:
+        chosen = results.contest()
+        assert chosen.head == found[-1][3]
+        links = [Link(place, name, sha256(record).digest(), value) for place, name, record, value in found]
+        assert audit(links, chosen.head) == []
