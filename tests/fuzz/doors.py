@@ -29,11 +29,13 @@ from arena_protocol.session import ClientSession, ServerSession
 from arena_server.config.load import parse_contest
 from arena_server.core import events
 from arena_server.core.contest import Contest
-from arena_server.core.effects import Close, Effect, Mute, Send, Store, Unmute
+from arena_server.core.effects import Close, Effect, Journal, Mute, Send, Store, Unmute
+from arena_server.core.journal import Entry, Past
 from arena_server.core.plan import ContestPlan, Entrant
 from arena_server.durations import parse_duration
 from arena_server.errors import ConfigError
-from arena_server.store.url import database_path
+from arena_server.store.payload import pack, unpack
+from arena_server.store.url import database_of
 
 from ..protocol.records import a_record
 from ..protocol.wire import TRANSCRIPT
@@ -117,7 +119,10 @@ def session(kind: type[ServerSession] | type[ClientSession]) -> Callable[[bytes]
 class Referee:
     """A contest with three connections open; its TURNs are taken and its records stored at once."""
 
-    def __init__(self, game: str) -> None:
+    def __init__(
+        self, game: str, journal: Callable[[tuple[Entry, ...]], None] = lambda entries: None
+    ) -> None:
+        self._journal = journal
         secrets = count(1)
         options = {"plies": 4, "start": "empty", "lookahead": 2} if game == "insertion" else {}
         plan = ContestPlan(name="any", seed=1, game=game, options=options, flood_limit=20, probation=0)
@@ -161,6 +166,8 @@ class Referee:
                 parse_server(line)
             if effect.turn is not None:
                 self._handle(events.Handed(effect.conn, *effect.turn, 0))
+        elif isinstance(effect, Journal):
+            self._journal(effect.entries)
         elif isinstance(effect, Store):
             verify(effect.record)
             assert decode(encode(effect.record)) == effect.record
@@ -235,6 +242,23 @@ def sealed(data: bytes) -> object:
     return record
 
 
+def journal(data: bytes) -> object:
+    """A row of the journal that somebody has sealed anew: read, then taken up."""
+    entries = unpack(data + sha256(data).digest())
+    plan = ContestPlan(name="any", seed=1, options={"plies": 4, "start": "empty", "lookahead": 2})
+    contest = Contest(plan, [Entrant("ann"), Entrant("bob")], lambda _: "key", 0, Past((), tuple(entries)))
+    return contest.handle(events.Tick(), 0)
+
+
+def a_journal() -> bytes:
+    """What a game has written so far that is in the middle of its second ply."""
+    kept: list[tuple[object, ...]] = []
+    referee = Referee("insertion", kept.extend)
+    for conn, data in SCRIPT[:7]:
+        referee.receive(conn, data)
+    return pack(kept)[:-32]
+
+
 CONFIG = b"""
 [contest]
 name = "fuzz"
@@ -278,7 +302,7 @@ def duration(data: bytes) -> object:
 
 
 def database(data: bytes) -> object:
-    return database_path(data.decode("utf-8", "replace"))
+    return database_of(data.decode("utf-8", "replace"))
 
 
 def options(data: bytes) -> object:
@@ -318,6 +342,10 @@ def doors(scratch: str) -> tuple[Door, ...]:
              decode, (RecordError,)),
         Door("sealed-record", "any payload, sealed anew, gives a record that verifies, or RecordError",
              (record[:-32],), sealed, (RecordError,)),
+        Door("journal-row", "any bytes give the entries they were written from, or ValueError",
+             (pack([(1, "offer", 0), (0, "key", "ann", None)]),), unpack, (ValueError,)),
+        Door("sealed-journal", "any entries, sealed anew, give a contest that goes on, or ValueError",
+             (a_journal(),), journal, (ValueError,)),
         Door("config", "any text gives a checked configuration or ConfigError", (CONFIG,), config,
              (ConfigError,)),
         Door("positions", "any file gives an analysis or EngineError",

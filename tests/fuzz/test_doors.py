@@ -82,6 +82,19 @@ def test_what_cannot_be_answered_ends_the_visit_with_one_line(scratch: str) -> N
     )
 
 
+@pytest.mark.parametrize(
+    ("payload", "text"),
+    [
+        (b"\xc1", "a row of the journal is not msgpack"),
+        (b"\x05", "a row of the journal does not hold entries"),
+        (b"\x91\x05", "a row of the journal does not hold entries"),
+        (b"\x91\x90", "a row of the journal does not hold entries"),
+    ],
+)
+def test_a_row_of_the_journal_that_was_sealed_anew(payload: bytes, text: str, scratch: str) -> None:
+    assert the("sealed-journal", scratch).open(payload) == text
+
+
 class TestStreams:
     """A session of three connections, with something wrong in it, cut in two ways."""
 

@@ -18,9 +18,9 @@ from arena_server.core.peer import Player
 def recover(past: Past, hall: Hall, orders: Orders, players: Mapping[str, Player], now: int) -> None:
     """Bring hall, orders and players back. Raises JournalError for a past that no contest has had."""
     live = Live()
-    live.add(past.entries)
     stored = {game.number for game in past.results}
     try:
+        live.add(past.entries)
         again = _contest(live, orders, players)
         hall.recall(past.results, again)
         for number, entries in sorted(live.games.items()):

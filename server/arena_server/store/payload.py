@@ -26,5 +26,10 @@ def unpack(data: bytes) -> list[Entry]:
     payload, digest = data[:-_DIGEST], data[-_DIGEST:]
     if sha256(payload).digest() != digest:
         raise ValueError("a row of the journal does not match its SHA-256 digest")
-    entries = msgpack.unpackb(payload, use_list=False)
+    try:
+        entries = msgpack.unpackb(payload, use_list=False)
+    except (ValueError, msgpack.UnpackException):
+        raise ValueError("a row of the journal is not msgpack") from None
+    if type(entries) is not tuple or not all(type(entry) is tuple and entry for entry in entries):
+        raise ValueError("a row of the journal does not hold entries")
     return list(entries)
