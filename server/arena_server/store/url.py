@@ -34,7 +34,7 @@ def database_of(url: str) -> Database:
     Raises ConfigError for another URL.
     """
     scheme, _, rest = url.partition("://")
-    if scheme in _SERVERS and urlsplit(url).path.strip("/"):
+    if scheme in _SERVERS and _names_a_database(url):
         return Server(f"postgresql://{rest}")
     path = unquote(url.removeprefix(_PREFIX))
     if not url.startswith(_PREFIX) or not path or path == ":memory:" or "?" in path:
@@ -42,3 +42,10 @@ def database_of(url: str) -> Database:
             f"--database: expected a URL such as {DEFAULT_URL} or postgresql://host/name, got {url!r}"
         )
     return Path(path)
+
+
+def _names_a_database(url: str) -> bool:
+    try:
+        return bool(urlsplit(url).path.strip("/"))
+    except ValueError:  # brackets that are no address
+        return False
