@@ -127,7 +127,7 @@ class TestWriter:
             [sys.executable, "-c", program, str(path)],
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PYTHONPATH": str(root)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path, str(root)])},
         )
         assert child.stdout is not None
         with child.stdout:
