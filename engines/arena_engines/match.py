@@ -42,8 +42,17 @@ class Played:
     moves: tuple[str, ...]
 
 
-def play_game(rules: Game[Any], deal: Deal, players: Sequence[Player], clock: int | None = None) -> Played:
-    """Play one game to its end. `clock`: each seat's bank in milliseconds; None: nobody keeps time."""
+def play_game(
+    rules: Game[Any],
+    deal: Deal,
+    players: Sequence[Player],
+    clock: int | None = None,
+    now: Callable[[], float] = perf_counter,
+) -> Played:
+    """Play one game to its end. `clock`: each seat's bank in milliseconds; None: nobody keeps time.
+
+    `now` tells the seconds of a clock that never goes back.
+    """
     seats = [Seat(player, clock) for player in players]
     position = rules.start(deal)
     moves: list[str] = []
@@ -52,7 +61,9 @@ def play_game(rules: Game[Any], deal: Deal, players: Sequence[Player], clock: in
         at = rules.to_move(position) - 1
         move = None
         if seats[at].fault is None:
-            move, spent = _ask(rules, deal, position, moves, seats[at], clock)
+            began = now()
+            answer = str(_choice(rules, deal, position, moves, seats[at], clock))
+            move, spent = _judged(rules, position, seats[at], answer, now() - began)
             used[at] += spent
         if move is None:
             if rules.zombie_move is None:
@@ -64,13 +75,9 @@ def play_game(rules: Game[Any], deal: Deal, players: Sequence[Player], clock: in
     return Played(rules.totals(position), tuple(seat.fault for seat in seats), tuple(used), tuple(moves))
 
 
-def _ask(
-    rules: Game[Any], deal: Deal, position: Any, moves: Sequence[str], seat: Seat, bank: int | None
-) -> tuple[str | None, int]:
-    """Return the seat's move and the milliseconds charged; no move if that was a fault."""
-    began = perf_counter()
-    move = str(_choice(rules, deal, position, moves, seat, bank))
-    spent = int((perf_counter() - began) * 1000)
+def _judged(rules: Game[Any], position: Any, seat: Seat, move: str, seconds: float) -> tuple[str | None, int]:
+    """Return the move and the milliseconds charged; no move if it came too late or is illegal."""
+    spent = int(seconds * 1000)
     if seat.clock is not None:
         if spent > seat.clock:
             spent, seat.fault = seat.clock, "timeout"

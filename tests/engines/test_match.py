@@ -1,0 +1,207 @@
+"""Matches in one process: pairs, clocks, faults, intervals and the stop rule, with scripted players."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from arena_engines.certainty import bootstrap, sequential_test
+from arena_engines.engine import Analysis, Engine, EngineError, Situation
+from arena_engines.match import league, match, play_game, text_table
+from arena_engines.registry import create
+from arena_protocol.games import make_game
+from arena_protocol.games.base import GameError
+
+SHORT = {"plies": 20}
+
+
+class Scripted(Engine):
+    """Answers with what a function makes of the situation."""
+
+    name = "scripted"
+
+    def __init__(self, answer: Callable[[Situation], int]) -> None:
+        super().__init__()
+        self.answer = answer
+        self.seen: list[Situation] = []
+
+    def choose(self, situation: Situation) -> int:
+        self.seen.append(situation)
+        return self.answer(situation)
+
+    def analyse(self, board: str, visible: str, depth: int) -> Analysis:
+        raise NotImplementedError
+
+
+class Clock:
+    """A clock that players turn on; in seconds."""
+
+    def __init__(self) -> None:
+        self.time = 100.0
+
+    def __call__(self) -> float:
+        return self.time
+
+    def slow(self, milliseconds: float, move: int) -> Scripted:
+        """A player that takes this long for its move."""
+
+        def answer(situation: Situation) -> int:
+            self.time += milliseconds / 1000
+            return move
+
+        return Scripted(answer)
+
+
+def test_a_situation_tells_the_whole_game() -> None:
+    rules = make_game("insertion", {"plies": 12, "lookahead": 5})
+    one, other = Scripted(lambda s: s.ply), Scripted(lambda s: 7)
+    game = play_game(rules, rules.deal(1), (one, other), 1000)
+    assert game.moves == ("1", "7", "3", "7", "5", "7", "7", "7", "9", "7", "11", "7")
+    third = one.seen[2]
+    assert (third.ply, third.seat, third.plies, third.bank) == (5, 1, 12, 1000)
+    assert (len(third.visible), len(third.played), third.moves) == (5, 4, (1, 7, 3, 7))
+    assert third.start == rules.deal(1).board
+    assert len(other.seen[-1].visible) == 1
+
+
+def test_time_is_charged_and_an_overstepped_clock_makes_a_zombie() -> None:
+    rules = make_game("insertion", SHORT)
+    clock = Clock()
+    one, other = clock.slow(4.5, 9), clock.slow(0.9, 8)
+    game = play_game(rules, rules.deal(1), (one, other), 10, clock)
+    assert game.faults == ("timeout", None)
+    assert game.moves[::2] == ("9", "9", *["6"] * 8)
+    assert game.moves[1::2] == ("8",) * 10
+    assert game.used == (10, 0)
+    assert [situation.clock for situation in one.seen] == [10, 6, 2]
+
+
+def test_without_a_clock_nobody_oversteps() -> None:
+    rules = make_game("insertion", SHORT)
+    clock = Clock()
+    players = clock.slow(5000.5, 9), clock.slow(0.5, 8)
+    game = play_game(rules, rules.deal(1), players, now=clock)
+    assert game.faults == (None, None)
+    assert game.used == (50_000, 0)
+
+
+def test_an_illegal_move_makes_a_zombie() -> None:
+    rules = make_game("insertion", SHORT)
+    game = play_game(rules, rules.deal(1), (Scripted(lambda s: s.ply // 2), Scripted(lambda s: 8)))
+    assert game.faults == ("illegal", None)
+    assert game.moves[::2] == ("6",) * 10
+
+
+def test_where_there_is_no_zombie_move_a_fault_forfeits() -> None:
+    rules = make_game("xo", {})
+    clock = Clock()
+    players = create("random:seed=1", "xo"), create("random:seed=2", "xo")
+
+    def late() -> float:
+        clock.time += 1
+        return clock.time
+
+    game = play_game(rules, rules.deal(1), players, 100, late)
+    assert game.faults == ("timeout", None)
+    assert game.totals[0] < game.totals[1]
+    assert game.moves == ()
+
+
+def test_a_match_is_the_same_again_and_pairs_its_deals() -> None:
+    told: list[int] = []
+    answers = [
+        match(
+            "greedy",
+            "dummy",
+            deals=3,
+            clock=None,
+            options=SHORT,
+            progress=lambda each: told.append(each["deals"]),
+        )
+        for _ in range(2)
+    ]
+    assert told == [1, 2, 3] * 2
+    first = json.loads(json.dumps(answers[0]))
+    assert first["points"] == answers[1]["points"]
+    assert first["games"] == 6
+    low, high = first["interval"][0]
+    assert low <= first["points"][0] <= high
+    assert first["points"][0] > first["points"][1]
+    assert first["faults"] == {}
+
+
+def test_an_engine_against_itself_scores_the_same_on_both_sides() -> None:
+    answer = match("greedy", "greedy", deals=3, clock=None, options=SHORT)
+    assert answer["points"][0] == answer["points"][1]
+    assert (answer["ratio"], answer["deals_drawn"], answer["deals_won"]) == (1.0, 3, 0)
+
+
+def test_a_match_stops_when_the_test_decides() -> None:
+    answer = match("greedy", "dummy", deals=40, clock=None, options=SHORT, sprt=0.05)
+    assert answer["verdict"] == "better"
+    assert answer["deals"] < 40
+    assert answer["llr"] >= answer["bounds"][1]
+    worse = match("dummy", "greedy", deals=40, clock=None, options=SHORT, sprt=0.05)
+    assert worse["verdict"] == "no better"
+
+
+def test_a_league_has_a_cross_table_and_standings() -> None:
+    done: list[list[str]] = []
+    table = league(
+        ["dummy", "greedy", "random:seed=3"],
+        deals=2,
+        clock=None,
+        options=SHORT,
+        progress=lambda each: done.append(each["engines"]),
+    )
+    assert done == [["dummy", "greedy"], ["dummy", "random:seed=3"], ["greedy", "random:seed=3"]]
+    assert [table["table"][at][at] for at in range(3)] == [None] * 3
+    assert table["standings"][0]["engine"] == "greedy"
+    assert table["standings"][0]["points"] == pytest.approx(
+        sum(table["table"][1][at] for at in (0, 2)) / 2, abs=0.01
+    )
+
+
+def test_wrong_engines_games_and_seats_are_refused() -> None:
+    with pytest.raises(EngineError, match="no engine 'nobody' for insertion"):
+        match("nobody", "greedy")
+    with pytest.raises(GameError, match="no game 'chess'"):
+        match("greedy", "greedy", game="chess")
+    with pytest.raises(EngineError, match="a match is played by 2 seats; this game has 3"):
+        match("greedy", "greedy", options={"seats": 3})
+
+
+def test_a_match_prints_as_a_table() -> None:
+    answer = match("greedy", "dummy", deals=4, clock=None, options=SHORT, sprt=0.05)
+    lines = text_table(answer).splitlines()
+    assert lines[1].startswith("greedy ")
+    assert lines[2].startswith("dummy ")
+    assert lines[3].startswith(f"ratio {answer['ratio']:.3f} (")
+    assert lines[3].endswith(f"in 8 games; verdict: {answer['verdict']}")
+
+
+def test_a_bootstrap_holds_the_mean_and_narrows() -> None:
+    def mean(values: Sequence[float]) -> float:
+        return sum(values) / len(values)
+
+    few = bootstrap([[1.0, 3.0] * 4], mean)
+    many = bootstrap([[1.0, 3.0] * 100], mean)
+    assert few[0] < many[0] < 2 < many[1] < few[1]
+    assert bootstrap([[5.0] * 9], mean) == [5.0, 5.0]
+    assert bootstrap([[]], mean) == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict"),
+    [
+        ([0.06, 0.05, 0.07] * 10, "better"),
+        ([0.01, -0.01, 0.0] * 10, "no better"),
+        ([0.05, 0.06, 0.07], "open"),
+        ([0.5, -0.4] * 3, "open"),
+        ([0.1] * 4, "better"),
+    ],
+)
+def test_the_sequential_test_decides_on_enough_evidence(values: list[float], verdict: str) -> None:
+    assert sequential_test(values, 0.05)["verdict"] == verdict
