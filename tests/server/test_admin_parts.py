@@ -354,7 +354,17 @@ class TestPages:
     @pytest.mark.asyncio
     @pytest.mark.parametrize(
         "body",
-        [b"", b"pause", b"\xff", b"[]", b'"pause"', b"{}", b'{"verb": 1}', b'{"verb": "void", "target": 7}'],
+        [
+            b"",
+            b"[" * 4096,
+            b"pause",
+            b"\xff",
+            b"[]",
+            b'"pause"',
+            b"{}",
+            b'{"verb": 1}',
+            b'{"verb": "void", "target": 7}',
+        ],
     )
     async def test_what_is_no_order(self, service: Service, body: bytes) -> None:
         expected = json.dumps({"error": 'expected {"verb": "...", "target": "..."}'})

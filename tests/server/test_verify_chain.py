@@ -263,6 +263,7 @@ class TestExport:
     @pytest.mark.parametrize(
         "text",
         [
+            "[" * 9999,
             "",
             "[]",
             "{}",

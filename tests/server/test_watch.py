@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 from collections.abc import Iterable
@@ -244,6 +245,32 @@ def test_a_contest_is_watched_to_its_end(tmp_path: Path, form: list[str]) -> Non
         assert "g1: over, complete" in out
         assert "g2: over, complete" in out
         assert sum(" plays " in line for line in lines) == 12
+
+
+@pytest.mark.slow
+def test_in_a_terminal_the_board_is_drawn(tmp_path: Path) -> None:
+    ours, theirs = os.openpty()
+    with Server(contest("a", "b"), tmp_path) as server:
+        watching = subprocess.Popen(
+            [*ARENA, "watch", "--connect", f"127.0.0.1:{server.port}"], stdout=theirs, stderr=subprocess.PIPE
+        )
+        os.close(theirs)
+        assert server.process.stderr is not None
+        for line in server.process.stderr:
+            if " info login " in line:
+                break
+        bots = Players(server.port, [("a", "first-legal"), ("b", "fixed:move=6")])
+        seen = b""
+        with suppress(OSError):  # how a terminal says that nobody writes to it any more
+            while chunk := os.read(ours, 65536):
+                seen += chunk
+        os.close(ours)
+        bots.join()
+        assert (watching.communicate(timeout=60)[1], watching.returncode) == (b"", 0)
+    last = seen.decode().split(HOME)[-1]
+    assert "end: complete" in last
+    assert "\x1b[30;4" in seen.decode()  # painted pictures
+    assert last.count(", complete\r\n") == 2  # both results beneath the board
 
 
 @pytest.mark.slow

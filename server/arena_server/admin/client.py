@@ -63,7 +63,7 @@ def _ask(access: Access, method: str, path: str, body: str | None = None) -> dic
 def _document(access: Access, body: bytes) -> dict[str, Any]:
     try:
         document = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
         raise ArenaError(f"at {access.address} there is something, but not the admin port of an arena server")

@@ -74,7 +74,7 @@ def _read(body: bytes) -> tuple[str, str] | None:
     """The verb and the target of an order; None if it is none."""
     try:
         order = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(order, dict):
         return None

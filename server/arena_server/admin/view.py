@@ -73,7 +73,7 @@ class ServerView:
             return "the server is stopping"
         if self._contest is None:
             return str(NotBegunError())
-        ended = self._contest.progress().ended
+        ended = self._contest.ended
         return None if ended is None else f"the contest is over: {ended}"
 
     def snapshot(self) -> Snapshot:

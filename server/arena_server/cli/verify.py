@@ -202,7 +202,7 @@ def _read_chain(folder: Path) -> tuple[bytes, list[tuple[str, bytes]]]:
         if not all(number_of(game) for game, _ in order):
             raise ValueError("a game's id is g and a number")
         return bytes.fromhex(chain["head"]), order
-    except (ValueError, LookupError, TypeError) as error:
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise StoreError(f"{path}: not the chain of an export ({type(error).__name__}: {error})") from None
 
 

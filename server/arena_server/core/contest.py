@@ -79,6 +79,11 @@ class Contest:
         """When the event Tick is due, unless another event comes first; None: never."""
         return self._deadlines.next
 
+    @property
+    def ended(self) -> str | None:
+        """Why nothing more will be played, None if something may."""
+        return None if self._ended is None else str(self._ended)
+
     def handle(self, event: events.Event, now: int) -> list[Effect]:
         """Judge one event; the effects are to be carried out in order, before the next event."""
         self._EVENTS[type(event)](self, event, now)

@@ -105,5 +105,7 @@ def test_the_gate_and_its_end() -> None:
         stage.log_in(name)
     order(stage, "drain")
     assert overview(stage).gate == "draining"
+    assert stage.contest.ended is None
     order(stage, "kick", "bob")
     assert (overview(stage).gate, where(stage)["bob"]) == ("stopped", "kicked")
+    assert stage.contest.ended == "stopped"
