@@ -127,8 +127,8 @@ class Hall:
         self._out.journal((pairing.number, OFFER, 0))
         self._out.note("info", "game", game=table.match.setting.game_id, names=",".join(pairing.names))
         for player in table.players:
-            if player.peer is not None:
-                table.match.lag(player.seat, player.peer.lag.ms, now)
+            assert player.peer is not None, "who is free is there"
+            table.match.lag(player.seat, player.peer.lag.ms, now)
         self.settle(table, now)
 
     def _open(self, pairing: Pairing, offered: int) -> Table:

@@ -63,3 +63,35 @@ def test_a_clock_never_rises_by_more_than_the_increment(
         (before,) = ledger.clocks
         ledger.spend(1, 0, thought * NS_PER_MS)
         assert ledger.clocks == (max(0, before - thought) + increment,)
+
+
+LIMIT = st.one_of(st.just(0), st.integers(1, 10**6))
+
+
+@given(bank=MILLIS, byoyomi=MILLIS, limit=LIMIT, margin=MILLIS, credit=MILLIS, handed=MOMENT)
+def test_byoyomi_and_move_limit_and_credit_move_the_flag_only(
+    bank: int, byoyomi: int, limit: int, margin: int, credit: int, handed: int
+) -> None:
+    ledger = Ledger(2, bank, 0, margin, byoyomi, limit)
+    allowance = (min(bank + byoyomi, limit) if limit else bank + byoyomi) + margin
+    flag = ledger.flag_at(1, handed, credit)
+    assert charged(handed, flag) - credit == allowance + 1
+    assert ledger.fall(1) == allowance + 1
+    assert ledger.clocks == (0, bank)
+
+
+def test_byoyomi_is_there_again_for_every_ply() -> None:
+    ledger = Ledger(1, bank=10, increment=0, margin=0, byoyomi=5)
+    for charge in (12, 5, 4):
+        assert ledger.flag_at(1, 0) > charge * NS_PER_MS
+        assert ledger.spend(1, 0, charge * NS_PER_MS) == charge
+        assert ledger.clocks == (0,)
+    assert ledger.flag_at(1, 0) == 6 * NS_PER_MS
+
+
+def test_a_credit_is_taken_off_the_charge_and_gives_no_time() -> None:
+    ledger = Ledger(1, bank=100, increment=0, margin=0)
+    assert ledger.reading(1, 0, 30 * NS_PER_MS, credit=20) == (90,)
+    assert ledger.spend(1, 0, 30 * NS_PER_MS, credit=20) == 10
+    assert ledger.spend(1, 0, 5 * NS_PER_MS, credit=20) == 0
+    assert ledger.clocks == (90,)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -259,6 +260,12 @@ def test_all_is_over_when_all_results_are_there() -> None:
     again = Contest(plan(), [Entrant(name) for name in whole.bots], str, 0, whole.disk.past)
     assert again.progress().done == 6
     assert again.handle(Tick(), 0)[-1].reason == "finished"  # type: ignore[union-attr]
+
+
+def test_entries_of_a_game_whose_record_is_stored_say_nothing_any_more() -> None:
+    whole = Phoenix(plan(), bots()).run()
+    past = replace(whole.disk.past, entries=(*whole.disk.past.entries, (1, "offer", 0)))
+    assert Contest(plan(), [Entrant(name) for name in whole.bots], str, 0, past).progress().running == 0
 
 
 @pytest.mark.parametrize(
