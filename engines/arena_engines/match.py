@@ -62,7 +62,7 @@ def play_game(
         move = None
         if seats[at].fault is None:
             began = now()
-            answer = str(_choice(rules, deal, position, moves, seats[at], clock))
+            answer = str(ask(rules, deal, position, moves, seats[at], clock))
             move, spent = _judged(rules, position, seats[at], answer, now() - began)
             used[at] += spent
         if move is None:
@@ -87,9 +87,10 @@ def _judged(rules: Game[Any], position: Any, seat: Seat, move: str, seconds: flo
     return (move if seat.fault is None else None), spent
 
 
-def _choice(
+def ask(
     rules: Game[Any], deal: Deal, position: Any, moves: Sequence[str], seat: Seat, bank: int | None
 ) -> int | str:
+    """Return what a player answers here; `moves` is the game so far, `bank` a seat's whole time."""
     player = seat.player
     if isinstance(player, TableEngine):
         table = Table(rules=rules, position=position, moves=tuple(moves), clock=seat.clock, bank=bank)

@@ -56,6 +56,7 @@ COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "export": single("results", "export"),
     "admin": single("admin"),
     "simulate": single("simulate"),
+    "play": single("play"),
     "match": single("match"),
     "analyse": single("bench", "analyse"),
     "bench": group("bench"),

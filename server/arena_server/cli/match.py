@@ -54,9 +54,9 @@ def command(
         raise ConfigError(f"--sprt: expected two engines, got {len(engines)}")
     setting: dict[str, Any] = {
         "game": game,
-        "options": _options(option or []),
+        "options": options_of(option or []),
         "deals": deals,
-        "clock": _clock(clock),
+        "clock": clock_of(clock),
         "seed": seed,
         "progress": _say,
     }
@@ -68,7 +68,8 @@ def command(
     print_json(answer) if json else typer.echo(text(answer))
 
 
-def _clock(text: str) -> int:
+def clock_of(text: str) -> int:
+    """The milliseconds of `--clock`. Raises ConfigError."""
     try:
         milliseconds = parse_duration(text)
     except ValueError as error:
@@ -78,7 +79,8 @@ def _clock(text: str) -> int:
     return milliseconds
 
 
-def _options(given: list[str]) -> dict[str, object]:
+def options_of(given: list[str]) -> dict[str, object]:
+    """The options of a game given as KEY=VALUE. Raises ConfigError."""
     options: dict[str, object] = {}
     for pair in given:
         key, equals, value = pair.partition("=")
