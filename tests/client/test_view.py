@@ -49,7 +49,9 @@ def test_the_view_follows_the_referee(options: dict[str, int], seed: int, data: 
     deal = game.deal(seed)
     truth = game.start(deal)
     names = tuple(f"bot{seat}" for seat in range(1, game.seats + 1))
-    view = GameView.of(wire.Game("g9", "insertion", 1, game.seats, names, 1000, 0, "6", options=game.options()))
+    view = GameView.of(
+        wire.Game("g9", "insertion", 1, game.seats, names, 1000, 0, "6", options=game.options())
+    )
     view = view.after(wire.State(deal.board)).after(wire.Next(game.preview(deal) or ""))
     for ply in range(1, options["plies"] + 1):
         move = data.draw(st.sampled_from(game.legal_moves(truth)))
