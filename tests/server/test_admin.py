@@ -7,6 +7,8 @@ import os
 import re
 import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from urllib.error import HTTPError
@@ -112,6 +114,10 @@ def test_orders_and_what_becomes_of_a_contest(tmp_path: Path) -> None:
             assert server.admin("resume").out == "resumed: games begin again\n"
             game = a.until("GAME").split()[1]
             assert b.until("GAME").split()[1] == game
+            shown = server.admin("status").out
+            assert shown.startswith("trial: open, 0 of 12 games, 1 running, 0 void, 0 plies, 2 connections\n")
+            assert re.search(rf"^ {game} +a - b +0 *$", shown, re.MULTILINE)
+            assert re.search(r"^ a +playing +0 +0 +0 *$", shown, re.MULTILINE)
             said = server.admin("replay", game, "--json")
             assert json.loads(said.out) == {"order": "replay", "target": game, "done": True}
             assert " end=void" in a.until("OVER")
@@ -275,10 +281,13 @@ def test_a_loop_that_stands_still_is_not_healthy(tmp_path: Path) -> None:
         server.ready()
         server.process.send_signal(signal.SIGSTOP)
         os.waitid(os.P_PID, server.process.pid, os.WSTOPPED | os.WNOWAIT)
-        with pytest.raises(OSError, match="timed out"), urlopen(f"{server.url}/healthz", timeout=0.2):
+        with pytest.raises(OSError, match="timed out"), urlopen(f"{server.url}/healthz", timeout=0.4):
             pass
         server.process.send_signal(signal.SIGCONT)
         assert server.get("/healthz") == (200, "ok\n")
+        while not (metrics := server.metrics())["arena_loop_stalls_total"]:
+            assert server.process.poll() is None
+        assert metrics["arena_loop_stalled_seconds_total"] > 0.2  # shorter ones are none
 
 
 def test_the_configuration_may_have_the_admin_port(tmp_path: Path) -> None:
@@ -292,6 +301,14 @@ def test_the_admin_port_is_off_unless_asked_for(tmp_path: Path) -> None:
     with Server(contest("a", "b"), tmp_path) as server:
         outcome = server.end(signal.SIGTERM)
         assert (outcome.code, outcome.out) == (0, "")
+
+
+def test_without_the_port_nothing_is_loaded_for_it() -> None:
+    program = (
+        "import sys, arena_server.cli.app, arena_server.cli.serving, arena_server.admin.office\n"
+        "sys.exit(bool({'prometheus_client', 'http.server', 'socketserver'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
 class TestRefusals:
