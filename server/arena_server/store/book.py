@@ -58,8 +58,12 @@ class Book:
 
     def __enter__(self) -> Self:
         self._connection = self._engine.connect()
-        with self._connection.begin():
-            self._lay_out()
+        try:
+            with self._connection.begin():
+                self._lay_out()
+        except BaseException as error:
+            self.__exit__(type(error), error, None)
+            raise
         return self
 
     def __exit__(

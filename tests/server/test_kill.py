@@ -1,0 +1,216 @@
+"""A real server is killed at random instants; its bots keep their own record of all they were told.
+
+`make test` kills it 5 times, `make soak` 50 times. The instants come from the seed below, and
+where in a contest they fall is up to the machine: whatever it is, the end has to be the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import subprocess
+import threading
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from arena_client import asyncio_shell
+from arena_client.bot import Bot, GameView, Result
+from arena_client.patience import Patience
+from arena_protocol.record import decode, verify
+from arena_server.core.standings import Row
+from arena_server.store.reader import Results
+
+from .programs import PATIENCE_S, Server, contest
+
+NAMES = ("ann", "bob", "cid")
+#: Come back at once, for as long as a server may need to start on a busy machine.
+DOGGED = Patience(delays=lambda: iter([0.05] * 600))
+
+
+class Diarist(Bot):
+    """Plays by game and ply alone, and notes all it is told."""
+
+    instant = True
+
+    def __init__(self) -> None:
+        self.moves: dict[str, tuple[str, ...]] = {}
+        self.results: dict[str, tuple[int, ...]] = {}
+        self.playing = threading.Event()
+
+    def choose(self, view: GameView) -> int:
+        told = self.moves.get(view.game_id, ())
+        assert view.moves[: len(told)] == told, "a ply that was told was taken back"
+        self.moves[view.game_id] = view.moves
+        self.playing.set()
+        return 1 + (view.ply * 7 + int(view.game_id[1:])) % 15
+
+    def game_over(self, view: GameView, result: Result) -> None:
+        assert view.game_id not in self.results, "a result was told twice"
+        self.results[view.game_id] = result.totals
+
+
+class Crowd:
+    """Three diarists on a thread of their own."""
+
+    def __init__(self, port: int) -> None:
+        self.bots = {name: Diarist() for name in NAMES}
+        self.ends: list[str | BaseException] = []
+        self._thread = threading.Thread(target=self._run, args=(port,), daemon=True)
+        self._thread.start()
+
+    def _run(self, port: int) -> None:
+        self.ends += asyncio.run(self._play(port))
+
+    async def _play(self, port: int) -> list[str | BaseException]:
+        return await asyncio.gather(
+            *(
+                asyncio_shell.play(bot, "127.0.0.1", port, name=name, patience=DOGGED)
+                for name, bot in self.bots.items()
+            ),
+            return_exceptions=True,
+        )
+
+    def wait_for_play(self) -> None:
+        assert self.bots["ann"].playing.wait(PATIENCE_S)
+
+    def join(self) -> None:
+        self._thread.join(PATIENCE_S)
+        assert not self._thread.is_alive()
+
+
+def free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])
+
+
+def the_contest(games: int) -> str:
+    return contest(*NAMES, contest=f"games_per_pair = {games}", game='plies = 100\nclock = "60s"')
+
+
+def table(folder: Path) -> list[tuple[str, int, int]]:
+    with Results(folder / "arena.db") as results:
+        rows: tuple[Row, ...] = results.standings(results.contest())
+        assert len(results.contests()) == 1
+    return [(row.name, row.points, row.games) for row in rows]
+
+
+def ended(server: Server, within: float) -> bool:
+    """Whether the server ends by itself in so many seconds."""
+    try:
+        server.process.wait(within)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def survive(folder: Path, games: int, kills: int, seed: int) -> int:
+    """Play a contest whose server is killed again and again; returns how often that was."""
+    chance, port, done = Random(seed), free_port(), 0
+    options = ("--port", str(port), "--until-finished", "--log-level", "error")
+    crowd = Crowd(port)
+    while True:
+        with Server(the_contest(games), folder, *options) as server:
+            if done == kills or ended(server, chance.uniform(0.0, 0.5)):
+                assert server.end().code == 0
+                break
+            server.end(signal.SIGKILL)
+            done += 1
+    crowd.join()
+    check(folder, crowd)
+    return done
+
+
+def check(folder: Path, crowd: Crowd) -> None:
+    """What the bots were told is what is kept, and every record is true."""
+    with Results(folder / "arena.db") as results:
+        latest = results.contest()
+        assert latest.status == "finished"
+        records = {game_id: decode(data) for game_id, data in results.records(latest)}
+    for record in records.values():
+        verify(record)
+        assert record.faults == ()
+    for bot in crowd.bots.values():
+        for game_id, totals in bot.results.items():
+            assert records[game_id].totals == totals
+        for game_id, moves in bot.moves.items():
+            assert tuple(ply.move for ply in records[game_id].plies)[: len(moves)] == moves
+
+
+def undisturbed(folder: Path, games: int) -> list[tuple[str, int, int]]:
+    folder.mkdir()
+    assert survive(folder, games, kills=0, seed=0) == 0
+    return table(folder)
+
+
+@pytest.mark.slow
+def test_a_server_that_is_killed_five_times_loses_nothing(tmp_path: Path) -> None:
+    done = survive(tmp_path, games=8, kills=5, seed=2006)
+    assert done > 0
+    assert table(tmp_path) == undisturbed(tmp_path / "again", games=8)
+
+
+@pytest.mark.soak
+def test_a_server_that_is_killed_fifty_times_loses_nothing(tmp_path: Path) -> None:
+    done = survive(tmp_path, games=100, kills=50, seed=1970)
+    assert done > 25
+    assert table(tmp_path) == undisturbed(tmp_path / "again", games=100)
+
+
+@pytest.mark.slow
+def test_a_server_that_was_stopped_goes_on_and_plays_its_void_games_again(tmp_path: Path) -> None:
+    port = free_port()
+    options = ("--port", str(port), "--log-level", "error")
+    with Server(the_contest(2), tmp_path, *options) as server:
+        first = Crowd(port)
+        first.wait_for_play()
+        assert server.end(signal.SIGTERM).code == 0
+        first.join()
+    with Server(the_contest(2), tmp_path, *options, "--until-finished") as server:
+        Crowd(port).join()
+        assert server.end().code == 0
+    assert [games for _, _, games in table(tmp_path)] == [4, 4, 4]
+
+
+@pytest.mark.slow
+def test_two_servers_cannot_play_the_same_contest(tmp_path: Path) -> None:
+    with (
+        Server(the_contest(2), tmp_path) as server,
+        socket.create_connection(("127.0.0.1", server.port)) as ann,
+    ):
+        ann.sendall(b"HELLO 1 ann\n")
+        lines = ann.makefile("rb")
+        assert [lines.readline().split()[0] for _ in range(2)] == [b"ARENA", b"WELCOME"]
+        with Server(the_contest(2), tmp_path) as second:
+            outcome = second.end()
+    assert outcome.code == 1
+    assert outcome.err.splitlines()[-1] == (
+        f"arena: {tmp_path}/arena.db: contest 1 is being played by another server; "
+        "stop that one, or begin a new contest by --new"
+    )
+
+
+@pytest.mark.slow
+def test_another_plan_is_no_continuation(tmp_path: Path) -> None:
+    with Server(the_contest(2), tmp_path) as server:
+        crowd = Crowd(server.port)
+        crowd.wait_for_play()
+        assert server.end(signal.SIGTERM).code == 0
+        crowd.join()
+    with Server(the_contest(4), tmp_path) as server:
+        outcome = server.end()
+    assert outcome.code == 1
+    assert outcome.err.splitlines()[-1] == (
+        f"arena: {tmp_path}/arena.db: contest 1 trial is unfinished, and was begun with games_per_pair=2 "
+        "where there is 4 now; go on with the same configuration, or begin a new contest by --new"
+    )
+    with Server(the_contest(4), tmp_path, "--new") as server:
+        crowd = Crowd(server.port)
+        crowd.wait_for_play()
+        assert server.end(signal.SIGTERM).code == 0
+        crowd.join()
+    with Results(tmp_path / "arena.db") as results:
+        assert [each.id for each in results.contests()] == [1, 2]

@@ -1,0 +1,327 @@
+"""The journal in a database, and a contest taken up again from it: in SQLite and in PostgreSQL."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection, text
+
+from arena_protocol.record import FaultRecord, decode
+from arena_server.core.journal import Entry, PastGame
+from arena_server.errors import StoreError
+from arena_server.store.book import Book
+from arena_server.store.engine import open_engine
+from arena_server.store.postgres import MARK
+from arena_server.store.probe import LAYOUT, probe, probe_readable
+from arena_server.store.reader import Results
+from arena_server.store.takeup import Unfinished
+from arena_server.store.url import Database, Server
+from arena_server.store.writer import Opening
+
+from .postgres import Cluster, cluster
+from .records import PATIENCE_S, Kept, game, opening
+
+KEY: Entry = (0, "key", "a", "ab" * 32)
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[Cluster]:
+    with cluster() as running:
+        yield running
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
+    if request.param == "sqlite":
+        return tmp_path / "arena.db"
+    running: Cluster = request.getfixturevalue("postgres")
+    return running.database()
+
+
+def taken_up(database: Database, contest: Opening | None = None) -> Unfinished | None:
+    """What a new server finds."""
+    kept = Kept(database, contest or opening(new=False))
+    found = kept.start()
+    kept.close()
+    return found
+
+
+def refused(database: Database, contest: Opening) -> str:
+    kept = Kept(database, contest)
+    kept.start()
+    error = kept.next()
+    kept.close()
+    assert isinstance(error, StoreError)
+    return str(error)
+
+
+@contextmanager
+def connected(database: Database) -> Iterator[Connection]:
+    """Somebody else at the same database."""
+    engine = open_engine(database)
+    try:
+        with engine.connect() as connection:
+            yield connection
+    finally:
+        engine.dispose()
+
+
+def rows(database: Database) -> int:
+    with connected(database) as connection:
+        return int(connection.scalar(text("SELECT count(*) FROM journal")) or 0)
+
+
+def test_what_was_told_is_there_for_the_next_server(database: Database) -> None:
+    kept = Kept(database)
+    assert kept.start() is None
+    kept.writer.journal([((1, "offer", 0),), ((1, "move", 1, "6", 3, 4), KEY)])
+    assert kept.groups.get(timeout=PATIENCE_S) == 2
+    kept.writer.journal([((2, "offer", 0),)])
+    assert kept.groups.get(timeout=PATIENCE_S) == 3
+    fault = FaultRecord(2, 1, "illegal", b"MOVE 0\xff")
+    kept.writer.put("g1", game(1, faults=(fault,)))
+    assert kept.next() == ["g1"]
+    kept.close()  # without a word on how the contest ended, as after a crash
+    found = taken_up(database)
+    assert found is not None
+    assert (found.contest, found.seed) == (1, 2**127 + 1)
+    assert found.past.results == (PastGame(1, ("a", "b"), (30, 10), "complete", 1, (("b", "illegal"),)),)
+    assert (2, "offer", 0) in found.past.entries
+    assert KEY in found.past.entries
+    again = taken_up(database)
+    assert again is not None
+    assert again.past.entries == (KEY, (2, "offer", 0))  # what is stored needs no entries any more
+
+
+def test_a_stopped_contest_goes_on_under_its_own_number(database: Database) -> None:
+    kept = Kept(database)
+    kept.start()
+    kept.writer.put("g1", game(1))
+    kept.close("stopped")
+    kept = Kept(database, opening(new=False))
+    assert kept.start() is not None
+    kept.writer.put("g2", game(2))
+    assert kept.next() == ["g2"]
+    kept.close("finished")
+    with Results(database) as results:
+        (contest,) = results.contests()
+        assert contest.status == "finished"
+        assert results.games_played(contest) == 2
+        assert [decode(data).game_id for _, data in results.records(contest)] == ["g1", "g2"]
+        assert [row.points for row in results.standings(contest)] == [60, 20, 0]
+    assert rows(database) == 0
+
+
+def test_a_finished_contest_is_not_taken_up_nor_one_of_another_name(database: Database) -> None:
+    for contest, status in [(opening(), "finished"), (opening("other"), "stopped")]:
+        kept = Kept(database, contest)
+        kept.start()
+        kept.close(status)
+    assert taken_up(database) is None
+
+
+def test_a_new_contest_is_begun_if_one_is_wanted(database: Database) -> None:
+    kept = Kept(database)
+    kept.start()
+    kept.close("stopped")
+    assert taken_up(database, opening(new=True)) is None
+    found = taken_up(database)
+    assert found is not None
+    assert found.contest == 2
+
+
+def test_a_journal_stays_small(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arena_server.store.book.COMPACT_ENTRIES", 50)
+    monkeypatch.setattr("arena_server.store.book.ROW_ENTRIES", 4)
+    monkeypatch.setattr("arena_server.store.book.CHECKPOINT_ROWS", 20)
+    kept = Kept(database)
+    kept.start()
+    for number in range(1, 60):
+        kept.writer.journal([tuple((number, "move", ply) for ply in range(9))])
+        kept.groups.get(timeout=PATIENCE_S)
+        if number > 10:
+            kept.writer.put(f"g{number - 10}", game(number - 10))
+            kept.groups.get(timeout=PATIENCE_S)
+    kept.close()
+    assert rows(database) < 110
+    found = taken_up(database)
+    assert found is not None
+    unstored = [entry for entry in found.past.entries if entry[0] > 49]
+    assert unstored == [(number, "move", ply) for number in range(50, 60) for ply in range(9)]
+
+
+@pytest.mark.parametrize(
+    ("other", "line"),
+    [
+        (opening(scoring="wins"), "was begun with scoring='points' where there is 'wins' now"),
+        (opening(names=("a", "b")), "was begun with bots=['a', 'b', 'c'] where there is ['a', 'b'] now"),
+    ],
+)
+def test_another_plan_is_told_in_one_line(database: Database, other: Opening, line: str) -> None:
+    kept = Kept(database)
+    kept.start()
+    kept.close("stopped")
+    told = refused(database, replace(other, new=False))
+    assert told.startswith(f"{database}: contest 1 trial is unfinished, and {line}; go on with")
+    assert told.endswith("or begin a new contest by --new")
+
+
+def test_a_seed_that_nobody_chose_may_be_any(database: Database) -> None:
+    kept = Kept(database)
+    kept.start()
+    kept.close("stopped")
+    other = replace(opening(new=False), plan=replace(opening().plan, seed=1))
+    assert "was begun with seed=" in refused(database, other)
+    found = taken_up(database, replace(other, seeded=False))
+    assert found is not None
+    assert found.seed == 2**127 + 1
+
+
+def test_a_damaged_journal_is_refused_and_left_as_it_is(database: Database) -> None:
+    kept = Kept(database)
+    kept.start()
+    kept.writer.journal([((1, "offer", 0),)])
+    kept.close()
+    with connected(database) as connection:
+        connection.execute(text("UPDATE journal SET payload = :junk"), {"junk": b"junk" * 20})
+        connection.commit()
+    told = refused(database, opening(new=False))
+    assert told == f"{database}: a row of the journal does not match its SHA-256 digest"
+    assert rows(database) == 1
+
+
+def test_a_contest_has_one_server_at_a_time(postgres: Cluster) -> None:
+    """On a file the claim is the process's: see test_kill.py."""
+    database = postgres.database()
+    kept = Kept(database)
+    kept.start()
+    kept.writer.journal([((1, "offer", 0),)])
+    kept.groups.get(timeout=PATIENCE_S)
+    assert refused(database, opening(new=False)) == (
+        f"{database}: contest 1 is being played by another server; stop that one, "
+        "or begin a new contest by --new"
+    )
+    kept.close()
+    assert taken_up(database) is not None
+
+
+def test_a_file_of_claims_stands_beside_the_database(tmp_path: Path) -> None:
+    taken_up(tmp_path / "arena.db")
+    assert (tmp_path / "arena.db-claims").read_bytes() == b""
+
+
+def test_entries_do_not_wait_for_the_disk_and_results_do(tmp_path: Path) -> None:
+    with Book(tmp_path / "arena.db") as book:
+        contest = opening()
+        assert book.look(contest) is None
+        with book.transaction():
+            book.enter(contest, contest.plan)
+        for hard, level in [(False, 1), (True, 2), (True, 2)]:
+            with book.transaction(hard=hard):
+                assert book._connection.exec_driver_sql("PRAGMA synchronous").scalar() == level
+
+
+def test_a_full_disk_in_the_middle_of_a_game_is_a_clear_stop(tmp_path: Path) -> None:
+    path = tmp_path / "arena.db"
+    kept = Kept(path)
+    kept.start()
+    kept.writer.journal([((1, "offer", 0),)])
+    last = kept.groups.get(timeout=PATIENCE_S)
+    _no_more_pages()
+    try:
+        for _ in range(200):
+            kept.writer.journal([((1, "fault", 1, "malformed", b"x" * 9000, 0),)])
+        while isinstance(word := kept.groups.get(timeout=PATIENCE_S), int):
+            last = word
+    finally:
+        _pages_again()
+    assert str(word) == f"{path}: the disk is full; nothing more can be kept"
+    kept.close()
+    found = taken_up(path)
+    assert found is not None
+    assert len(found.past.entries) == last
+
+
+def _limit(connection: object, *_: object) -> None:
+    connection.exec_driver_sql("PRAGMA max_page_count=60")  # type: ignore[attr-defined]
+
+
+def _no_more_pages() -> None:
+    from sqlalchemy import event
+    from sqlalchemy.engine import Engine
+
+    event.listen(Engine, "begin", _limit)
+
+
+def _pages_again() -> None:
+    from sqlalchemy import event
+    from sqlalchemy.engine import Engine
+
+    event.remove(Engine, "begin", _limit)
+
+
+# -- PostgreSQL's own questions
+
+
+def test_a_server_is_probed(postgres: Cluster) -> None:
+    database = postgres.database()
+    probe(database)
+    probe_readable(database)
+    taken_up(database)
+    probe(database)
+
+
+def test_a_database_of_another_program_on_a_server(postgres: Cluster) -> None:
+    database = postgres.database()
+    with connected(database) as connection:
+        connection.execute(text("CREATE TABLE contests (id integer)"))
+        connection.commit()
+    line = f"{database}: a database of another program; choose one of its own by --database"
+    for question in (probe, probe_readable):
+        with pytest.raises(StoreError) as caught:
+            question(database)
+        assert str(caught.value) == line
+    assert refused(database, opening()) == line
+
+
+def test_results_of_another_layout_on_a_server(postgres: Cluster) -> None:
+    database = postgres.database()
+    taken_up(database)
+    with connected(database) as connection:
+        connection.execute(text(f"COMMENT ON TABLE contests IS '{MARK} {LAYOUT + 1}'"))
+        connection.commit()
+    with pytest.raises(StoreError, match=f"results of layout {LAYOUT + 1}, and this version reads"):
+        probe(database)
+
+
+def test_a_database_that_can_only_be_read(postgres: Cluster) -> None:
+    database = postgres.database()
+    read_only = Server(f"{database.url}&options=-c%20default_transaction_read_only%3Don")
+    with pytest.raises(StoreError, match="the database can only be read"):
+        probe(read_only)
+    probe_readable(read_only)
+
+
+def test_a_server_that_is_not_there(tmp_path: Path) -> None:
+    pytest.importorskip("psycopg")
+    nowhere = Server(f"postgresql://me:secret@localhost/x?host={tmp_path}")
+    with pytest.raises(StoreError, match="the database does not answer") as caught:
+        probe(nowhere)
+    assert "secret" not in str(caught.value).partition("does not answer")[0]
+    assert "\n" not in str(caught.value)
+
+
+def test_a_server_goes_by_its_url_without_the_password() -> None:
+    assert str(Server("postgresql://me:secret@host:5433/x")) == "postgresql://host:5433/x"
+    assert "secret" not in repr(Server("postgresql://me:secret@host/x"))
+
+
+def test_sqlite_keeps_its_journal_in_a_table_of_its_own(tmp_path: Path) -> None:
+    taken_up(tmp_path / "arena.db")
+    with closing(sqlite3.connect(tmp_path / "arena.db")) as other:
+        assert other.execute("SELECT count(*) FROM journal").fetchone() == (0,)
