@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from arena_protocol.record import GameRecord
 from arena_server.core.effects import Effect, Note
 from arena_server.core.events import Event
+from arena_server.core.journal import Entry
 from arena_server.host import Host
 from arena_server.sockets import address_of, bind
 
@@ -57,6 +58,14 @@ class Diary:
     stored: list[tuple[str, GameRecord]] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
+    groups: list[tuple[Entry, ...]] = field(default_factory=list)
+    replies: list[tuple[int, str | None]] = field(default_factory=list)
+
+    def journal(self, entries: tuple[Entry, ...]) -> None:
+        self.groups.append(entries)
+
+    def reply(self, number: int, problem: str | None) -> None:
+        self.replies.append((number, problem))
 
     def store(self, game_id: str, record: GameRecord) -> None:
         self.stored.append((game_id, record))
