@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import ssl
 
 from arena_client.bot import Bot, Choose, as_bot
 from arena_client.patience import PATIENT, Patience, Tries
 from arena_client.player import Player, logger
 from arena_client.sockets import READ_SIZE, LinkError, cause, describe, tune, where
+from arena_client.veil import Veil
 from arena_client.worker import Mind
 
 
@@ -25,9 +27,10 @@ def run(
     name: str,
     token: str | None = None,
     patience: Patience = PATIENT,
+    tls: ssl.SSLContext | None = None,
 ) -> str:
     """Play until the server says BYE, in an event loop of its own; see `play`."""
-    return asyncio.run(play(bot, host, port, name=name, token=token, patience=patience))
+    return asyncio.run(play(bot, host, port, name=name, token=token, patience=patience, tls=tls))
 
 
 async def play(
@@ -38,14 +41,18 @@ async def play(
     name: str,
     token: str | None = None,
     patience: Patience = PATIENT,
+    tls: ssl.SSLContext | None = None,
 ) -> str:
     """Play until the server says BYE and return its reason.
+
+    With `tls`, say `ssl.create_default_context()`, the connection is encrypted, and the server's
+    certificate has to be for `host`.
 
     A lost connection is opened again, with the waits of `patience`. Raises ClientError when
     that is in vain or the server refuses the bot, and whatever the bot itself raises.
     Cancelling it says QUIT and closes the connection; a search still going on is abandoned.
     """
-    return await Visit(Player(as_bot(bot), name, token=token), host, port, patience).stay()
+    return await Visit(Player(as_bot(bot), name, token=token), host, port, patience, tls).stay()
 
 
 async def connect(host: str, port: int) -> socket.socket:
@@ -72,8 +79,16 @@ async def connect(host: str, port: int) -> socket.socket:
 class Visit:
     """One bot's stay at a contest, over as many connections as it takes."""
 
-    def __init__(self, player: Player, host: str, port: int, patience: Patience = PATIENT) -> None:
+    def __init__(
+        self,
+        player: Player,
+        host: str,
+        port: int,
+        patience: Patience = PATIENT,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self.player = player
+        self._veil = Veil(tls, host)
         self._host, self._port = host, port
         self._patience = patience
         self._tries = Tries(patience, where(host, port))
@@ -133,6 +148,7 @@ class Visit:
     async def _converse(self, sock: socket.socket) -> None:
         """Read and answer until BYE. Raises LinkError, ClientError or what the bot raised."""
         self._torn = False
+        self._veil.begin()
         try:
             async with asyncio.TaskGroup() as tasks:
                 answering = tasks.create_task(self._answer(sock))
@@ -145,6 +161,7 @@ class Visit:
         """Feed the player until BYE; reading waits for what must be sent, so nothing piles up."""
         try:
             async with asyncio.timeout(self._patience.greeting) as limit:
+                await self._flush(sock)
                 while self.player.farewell is None:
                     self.player.receive_data(await self._receive(sock))
                     if self.player.welcomed:
@@ -169,13 +186,13 @@ class Visit:
             raise LinkError(describe(error)) from error
         if not data:
             raise LinkError("the server closed the connection")
-        return data
+        return self._veil.receive(data)
 
     async def _flush(self, sock: socket.socket) -> None:
         """Ask the bot what is to be asked and send what is to be sent."""
         self._mind.think()
         async with self._sending:
-            if data := self.player.data_to_send():
+            if data := self._veil.send(self.player.data_to_send()):
                 await self._send(sock, data)
 
     async def _send(self, sock: socket.socket, data: bytes) -> None:
@@ -191,7 +208,7 @@ class Visit:
         if self._torn:
             return
         self.player.quit()
-        if data := self.player.data_to_send():
+        if data := self._veil.send(self.player.data_to_send()):
             with contextlib.suppress(LinkError, TimeoutError):
                 async with asyncio.timeout(self._patience.farewell):
                     await self._send(sock, data)

@@ -6,6 +6,7 @@ It must not know: the wire, games, how the tournament starts programs beyond the
 from __future__ import annotations
 
 import os
+import ssl
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ class Invitation:
     port: int
     name: str
     token: str | None = None
+    tls: ssl.SSLContext | None = None
 
 
 def invitation(
@@ -70,6 +72,7 @@ def run(
     name: str | None = None,
     token: str | None = None,
     patience: Patience = PATIENT,
+    tls: ssl.SSLContext | None = None,
 ) -> str:
     """Play a contest to its end and return the reason of BYE; meant to be a script's last line.
 
@@ -81,7 +84,7 @@ def run(
     try:
         seat = invitation(sys.argv[1:], os.environ, host=host, port=port, name=name, token=token)
         return asyncio_shell.run(
-            as_bot(bot), seat.host, seat.port, name=seat.name, token=seat.token, patience=patience
+            as_bot(bot), seat.host, seat.port, name=seat.name, token=seat.token, patience=patience, tls=tls
         )
     except ClientError as error:
         raise SystemExit(str(error)) from None

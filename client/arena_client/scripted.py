@@ -7,6 +7,7 @@ It must not know: the server, engines, the tournament.
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -170,15 +171,25 @@ def _parameter(name: str, recipe: Recipe, text: str) -> tuple[str, int | str]:
 
 
 def run(
-    spec: str, host: str, port: int, *, name: str, token: str | None = None, patience: Patience = PATIENT
+    spec: str,
+    host: str,
+    port: int,
+    *,
+    name: str,
+    token: str | None = None,
+    patience: Patience = PATIENT,
+    tls: ssl.SSLContext | None = None,
 ) -> str:
     """Let a scripted bot play a contest; return the reason of BYE, or how a raw connection ended.
 
-    Raises ClientError as `create` and `asyncio_shell.play` do, or if nobody answers a raw one.
+    Raises ClientError as `create` and `asyncio_shell.play` do, if nobody answers a raw one, or
+    if it is to be encrypted.
     """
     made = create(spec)
     if isinstance(made, Bot):
-        return asyncio_shell.run(made, host, port, name=name, token=token, patience=patience)
+        return asyncio_shell.run(made, host, port, name=name, token=token, patience=patience, tls=tls)
+    if tls is not None:
+        raise ClientError(f"{spec} speaks on a raw connection, without TLS")
     try:
         return raw_socket.visit(Rascal(made, name, token), host, port)
     except OSError as error:

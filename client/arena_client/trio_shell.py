@@ -7,12 +7,14 @@ must not know: verbs, games, the order of lines.
 from __future__ import annotations
 
 import math
+import ssl
 from functools import partial
 
 from arena_client.bot import Bot, Choose, as_bot
 from arena_client.patience import PATIENT, Patience, Tries
 from arena_client.player import Player, logger
 from arena_client.sockets import READ_SIZE, LinkError, cause, describe, tune, where
+from arena_client.veil import Veil
 from arena_client.worker import Mind
 
 try:
@@ -29,9 +31,10 @@ def run(
     name: str,
     token: str | None = None,
     patience: Patience = PATIENT,
+    tls: ssl.SSLContext | None = None,
 ) -> str:
     """Play until the server says BYE, in an event loop of its own; see `play`."""
-    return trio.run(partial(play, bot, host, port, name=name, token=token, patience=patience))
+    return trio.run(partial(play, bot, host, port, name=name, token=token, patience=patience, tls=tls))
 
 
 async def play(
@@ -42,14 +45,18 @@ async def play(
     name: str,
     token: str | None = None,
     patience: Patience = PATIENT,
+    tls: ssl.SSLContext | None = None,
 ) -> str:
     """Play until the server says BYE and return its reason.
+
+    With `tls`, say `ssl.create_default_context()`, the connection is encrypted, and the server's
+    certificate has to be for `host`.
 
     A lost connection is opened again, with the waits of `patience`. Raises ClientError when
     that is in vain or the server refuses the bot, and whatever the bot itself raises.
     Cancelling it says QUIT and closes the connection; a search still going on is abandoned.
     """
-    return await Visit(Player(as_bot(bot), name, token=token), host, port, patience).stay()
+    return await Visit(Player(as_bot(bot), name, token=token), host, port, patience, tls).stay()
 
 
 async def connect(host: str, port: int) -> trio.SocketStream:
@@ -62,8 +69,16 @@ async def connect(host: str, port: int) -> trio.SocketStream:
 class Visit:
     """One bot's stay at a contest, over as many connections as it takes."""
 
-    def __init__(self, player: Player, host: str, port: int, patience: Patience = PATIENT) -> None:
+    def __init__(
+        self,
+        player: Player,
+        host: str,
+        port: int,
+        patience: Patience = PATIENT,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self.player = player
+        self._veil = Veil(tls, host)
         self._host, self._port = host, port
         self._patience = patience
         self._tries = Tries(patience, where(host, port))
@@ -126,6 +141,7 @@ class Visit:
     async def _converse(self, stream: trio.SocketStream) -> None:
         """Read and answer until BYE. Raises LinkError, ClientError or what the bot raised."""
         self._torn = False
+        self._veil.begin()
         try:
             async with trio.open_nursery() as tasks:
                 tasks.start_soon(self._answer, stream)
@@ -137,6 +153,7 @@ class Visit:
     async def _read(self, stream: trio.SocketStream) -> None:
         """Feed the player until BYE; reading waits for what must be sent, so nothing piles up."""
         with trio.move_on_after(self._patience.greeting) as limit:
+            await self._flush(stream)
             while self.player.farewell is None:
                 self.player.receive_data(await self._receive(stream))
                 if self.player.welcomed:
@@ -159,13 +176,13 @@ class Visit:
             raise LinkError(describe(error)) from error
         if not data:
             raise LinkError("the server closed the connection")
-        return bytes(data)
+        return self._veil.receive(bytes(data))
 
     async def _flush(self, stream: trio.SocketStream) -> None:
         """Ask the bot what is to be asked and send what is to be sent."""
         self._mind.think()
         async with self._sending:
-            if data := self.player.data_to_send():
+            if data := self._veil.send(self.player.data_to_send()):
                 await self._send(stream, data)
 
     async def _send(self, stream: trio.SocketStream, data: bytes) -> None:
@@ -181,7 +198,7 @@ class Visit:
         if self._torn:
             return
         self.player.quit()
-        if data := self.player.data_to_send():
+        if data := self._veil.send(self.player.data_to_send()):
             with trio.CancelScope(shield=True, deadline=trio.current_time() + self._patience.farewell):
                 try:
                     await self._send(stream, data)

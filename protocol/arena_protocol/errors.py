@@ -51,5 +51,9 @@ class ProtocolError(Exception):
         self.retry_after = retry_after
 
 
+class TlsError(Exception):
+    """The peer speaks no TLS, or is not whom it should be; the text is one clear line."""
+
+
 class LocalProtocolError(Exception):
     """Our own side tried to send what it may not: a bug in the caller, never the peer's doing."""

@@ -17,6 +17,7 @@ from collections import deque
 from enum import Enum, auto
 from typing import Protocol
 
+from arena_protocol.errors import TlsError
 from arena_protocol.lines import CLIENT_LINE_LIMIT, LineBuffer, Overlong
 from arena_server.sockets import reason_of
 from arena_server.stamps import ANCILLARY_BYTES, ArrivalClock
@@ -53,6 +54,22 @@ class Sink(Protocol):
         """The descriptor is free again, for whatever reason."""
 
 
+class Cipher(Protocol):
+    """What stands between socket and lines on an encrypted connection (`arena_protocol.tls`)."""
+
+    def receive(self, data: bytes) -> bytes:
+        """Bytes of the peer's, in plain. Raises TlsError."""
+
+    def send(self, data: bytes) -> None:
+        """Encrypt bytes for the peer."""
+
+    def data_to_send(self) -> bytes:
+        """What is to be sent now."""
+
+    def close(self) -> None:
+        """Nothing more will be sent."""
+
+
 class _State(Enum):
     OPEN = auto()
     MUTED = auto()
@@ -64,6 +81,7 @@ class Connection:
     """Moves lines between one non-blocking socket and a sink. Call `start` once, then anything."""
 
     __slots__ = (
+        "_cipher",
         "_clock",
         "_deferred",
         "_held",
@@ -85,12 +103,14 @@ class Connection:
         loop: asyncio.AbstractEventLoop,
         clock: ArrivalClock,
         sink: Sink,
+        cipher: Cipher | None = None,
     ) -> None:
         self.number = number
         self._sock = sock
         self._loop = loop
         self._clock = clock
         self._sink = sink
+        self._cipher = cipher
         self._state = _State.OPEN
         #: Lines wait for the others' turn to be over; nothing is read meanwhile.
         self._deferred = False
@@ -118,8 +138,20 @@ class Connection:
             self._fail("closed")
         elif self._state is _State.OPEN:
             arrived = self._clock.arrived(ancillary)
-            self._held.extend((line, arrived) for line in self._lines.feed(data))
+            plain = data if self._cipher is None else self._deciphered(self._cipher, data)
+            self._held.extend((line, arrived) for line in self._lines.feed(plain))
             self._deliver()
+
+    def _deciphered(self, cipher: Cipher, data: bytes) -> bytes:
+        """What `data` says; the handshake's answers go out."""
+        try:
+            plain = cipher.receive(data)
+        except TlsError as error:
+            self._fail(str(error))
+            return b""
+        if answer := cipher.data_to_send():
+            self._send(answer, None)
+        return plain
 
     def _deliver(self) -> None:
         """Tell the sink of the lines read; each of them may close or mute this connection."""
@@ -167,6 +199,14 @@ class Connection:
         """
         if self._state in (_State.CLOSING, _State.GONE):
             return
+        if self._cipher is not None:
+            self._cipher.send(data)
+            data = self._cipher.data_to_send()
+            if not data and turn is None:
+                return  # it waits for the handshake
+        self._send(data, turn)
+
+    def _send(self, data: bytes, turn: Turn | None) -> None:
         sent = 0 if self._out else self._push(data)
         if sent is None:
             return
@@ -221,6 +261,10 @@ class Connection:
         if self._state is _State.MUTED or self._deferred:
             self._loop.add_reader(self._sock, self._readable)
         self._state = _State.CLOSING
+        if self._cipher is not None:
+            self._cipher.close()
+            if farewell := self._cipher.data_to_send():
+                self._send(farewell, None)
         self._held.clear()
         self._linger = self._loop.call_later(LINGER_S, self.abort)
         if not self._out:

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from arena_protocol.record import GameRecord
-from arena_server.connection import Connection, Turn
+from arena_server.connection import Cipher, Connection, Turn
 from arena_server.core.effects import (
     Close,
     Effect,
@@ -93,11 +93,19 @@ class _Group:
 class Host:
     """Runs one machine on one loop; its only thread is the loop's."""
 
-    def __init__(self, machine: Machine, service: Service, loop: asyncio.AbstractEventLoop, cap: int) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        service: Service,
+        loop: asyncio.AbstractEventLoop,
+        cap: int,
+        cipher: Callable[[], Cipher | None] = lambda: None,
+    ) -> None:
         self._machine = machine
         self._service = service
         self._loop = loop
         self._cap = cap
+        self._cipher = cipher
         self._clock = ArrivalClock()
         self._connections: dict[int, Connection] = {}
         self._refusals: dict[int, Connection] = {}
@@ -146,7 +154,7 @@ class Host:
     def _accepted(self, sock: socket.socket) -> Connection:
         self._last_number += 1
         self._empty.clear()
-        return Connection(self._last_number, sock, self._loop, self._clock, self)
+        return Connection(self._last_number, sock, self._loop, self._clock, self, self._cipher())
 
     def _welcome(self, sock: socket.socket, peer: str) -> None:
         connection = self._accepted(sock)

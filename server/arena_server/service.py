@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena_protocol.games import make_game
 from arena_protocol.record import GameRecord
+from arena_server.connection import Cipher
 from arena_server.core.contest import Contest
 from arena_server.core.effects import Note
 from arena_server.core.events import Stop, Stored, Tick
@@ -64,7 +65,8 @@ class Setup:
     """What a server serves. `until_finished`: it leaves after the last game.
 
     An unfinished contest of the same name in the database goes on, unless a `new` one is
-    wanted; `seeded` tells that its seed has to be that of the plan.
+    wanted; `seeded` tells that its seed has to be that of the plan. `cipher` makes the server's
+    end of an encrypted connection, if connections are to be encrypted.
     """
 
     plan: ContestPlan
@@ -74,6 +76,7 @@ class Setup:
     until_finished: bool = False
     new: bool = False
     seeded: bool = True
+    cipher: Callable[[], Cipher | None] = lambda: None
 
 
 class Service:
@@ -148,7 +151,7 @@ class Service:
 
     async def _serve(self, contest: Contest, loop: asyncio.AbstractEventLoop) -> None:
         cap = connection_cap(self._setup.max_connections, raise_descriptor_limit())
-        self._host = Host(contest, self, loop, cap)
+        self._host = Host(contest, self, loop, cap, self._setup.cipher)
         listener = self._host.listen(self._sock)
         self._host.start_watch()
         self._host.feed(Tick())  # what there is to do at once, if it was taken up

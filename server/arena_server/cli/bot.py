@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    import ssl
 
 EXAMPLE = "say where to play: --connect HOST:PORT, or ARENA_HOST and ARENA_PORT set"
 
@@ -22,6 +26,11 @@ def command(
     ] = None,
     token: Annotated[str | None, typer.Option(help="Its token; better given as ARENA_TOKEN.")] = None,
     game: Annotated[str, typer.Option(help="The game the engine is to play.")] = "insertion",
+    tls: Annotated[bool, typer.Option("--tls", help="Encrypt the connection.")] = False,
+    tls_ca: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Encrypt, and trust these certificates (PEM).", show_default=False),
+    ] = None,
 ) -> None:
     """Let an engine play at a server until it says BYE.
 
@@ -44,5 +53,19 @@ def command(
         int(port),
         name or os.environ.get("ARENA_NAME") or engine.partition(":")[0],
         token or os.environ.get("ARENA_TOKEN") or None,
+        _trust(tls_ca) if tls or tls_ca is not None else None,
     )
     typer.echo(f"{seat.name} leaves: {play(engine, game, seat)}")
+
+
+def _trust(certificates: Path | None) -> ssl.SSLContext:
+    """Whom to believe that they are the server: the system's authorities, or those of a file."""
+    import ssl
+
+    from arena_server.errors import ConfigError
+
+    try:
+        return ssl.create_default_context(cafile=certificates)
+    except OSError as error:
+        why = "no certificates in PEM" if isinstance(error, ssl.SSLError) else error.strerror
+        raise ConfigError(f"--tls-ca: {certificates}: {why}") from None

@@ -51,5 +51,6 @@ def play(spec: str, game: str, seat: Invitation) -> str:
 
     check(spec, game)
     if is_scripted(spec):
-        return scripted.run(spec, seat.host, seat.port, name=seat.name, token=seat.token)
-    return asyncio_shell.run(bots.bot_of(spec, game), seat.host, seat.port, name=seat.name, token=seat.token)
+        return scripted.run(spec, seat.host, seat.port, name=seat.name, token=seat.token, tls=seat.tls)
+    bot = bots.bot_of(spec, game)
+    return asyncio_shell.run(bot, seat.host, seat.port, name=seat.name, token=seat.token, tls=seat.tls)

@@ -15,7 +15,10 @@ from arena_server.cli.options import DEFAULT_DATABASE, Config, Database
 
 if TYPE_CHECKING:
     import socket
+    from collections.abc import Callable
 
+    from arena_server.config.schema import ServerTable
+    from arena_server.connection import Cipher
     from arena_server.core.plan import ContestPlan, Entrant
     from arena_server.store.url import Database as Where
 
@@ -38,6 +41,7 @@ class Prepared:
     max_connections: int
     sock: socket.socket
     admin: tuple[socket.socket, str] | None = None
+    cipher: Callable[[], Cipher | None] = lambda: None
 
 
 def command(
@@ -124,11 +128,21 @@ def prepare(
     plan = plan_of(file, absent_ms=None if absent is None else _absent(absent))
     where = database_of(database)
     probe(where)
+    cipher = _cipher(file.server)
     sock = bind(host or file.server.host, file.server.port if port is None else port)
     entrants = entrants_of(file, json.loads(os.environ.get(DIGESTS_VARIABLE, "{}")))
     seeded = file.contest.seed is not None
     admin = _admin(where, admin_host or file.server.admin_host, _either(admin_port, file.server.admin_port))
-    return Prepared(plan, entrants, seeded, where, file.server.max_connections, sock, admin)
+    return Prepared(plan, entrants, seeded, where, file.server.max_connections, sock, admin, cipher)
+
+
+def _cipher(server: ServerTable) -> Callable[[], Cipher | None]:
+    """What encrypts each connection, if the file has a certificate. Raises ConfigError."""
+    if server.tls_certificate is None or server.tls_key is None:
+        return lambda: None
+    from arena_server.encryption import tls_ends
+
+    return tls_ends(server.tls_certificate, server.tls_key)
 
 
 def _either(port: int | None, default: int | None) -> int | None:

@@ -41,6 +41,7 @@ def serve(
         until_finished=until_finished,
         new=new,
         seeded=prepared.seeded,
+        cipher=prepared.cipher,
     )
     try:
         asyncio.run(_serve(prepared, setup, Log(log_lines, *log), supervised))

@@ -54,11 +54,16 @@ def command(
     from arena_server.cli.display import Display
     from arena_server.cli.table import plain_standings, print_standings
     from arena_server.config.load import load_contest
+    from arena_server.errors import ConfigError
     from arena_server.store.reader import Results
     from arena_server.store.url import database_of
     from arena_server.tournament.run import Tournament, run
 
     file = load_contest(config)
+    if file.server.tls_certificate is not None:
+        raise ConfigError(
+            f"{config}: server.tls_certificate: the bots of a tournament connect without TLS; use arena serve"
+        )
     _check_bots(file, config)
     _make_folder(logs)
     bots = [_local(bot, file) for bot in file.bot if bot.is_local]

@@ -121,9 +121,20 @@ class ServerTable(_Table):
     host: str = Field(default="127.0.0.1", min_length=1)
     port: int = Field(default=DEFAULT_PORT, ge=0, le=65_535)
     max_connections: int = Field(default=4_000, ge=1, le=1_000_000)
+    #: Files in PEM; with both, every connection is encrypted.
+    tls_certificate: str | None = Field(default=None, min_length=1)
+    tls_key: str | None = Field(default=None, min_length=1)
     #: Where metrics are and orders are taken; None: nowhere.
     admin_port: int | None = Field(default=None, ge=0, le=65_535)
     admin_host: str = Field(default="127.0.0.1", min_length=1)
+
+
+    @model_validator(mode="after")
+    def _a_pair(self) -> Self:
+        if (self.tls_certificate is None) != (self.tls_key is None):
+            given = "tls_key" if self.tls_certificate is None else "tls_certificate"
+            raise ValueError(f"expected tls_certificate and tls_key or neither, got {given} alone")
+        return self
 
 
 class BotTable(_Table):

@@ -1,0 +1,131 @@
+"""A contest over TLS: the real server, both client shells, and whoever has no certificate to show."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from functools import partial
+from pathlib import Path
+
+import pytest
+import trio
+
+from arena_client import asyncio_shell, scripted, trio_shell
+from arena_client.errors import ClientError
+from arena_client.scripted import Fixed
+
+from ..protocol.test_tls import Pair, make_pair
+from .programs import EAGER, PATIENCE_S, Server, arena, contest
+from .test_hostile import Rude
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    return make_pair(tmp_path_factory.mktemp("tls"))
+
+
+def over_tls(pair: Pair) -> str:
+    keys = f'tls_certificate = "{pair[0]}"\ntls_key = "{pair[1]}"'
+    return contest("a", "b", contest='login = "500ms"', server=keys)
+
+
+@pytest.mark.slow
+class TestAContest:
+    def test_both_shells_play_encrypted(self, pair: Pair, tmp_path: Path) -> None:
+        context = ssl.create_default_context(cafile=pair[0])
+        with Server(over_tls(pair), tmp_path) as server:
+
+            async def both() -> str:
+                there = trio_shell.play(Fixed("6"), "localhost", server.port, name="a", tls=context)
+                other = asyncio.to_thread(trio.run, lambda: there)
+                play = asyncio_shell.play(Fixed("7"), "localhost", server.port, name="b", tls=context)
+                async with asyncio.timeout(PATIENCE_S):
+                    reasons = await asyncio.gather(other, play)
+                return " ".join(reasons)
+
+            assert asyncio.run(both()) == "finished finished"
+
+    def test_the_command_plays_encrypted(self, pair: Pair, tmp_path: Path) -> None:
+        with Server(over_tls(pair), tmp_path) as server:
+            context = ssl.create_default_context(cafile=pair[0])
+
+            async def both() -> str:
+                run = partial(
+                    arena, "bot", "first-legal", "--connect", f"localhost:{server.port}", "--name", "a",
+                    "--tls-ca", pair[0],
+                )  # fmt: skip
+                play = asyncio_shell.play(Fixed("7"), "localhost", server.port, name="b", tls=context)
+                async with asyncio.timeout(PATIENCE_S):
+                    outcome, _ = await asyncio.gather(asyncio.to_thread(run), play)
+                return outcome.out
+
+            assert asyncio.run(both()) == "a leaves: finished\n"
+
+    def test_whoever_speaks_plainly_is_let_go(self, pair: Pair, tmp_path: Path) -> None:
+        with Server(over_tls(pair), tmp_path) as server:
+            plain = Rude(server.port)
+            plain.send(b"HELLO 1 a\n")
+            assert plain.rest() in ([], ["reset"])
+            plain.close()
+            silent = Rude(server.port)  # no handshake: the limit for the log-in is the limit for both
+            assert silent.rest() in ([], ["reset"])
+            silent.close()
+
+    @pytest.mark.parametrize("shell", [asyncio_shell, trio_shell])
+    def test_a_server_that_nobody_vouches_for(self, pair: Pair, tmp_path: Path, shell: object) -> None:
+        untrusted = "cannot speak TLS with localhost: the certificate is not trusted: self-signed certificate"
+        with Server(over_tls(pair), tmp_path) as server, pytest.raises(ClientError) as refusal:
+            shell.run(  # type: ignore[attr-defined]
+                Fixed("6"),
+                "localhost",
+                server.port,
+                name="a",
+                patience=EAGER,
+                tls=ssl.create_default_context(),
+            )
+        assert str(refusal.value) == untrusted
+
+    def test_a_rascal_is_never_encrypted(self) -> None:
+        with pytest.raises(ClientError, match=r"^flooder speaks on a raw connection, without TLS$"):
+            scripted.run("flooder", "localhost", 1, name="a", tls=ssl.create_default_context())
+
+
+class TestRefusals:
+    def serve(self, tmp_path: Path, keys: str) -> str:
+        (tmp_path / "c.toml").write_text(contest("a", "b", server=keys))
+        outcome = arena("serve", "c.toml", "--port", "0", cwd=tmp_path)
+        assert (outcome.code, outcome.out) == (2, "")
+        return outcome.line
+
+    def test_files_that_are_no_pair(self, tmp_path: Path) -> None:
+        (tmp_path / "x.pem").write_text("nothing")
+        assert self.serve(tmp_path, 'tls_certificate = "x.pem"\ntls_key = "x.pem"') == (
+            "arena: server.tls_certificate, server.tls_key: x.pem and x.pem are no certificate and its key "
+            "(PEM, the key not encrypted)"
+        )
+
+    def test_files_that_are_not_there(self, tmp_path: Path) -> None:
+        assert self.serve(tmp_path, 'tls_certificate = "x.pem"\ntls_key = "y.pem"') == (
+            "arena: server.tls_certificate, server.tls_key: cannot read x.pem and y.pem: "
+            "No such file or directory"
+        )
+
+    def test_one_without_the_other(self, tmp_path: Path) -> None:
+        assert self.serve(tmp_path, 'tls_key = "y.pem"') == (
+            "arena: c.toml: server: expected tls_certificate and tls_key or neither, got tls_key alone"
+        )
+
+    def test_a_tournament_starts_no_bot_that_could_not_connect(self, tmp_path: Path, pair: Pair) -> None:
+        (tmp_path / "c.toml").write_text(over_tls(pair))
+        outcome = arena("tournament", "c.toml", cwd=tmp_path)
+        assert (outcome.code, outcome.out) == (2, "")
+        assert outcome.line == (
+            "arena: c.toml: server.tls_certificate: the bots of a tournament connect without TLS; "
+            "use arena serve"
+        )
+
+    def test_a_file_without_certificates_to_trust(self, tmp_path: Path) -> None:
+        (tmp_path / "x.pem").write_text("nothing")
+        for name, why in (("x.pem", "no certificates in PEM"), ("y.pem", "No such file or directory")):
+            outcome = arena("bot", "first-legal", "--connect", "h:1", "--tls-ca", name, cwd=tmp_path)
+            assert (outcome.code, outcome.line) == (2, f"arena: --tls-ca: {name}: {why}")
