@@ -128,7 +128,6 @@ class ServerTable(_Table):
     admin_port: int | None = Field(default=None, ge=0, le=65_535)
     admin_host: str = Field(default="127.0.0.1", min_length=1)
 
-
     @model_validator(mode="after")
     def _a_pair(self) -> Self:
         if (self.tls_certificate is None) != (self.tls_key is None):
