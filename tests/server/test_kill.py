@@ -130,6 +130,7 @@ def check(folder: Path, crowd: Crowd) -> None:
         latest = results.contest()
         assert latest.status == "finished"
         records = {game_id: decode(data) for game_id, data in results.records(latest)}
+    assert not any(isinstance(end, AssertionError) for end in crowd.ends), crowd.ends
     for record in records.values():
         verify(record)
         assert record.faults == ()
@@ -155,9 +156,9 @@ def test_a_server_that_is_killed_five_times_loses_nothing(tmp_path: Path) -> Non
 
 @pytest.mark.soak
 def test_a_server_that_is_killed_fifty_times_loses_nothing(tmp_path: Path) -> None:
-    done = survive(tmp_path, games=100, kills=50, seed=1970)
-    assert done > 25
-    assert table(tmp_path) == undisturbed(tmp_path / "again", games=100)
+    done = survive(tmp_path, games=30, kills=50, seed=1970)
+    assert done > 20
+    assert table(tmp_path) == undisturbed(tmp_path / "again", games=30)
 
 
 @pytest.mark.slow
