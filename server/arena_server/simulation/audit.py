@@ -59,6 +59,7 @@ class Audit:
         self.records: dict[str, GameRecord] = {}
         self.durable: set[str] = set()
         self.took: dict[str, int] = {}
+        self.ended: dict[str, int] = {}
         self.digest = sha256()
         self.finished: str | None = None
         self._plan = plan
@@ -143,6 +144,7 @@ class Audit:
     def _stored(self, game_id: str, record: GameRecord) -> None:
         self.require(game_id not in self.records, f"{game_id} has a second result")
         self.records[game_id] = record
+        self.ended[game_id] = self._now
         self.took[game_id] = self._now - self._stories[game_id].began
         try:
             verify(record)
