@@ -94,18 +94,18 @@ def alone(tmp_path: Path, more: str = "") -> Server:
 
 class TestBeforeLogIn:
     def test_slow_loris(self, tmp_path: Path) -> None:
-        """A hundred that say HELLO one byte at a time are each cut off at the deadline."""
+        """A hundred that say HELLO one byte at a time are each cut off at the deadline, and leave no trace."""
         with alone(tmp_path) as server:
             lorises = [Rude(server.port) for _ in range(100)]
             for byte in b"HEL":
                 for loris in lorises:
                     loris.send(bytes([byte]))
-            players = Players(server.port, HONEST)
+            # The honest come after: a contest that ended first would say BYE to the lorises too.
             for loris in lorises:
                 heard = loris.rest()
                 assert heard[-1] == "ERROR login the first line did not come within 300 ms"
                 loris.close()
-            assert players.join() == FINISHED
+            assert Players(server.port, HONEST).join() == FINISHED
             assert honest_faults(server) == {}
 
     @pytest.mark.parametrize(
