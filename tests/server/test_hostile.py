@@ -94,7 +94,7 @@ def alone(tmp_path: Path, more: str = "") -> Server:
 
 class TestBeforeLogIn:
     def test_slow_loris(self, tmp_path: Path) -> None:
-        """A hundred that say HELLO one byte at a time are each cut off at the deadline, and leave no trace."""
+        """A hundred that say HELLO one byte at a time are each cut off at the deadline, without a trace."""
         with alone(tmp_path) as server:
             lorises = [Rude(server.port) for _ in range(100)]
             for byte in b"HEL":
