@@ -41,6 +41,7 @@ from arena_engines.insertion.master.layout import (
     RECORD,
     REPLIES,
     SALT,
+    SPARE_LANE,
     STATE,
     STATES,
     STOP,
@@ -188,7 +189,7 @@ def beam(  # noqa: C901 - compiled together with all below it, so kept in one pi
             p0 = mem[state] & HALF
             p1 = mem[state] >> 25
             p2 = mem[state + 1] & HALF
-            seen = look(p0, p1, p2, own, mem)
+            seen = look(p0, p1, p2, mem[own + COLOUR], mem[own + FORCED])
             expand(p0, p1, p2, seen, base, own, mem)
             if gone == 0:
                 seen &= mem[ONLY_BEAM] << 1
@@ -234,8 +235,8 @@ def beam(  # noqa: C901 - compiled together with all below it, so kept in one pi
                 key = mix(p0, p1, p2, own, salt | WORTH | depth << 12)
                 value = recall(key, mem)
                 if value == NONE:
-                    seen = look(p0, p1, p2, own, mem)
-                    value = search(p0, p1, p2, seen, own, depth, -mem[WIDE], mem[WIDE], mem)
+                    seen = look(p0, p1, p2, mem[own + COLOUR], mem[own + FORCED])
+                    value = search(p0, p1, p2, seen, mem[SPARE_LANE], own, depth, -mem[WIDE], mem[WIDE], mem)
                     if mem[STOP]:
                         return 0
                     keep(key, value, mem)

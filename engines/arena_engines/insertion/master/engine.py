@@ -58,6 +58,9 @@ LEARNING = 0.15
 #: With less than so many seconds for a move there is no planning.
 HASTE = 0.002
 
+#: An analysis of n plies uses a table of 2**(this + n) pairs of entries.
+TABLE_BITS = 4
+
 SEEN, MINE_ONLY, SPOILING, WORST = "seen", "own", "spoiling", "worst"
 MODEL = Parameter("model", SEEN, words=(SEEN, MINE_ONLY, SPOILING, WORST))
 
@@ -177,7 +180,7 @@ class Master(Engine):
         work = self._works[0]
         work.clear()
         began = perf_counter()
-        work.forget()
+        work.fresh(PLAN, task.depth + 1, TABLE_BITS + task.depth)
         pictures = visible[: task.depth]
         sides = [1 - turn % 2 for turn in range(task.depth + 1)]
         work.write(PLAN, 0, pictures, sides, OWN)

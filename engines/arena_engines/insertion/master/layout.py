@@ -1,9 +1,9 @@
 """The map of the one array of int64 that a search works in.
 
     0          REGISTERS   the words below: orders to the kernels and what they found
-    8192       PLANS       VIEWS views of the game x 256 plies x 32 words; a search at a ply gets the
+    8192       PLANS       VIEWS views of the game x 256 plies x 48 words; a search at a ply gets the
                            offset of that ply's record, and the next ply's is RECORD words on
-    at LEVELS  scratch     32 levels x 96 words: the fifteen children of one node, lane by lane
+    at LEVELS  scratch     32 levels x 144 words: the fifteen children of one node, lane by lane
     at FIELD   the beam    states of two generations, and a table that finds equal boards
     at TABLE   the transposition table, two words an entry, to the end of the array
 
@@ -32,11 +32,13 @@ WIDE = 13  # INFINITY, read at run time: a constant argument would be compiled a
 ONLY_ROOT = 14  # the lanes that a deepening begins with, and a beam: two threads take half each
 ONLY_BEAM = 15
 ONE = 64  # 1, root.FIRST, for the same reason as WIDE
+SPARE_LANE = 66  # 15, for the same reason: the lane of the move before, where there is none
+ROWS = 65  # 8: loops over rows and columns run so far, as vectors do; tree.make_moves
 FIRSTS = 16  # 16 words: what the best plan that begins with a move came to, by move
 
 # A plan: for every ply of the game, what it brings.
 PLANS = 8192
-RECORD = 32
+RECORD = 48
 PLIES = 256
 VIEW = RECORD * PLIES
 VIEWS = 4
@@ -45,18 +47,20 @@ CELL = 1  # what a removed cell is worth to the mover
 FELL = 2  # what a picture pushed off the board is worth to the mover
 FORCED = 3  # 1: a zombie, its only move is 6
 FLIP = 4  # -1: the next ply is the other side's; 1: the same side's
-KILLER = 5  # the last move that cut here
 HISTORY = 16  # 16 words: how often the move of a lane cut here
+KILLERS = 32  # 16 words: the last move that cut here, by the lane of the move before it
+KEPT = 5  # so many words of a record stand; the rest is forgotten with the game
 
-# One level: planes, sight, gain and sort key of the children; lane = move - 1, lane 15 is spare.
+# One level: planes, sight, gain and sort key of the children; lane = move - 1. Lanes beyond the
+# fifteenth hold what vector code leaves there.
 LEVELS = PLANS + VIEWS * VIEW
-LEVEL = 96
+LEVEL = 144
 P0 = 0
-P1 = 16
-P2 = 32
-SIGHT = 48
-GAIN = 64
-KEY = 80
+P1 = 24
+P2 = 48
+SIGHT = 72
+GAIN = 96
+KEY = 120
 ROOT_LEVEL = 31
 BEAM_LEVEL = 30
 

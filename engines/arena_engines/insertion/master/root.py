@@ -10,7 +10,9 @@ from __future__ import annotations
 from arena_engines.compiled import outlined
 from arena_engines.insertion.master.layout import (
     BEST,
+    COLOUR,
     FLIP,
+    FORCED,
     GAIN,
     KEY,
     LEVEL,
@@ -29,7 +31,17 @@ from arena_engines.insertion.master.layout import (
     VALUE,
     WIDE,
 )
-from arena_engines.insertion.master.tree import LANES, SET, Memory, expand, look, search, sort_keys, top_key
+from arena_engines.insertion.master.tree import (
+    LANES,
+    OFFSETS,
+    SET,
+    Memory,
+    expand,
+    look,
+    search,
+    sort_keys,
+    top_key,
+)
 from arena_protocol.games.insertion.rules import count
 
 #: What is wanted of a decision.
@@ -37,18 +49,17 @@ ANY, FIRST = 0, 1
 
 
 @outlined
-def decide(  # noqa: C901 - compiled together with all below it, so kept in one piece
+def decide(
     p0: int, p1: int, p2: int, plan: int, low: int, depth: int, step: int, want: int, mem: Memory
 ) -> int:
     """Search to `low`, `low + step` ... `depth` until stopped; return the best move.
 
-    Want FIRST, and it is, of all moves of the best value, the first in natural order: the moves before
-    the one that was found are only asked whether they are worth as much.
+    Want FIRST, and it is, of all moves of the best value, the first in natural order.
     """
     flip = mem[plan + FLIP]
     wide = mem[WIDE]
     base = LEVELS + ROOT_LEVEL * LEVEL
-    seen = look(p0, p1, p2, plan, mem)
+    seen = look(p0, p1, p2, mem[plan + COLOUR], mem[plan + FORCED])
     lanes = (seen & SET) >> 1
     if lanes & mem[ONLY_ROOT]:
         lanes &= mem[ONLY_ROOT]
@@ -62,6 +73,7 @@ def decide(  # noqa: C901 - compiled together with all below it, so kept in one 
     reach = low
     while reach <= depth and not mem[STOP]:
         best = -wide
+        best_lane = LANES
         below = wide << 20
         while True:
             below = key_below(below, base, mem)
@@ -70,67 +82,47 @@ def decide(  # noqa: C901 - compiled together with all below it, so kept in one 
             lane = below & 15
             gain = mem[base + GAIN + lane]
             value = gain
+            # A lane before the best one is asked whether it is worth as much, one behind it whether more.
+            equal = 1 if want == FIRST and lane < best_lane else 0
             if reach > 1:
                 narrow = best != -wide
-                alpha = best if narrow else -wide
-                beta = best + 1 if narrow else wide
+                alpha = best - equal if narrow else best
+                beta = alpha + 1 if narrow else wide
                 while True:
                     value = gain + flip * search(
                         mem[base + P0 + lane],
                         mem[base + P1 + lane],
                         mem[base + P2 + lane],
                         mem[base + SIGHT + lane],
+                        lane,
                         plan + RECORD,
                         reach - 1,
                         alpha - gain if flip > 0 else gain - beta,
                         beta - gain if flip > 0 else gain - alpha,
                         mem,
                     )
-                    if not narrow or value <= best:
+                    if not narrow or value <= alpha:
                         break
                     narrow = False
                     alpha = value - 1
                     beta = wide
             if mem[STOP]:
                 return mem[BEST]
-            if value > best:
+            if value > best - equal:
                 best = value
+                best_lane = lane
                 mem[BEST] = lane + 1
         mem[VALUE] = best
         mem[REACHED] = reach
-        lane = mem[BEST] - 1
-        mem[base + KEY + lane] = ((top_key(base, mem) >> 4) + 1) << 4 | lane
+        mem[base + KEY + best_lane] = ((top_key(base, mem) >> 4) + 1) << 4 | best_lane
         reach += step
-    # 3. Equals.
-    if want == FIRST:
-        best = mem[VALUE]
-        for lane in range(mem[BEST] - 1):
-            if mem[base + KEY + lane] == NONE:
-                continue
-            gain = mem[base + GAIN + lane]
-            value = gain
-            if depth > 1:
-                value = gain + flip * search(
-                    mem[base + P0 + lane],
-                    mem[base + P1 + lane],
-                    mem[base + P2 + lane],
-                    mem[base + SIGHT + lane],
-                    plan + RECORD,
-                    depth - 1,
-                    best - 1 - gain if flip > 0 else gain - best,
-                    best - gain if flip > 0 else gain - best + 1,
-                    mem,
-                )
-            if value >= best:
-                mem[BEST] = lane + 1
-                break
     return mem[BEST]
 
 
 @outlined
 def key_below(below: int, base: int, mem: Memory) -> int:
     """Return the greatest key of a level that is less than another."""
-    base &= 0xFFFFF
+    base &= OFFSETS
     top = NONE
     for i in range(LANES):
         key = mem[base + KEY + i]

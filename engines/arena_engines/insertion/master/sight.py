@@ -77,13 +77,15 @@ def sight(p0: int, p1: int, p2: int, colour: int) -> int:
     # Drops on full columns: the column sinks by one beside its neighbours.
     full = occupied & occupied >> 1
     full &= full >> 2 & occupied >> 4 & BOTTOM
-    s0 = (p0 >> 1 & NOT_TOP) | (c0 & TOP)
-    s1 = (p1 >> 1 & NOT_TOP) | (c1 & TOP)
-    s2 = (p2 >> 1 & NOT_TOP) | (c2 & TOP)
-    left = ~differ(s0, s1, s2, p0 << 5, p1 << 5, p2 << 5) & occupied << 5
-    right = ~differ(s0, s1, s2, p0 >> 5, p1 >> 5, p2 >> 5) & occupied >> 5
-    full_hit = (left & pair_left) | (right & pair_right) | (left & right) | (same & same << 1 & TOP)
-    hit = (open_hit & ~LEFT) | (full_hit & full * LEFT)
+    hit = open_hit & ~LEFT
+    if full:
+        s0 = (p0 >> 1 & NOT_TOP) | (c0 & TOP)
+        s1 = (p1 >> 1 & NOT_TOP) | (c1 & TOP)
+        s2 = (p2 >> 1 & NOT_TOP) | (c2 & TOP)
+        left = ~differ(s0, s1, s2, p0 << 5, p1 << 5, p2 << 5) & occupied << 5
+        right = ~differ(s0, s1, s2, p0 >> 5, p1 >> 5, p2 >> 5) & occupied >> 5
+        full_hit = (left & pair_left) | (right & pair_right) | (left & right) | (same & same << 1 & TOP)
+        hit |= full_hit & full * LEFT
     drops = columns((hit | hit >> 1 | hit >> 2 | hit >> 3 | hit >> 4) & BOTTOM)
     # Pushes from the left; `hole` is the first empty cell of each row.
     gap = empty | empty << 5

@@ -31,7 +31,7 @@ from arena_engines.insertion.master.layout import (
     HISTORY,
     INFINITY,
     KEY,
-    KILLER,
+    KILLERS,
     LEVEL,
     LEVELS,
     LOWEST,
@@ -42,6 +42,7 @@ from arena_engines.insertion.master.layout import (
     P2,
     PLANS,
     RECORD,
+    ROWS,
     SALT,
     SIGHT,
     STOP,
@@ -55,6 +56,9 @@ from arena_protocol.games.insertion.rules import count, drop, play, push_left, p
 Memory = list[int]
 LANES = 16
 SET = 0xFFFF
+#: Offsets of levels are below this. The mask shows the compiler that no index is negative, which Python
+#: would count from the end: without it no loop becomes vector code.
+OFFSETS = 0xFFFFF
 EXACT, LOWER, UPPER = 1, 2, 3
 #: Sums of depth**2 in the history are halved beyond this, so that sort keys stay small.
 HISTORY_LIMIT = 2000
@@ -80,9 +84,9 @@ def allowed(seen: int, forced: int) -> int:
 
 
 @outlined
-def look(p0: int, p1: int, p2: int, plan: int, mem: Memory) -> int:
-    """Return the sight of one board for the mover of a ply."""
-    return allowed(sight(p0, p1, p2, mem[plan + COLOUR]), mem[plan + FORCED])
+def look(p0: int, p1: int, p2: int, colour: int, forced: int) -> int:
+    """Return the sight of one board for a mover with this picture."""
+    return allowed(sight(p0, p1, p2, colour), forced)
 
 
 def at_least(seen: int, cell: int, fell: int) -> int:
@@ -107,19 +111,24 @@ def loud(seen: int) -> int:
     return (seen >> 16 | seen >> 32) & SET
 
 
-@outlined
 def last(p0: int, p1: int, p2: int, seen: int, plan: int, beta: int, mem: Memory) -> int:
     """Return the value of the last ply: exact below beta, a lower bound from beta on."""
-    cell = mem[plan + CELL]
-    fell = mem[plan + FELL]
-    best = at_least(seen, cell, fell)
+    best = at_least(seen, mem[plan + CELL], mem[plan + FELL])
+    if best >= beta or loud(seen) == 0:
+        return best
+    return last_moves(p0, p1, p2, seen, plan, best, beta, mem)
+
+
+@outlined
+def last_moves(p0: int, p1: int, p2: int, seen: int, plan: int, best: int, beta: int, mem: Memory) -> int:
+    """Return the value of the last ply, `best` or more, by making the moves that remove something."""
     todo = loud(seen)
     move = 0
     while todo and best < beta:
         if todo & 1:
             _, _, _, removed, falls, _ = play(p0, p1, p2, move, mem[plan + COLOUR])
             mem[NODES] += 1
-            best = max(best, removed * cell + falls * fell)
+            best = max(best, removed * mem[plan + CELL] + falls * mem[plan + FELL])
         todo >>= 1
         move += 1
     return best
@@ -131,16 +140,8 @@ def expand(p0: int, p1: int, p2: int, seen: int, base: int, plan: int, mem: Memo
 
     Lanes of moves that are no distinct moves hold copies; lane 15 holds what it held.
     """
-    base &= 0xFFFFF
-    colour = mem[plan + COLOUR]
-    for y in range(5):
-        mem[base + P0 + y], mem[base + P1 + y], mem[base + P2 + y], _ = push_left(p0, p1, p2, y, colour)
-    for x in range(5):
-        i = base + 5 + x
-        mem[i + P0], mem[i + P1], mem[i + P2], _ = drop(p0, p1, p2, x, colour)
-    for y in range(5):
-        i = base + 10 + y
-        mem[i + P0], mem[i + P1], mem[i + P2], _ = push_right(p0, p1, p2, 4 - y, colour)
+    base &= OFFSETS
+    make_moves(p0, p1, p2, mem[plan + COLOUR], base, mem)
     remove_runs(seen, base, plan, mem)
     colour = mem[plan + RECORD + COLOUR]
     forced = mem[plan + RECORD + FORCED]
@@ -149,8 +150,27 @@ def expand(p0: int, p1: int, p2: int, seen: int, base: int, plan: int, mem: Memo
         mem[base + SIGHT + i] = allowed(sight(planes[0], planes[1], planes[2], colour), forced)
 
 
+def make_moves(p0: int, p1: int, p2: int, colour: int, base: int, mem: Memory) -> None:
+    """Insert a picture by all fifteen moves, five at a time.
+
+    The loops run to 8, a number that the compiler does not know, so that they become vector code instead
+    of five copies; what the surplus leaves in the lanes is overwritten by the next loop or never used.
+    """
+    base &= OFFSETS
+    for y in range(mem[ROWS]):
+        i = base + y
+        mem[i + P0], mem[i + P1], mem[i + P2], _ = push_left(p0, p1, p2, y, colour)
+    for x in range(mem[ROWS]):
+        i = base + 5 + x
+        mem[i + P0], mem[i + P1], mem[i + P2], _ = drop(p0, p1, p2, x, colour)
+    for y in range(mem[ROWS]):
+        i = base + 10 + y
+        mem[i + P0], mem[i + P1], mem[i + P2], _ = push_right(p0, p1, p2, 4 - y & 7, colour)
+
+
 def remove_runs(seen: int, base: int, plan: int, mem: Memory) -> None:
     """Set the gains of all lanes; the lanes whose moves are loud are settled first."""
+    base &= OFFSETS
     falling = seen >> 49
     fell = mem[plan + FELL]
     for i in range(LANES):
@@ -168,12 +188,13 @@ def remove_runs(seen: int, base: int, plan: int, mem: Memory) -> None:
 @outlined
 def sort_keys(todo: int, base: int, plan: int, mem: Memory) -> None:
     """Write the keys of the lanes in `todo`: gain, less what is surely lost at once, then history."""
-    base &= 0xFFFFF
+    base &= OFFSETS
     cell = mem[plan + RECORD + CELL]
     fell = mem[plan + RECORD + FELL]
     flip = mem[plan + FLIP]
     for i in range(LANES):
-        rest = at_least(mem[base + SIGHT + i], cell, fell) * flip
+        rest = at_least(mem[base + SIGHT + i], cell, fell)
+        rest = rest if flip > 0 else -rest
         key = (mem[base + GAIN + i] + rest) << 16 | mem[plan + HISTORY + i] << 4 | i
         mem[base + KEY + i] = key if todo >> i & 1 else NONE
 
@@ -181,7 +202,7 @@ def sort_keys(todo: int, base: int, plan: int, mem: Memory) -> None:
 @outlined
 def bound_keys(todo: int, base: int, plan: int, mem: Memory) -> None:
     """Write, as keys, the most that the lanes in `todo` can be worth with one more ply of the other side."""
-    base &= 0xFFFFF
+    base &= OFFSETS
     cell = mem[plan + RECORD + CELL]
     fell = mem[plan + RECORD + FELL]
     for i in range(LANES):
@@ -192,7 +213,7 @@ def bound_keys(todo: int, base: int, plan: int, mem: Memory) -> None:
 @outlined
 def top_key(base: int, mem: Memory) -> int:
     """Return the greatest key of a level."""
-    base &= 0xFFFFF
+    base &= OFFSETS
     top = NONE
     for i in range(LANES):
         top = max(top, mem[base + KEY + i])
@@ -200,28 +221,33 @@ def top_key(base: int, mem: Memory) -> int:
 
 
 @outlined
-def remember_cut(plan: int, lane: int, depth: int, mem: Memory) -> None:
+def remember_cut(plan: int, after: int, lane: int, depth: int, mem: Memory) -> None:
     """Note that this move cut here, for the order of the moves at this ply."""
     weight = mem[plan + HISTORY + lane] + depth * depth
     mem[plan + HISTORY + lane] = weight
-    mem[plan + KILLER] = lane + 1
+    mem[plan + KILLERS + after] = lane + 1
     if weight > HISTORY_LIMIT:
         for i in range(LANES):
             mem[plan + HISTORY + i] >>= 1
 
 
 @outlined
-def last_two(p0: int, p1: int, p2: int, seen: int, plan: int, alpha: int, beta: int, mem: Memory) -> int:
-    """Return the value of the last two plies, the second being the other side's."""
+def last_two(
+    p0: int, p1: int, p2: int, seen: int, after: int, plan: int, alpha: int, beta: int, mem: Memory
+) -> int:
+    """Return the value of the last two plies, the second being the other side's.
+
+    `after`: the lane of the move before, to which the first reply tried is the one that cut last time.
+    """
     todo = (seen & SET) >> 1
     best = -INFINITY
     # 1. The move that cut last time, alone.
-    first = mem[plan + KILLER]
+    first = mem[plan + KILLERS + after]
     if seen >> first & 1:
         q0, q1, q2, removed, falls, _ = play(p0, p1, p2, first, mem[plan + COLOUR])
         mem[NODES] += 1
         gain = removed * mem[plan + CELL] + falls * mem[plan + FELL]
-        next_seen = look(q0, q1, q2, plan + RECORD, mem)
+        next_seen = look(q0, q1, q2, mem[plan + RECORD + COLOUR], mem[plan + RECORD + FORCED])
         best = gain - last(q0, q1, q2, next_seen, plan + RECORD, gain - alpha, mem)
         if best >= beta:
             return best
@@ -252,23 +278,35 @@ def last_two(p0: int, p1: int, p2: int, seen: int, plan: int, alpha: int, beta: 
         best = max(best, value)
         alpha = max(alpha, value)
         if alpha >= beta:
-            remember_cut(plan, top & 15, 2, mem)
+            remember_cut(plan, after, top & 15, 2, mem)
             return best
 
 
 def search(  # noqa: C901 - the inner loop of everything, kept in one piece
-    p0: int, p1: int, p2: int, seen: int, plan: int, depth: int, alpha: int, beta: int, mem: Memory
+    p0: int,
+    p1: int,
+    p2: int,
+    seen: int,
+    after: int,
+    plan: int,
+    depth: int,
+    alpha: int,
+    beta: int,
+    mem: Memory,
 ) -> int:
-    """Return the value of `depth` >= 1 plies from a board that the mover sees as `seen`."""
+    """Return the value of `depth` >= 1 plies from a board that the mover sees as `seen`.
+
+    `after`: the lane of the move before.
+    """
     flip = mem[plan + FLIP]
     if depth == 1:
         return last(p0, p1, p2, seen, plan, beta, mem)
     if depth == 2 and flip < 0:
-        return last_two(p0, p1, p2, seen, plan, alpha, beta, mem)
+        return last_two(p0, p1, p2, seen, after, plan, alpha, beta, mem)
     # 1. What the table knows: a bound that decides, or else a move to begin with.
     key = mix(p0, p1, p2, plan, mem[SALT])
     slot = TABLE + (key & mem[TABLE_MASK]) * 4
-    first = mem[plan + KILLER]
+    first = mem[plan + KILLERS + after]
     for entry in range(slot, slot + 4, 2):
         data = mem[entry + 1]
         if mem[entry] ^ data == key:
@@ -301,7 +339,7 @@ def search(  # noqa: C901 - the inner loop of everything, kept in one piece
             q0, q1, q2, removed, falls, _ = play(p0, p1, p2, first, mem[plan + COLOUR])
             mem[NODES] += 1
             gain = removed * mem[plan + CELL] + falls * mem[plan + FELL]
-            next_seen = look(q0, q1, q2, plan + RECORD, mem)
+            next_seen = look(q0, q1, q2, mem[plan + RECORD + COLOUR], mem[plan + RECORD + FORCED])
             lane = first - 1
             todo &= ~(1 << lane)
         else:
@@ -322,25 +360,31 @@ def search(  # noqa: C901 - the inner loop of everything, kept in one piece
             next_seen = mem[i + SIGHT]
             gain = mem[i + GAIN]
         # 3. The child, in a narrow window once there is a value to beat.
+        below = plan + RECORD
         if flip > 0:
-            value = gain + search(
-                q0, q1, q2, next_seen, plan + RECORD, depth - 1, floor - gain, beta - gain, mem
-            )
+            low = floor - gain
+            value = gain + search(q0, q1, q2, next_seen, lane, below, depth - 1, low, beta - gain, mem)
         else:
             low = gain - beta
+            high = gain - floor
             if best != -INFINITY:
-                low = gain - floor - 1
-            value = gain - search(q0, q1, q2, next_seen, plan + RECORD, depth - 1, low, gain - floor, mem)
-            if floor < value < beta and low > gain - beta:
-                value = gain - search(
-                    q0, q1, q2, next_seen, plan + RECORD, depth - 1, gain - beta, gain - value + 1, mem
-                )
+                low = high - 1
+            pair = depth == 3 and mem[below + FLIP] < 0
+            while True:
+                if pair:
+                    value = gain - last_two(q0, q1, q2, next_seen, lane, below, low, high, mem)
+                else:
+                    value = gain - search(q0, q1, q2, next_seen, lane, below, depth - 1, low, high, mem)
+                if low == gain - beta or not floor < value < beta:
+                    break
+                low = gain - beta
+                high = gain - value + 1
         if value > best:
             best = value
             best_lane = lane
             floor = max(floor, value)
             if floor >= beta:
-                remember_cut(plan, lane, depth, mem)
+                remember_cut(plan, after, lane, depth, mem)
                 break
     if mem[STOP]:
         return 0

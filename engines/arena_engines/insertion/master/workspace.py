@@ -8,6 +8,8 @@ It must not know: what to search for when, clocks.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from arena_engines.compiled import compiled
@@ -53,21 +55,38 @@ class Workspace:
         import numpy as np  # here, so that naming the engine needs no numpy
 
         self._mem = np.zeros(layout.TABLE + (4 << table_bits), dtype=np.int64)
-        self._mem[layout.TABLE_MASK] = (1 << table_bits) - 1
+        self._table_mask = (1 << table_bits) - 1
         self._mem[layout.LOWEST] = layout.LEVELS + 2 * layout.LEVEL
         self._mem[layout.WIDE] = layout.INFINITY
         self._mem[layout.ONE] = 1
+        self._mem[layout.ROWS] = 8
+        self._mem[layout.SPARE_LANE] = 15
         self.only(ALL_LANES, ALL_LANES)
         self._run: Callable[..., Any] = compiled(kernel.run, kernel.SIGNATURE)
 
+    def fresh(self, view: int, plies: int, table_bits: int) -> None:
+        """Make what was kept void, as `forget` does, for a short search in one view that needs a small table.
+
+        A table that stays in the nearest cache is worth more than its entries' number.
+        """
+        self._new_salt()
+        self._mem[layout.TABLE_MASK] = self._table_mask & ((1 << table_bits) - 1)
+        at = self.record(view, 0)
+        plans = self._mem[at : at + plies * layout.RECORD].reshape(plies, layout.RECORD)
+        plans[:, layout.KEPT :] = 0
+
     def forget(self) -> None:
         """Make everything kept so far void: another game, another sequence, other roles."""
+        self._new_salt()
+        self._mem[layout.TABLE_MASK] = self._table_mask
+        plans = self._mem[layout.PLANS : layout.LEVELS].reshape(-1, layout.RECORD)
+        plans[:, layout.KEPT :] = 0
+
+    def _new_salt(self) -> None:
         # A salt comes round again after 4,095 games; then nothing of the first may be left.
         self._mem[layout.SALT] = (self._mem[layout.SALT] + 1) & 0xFFF
         if not self._mem[layout.SALT]:
             self._mem[layout.TABLE :] = 0
-        plans = self._mem[layout.PLANS : layout.LEVELS].reshape(-1, layout.RECORD)
-        plans[:, layout.KILLER :] = 0
 
     def write(
         self,
@@ -83,15 +102,13 @@ class Workspace:
         `sides` holds, from `ply` on and one more, 1 for plies of the seat whose value the view counts and
         0 for those of others; `forced` in the same way 1 for zombies' plies (none if left out).
         """
-        at = layout.PLANS + view * layout.VIEW + ply * layout.RECORD
-        for turn, picture in enumerate(pictures):
-            mine = sides[turn]
-            cell, fell = (weights.mine, weights.fell) if mine else (-weights.theirs, -weights.fell)
-            zombie = forced[turn] if forced else 0
-            flip = 1 if sides[turn + 1] == mine else -1
-            self._mem[at : at + 5] = (int(picture), cell, fell, zombie, flip)
-            at += layout.RECORD
-        self._mem[at : at + 5] = self._mem[at - layout.RECORD : at - layout.RECORD + 5]
+        rows = _rows(tuple(sides), weights, tuple(forced))
+        at = self.record(view, ply)
+        end = at + len(rows) * layout.RECORD
+        plans = self._mem[at:end].reshape(-1, layout.RECORD)
+        plans[:, : layout.KEPT] = rows
+        # A ply more is looked at, though never played; it has the last picture.
+        plans[:, layout.COLOUR] = [*map(int, pictures), int(pictures[-1])]
 
     def only(self, root: int, beam: int) -> None:
         """Let deepenings and beams begin with these lanes (move - 1) alone, as sets of bits."""
@@ -150,6 +167,22 @@ class Workspace:
     def values(self) -> list[int]:
         """What the last beam's best plan came to, by its first move (0..15); -INFINITY for moves not made."""
         return [int(value) for value in self._mem[layout.FIRSTS : layout.FIRSTS + 16]]
+
+
+@lru_cache(maxsize=64)
+def _rows(sides: tuple[int, ...], weights: Weights, forced: tuple[int, ...]) -> Any:
+    """Return what stands in the records of plies with these sides, but for the pictures."""
+    import numpy as np
+
+    mine = (weights.mine, weights.fell)
+    theirs = (-weights.theirs, -weights.fell)
+    flips = [1 if after == side else -1 for side, after in pairwise(sides)]
+    return np.array(
+        [
+            (0, *(mine if side else theirs), zombie, flip)
+            for side, zombie, flip in zip(sides, forced or [0] * len(sides), [*flips, -1], strict=True)
+        ]
+    )
 
 
 def unpack(value: int) -> Eval:
