@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 CONFIG ?= examples/local.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help install tournament test check format lint types unit soak bench clean
+.PHONY: help install tournament test check format lint types unit soak bench figures clean
 
 help:  ## list these targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -49,6 +49,9 @@ soak: install  ## the long simulation, fuzz and kill runs
 bench: install  ## measure referee and search against their rivals
 	$(BIN)/arena bench referee
 	$(BIN)/arena bench search
+
+figures: install  ## measure the engines (25 minutes of one core, goes on where it was stopped) and draw them
+	$(BIN)/python benchmarks/figures.py
 
 clean:  ## remove the environment and all caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info
