@@ -132,11 +132,12 @@ class Pairing:
         """Play one deal more at a time; fresh engines for each, so that none depends on the one before."""
         pairs = Pairs(**made)
         while len(pairs.one) < self.deals:
-            self._play(len(pairs.one), pairs)
+            self.play(len(pairs.one), pairs)
             note = f"deal {len(pairs.one)} of {self.deals}: {pairs.one[-1]:.0f} : {pairs.other[-1]:.0f}"
             yield note, {"one": pairs.one, "other": pairs.other, "faults": pairs.faults, "used": pairs.used}
 
-    def _play(self, number: int, pairs: Pairs) -> None:
+    def play(self, number: int, pairs: Pairs) -> None:
+        """Play both games of a deal and add them."""
         rules = make_game("insertion", dict(self.options))
         deal = rules.deal(SEED + number)
         players = create(self.one), create(self.other)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from figures_measure import Nodes, Pairing, Speed, Task
+from figures_vary import Varied
 
 Options = tuple[tuple[str, int], ...]
 
@@ -19,6 +20,8 @@ UNCUT = ("minimax", "entry2006", "fourtier:cut=none")
 CHAMPION = "champion:depth=5"
 SPOILER = f"{CHAMPION},strategy=spoiling"
 ADAPTIVE = f"{CHAMPION},strategy=adaptive"
+#: Where the constants of master stand.
+ENGINE, FOLLOWER = (f"arena_engines.insertion.master.{module}" for module in ("engine", "follower"))
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class Plan:
     league: tuple[Pairing, ...]
     zombie: tuple[Pairing, ...]
     models: tuple[Pairing, ...]
+    constants: tuple[Pairing, ...]
     conditions: tuple[Pairing, ...]
     clocks: tuple[Pairing, ...]
     contest: tuple[Pairing, ...]
@@ -42,7 +46,7 @@ class Plan:
 
 
 #: In the order of measuring, the cheap ones first.
-PARTS = ("nodes", "speed", "depths", "league", "zombie", "models", "conditions", "clocks")
+PARTS = ("nodes", "speed", "depths", "league", "zombie", "models", "constants", "conditions", "clocks")
 #: Hours at the contest's own clock: only when asked for.
 CONTEST = "contest"
 
@@ -64,6 +68,18 @@ def under(conditions: tuple[Options, ...], deals: int, clock: int) -> tuple[Pair
         for rival in (CHAMPION, "dummy")
         for options in conditions
     )
+
+
+def selfish(name: str, pairing: Pairing) -> tuple[Pairing, Pairing]:
+    """Return a pairing as it is, and with these weights of `master` counting its own points alone."""
+    known = (pairing.one, pairing.other, pairing.deals, pairing.clock, pairing.options)
+    return pairing, Varied(*known, FOLLOWER, name, (1024, 0, 0))
+
+
+def believing(pairing: Pairing) -> tuple[Pairing, ...]:
+    """Return a pairing in which `master` believes a model sooner and later than it does."""
+    known = (pairing.one, pairing.other, pairing.deals, pairing.clock, pairing.options)
+    return (Varied(*known, ENGINE, "BELIEF", 0.3), pairing, Varied(*known, ENGINE, "BELIEF", 0.7))
 
 
 #: The contest's game, few pictures in sight, few and many colours.
@@ -110,9 +126,15 @@ WHOLE = Plan(
         Pairing(f"{CHAMPION},zombie=0", "dummy", 20, 2_000),
     ),
     models=tuple(
-        Pairing(f"master:model={model}", rival, 6, 1_000)
-        for rival in (CHAMPION, SPOILER, "fourtier")
+        Pairing(f"master:model={model}", rival, 8, 1_000)
+        for rival in (CHAMPION, SPOILER)
         for model in ("worst", "own", "spoiling", "seen")
+    ),
+    constants=(
+        *selfish("GUARD_WEIGHTS", Pairing("master:model=worst", CHAMPION, 8, 1_000)),
+        *selfish("PLAN_WEIGHTS", Pairing("master:model=seen", CHAMPION, 8, 1_000)),
+        *selfish("ALONE_WEIGHTS", Pairing("master:model=seen", "dummy", 8, 1_000)),
+        *believing(Pairing("master:model=seen", SPOILER, 8, 1_000)),
     ),
     conditions=under(CONDITIONS, deals=6, clock=2_000),
     clocks=tuple(Pairing("master", CHAMPION, 6, clock) for clock in (100, 1_000, 5_000, 20_000)),
@@ -129,6 +151,7 @@ QUICK = Plan(
     models=tuple(
         Pairing(f"master:model={model}", "greedy", 1, 200, SHORT) for model in ("worst", "own", "seen")
     ),
+    constants=selfish("PLAN_WEIGHTS", Pairing("master:model=seen", "greedy", 1, 200, SHORT)),
     conditions=under((SHORT, (*SHORT, ("lookahead", 3))), deals=1, clock=200),
     clocks=tuple(Pairing("master", "champion:depth=2", 2, clock, SHORT) for clock in (100, 200)),
     contest=(),

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from figures_measure import Findings, Pairing
 from figures_plan import Plan
 from figures_reading import ceiling, minimal_tree, named, node_curves, standings
+from figures_vary import Varied
 
 BLOCK = re.compile(r"(<!-- begin: (\w+) -->\n).*?(<!-- end: \2 -->)", re.DOTALL)
 MISSING = "Not measured yet: `make figures`.\n"
@@ -149,11 +150,23 @@ def zombie(findings: Findings, plan: Plan) -> str:
 
 def models(findings: Findings, plan: Plan) -> str:
     """Points by the model of the opponent."""
-    return pairings(findings, plan.models, "`master:model=`", _met)
+    return pairings(findings, plan.models, "`master`", _met)
 
 
 def _met(task: Pairing) -> str:
-    return f"{task.one.rpartition('=')[2]}, against {named(task.other)}"
+    return f"model {task.one.rpartition('=')[2]}, against {named(task.other)}"
+
+
+def constants(findings: Findings, plan: Plan) -> str:
+    """Points of master with constants changed."""
+    return pairings(findings, plan.constants, "`master`", _varied)
+
+
+def _varied(task: Pairing) -> str:
+    if not isinstance(task, Varied):
+        return f"as it is, {_met(task)}"
+    value = "own points alone" if isinstance(task.value, tuple) else str(task.value)
+    return f"`{task.constant}` = {value}, {_met(task)}"
 
 
 def conditions(findings: Findings, plan: Plan) -> str:
@@ -187,6 +200,7 @@ BLOCKS: dict[str, tuple[tuple[str, ...], Callable[[Findings, Plan], str]]] = {
     "league": (("league",), league),
     "zombie": (("zombie",), zombie),
     "models": (("models",), models),
+    "constants": (("constants",), constants),
     "conditions": (("conditions",), conditions),
     "clocks": (("clocks",), clocks),
     "contest": (("contest",), contest),

@@ -15,9 +15,13 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import figures
 import figures_measure
 from figures_measure import Findings, Nodes, Pairing, Result
-from figures_plan import CONTEST, PARTS, QUICK, WHOLE, league_of
+from figures_plan import CONTEST, PARTS, QUICK, WHOLE, league_of, selfish
 from figures_reading import ceiling, crosstable, minimal_tree, named, node_curves, standings
 from figures_tables import BLOCKS, fill
+from figures_vary import changed
+
+from arena_engines.insertion.master import engine, follower
+from arena_engines.match import Pairs
 
 SHORT = (("plies", 8),)
 
@@ -227,3 +231,29 @@ def test_a_wrong_part_is_refused_with_the_right_ones(capsys: pytest.CaptureFixtu
     error = capsys.readouterr().err
     assert "invalid choice: 'luck'" in error
     assert all(part in error for part in PARTS)
+
+
+def test_a_constant_is_changed_for_its_games_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[object] = []
+    monkeypatch.setattr(Pairing, "play", lambda self, number, pairs: seen.append(follower.PLAN_WEIGHTS))
+    before = follower.PLAN_WEIGHTS
+    _, varied = selfish("PLAN_WEIGHTS", Pairing("master", "dummy", 1))
+    varied.play(0, Pairs())
+    assert seen == [follower.Weights(1024, 0, 0)] != [before]
+    assert follower.PLAN_WEIGHTS is before
+    assert varied.key == "master - dummy, no clock, PLAN_WEIGHTS=(1024, 0, 0)"
+
+
+def test_a_number_takes_the_place_of_a_number() -> None:
+    before = engine.BELIEF
+    with changed(engine.__name__, "BELIEF", 0.3):
+        assert engine.BELIEF == 0.3
+    assert before == engine.BELIEF
+
+
+def test_a_constant_that_is_gone_is_named() -> None:
+    with (
+        pytest.raises(AttributeError, match="has no attribute 'COURAGE'"),
+        changed(engine.__name__, "COURAGE", 1),
+    ):
+        pass
