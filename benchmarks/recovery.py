@@ -14,7 +14,6 @@ from pathlib import Path
 from arena_protocol.games import make_game
 from arena_server.core.contest import Contest
 from arena_server.core.events import Tick
-from arena_server.core.journal import Entry
 from arena_server.core.match import Match
 from arena_server.core.plan import ContestPlan, Entrant
 from arena_server.core.schedule import Schedule
@@ -50,8 +49,7 @@ def fill(database: Path, plan: ContestPlan, names: list[str], stored: int, runni
             for number in range(1, stored + 1):
                 book.add([], [(f"g{number}", played(plan, schedule, number, PLIES).record())])
             for number in range(stored + 1, stored + 1 + running):
-                offer: list[Entry] = [(number, "offer", 0)]
-                book.add(offer + played(plan, schedule, number, PLIES // 2).entries(), [])
+                book.add(played(plan, schedule, number, PLIES // 2).diary.take(), [])
     return opening
 
 

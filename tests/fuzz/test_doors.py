@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from arena_protocol.lines import CLIENT_LINE_LIMIT, LineBuffer
 
-from .doors import SCRIPT, SERVER_LINES, SESSION, VISIT, Door, Referee, doors
+from .doors import SCRIPT, SERVER_LINES, SESSION, VISIT, Door, Referee, a_journal, doors
 from .mutate import Mutator
 
 NAMES = [door.name for door in doors("unused")]
@@ -29,6 +29,7 @@ FINDS = [
     ("engine", b"champion:depth=5\n"),
     ("player", VISIT.replace(b"g42", b"g" * 1030)),
     ("player", b"\n".join(SERVER_LINES[:3]) + b"\nPING " + b"x" * 1030 + b"\n"),
+    ("sealed-journal", a_journal().replace(b"move\x01", b"move\xc3")),  # seat True
 ]
 
 #: So many pieces of input each time; a piece of the contest is a whole session.

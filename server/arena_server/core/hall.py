@@ -14,9 +14,10 @@ from typing import Any
 from arena_protocol.games.base import Game
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.deadlines import Deadlines, Kind
+from arena_server.core.diary import redo
 from arena_server.core.effects import Store
-from arena_server.core.journal import AGAIN, CONTEST, OFFER, Entry, PastGame
-from arena_server.core.match import VOID, Match, Phase
+from arena_server.core.journal import AGAIN, CONTEST, Entry, PastGame
+from arena_server.core.match import VOID, Match
 from arena_server.core.overview import RunningGame
 from arena_server.core.pairing import Pairer
 from arena_server.core.peer import Outbox, Player
@@ -124,7 +125,6 @@ class Hall:
 
     def _start(self, pairing: Pairing, now: int) -> None:
         table = self._open(pairing, now)
-        self._out.journal((pairing.number, OFFER, 0))
         self._out.note("info", "game", game=table.match.setting.game_id, names=",".join(pairing.names))
         for player in table.players:
             assert player.peer is not None, "who is free is there"
@@ -146,7 +146,7 @@ class Hall:
         self.spectators.update(table.number, now)
         self.plan_deadline(table)
         self._deadlines.set((Kind.CATCH_UP, table.number), table.rest)
-        if table.match.phase is Phase.OVER and not table.kept:
+        if table.match.over and not table.kept:
             table.kept = True
             self._out.add(Store(table.match.setting.game_id, table.match.record()))
         if table.told:
@@ -180,7 +180,7 @@ class Hall:
 
     def void(self, table: Table, reason: str, now: int, *, again: bool = True) -> None:
         """Break a running game off, to be played `again` or not; one that is over keeps its result."""
-        if table.match.phase is Phase.OVER:
+        if table.match.over:
             return
         pairing = Pairing(table.number, table.match.setting.names, table.match.setting.deal_number)
         self._void_only[table.number] = pairing
@@ -287,7 +287,7 @@ class Hall:
         pairing = self._pairing(number)
         self._pairer.started(pairing)
         table = self._open(pairing, now - max(entry[-1] for entry in entries))
-        table.match.redo(entries)
+        redo(table.match, entries)
         table.match.restart(now)
         self._out.note("info", "taken-up", game=table.match.setting.game_id, plies=len(table.match.plies))
         self.settle(table, now)

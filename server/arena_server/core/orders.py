@@ -21,7 +21,6 @@ from arena_server.core.effects import Reply
 from arena_server.core.events import Command
 from arena_server.core.hall import Hall, number_of
 from arena_server.core.journal import CONDUCT, CONTEST, GATE
-from arena_server.core.match import Phase
 from arena_server.core.peer import Outbox, Player
 
 #: What the record of a game says that was broken off by an order.
@@ -107,7 +106,7 @@ class Orders:
 
     def _break_off(self, game_id: str, now: int, *, again: bool) -> bool:
         table = self._hall.table(game_id)
-        if table is None or table.match.phase is Phase.OVER:
+        if table is None or table.match.over:
             return False
         self._hall.void(table, REASON, now, again=again)
         return True

@@ -26,7 +26,7 @@ def recover(past: Past, hall: Hall, orders: Orders, players: Mapping[str, Player
         for number, entries in sorted(live.games.items()):
             if number not in stored:
                 hall.take_up(number, entries, now)
-    except (LookupError, TypeError, ValueError, AssertionError) as error:
+    except (LookupError, TypeError, ValueError) as error:
         raise JournalError(f"the journal of the contest makes no sense ({error!r})") from error
 
 

@@ -16,9 +16,10 @@ from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.messages import Turn, encode
 from arena_protocol.record import FaultKind
 from arena_server.core.effects import Send
-from arena_server.core.match import Match, Said
+from arena_server.core.match import Match
 from arena_server.core.peer import FLOODED, Outbox, Peer, Player
 from arena_server.core.plan import ContestPlan
+from arena_server.core.seat import Said
 
 #: Lines that are well-formed, and tell of a wrong moment only.
 _UNASKED = frozenset({ErrorCode.UNEXPECTED, ErrorCode.NO_SUCH_GAME})
@@ -61,16 +62,13 @@ class Table:
 
     def refuse(self, peer: Peer, player: Player, problem: ProtocolError, line: bytes, now: int) -> None:
         """The session refused a line of `player`'s. A zombie is told nothing any more."""
-        if not self._is_zombie(player) and problem.code is not ErrorCode.UNEXPECTED:
+        if not self.match.is_zombie(player.seat) and problem.code is not ErrorCode.UNEXPECTED:
             self._out.error(peer, problem)
         if problem.code is ErrorCode.NOT_YOUR_TURN:
             self._out_of_turn(player, line, now)
         elif problem.code not in _UNASKED:
             self.match.fault(player.seat, FaultKind.MALFORMED, line, now)
         self._unasked(peer, player, line, now)
-
-    def _is_zombie(self, player: Player) -> bool:
-        return self.match.seats[player.seat - 1].fault is not None
 
     def _out_of_turn(self, player: Player, line: bytes, now: int) -> None:
         conduct = self._conduct[player.seat - 1]
@@ -110,7 +108,7 @@ class Table:
 
     def journal(self) -> None:
         """What the match has accepted comes before what it has to say."""
-        if entries := self.match.entries():
+        if entries := self.match.diary.take():
             self._out.journal(*entries)
 
     def flush(self, now: int) -> None:
@@ -119,10 +117,11 @@ class Table:
             peer = player.peer
             if peer is None or player.table is not self or now < peer.rests_until:
                 continue
-            lines, turn = self.match.take(player.seat, PORTION)
+            seat = self.match.seat(player.seat)
+            lines, turn = seat.take(PORTION)
             if lines or turn is not None:
                 self._send(peer, lines, turn)
-            if self.match.behind(player.seat):
+            if seat.behind:
                 peer.rests_until = now + REST
 
     @property
@@ -132,7 +131,7 @@ class Table:
 
     def _behind(self, player: Player) -> Peer | None:
         """The connection of a player that has not heard all yet."""
-        return player.peer if player.table is self and self.match.behind(player.seat) else None
+        return player.peer if player.table is self and self.match.seat(player.seat).behind else None
 
     def _send(self, peer: Peer, lines: list[Said], turn: Turn | None) -> None:
         session = peer.session

@@ -13,7 +13,7 @@ from arena_protocol.record import GameRecord, verify
 from arena_server.core.contest import Contest
 from arena_server.core.effects import Close, Effect, Finished, Journal, Mute, Note, Send, Store, Unmute
 from arena_server.core.events import Event, Handed, Lost, Opened, Overlong, Received, Stop, Stored, Tick
-from arena_server.core.journal import Live, PastGame
+from arena_server.core.journal import Live, Past, PastGame
 from arena_server.core.plan import ContestPlan, Entrant
 
 MS = 1_000_000
@@ -49,6 +49,7 @@ class Stage:
         self.records: dict[str, GameRecord] = {}
         self.turns: dict[int, tuple[str, int]] = {}
         self.effects: list[Effect] = []
+        self.past = Past()
         self._numbers = count(1)
 
     # -- what happens
@@ -128,7 +129,8 @@ class Stage:
 
     def journal(self) -> tuple[Live, list[PastGame]]:
         """What is durable, if every write was."""
-        live, results = Live(), []
+        live, results = Live(), list(self.past.results)
+        live.add(self.past.entries)
         for effect in self.effects:
             if isinstance(effect, Journal):
                 live.add(effect.entries)

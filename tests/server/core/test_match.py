@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from arena_protocol.games import make_game
 from arena_protocol.record import FaultKind, verify
+from arena_server.core.diary import redo
 from arena_server.core.journal import Entry
 from arena_server.core.match import Match, Phase
 from arena_server.core.plan import ContestPlan
@@ -31,7 +32,7 @@ def started(**plan: object) -> Match:
 
 
 def lines(match: Match, seat: int) -> list[str]:
-    said, turn = match.take(seat, 10**6)
+    said, turn = match.seat(seat).take(10**6)
     return [line.decode().split()[0] for _, line in said] + (["TURN"] if turn else [])
 
 
@@ -90,9 +91,9 @@ class Runner:
         self.now += wait * MS
         if verb in ("fault", "leave", "back", "expire", "restart") or seat not in self.away:
             getattr(self, verb)(seat, wait)
-        self.entries += self.match.entries()
+        self.entries += self.match.diary.take()
         for place in (1, 2):
-            self.told.append(repr(self.match.take(place, 10**6)))
+            self.told.append(repr(self.match.seat(place).take(10**6)))
 
     def ready(self, seat: int, _: int) -> None:
         self.match.ready(seat, self.now, self.now)
@@ -173,23 +174,23 @@ def test_a_match_comes_back_from_its_entries_at_another_time(
     if match.phase is not Phase.OVER:
         match.void("stopped", runner.now)
     again = a_match(game, now=10**15, **CLOCKS)
-    again.redo(runner.entries + match.entries())
-    assert again.entries() == []
+    redo(again, runner.entries + match.diary.take())
+    assert again.diary.take() == []
     assert again.record() == match.record()
     for seat in (1, 2):
         for each in (match, again):
             each.back(seat, 0)
-        assert match.take(seat, 10**6) == again.take(seat, 10**6)
+        assert match.seat(seat).take(10**6) == again.seat(seat).take(10**6)
 
 
 def test_a_hand_over_alone_need_not_be_durable() -> None:
     match = started()
-    match.entries()
+    match.diary.take()
     match.handed(1, 1, 5 * MS)
     match.lag(1, 3, 5 * MS)
-    assert match.entries() == []
+    assert match.diary.take() == []
     match.move(1, "7", b"MOVE 7", 9 * MS, 10 * MS)
-    assert match.entries() == [
+    assert match.diary.take() == [
         (1, "handed", 5 * MS),
         (1, "lag", 1, 3, 5 * MS),
         (1, "move", 1, "7", 9 * MS, 10 * MS),

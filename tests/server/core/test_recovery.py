@@ -111,9 +111,8 @@ def reborn(stage: Stage, pause_ms: int = 0) -> Stage:
     live, results = stage.journal()
     secrets = (f"new{number}" for number in range(100))
     entrants = [Entrant(name) for name in stage.contest._lobby.players]
-    again.contest = Contest(
-        again.plan, entrants, lambda _: next(secrets), again.now, Past(tuple(results), tuple(live))
-    )
+    again.past = Past(tuple(results), tuple(live))
+    again.contest = Contest(again.plan, entrants, lambda _: next(secrets), again.now, again.past)
     again.event(Tick())
     again.now += pause_ms * MS
     return again
@@ -285,3 +284,33 @@ def test_a_journal_that_no_contest_wrote_is_refused_in_one_line(entry: tuple[obj
     past = Past(entries=((1, "offer", 0), entry))
     with pytest.raises(JournalError, match=r"^the journal of the contest makes no sense"):
         Contest(plan(), [Entrant("ann"), Entrant("bob")], str, 0, past)
+
+
+TYPES = "a call with more than numbers, texts and bytes"
+OVER = "a call to a game that is over"
+MISMATCH = "entries of g1 that do not follow from each other"
+
+
+@pytest.mark.parametrize(
+    ("entries", "why"),
+    [
+        (
+            [(1, "ready", True, 0, 0)],
+            f"{TYPES}: (1, 'ready', True, 0, 0)",
+        ),
+        (
+            [(1, "void", "stopped", 0), (1, "leave", 1, 0)],
+            f"{OVER}: (1, 'leave', 1, 0)",
+        ),
+        ([(1, "flag", 0)], MISMATCH),
+        ([(1, "handed", 0)], MISMATCH),
+        ([(1, "ready", 1, 0, 0), (1, "ready", 1, 0, 0)], MISMATCH),
+    ],
+)
+def test_calls_that_the_match_would_not_keep_again_are_not_believed(
+    entries: list[tuple[object, ...]], why: str
+) -> None:
+    past = Past(entries=((1, "offer", 0), *entries))
+    with pytest.raises(JournalError) as caught:
+        Contest(plan(), [Entrant("ann"), Entrant("bob")], str, 0, past)
+    assert str(caught.value) == f"the journal of the contest makes no sense (ValueError({why!r}))"
