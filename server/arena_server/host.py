@@ -240,6 +240,7 @@ class Host:
                 moment = time.monotonic_ns() if now is None else now
                 for effect in self._machine.handle(event, moment):
                     self._take(effect)
+                self._release()
         finally:
             self._carrying_out = False
         self._arm()
@@ -259,7 +260,7 @@ class Host:
 
     def durable(self, groups: int) -> None:
         """So many calls of `Service.journal` are durable: what they held back can be carried out."""
-        self._durable = groups
+        self._durable = max(self._durable, groups)  # word from another thread may come late
         self._run()
 
     def _release(self) -> None:

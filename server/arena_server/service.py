@@ -17,6 +17,7 @@ import secrets
 import signal
 import socket
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
@@ -36,6 +37,7 @@ from arena_server.core.plan import ContestPlan, Entrant
 from arena_server.descriptors import connection_cap, raise_descriptor_limit
 from arena_server.errors import ArenaError, StoreError
 from arena_server.host import Host
+from arena_server.inbox import Inbox
 from arena_server.logs import Log
 from arena_server.store.url import Database
 from arena_server.store.writer import Opening, Writer
@@ -87,7 +89,6 @@ class Service:
         self._sock = sock
         self._log = log
         self._failure: ArenaError | None = None
-        self._waiting: list[tuple[Entry, ...]] = []
         self._reason: str | None = None
         #: Somebody or something wants the server to end.
         self._leave = asyncio.Event()
@@ -112,10 +113,12 @@ class Service:
         """
         sys.setswitchinterval(SWITCH_S)
         self._loop = loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
         loop.set_exception_handler(self._crashed)
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self.stop, number.name)
         self._writer = self._open_store(loop)
+        self._inbox = Inbox(self._writer, loop)
         self._writer.start()
         try:
             if await self._opened():
@@ -190,9 +193,16 @@ class Service:
             setup.database,
             Opening(plan, game.options(), names, games, setup.new, setup.seeded),
             found=lambda found: _later(loop, self._past.set_result, found),
-            committed=lambda groups, game_ids: _later(loop, self._committed, groups, game_ids),
+            committed=self._written,
             failed=lambda error: _later(loop, self._fail, error),
         )
+
+    def _written(self, groups: int, game_ids: list[str]) -> None:
+        """Hear of a commit, on whatever thread."""
+        if threading.get_ident() == self._thread:
+            self._committed(groups, game_ids)
+        else:
+            _later(self._loop, self._committed, groups, game_ids)
 
     def _committed(self, groups: int, game_ids: list[str]) -> None:
         self.watcher.durable(groups, game_ids)
@@ -218,26 +228,18 @@ class Service:
     # -- what the host tells (host.Service)
 
     def journal(self, entries: tuple[Entry, ...]) -> None:
-        """Queue entries for the writer: all of one turn of the loop together, for each word to it costs."""
+        """Have entries made durable."""
         self.watcher.journaled()
-        if not self._waiting:
-            self._loop.call_soon(self._pass_on)
-        self._waiting.append(entries)
-
-    def _pass_on(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        if waiting:
-            self._writer.journal(waiting)
+        self._inbox.journal(entries)
 
     def reply(self, number: int, problem: str | None) -> None:
         """Tell whoever gave the order."""
         self.on_reply(number, problem)
 
     def store(self, game_id: str, record: GameRecord) -> None:
-        """Queue a record for the writer, behind the entries that lead to it."""
+        """Have a record made durable."""
         self.watcher.kept(game_id)
-        self._pass_on()
-        self._writer.put(game_id, record)
+        self._inbox.store(game_id, record)
 
     def note(self, note: Note) -> None:
         """Log what the contest has to say."""
@@ -247,7 +249,6 @@ class Service:
     def finished(self, reason: str) -> None:
         """Nothing more will be played."""
         self._reason = reason
-        self._pass_on()
         self._writer.end(reason)
         self._settled.set()
         if self._setup.until_finished:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from queue import SimpleQueue
 
 from arena_protocol.record import FaultRecord, GameRecord, PlyRecord
+from arena_server.core.journal import Entry
 from arena_server.core.plan import ContestPlan
 from arena_server.errors import StoreError
 from arena_server.store.takeup import Unfinished
@@ -46,6 +48,11 @@ class Kept:
         found = self.found.get(timeout=PATIENCE_S)
         self.writer.enter(self.opening.plan)
         return found
+
+    def journal(self, groups: Sequence[tuple[Entry, ...]]) -> None:
+        """Come with these groups until they are taken."""
+        while not self.writer.journal(groups):
+            time.sleep(0)
 
     def next(self) -> list[str] | StoreError:
         """What is told next of results."""

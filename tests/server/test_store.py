@@ -6,6 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -73,12 +74,30 @@ class TestWriter:
             assert other.execute("PRAGMA application_id").fetchone() == (int.from_bytes(b"Aren"),)
             assert other.execute("PRAGMA user_version").fetchone() == (LAYOUT,)
 
-    def test_commits_wait_for_the_disk(self, path: Path) -> None:
+    def test_neither_commits_nor_checkpoints_wait_by_themselves(self, path: Path) -> None:
         from arena_server.store.engine import open_engine
 
         with open_engine(path, durable=True).connect() as connection:
-            assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
+            assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 1
             assert connection.exec_driver_sql("PRAGMA wal_autocheckpoint").scalar() == 0
+
+    def test_the_log_begins_anew_while_entries_are_written(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("arena_server.store.book.CHECKPOINT_ROWS", 50)
+        monkeypatch.setattr("arena_server.store.writer.LOOK_ROWS", 50)
+        kept = Kept(path)
+        kept.start()
+        log, entries, began = path.with_name("arena.db-wal"), 0, set()
+        deadline = time.monotonic() + PATIENCE_S
+        while len(began) < 3 and time.monotonic() < deadline:
+            kept.journal([((1, "lag", entries, 0),)])
+            entries += 1
+            began.add(_head(log))  # its header has a salt that changes when it begins anew
+        assert len(began) == 3
+        with closing(sqlite3.connect(path)) as other:
+            assert other.execute("SELECT count(*) FROM journal").fetchone() == (entries,)
+        kept.close()
 
     def test_the_log_is_folded_into_the_database_at_the_end(self, path: Path) -> None:
         keep(path, 1, 2, 3)
@@ -175,6 +194,37 @@ class TestFailures:
         with Results(path) as results:
             assert results.games_played(results.contest()) == 1
 
+    def test_entries_do_not_wait_for_another_program_and_come_again(self, path: Path) -> None:
+        kept = Kept(path)
+        kept.start()
+        kept.journal([((1, "offer", 0),)])
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            assert not kept.writer.journal([((2, "offer", 0),)])
+            other.execute("ROLLBACK")
+        kept.journal([((2, "offer", 0),)])
+        assert [kept.groups.get_nowait() for _ in range(2)] == [1, 2]
+        kept.close()
+
+    def test_a_lock_that_lasts_is_told_to_whoever_brings_entries(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        kept = Kept(path)
+        kept.start()
+        kept.journal([((1, "offer", 0),)])
+        monkeypatch.setattr("arena_server.store.probe.BUSY_TIMEOUT_S", 0.0)
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            kept.journal([((2, "offer", 0),)])
+            assert str(kept.next()) == (
+                f"{path}: the database is locked by another program; stop it or choose another --database"
+            )
+        kept.journal([((3, "offer", 0),)])
+        kept.close()
+        assert kept.groups.get_nowait() == 1
+        assert isinstance(kept.groups.get_nowait(), StoreError)
+        assert kept.groups.empty()
+
     def test_a_full_disk_is_told_and_nothing_is_acknowledged(self, path: Path) -> None:
         keep(path, 1)
         kept = Kept(path)
@@ -249,6 +299,11 @@ class TestFailures:
         assert isinstance(told, StoreError)
         assert str(told) == f"{path}: UNIQUE constraint failed: bots.contest_id, bots.name"
         kept.close("stopped")
+
+
+def _head(log: Path) -> bytes:
+    with log.open("rb") as file:
+        return file.read(32)
 
 
 def _limit_pages(writer: Writer) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -14,7 +17,6 @@ from sqlalchemy import Connection, text
 from arena_protocol.record import FaultRecord, decode
 from arena_server.core.journal import Entry, PastGame
 from arena_server.errors import StoreError
-from arena_server.store.book import Book
 from arena_server.store.engine import open_engine
 from arena_server.store.postgres import MARK
 from arena_server.store.probe import LAYOUT, probe, probe_readable
@@ -79,9 +81,9 @@ def rows(database: Database) -> int:
 def test_what_was_told_is_there_for_the_next_server(database: Database) -> None:
     kept = Kept(database)
     assert kept.start() is None
-    kept.writer.journal([((1, "offer", 0),), ((1, "move", 1, "6", 3, 4), KEY)])
+    kept.journal([((1, "offer", 0),), ((1, "move", 1, "6", 3, 4), KEY)])
     assert kept.groups.get(timeout=PATIENCE_S) == 2
-    kept.writer.journal([((2, "offer", 0),)])
+    kept.journal([((2, "offer", 0),)])
     assert kept.groups.get(timeout=PATIENCE_S) == 3
     fault = FaultRecord(2, 1, "illegal", b"MOVE 0\xff")
     kept.writer.put("g1", game(1, faults=(fault,)))
@@ -142,7 +144,7 @@ def test_a_journal_stays_small(database: Database, monkeypatch: pytest.MonkeyPat
     kept = Kept(database)
     kept.start()
     for number in range(1, 60):
-        kept.writer.journal([tuple((number, "move", ply) for ply in range(9))])
+        kept.journal([tuple((number, "move", ply) for ply in range(9))])
         kept.groups.get(timeout=PATIENCE_S)
         if number > 10:
             kept.writer.put(f"g{number - 10}", game(number - 10))
@@ -185,7 +187,7 @@ def test_a_seed_that_nobody_chose_may_be_any(database: Database) -> None:
 def test_a_damaged_journal_is_refused_and_left_as_it_is(database: Database) -> None:
     kept = Kept(database)
     kept.start()
-    kept.writer.journal([((1, "offer", 0),)])
+    kept.journal([((1, "offer", 0),)])
     kept.close()
     with connected(database) as connection:
         connection.execute(text("UPDATE journal SET payload = :junk"), {"junk": b"junk" * 20})
@@ -200,7 +202,7 @@ def test_a_contest_has_one_server_at_a_time(postgres: Cluster) -> None:
     database = postgres.database()
     kept = Kept(database)
     kept.start()
-    kept.writer.journal([((1, "offer", 0),)])
+    kept.journal([((1, "offer", 0),)])
     kept.groups.get(timeout=PATIENCE_S)
     assert refused(database, opening(new=False)) == (
         f"{database}: contest 1 is being played by another server; stop that one, "
@@ -215,31 +217,59 @@ def test_a_file_of_claims_stands_beside_the_database(tmp_path: Path) -> None:
     assert (tmp_path / "arena.db-claims").read_bytes() == b""
 
 
-def test_entries_do_not_wait_for_the_disk_and_results_do(tmp_path: Path) -> None:
-    with Book(tmp_path / "arena.db") as book:
-        contest = opening()
-        assert book.look(contest) is None
-        with book.transaction():
-            book.enter(contest, contest.plan)
-        for hard, level in [(False, 1), (True, 2), (True, 2)]:
-            with book.transaction(hard=hard):
-                assert book._connection.exec_driver_sql("PRAGMA synchronous").scalar() == level
+def test_entries_do_not_wait_for_the_disk_and_results_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk answers only once it is asked to: entries are told at once, a result is not."""
+    asked, answer = threading.Event(), threading.Event()
+
+    def slow_disk(log: int) -> None:
+        assert os.readlink(f"/proc/self/fd/{log}") == str(tmp_path / "arena.db-wal")
+        asked.set()
+        assert answer.wait(PATIENCE_S)
+
+    kept = Kept(tmp_path / "arena.db")
+    kept.start()
+    kept.journal([((1, "offer", 0),)])
+    monkeypatch.setattr("arena_server.store.book._fdatasync", slow_disk)
+    kept.writer.put("g1", game(1))
+    assert asked.wait(PATIENCE_S)
+    kept.journal([((2, "offer", 0),)])  # while the result waits
+    assert [kept.groups.get_nowait() for _ in range(2)] == [1, 2]
+    assert kept.told.empty()
+    answer.set()
+    assert kept.next() == ["g1"]
+    kept.close()
+
+
+def test_a_disk_that_fails_to_sync_is_a_clear_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(log: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    kept = Kept(tmp_path / "arena.db")
+    kept.start()
+    kept.journal([((1, "offer", 0),)])
+    monkeypatch.setattr("arena_server.store.book._fdatasync", failing)
+    kept.writer.put("g1", game(1))
+    assert str(kept.next()) == f"{tmp_path}/arena.db: the disk is full; nothing more can be kept"
+    kept.journal([((2, "offer", 0),)])  # taken, and never told
+    kept.close()
+    assert kept.groups.get_nowait() == 1
+    assert isinstance(kept.groups.get_nowait(), StoreError)
+    assert kept.groups.empty()
 
 
 def test_a_full_disk_in_the_middle_of_a_game_is_a_clear_stop(tmp_path: Path) -> None:
     path = tmp_path / "arena.db"
     kept = Kept(path)
     kept.start()
-    kept.writer.journal([((1, "offer", 0),)])
+    kept.journal([((1, "offer", 0),)])
     last = kept.groups.get(timeout=PATIENCE_S)
-    _no_more_pages()
-    try:
-        for _ in range(200):
-            kept.writer.journal([((1, "fault", 1, "malformed", b"x" * 9000, 0),)])
-        while isinstance(word := kept.groups.get(timeout=PATIENCE_S), int):
-            last = word
-    finally:
-        _pages_again()
+    _no_more_pages(kept)
+    for _ in range(200):
+        kept.journal([((1, "fault", 1, "malformed", b"x" * 9000, 0),)])
+    while isinstance(word := kept.groups.get(timeout=PATIENCE_S), int):
+        last = word
     assert str(word) == f"{path}: the disk is full; nothing more can be kept"
     kept.close()
     found = taken_up(path)
@@ -247,22 +277,11 @@ def test_a_full_disk_in_the_middle_of_a_game_is_a_clear_stop(tmp_path: Path) -> 
     assert len(found.past.entries) == last
 
 
-def _limit(connection: object, *_: object) -> None:
-    connection.exec_driver_sql("PRAGMA max_page_count=60")  # type: ignore[attr-defined]
-
-
-def _no_more_pages() -> None:
-    from sqlalchemy import event
-    from sqlalchemy.engine import Engine
-
-    event.listen(Engine, "begin", _limit)
-
-
-def _pages_again() -> None:
-    from sqlalchemy import event
-    from sqlalchemy.engine import Engine
-
-    event.remove(Engine, "begin", _limit)
+def _no_more_pages(kept: Kept) -> None:
+    book = kept.writer._book
+    assert book is not None
+    assert book.pen is not None
+    book.pen._connection.execute("PRAGMA max_page_count=60")
 
 
 # -- PostgreSQL's own questions

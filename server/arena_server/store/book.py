@@ -1,22 +1,27 @@
-"""The database as the writer's thread holds it: one connection, one contest.
+"""The database as a server writes it: one contest, on the writer's thread, and the short way beside it.
+
+    transaction, add, sync, tidy, settle      the writer's thread; they may wait for the disk
+    jot                                       any thread; entries to an SQLite file, at once or not at all
 
 Every method raises what SQLAlchemy or its driver raises; the writer makes one line of it.
-It must not know: threads, queues, when something is to be written.
+It must not know: queues, when something is to be written.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Lock
 from types import TracebackType
 from typing import Any, Final, Self
 
 from sqlalchemy import delete, func, insert, select, text
 from sqlalchemy.orm import Session
 
-from arena_protocol.record import GameRecord, encode
+from arena_protocol.record import FaultRecord, GameRecord
 from arena_server.core.hall import number_of
 from arena_server.core.journal import Entry, Live
 from arena_server.core.plan import ContestPlan
@@ -25,28 +30,38 @@ from arena_server.store.chain import GENESIS, extend
 from arena_server.store.claim import Claim
 from arena_server.store.engine import open_engine
 from arena_server.store.payload import pack
+from arena_server.store.pen import Pen
 from arena_server.store.postgres import LAYOUT_QUERY, MARK, check_comment
 from arena_server.store.probe import APPLICATION_ID, LAYOUT
 from arena_server.store.takeup import Unfinished, check_same, find, load, plain_plan
 from arena_server.store.url import Database
 from arena_server.store.writer import Opening
 
-#: Under a load that never pauses SQLite's log would grow for ever: checkpoint after so many rows.
-CHECKPOINT_ROWS = 2_000
+#: Under a load that never pauses SQLite's log would grow for ever: checkpoint after so many rows (40 MB).
+CHECKPOINT_ROWS = 10_000
 #: The journal is rewritten once it has so many entries, and four times as many as still matter.
 COMPACT_ENTRIES = 20_000
 #: Entries a row when it is rewritten: packing more at once would hold up the loop.
 ROW_ENTRIES = 500
+#: How long `jot` waits for the writer's thread to be done with a transaction.
+JOT_S = 0.002
+
+_fdatasync = getattr(os, "fdatasync", os.fsync)
 
 
 class Book:
-    """An open database; use it in a `with` statement. `unsettled` counts rows since the last checkpoint."""
+    """An open database; use it in a `with` statement. `unsettled` counts rows since the last checkpoint.
+
+    `pen` is the short way, once a contest has been entered; a server of PostgreSQL has none.
+    """
 
     def __init__(self, database: Database) -> None:
         self.unsettled = 0
+        self.pen: Pen | None = None
         self._database: Final = database
         self._is_file = isinstance(database, Path)
-        self._hard = True
+        self._lock = Lock()
+        self._log: int | None = None
         self._engine = open_engine(database, durable=True)
         self._claim: Claim | None = None
         self._contest = 0
@@ -70,7 +85,8 @@ class Book:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            if error is None and isinstance(self._database, Path):
+            self._close_file()
+            if error is None and self._is_file:
                 self._checkpoint("TRUNCATE")
         finally:
             self._connection.close()
@@ -90,25 +106,36 @@ class Book:
         tables.Base.metadata.create_all(connection)
         connection.execute(text(f"COMMENT ON TABLE contests IS '{MARK} {LAYOUT}'"))
 
+    def _close_file(self) -> None:
+        with self._lock:
+            if self.pen is not None:
+                self.pen.close()
+                self.pen = None
+        if self._log is not None:
+            os.close(self._log)
+            self._log = None
+
     @contextmanager
     def transaction(self, *, hard: bool = True) -> Iterator[None]:
-        """What is written in it becomes durable at its end, all or none.
+        """What is written in it is committed at its end, all or none.
 
-        If it is `hard` it survives a power cut, and all before it too; else at least the end
-        of this process, which costs no wait for the disk.
+        From then on it survives the end of this process; a `hard` one survives a power cut, too,
+        and all before it, once `sync` has returned.
         """
-        self._prepare(hard)
-        with self._connection.begin():
+        with self._lock, self._connection.begin():
             if not self._is_file and not hard:
                 self._connection.execute(text("SET LOCAL synchronous_commit = off"))
             yield
 
-    def _prepare(self, hard: bool) -> None:
-        """Have SQLite wait for the disk at the next commit, or not."""
-        if self._is_file and self._hard is not hard:
-            self._hard = hard
-            self._connection.exec_driver_sql(f"PRAGMA synchronous={'FULL' if hard else 'NORMAL'}")
-            self._connection.rollback()
+    def sync(self) -> None:
+        """Wait until the disk has all that was committed; others may write meanwhile.
+
+        A server of PostgreSQL has waited in the commit already. Raises OSError.
+        """
+        if isinstance(self._database, Path):
+            if self._log is None:
+                self._log = os.open(f"{self._database}-wal", os.O_RDWR | os.O_CLOEXEC)
+            _fdatasync(self._log)
 
     # -- a contest
 
@@ -137,6 +164,8 @@ class Book:
             session.flush()
             bots = select(tables.Bot).where(tables.Bot.contest_id == self._contest)
             self._bots = {bot.name: bot.id for bot in session.scalars(bots)}
+        if isinstance(self._database, Path):
+            self.pen = Pen(self._database, self._contest)
 
     def _session(self) -> Session:
         """Open a session within the transaction of the connection, which outlives it."""
@@ -190,53 +219,68 @@ class Book:
 
     # -- entries and records
 
-    def add(self, entries: Sequence[Entry], results: Sequence[tuple[str, GameRecord]]) -> None:
-        """Write entries and records; of a game whose record is kept, the entries matter no more."""
+    def add(self, entries: Sequence[Entry], results: Sequence[tuple[str, GameRecord, bytes]]) -> None:
+        """Write entries and records, these also as bytes; of a game that is kept no entry matters more."""
         if entries:
             self._add_row(entries)
-            self._live.add(entries)
-        if results:
-            with self._session() as session:
-                for game_id, record in results:
-                    self._add_result(session, game_id, record)
-                    self._live.forget(number_of(game_id))
-                session.flush()
+            self._note(entries)
+        for game_id, record, data in results:
+            self._add_result(game_id, record, data)
+            self._live.forget(number_of(game_id))
+
+    def jot(self, entries: Sequence[Entry]) -> bool:
+        """Commit entries by the pen. Returns False if that would mean to wait; nothing is kept then."""
+        if not self._lock.acquire(timeout=JOT_S):
+            return False
+        try:
+            written = self.pen is not None and self.pen.write(pack(entries))
+            if written:
+                self._note(entries)
+        finally:
+            self._lock.release()
+        return written
+
+    def _note(self, entries: Sequence[Entry]) -> None:
+        self._live.add(entries)
+        self._entries += len(entries)
+        self.unsettled += 1
 
     def _add_row(self, entries: Sequence[Entry]) -> None:
         row = {"contest_id": self._contest, "payload": pack(entries)}
         self._connection.execute(insert(tables.JournalRow), row)
-        self._entries += len(entries)
+
+    def _add_result(self, game_id: str, record: GameRecord, data: bytes) -> None:
+        self._place, self._chain = self._place + 1, extend(self._chain, data)
+        game = {
+            "contest_id": self._contest,
+            "game_id": game_id,
+            "names": list(record.names),
+            "totals": list(record.totals),
+            "end": record.end,
+            "plies": len(record.plies),
+            "stored_at": _now(),
+            "record": data,
+            "place": self._place,
+            "chain": self._chain,
+        }
+        (key,) = self._connection.execute(insert(tables.Game).returning(tables.Game.id), game).one()
+        if record.faults:
+            self._connection.execute(
+                insert(tables.Fault), [self._fault(key, record, each) for each in record.faults]
+            )
         self.unsettled += 1
 
-    def _add_result(self, session: Session, game_id: str, record: GameRecord) -> None:
-        data = encode(record)
-        self._place, self._chain = self._place + 1, extend(self._chain, data)
-        game = tables.Game(
-            contest_id=self._contest,
-            game_id=game_id,
-            names=list(record.names),
-            totals=list(record.totals),
-            end=record.end,
-            plies=len(record.plies),
-            stored_at=_now(),
-            record=data,
-            place=self._place,
-            chain=self._chain,
-        )
-        session.add(game)
-        session.flush()
-        for fault in record.faults:
-            fields: dict[str, Any] = {"seat": fault.seat, "ply": fault.ply, "line": fault.line}
-            bot = self._bots[record.names[fault.seat - 1]] if fault.seat else None
-            session.add(tables.Fault(game_pk=game.id, bot_id=bot, kind=str(fault.kind), **fields))
-        self.unsettled += 1
+    def _fault(self, game: int, record: GameRecord, fault: FaultRecord) -> dict[str, Any]:
+        bot = self._bots[record.names[fault.seat - 1]] if fault.seat else None
+        fields = {"seat": fault.seat, "ply": fault.ply, "kind": str(fault.kind), "line": fault.line}
+        return {"game_pk": game, "bot_id": bot, **fields}
 
     # -- tidiness
 
     def tidy(self) -> None:
         """Keep journal and log small, between two commits."""
         if self._entries > COMPACT_ENTRIES and self._entries > 4 * len(self._live):
-            with self.transaction():
+            with self.transaction(hard=False):
                 self._compact()
         if self.unsettled >= CHECKPOINT_ROWS:
             self.settle()
@@ -245,21 +289,32 @@ class Book:
         """Write anew what still matters, and drop all older rows."""
         mine = tables.JournalRow.contest_id == self._contest
         last = self._connection.scalar(select(func.max(tables.JournalRow.id)).where(mine)) or 0
-        self._entries = 0
         entries = list(self._live)
         for begin in range(0, len(entries), ROW_ENTRIES):
             self._add_row(entries[begin : begin + ROW_ENTRIES])
+        self._entries = len(entries)
         self._connection.execute(delete(tables.JournalRow).where(mine, tables.JournalRow.id <= last))
 
     def settle(self) -> None:
-        """Nothing is to be written for a while: a good time for what would hold up a commit."""
+        """Fold SQLite's log into the file, and have it begin anew.
+
+        It can only begin anew when all of it is folded in, and whoever writes next has to wait
+        for the disk. So the bulk is done while others write; they wait for the last bit alone.
+        """
         self.unsettled = 0
         if self._is_file:
             self._checkpoint("PASSIVE")
+            self._checkpoint("PASSIVE")
+            with self._lock:
+                self._checkpoint("PASSIVE")
+                self._write(f"PRAGMA user_version={LAYOUT}")
 
     def _checkpoint(self, mode: str) -> None:
-        self._connection.exec_driver_sql(f"PRAGMA wal_checkpoint({mode})")
-        self._connection.rollback()
+        self._write(f"PRAGMA wal_checkpoint({mode})")
+
+    def _write(self, pragma: str) -> None:
+        self._connection.exec_driver_sql(pragma)
+        self._connection.commit()
 
 
 def _now() -> datetime:

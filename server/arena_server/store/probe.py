@@ -98,6 +98,6 @@ def describe(database: Database, error: BaseException) -> str:
         return f"{path}: the database is damaged ({text}); restore it or choose another --database"
     if "readonly" in text or "unable to open" in text:
         return f"{path}: the database cannot be written ({text}); check the rights on the file and its folder"
-    if "full" in text:
+    if "full" in text or "No space left" in text:
         return f"{path}: the disk is full; nothing more can be kept"
     return f"{path}: {text}"

@@ -108,5 +108,6 @@ class JournalRow(Base):
     __tablename__ = "journal"
 
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
-    contest_id: Mapped[int] = mapped_column(ForeignKey("contests.id"), index=True)
+    #: Not indexed: a row is written for every few plies, and all rows are read at a start only.
+    contest_id: Mapped[int] = mapped_column(ForeignKey("contests.id"))
     payload: Mapped[bytes] = mapped_column(LargeBinary)

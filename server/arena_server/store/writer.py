@@ -1,9 +1,11 @@
-"""One thread that owns the database: entries and records in, word of their durability out.
+"""Entries and records in, word of their durability out: the database, and the thread that waits for it.
 
-A commit waits for the disk, so it must not happen on the loop's thread. Whatever waits is
-committed together, in its order; entries alone do not wait for it, for what the system has
-survives a crash of the server. The error contract: after the first failure `failed` is
-called once, and nothing is reported as durable that is not.
+Records wait for the disk, so they are the thread's. Entries do not, for what the system has
+survives a crash of the server: to an SQLite file they are committed by the caller itself,
+which costs a twentieth of a word to the thread and back. On a server of PostgreSQL a commit
+means waiting for the network, and all is the thread's; what waits there is committed together,
+in its order. The error contract: after the first failure `failed` is called once, and nothing
+is reported as durable that is not.
 It must not know: the loop, the contest's rules.
 
     start -> look (is there an unfinished contest?) -> found -> enter -> journal, put ... -> close
@@ -16,9 +18,10 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from arena_protocol.record import GameRecord
+from arena_protocol.record import GameRecord, encode
 from arena_server.core.journal import Entry
 from arena_server.core.plan import ContestPlan
 from arena_server.errors import StoreError
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
 BATCH = 1024
 #: Nothing to write for so long: time for a checkpoint.
 IDLE_S = 1.0
+#: The thread looks after the journal every so many rows that did not come through it.
+LOOK_ROWS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +76,18 @@ class _End:
 
 
 @dataclass(frozen=True, slots=True)
+class _Look:
+    """There may be something to tidy."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Close:
     """The last job."""
 
 
-Job = tuple[tuple[Entry, ...], ...] | Result | _Enter | _End | _Close
+#: A record to be kept, as it is and as bytes.
+Bytes = tuple[str, GameRecord, bytes]
+Job = tuple[tuple[Entry, ...], ...] | Result | _Enter | _End | _Look | _Close
 
 
 class Writer:
@@ -87,7 +99,7 @@ class Writer:
     `found(unfinished)` tells what there is to take up, None if nothing. `committed(groups,
     game_ids)` is called after each commit: so many groups of `journal` are durable by now, and
     the records of these games; `failed(error)` at the first failure. All are called on the
-    writer's own thread.
+    writer's own thread, or out of `journal` on that of its caller.
     """
 
     def __init__(
@@ -108,6 +120,11 @@ class Writer:
         # A daemon: whoever ends without `close` has crashed, and must not hang on top of that.
         self._thread = threading.Thread(target=self._run, name="store", daemon=True)
         self._groups = 0
+        self._short = isinstance(database, Path)
+        #: The short way, once the contest is entered.
+        self._book: Book | None = None
+        #: It has failed, and writes no more.
+        self._over = False
 
     def start(self) -> None:
         """Open the database and look for the contest, on the thread; failures come by `failed`."""
@@ -117,9 +134,33 @@ class Writer:
         """Begin the contest, or go on with the one that was found."""
         self._jobs.put(_Enter(plan))
 
-    def journal(self, groups: Sequence[tuple[Entry, ...]]) -> None:
-        """Queue groups of entries, each of which is durable all or none; never waits."""
-        self._jobs.put(tuple(groups))
+    def journal(self, groups: Sequence[tuple[Entry, ...]]) -> bool:
+        """Take groups of entries, each of which becomes durable all or none; never waits.
+
+        Returns False if they cannot be taken now: come again with them, in a millisecond or so.
+        """
+        if not self._short:
+            self._jobs.put(tuple(groups))
+            return True
+        if not self._jot(groups):
+            return self._over
+        self._groups += len(groups)
+        self._committed(self._groups, [])
+        return True
+
+    def _jot(self, groups: Sequence[tuple[Entry, ...]]) -> bool:
+        """Commit groups by the short way, if it is open."""
+        book = self._book
+        if book is None or self._over:
+            return False
+        try:
+            jotted = book.jot(list(chain.from_iterable(groups)))
+        except Exception as error:  # as on the thread: whatever it is, nothing can be promised any more
+            self._fail(error)
+            return False
+        if jotted and (book.unsettled == 1 or book.unsettled % LOOK_ROWS == 0):
+            self._jobs.put(_Look())
+        return jotted
 
     def put(self, game_id: str, record: GameRecord) -> None:
         """Queue a record; never waits. The entries of its game are dropped once it is kept."""
@@ -134,17 +175,23 @@ class Writer:
         self._jobs.put(_Close())
         self._thread.join()
 
+    def _fail(self, error: Exception) -> None:
+        """Tell of the first failure; after it nothing is written any more."""
+        if self._over:
+            return
+        self._over = True
+        # SQLAlchemy wraps what the driver said; the driver says it more plainly.
+        cause: BaseException = getattr(error, "orig", None) or error
+        told = error if isinstance(error, StoreError) else StoreError(describe(self._database, cause))
+        self._failed(told)
+
     # -- on the thread
 
     def _run(self) -> None:
         try:
             self._write_all()
-        except StoreError as error:
-            self._failed(error)
         except Exception as error:  # the thread's boundary: nobody else would hear of it
-            # SQLAlchemy wraps what the driver said; the driver says it more plainly.
-            cause: BaseException = getattr(error, "orig", None) or error
-            self._failed(StoreError(describe(self._database, cause)))
+            self._fail(error)
 
     def _write_all(self) -> None:
         # Imported here, on the thread: SQLAlchemy takes longer than the port needs to open.
@@ -152,36 +199,40 @@ class Writer:
 
         with Book(self._database) as book:
             self._found(book.look(self._opening))
-            while self._write_batch(book):
+            while not self._over and self._write_batch(book):
                 pass
 
     def _write_batch(self, book: Book) -> bool:
         """Commit what waits, all together. Returns False at the end."""
         jobs = self._take(book)
-        groups = 0
-        entries: list[Entry] = []
-        results: list[Result] = []
+        groups = [group for job in jobs if isinstance(job, tuple) for group in job]
+        results = [(job.game_id, job.record, encode(job.record)) for job in jobs if isinstance(job, Result)]
         # Only entries: those of plies that no result hangs on yet. A power cut may take back what
         # was told of a game that is not over, but never a result.
-        hard = not all(isinstance(job, tuple) for job in jobs)
-        with book.transaction(hard=hard):
-            for job in jobs:
-                if isinstance(job, tuple):
-                    groups += len(job)
-                    entries += chain.from_iterable(job)
-                elif isinstance(job, Result):
-                    results.append(job)
-                elif isinstance(job, _Enter):
-                    book.enter(self._opening, job.plan)
-            book.add(entries, [(result.game_id, result.record) for result in results])
-            for job in jobs:
-                if isinstance(job, _End):  # what was queued before it counts to the contest
-                    book.end(job.status)
-        self._groups += groups
-        if entries or results:
-            self._committed(self._groups, [result.game_id for result in results])
+        hard = any(isinstance(job, Result | _Enter | _End) for job in jobs)
+        if self._over:
+            return False
+        if hard or groups:
+            with book.transaction(hard=hard):
+                self._write(book, jobs, list(chain.from_iterable(groups)), results)
+        if hard:
+            book.sync()
+        self._book = book
+        if groups:
+            self._groups += len(groups)
+        if groups or results:
+            self._committed(self._groups, [game_id for game_id, _, _ in results])
         book.tidy()
         return not isinstance(jobs[-1], _Close)
+
+    def _write(self, book: Book, jobs: Sequence[Job], entries: list[Entry], results: list[Bytes]) -> None:
+        for job in jobs:
+            if isinstance(job, _Enter):
+                book.enter(self._opening, job.plan)
+        book.add(entries, results)
+        for job in jobs:
+            if isinstance(job, _End):  # what was queued before it counts to the contest
+                book.end(job.status)
 
     def _take(self, book: Book) -> list[Job]:
         """Wait for a job, and take with it what else is there."""
@@ -194,8 +245,11 @@ class Writer:
         return jobs
 
     def _first(self, book: Book) -> Job:
-        try:
-            return self._jobs.get(timeout=IDLE_S if book.unsettled else None)
-        except queue.Empty:
-            book.settle()
-            return self._jobs.get()
+        """Wait for a job; once nothing has been written for a while, use the time."""
+        while True:
+            before = book.unsettled
+            try:
+                return self._jobs.get(timeout=IDLE_S if before else None)
+            except queue.Empty:
+                if book.unsettled == before:
+                    book.settle()
