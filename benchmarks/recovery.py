@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 from arena_protocol.games import make_game
+from arena_protocol.record import encode
 from arena_server.core.contest import Contest
 from arena_server.core.events import Tick
 from arena_server.core.match import Match
@@ -47,7 +48,8 @@ def fill(database: Path, plan: ContestPlan, names: list[str], stored: int, runni
         with book.transaction():
             book.enter(opening, plan)
             for number in range(1, stored + 1):
-                book.add([], [(f"g{number}", played(plan, schedule, number, PLIES).record())])
+                record = played(plan, schedule, number, PLIES).record()
+                book.add([], [(f"g{number}", record, encode(record))])
             for number in range(stored + 1, stored + 1 + running):
                 book.add(played(plan, schedule, number, PLIES // 2).diary.take(), [])
     return opening

@@ -6,6 +6,7 @@ It must not know: why a player is free or not, connections, results.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Iterable
 from itertools import combinations
 
@@ -22,8 +23,9 @@ class Pairer:
     def __init__(self, schedule: Schedule, seats: int) -> None:
         self._schedule = schedule
         self._seats = seats
-        self._group = {frozenset(group): number for number, group in enumerate(schedule.groups)}
-        self._played = [0] * len(schedule.groups)
+        self._played = array("L", bytes(array("L").itemsize * len(schedule.groups)))
+        #: A group that had a game left and nobody absent when it was last looked for.
+        self._open = 0
         self._again: dict[int, Pairing] = {}
         self._free: set[str] = set()
         self._fresh: set[str] = set()
@@ -46,7 +48,7 @@ class Pairer:
     def started(self, pairing: Pairing) -> None:
         """Note that a game has been handed out, now or before the server was started again."""
         if self._again.pop(pairing.number, None) is None:
-            self._played[self._group[frozenset(pairing.names)]] += 1
+            self._played[self._schedule.group(pairing.names)] += 1
 
     def take(self) -> Pairing | None:
         """The next game that can start, or None. Its players are busy from now on."""
@@ -68,14 +70,19 @@ class Pairer:
         """The numbers of the games that `name` could play now, one a group."""
         others = self._free - {name}
         for company in combinations(others, self._seats - 1):
-            group = self._group[frozenset((name, *company))]
+            group = self._schedule.group((name, *company))
             if self._played[group] < self._schedule.games:
                 yield self._schedule.number(group, self._played[group])
 
     def exhausted(self, absent: Collection[str]) -> bool:
         """Whether no game is left that could be played if those of `absent` never come."""
-        scheduled = all(
-            played >= self._schedule.games or not members.isdisjoint(absent)
-            for members, played in zip(self._group, self._played, strict=True)
-        )
-        return scheduled and all(not set(game.names).isdisjoint(absent) for game in self._again.values())
+        if any(set(game.names).isdisjoint(absent) for game in self._again.values()):
+            return False
+        if not self._could_play(self._open, absent):
+            groups = range(len(self._played))
+            self._open = next((group for group in groups if self._could_play(group, absent)), 0)
+        return not self._could_play(self._open, absent)
+
+    def _could_play(self, group: int, absent: Collection[str]) -> bool:
+        played_all = self._played[group] >= self._schedule.games
+        return not played_all and set(self._schedule.groups[group]).isdisjoint(absent)

@@ -8,9 +8,11 @@ It must not know: who is connected, when a game starts, results.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+
+from arena_server.core.circle import Circle
 
 Group = tuple[str, ...]
 
@@ -41,11 +43,22 @@ class Schedule:
             )
         self.groups = fair_order(names, seats)
         self.games = games
+        self._numbers = (
+            {}
+            if isinstance(self.groups, Circle)
+            else {frozenset(group): number for number, group in enumerate(self.groups)}
+        )
 
     @property
     def total(self) -> int:
         """How many games there are."""
         return len(self.groups) * self.games
+
+    def group(self, names: Collection[str]) -> int:
+        """The number (0, 1, ...) of the group of these players. Raises LookupError if there is none."""
+        if isinstance(self.groups, Circle):
+            return self.groups.number(*names)
+        return self._numbers[frozenset(names)]
 
     def number(self, group: int, cycle: int) -> int:
         """The number of the game that group `group` plays in cycle `cycle` (both 0, 1, ...)."""
@@ -62,29 +75,11 @@ class Schedule:
         return map(self.pairing, range(1, self.total + 1))
 
 
-def fair_order(names: Sequence[str], seats: int) -> list[Group]:
+def fair_order(names: Sequence[str], seats: int) -> Sequence[Group]:
     """All groups of `seats` players, so ordered that neighbours share as few players as may be."""
-    rounds = _circle(names) if seats == 2 else _rounds(names, seats)
-    return [group for round_ in rounds for group in round_]
-
-
-def _circle(names: Sequence[str]) -> Iterator[list[Group]]:
-    """The circle method: one player stays, the others walk round it; no pair meets twice.
-
-    With an odd number of players the one opposite the empty chair rests. The player who stays
-    changes sides every round, or it would sit first in all its games.
-    """
-    chairs: list[str | None] = [*names, None] if len(names) % 2 else [*names]
-    for number in range(len(chairs) - 1):
-        pairs = _opposite(chairs)
-        if number % 2:
-            pairs[0] = (pairs[0][1], pairs[0][0])
-        yield [(a, b) for a, b in pairs if a is not None and b is not None]
-        chairs = [chairs[0], chairs[-1], *chairs[1:-1]]
-
-
-def _opposite(chairs: list[str | None]) -> list[tuple[str | None, str | None]]:
-    return [(chairs[i], chairs[-1 - i]) for i in range(len(chairs) // 2)]
+    if seats == 2:
+        return Circle(names)
+    return [group for round_ in _rounds(names, seats) for group in round_]
 
 
 def _rounds(names: Sequence[str], seats: int) -> Iterator[list[Group]]:

@@ -7,6 +7,7 @@ from itertools import combinations
 
 import pytest
 
+from arena_server.core.circle import Circle
 from arena_server.core.pairing import Pairer
 from arena_server.core.schedule import Schedule, fair_order
 
@@ -46,11 +47,43 @@ def test_pairs_come_in_rounds_in_which_nobody_waits(n: int) -> None:
     assert len(order) == n * (n - 1) // 2
 
 
+def walked(names: list[str]) -> list[tuple[str, ...]]:
+    """The circle method as it is told: one player stays, the others move up a chair a round."""
+    chairs: list[str | None] = [*names, None] if len(names) % 2 else [*names]
+    order = []
+    for number in range(len(chairs) - 1):
+        pairs = [(chairs[i], chairs[-1 - i]) for i in range(len(chairs) // 2)]
+        if number % 2:
+            pairs[0] = pairs[0][::-1]
+        order += [(a, b) for a, b in pairs if a is not None and b is not None]
+        chairs = [chairs[0], chairs[-1], *chairs[1:-1]]
+    return order
+
+
+@pytest.mark.parametrize("n", range(2, 20))
+def test_the_circle_is_reckoned_as_it_is_walked(n: int) -> None:
+    circle, order = Circle(bots(n)), walked(bots(n))
+    assert list(circle) == circle[:] == order
+    for number, (one, other) in enumerate(order):
+        assert circle.number(one, other) == circle.number(other, one) == number
+    with pytest.raises(IndexError, match=f"there are {len(order)} pairs, and no number {len(order)}"):
+        circle[len(order)]
+
+
+def test_two_thousand_bots_are_no_burden() -> None:
+    schedule = Schedule(bots(2000), 2, 2)
+    assert schedule.total == 2000 * 1999
+    last = schedule.pairing(schedule.total)
+    assert schedule.number(schedule.group(last.names), 1) == last.number
+
+
 @pytest.mark.parametrize(("n", "seats"), [(6, 3), (8, 4), (9, 3)])
 def test_larger_groups_come_in_rounds_too(n: int, seats: int) -> None:
     order = fair_order(bots(n), seats)
     assert {*order[0]}.isdisjoint(order[1])
     assert sorted(map(sorted, order)) == sorted(map(sorted, combinations(bots(n), seats)))
+    schedule = Schedule(bots(n), seats, seats)
+    assert [schedule.group(group[::-1]) for group in order] == list(range(len(order)))
 
 
 @pytest.mark.parametrize("n", range(3, 12))
@@ -129,3 +162,4 @@ def test_no_game_is_left_without_those_who_are_missing() -> None:
     assert not pairer.exhausted(())
     assert not pairer.exhausted({"b0"})
     assert pairer.exhausted({"b0", "b1"})
+    assert not pairer.exhausted({"b1"})  # whoever was missing may be back
