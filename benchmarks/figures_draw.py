@@ -108,7 +108,7 @@ def draw_league(axes: Axes, findings: Findings, plan: Plan) -> None:
     for y, row in enumerate(table):
         for x, points in enumerate(row):
             if points is not None:
-                ink = "black" if points > 0.55 * most else "white"
+                ink = "black" if points > 0.5 * most else "white"
                 axes.text(
                     x + 0.5, y + 0.5, f"{points:.0f}", ha="center", va="center", color=ink, fontsize=8.5
                 )

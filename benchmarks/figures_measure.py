@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from arena_engines.bench import search_bench
 from arena_engines.certainty import bootstrap
@@ -30,8 +30,12 @@ from arena_protocol.games import make_game
 
 #: The first deal of every pairing, so that all meet on the same boards.
 SEED = 2006
-#: Of these packages an engine's version is made.
+#: Of these packages an engine's version is made,
 OURS = ("arena_engines.", "arena_protocol.games.")
+#: but of this only where speed counts: it changes no move of an engine that keeps to its depth.
+COMPILER = "arena_engines.compiled"
+#: These engines think as long as they have time.
+TIMED = ("master",)
 
 Made = dict[str, Any]
 Tell = Callable[[str], None]
@@ -48,6 +52,10 @@ class Task(Protocol):
     def engines(self) -> tuple[str, ...]:
         """The specifications of the engines whose change makes it void."""
 
+    @property
+    def timed(self) -> bool:
+        """Whether seconds are measured."""
+
     def go_on(self, made: Made) -> Iterator[tuple[str, Made]]:
         """Go on from what was found before ({}: nothing); yield notes and all that is found."""
 
@@ -58,6 +66,7 @@ class Nodes:
 
     spec: str
     deepest: int
+    timed: ClassVar[bool] = False
 
     @property
     def key(self) -> str:
@@ -86,6 +95,7 @@ class Speed:
     spec: str
     rival: str
     depth: int
+    timed: ClassVar[bool] = True
 
     @property
     def key(self) -> str:
@@ -116,6 +126,7 @@ class Pairing:
     deals: int
     clock: int | None = None
     options: tuple[tuple[str, int], ...] = ()
+    timed: ClassVar[bool] = False
 
     @property
     def key(self) -> str:
@@ -205,7 +216,7 @@ class Findings:
         """Measure what is missing or void, and write the file after every step."""
         self.machine = machine()
         for number, task in enumerate(tasks, start=1):
-            versions = {spec: version(spec) for spec in task.engines}
+            versions = {spec: version(spec, task.timed) for spec in task.engines}
             kept = self._tasks.get(task.key, {})
             made = kept["made"] if kept.get("versions") == versions else {}
             for note, more in task.go_on(made):
@@ -240,13 +251,18 @@ def machine() -> dict[str, str | int | None]:
 
 
 @cache
-def version(spec: str) -> str:
-    """Return 12 hex digits that change with any source that the engine of a specification is made of."""
-    module = inspect.getmodule(engine_class(spec.partition(":")[0]))
+def version(spec: str, timed: bool = False) -> str:
+    """Return 12 hex digits that change with any source that the engine of a specification is made of.
+
+    `timed`: its speed counts, so how it is compiled does too.
+    """
+    name = spec.partition(":")[0]
+    module = inspect.getmodule(engine_class(name))
     assert module is not None, "a class has a module"
     total = hashlib.sha256()
-    for name, tree in sorted(_sources(module.__name__).items()):
-        total.update(f"{name} {ast.dump(tree)}".encode())
+    for source, tree in sorted(_sources(module.__name__).items()):
+        if source != COMPILER or timed or name in TIMED:
+            total.update(f"{source} {ast.dump(tree)}".encode())
     return total.hexdigest()[:12]
 
 

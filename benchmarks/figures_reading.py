@@ -23,9 +23,9 @@ SHORTER = {
     "entry2006:zombie=0": "entry2006, never guessing",
     "minimax:depth=4": "minimax, depth 4",
     "random:seed=1": "random",
-    "fourtier:cut=none": "fourtier, nothing cut",
-    "fourtier:cut=quarter": "fourtier, a quarter cut",
-    "fourtier:cut=half": "fourtier, half cut",
+    "fourtier:cut=none": "fourtier uncut",
+    "fourtier:cut=quarter": "fourtier, quarter of the cuts",
+    "fourtier:cut=half": "fourtier, half of the cuts",
 }
 
 
@@ -46,7 +46,7 @@ def node_curves(findings: Findings, plan: Plan) -> dict[str, list[float]]:
                 break
         else:
             curves.append(([named(task.spec)], counts))
-    return {", ".join(names): counts for names, counts in curves}
+    return {" / ".join(names): counts for names, counts in curves}
 
 
 def minimal_tree(findings: Findings, plan: Plan) -> tuple[float, list[float]]:

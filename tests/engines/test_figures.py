@@ -31,6 +31,7 @@ class Steps:
 
     key = "steps"
     engines = ("dummy",)
+    timed = False
 
     def __init__(self, stop_after: int = 3) -> None:
         self.stop_after = stop_after
@@ -89,7 +90,7 @@ def test_pictures_can_be_drawn_without_measuring(quick: Path, capsys: pytest.Cap
 @pytest.mark.slow
 def test_rungs_that_search_one_tree_share_a_curve(findings: Findings) -> None:
     curves = node_curves(findings, QUICK)
-    assert list(curves) == ["minimax, entry2006", "champion", "master"]
+    assert list(curves) == ["minimax / entry2006", "champion", "master"]
     branching, least = minimal_tree(findings, QUICK)
     assert branching == curves["champion"][0]
     assert least == pytest.approx([branching, 2 * branching - 1, branching**2 + branching - 1])
@@ -127,7 +128,7 @@ def test_what_was_stopped_goes_on_and_what_is_done_is_not_done_again(tmp_path: P
 def test_a_changed_engine_is_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, task = tmp_path / "found.json", Steps()
     Findings(path).measure([task], print)
-    monkeypatch.setattr(figures_measure, "version", lambda spec: "another")
+    monkeypatch.setattr(figures_measure, "version", lambda spec, timed: "another")
     Findings(path).measure([task], print)
     assert task.began == [0, 0]
 
@@ -172,6 +173,11 @@ def test_a_version_is_that_of_the_code_and_of_all_below_it() -> None:
     sources = figures_measure._sources("arena_engines.insertion.champion")
     assert {"arena_engines.insertion.eval", "arena_protocol.games.insertion.rules"} <= set(sources)
     assert "arena_engines.insertion.master.tree" not in sources
+
+
+def test_how_an_engine_is_compiled_counts_where_its_speed_does() -> None:
+    assert figures_measure.version("champion", timed=True) != figures_measure.version("champion")
+    assert figures_measure.version("master", timed=True) == figures_measure.version("master")
 
 
 def test_words_are_no_part_of_a_version() -> None:
