@@ -7,6 +7,7 @@ It must not know: sockets, the order in which messages may come, nor what they l
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -58,6 +59,7 @@ __all__ = [
     "Welcome",
     "Zombie",
     "encode",
+    "of_another_version",
     "parse_client",
     "parse_server",
     "valid_name",
@@ -337,6 +339,7 @@ TABLE: Final[tuple[Shape, ...]] = (
 
 _READERS: Final = {shape.type: Reader(shape) for shape in TABLE}
 _PRINTERS: Final = {shape.type: Printer(shape, _READERS[shape.type]).print for shape in TABLE}
+_HELLO: Final = re.compile(rf"HELLO ({COUNT.pattern})(?= |\r?\Z)".encode()).match
 _CLIENT_VERBS: Final = {s.verb: _READERS[s.type].read for s in TABLE if s.direction is not Direction.SERVER}
 _SERVER_VERBS: Final = {s.verb: _READERS[s.type].read for s in TABLE if s.direction is not Direction.CLIENT}
 
@@ -357,6 +360,12 @@ def parse_client(line: bytes) -> ClientMessage | None:
     """
     message: ClientMessage | None = _parse(line, CLIENT_LINE_LIMIT, _CLIENT_VERBS)
     return message
+
+
+def of_another_version(line: bytes) -> bool:
+    """Whether this is the HELLO of another version, whose shape beyond `version` nobody here knows."""
+    match = _HELLO(line)
+    return match is not None and int(match[1]) != VERSION
 
 
 def parse_server(line: bytes) -> ServerMessage | None:

@@ -20,6 +20,7 @@ from arena_protocol.codec import shown
 from arena_protocol.errors import ErrorCode, LocalProtocolError, ProtocolError
 from arena_protocol.messages import (
     TABLE,
+    VERSION,
     ClientMessage,
     Error,
     Game,
@@ -30,6 +31,7 @@ from arena_protocol.messages import (
     Start,
     Zombie,
     encode,
+    of_another_version,
     parse_client,
     parse_server,
 )
@@ -206,7 +208,14 @@ class ServerSession(_Session[ClientMessage, ServerMessage]):
         Any bytes give a message, None or ProtocolError, and nothing else. A refused line
         leaves the state as it was; its code is what ERROR should say.
         """
-        message = None if self.state is State.CLOSED else parse_client(line)
+        if self.state is State.CLOSED:
+            return None
+        try:
+            message = parse_client(line)
+        except ProtocolError:
+            if self.state is State.CONNECTED and of_another_version(line):
+                raise ProtocolError(ErrorCode.VERSION, f"this server speaks version {VERSION}") from None
+            raise
         if message is not None:
             self._heard(message)
         return message

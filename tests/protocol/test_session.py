@@ -107,6 +107,26 @@ def test_the_first_line_must_be_hello():
     )
 
 
+@pytest.mark.parametrize(
+    "line", [b"HELLO 2 a b", b"HELLO 0", b"HELLO 2\r", b"HELLO 12 a/b c==d", b"HELLO 2 \xe9"]
+)
+def test_a_hello_of_another_version_is_told_so_whatever_its_shape(line):
+    assert refused(server_at(State.CONNECTED), line) == (ErrorCode.VERSION, "this server speaks version 1")
+
+
+@pytest.mark.parametrize(
+    ("state", "line"),
+    [
+        (State.CONNECTED, b"HELLO 1 a b"),
+        (State.CONNECTED, b"HELLO 02 a b"),
+        (State.CONNECTED, b"HELLO 2a b c"),
+        (State.LOBBY, b"HELLO 2 a b"),
+    ],
+)
+def test_any_other_hello_that_cannot_be_read_is_a_matter_of_syntax(state, line):
+    assert refused(server_at(state), line)[0] is ErrorCode.SYNTAX
+
+
 @pytest.mark.parametrize("state", [state for state in LOGGED_IN if state is not State.TURN])
 def test_a_move_that_answers_no_turn_has_a_code_of_its_own(state):
     assert refused(server_at(state), b"MOVE 4") == (
