@@ -120,10 +120,22 @@ def _copies(numba: Any, kernel: FunctionType) -> dict[FunctionType, Any]:
         # Inlining everything is worth a quarter of the speed; what can call itself cannot be inlined.
         inline = not (function is kernel or function in _below(function) or function in _outlined)
         copies[function] = numba.njit(forceinline=inline, **FLAGS)(copy)
+        if function in _outlined:
+            _for_any_number(numba, copies[function])
     for function, namespace in namespaces.items():
         for name, value in _globals_used(function):
             namespace[name] = copies[value] if isinstance(value, FunctionType) else value
     return copies
+
+
+def _for_any_number(numba: Any, dispatcher: Any) -> None:
+    """Keep numba from compiling a function once more for each constant that it is called with."""
+    template = dispatcher.get_call_template
+
+    def plain(args: Any, kws: Any) -> Any:
+        return template([numba.types.unliteral(each) for each in args], kws)
+
+    dispatcher.get_call_template = plain
 
 
 def _globals_used(function: FunctionType) -> Iterator[tuple[str, object]]:

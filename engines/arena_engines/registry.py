@@ -19,6 +19,7 @@ from arena_engines.insertion.threetier import ThreeTier
 from arena_engines.small.openlines import OpenLines
 from arena_engines.small.perfect import Perfect, PerfectMarks
 from arena_engines.table import RandomMover, TableEngine, playing
+from arena_engines.xo.modern.engine import ModernXo
 from arena_engines.xo.program1970 import Xo1970
 
 #: The engines of all other games.
@@ -28,6 +29,7 @@ TABLE_ENGINES: tuple[type[TableEngine], ...] = (
     PerfectMarks,
     *(playing(game, Perfect) for game in ("disc", "lastcoin")),
     Xo1970,
+    ModernXo,
 )
 #: The engines of insertion, the weakest first.
 ENGINES: tuple[type[Engine], ...] = (

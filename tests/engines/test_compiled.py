@@ -29,6 +29,9 @@ def callee(a: int) -> int:
 def kernel(a: int, b: int) -> int:
     return callee(a) * b
 
+def constants(a: int) -> int:
+    return callee(1) + callee(2) + callee(a)
+
 def factorial(a: int) -> tuple[int, int]:
     if a < 2:
         return 1, 1
@@ -84,6 +87,17 @@ def test_a_kernel_may_call_itself_and_return_a_tuple(tmp_path: Path, own_cache: 
     assert compiled(little.factorial)(10) == (3628800, 10)
     module._compiled.cache_clear()
     assert compiled(little.factorial)(5) == (120, 5)  # from the disk
+
+
+def test_an_outlined_function_is_compiled_once_for_all_the_constants_it_is_called_with(
+    tmp_path: Path, own_cache: Path
+) -> None:
+    little = write(tmp_path)
+    module.outlined(little.callee)
+    copies = module._copies(module._numba(), little.constants)
+    copies[little.constants].compile("int64(int64)")
+    assert copies[little.constants](10) == 2 + 3 + 11
+    assert len(copies[little.callee].overloads) == 1
 
 
 @pytest.mark.parametrize(("step", "operator", "value"), [(2, "+", 40), (1, "-", 10), (1, "*", 20)])

@@ -1,0 +1,1 @@
+"""The modern XO player: pattern tables kept up to date, searches for threats, alpha-beta with a table."""

@@ -1,0 +1,195 @@
+"""One search of the modern player: the arrays, iterative deepening, the clock.
+
+It must not know: texts of positions, specifications, the client.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from arena_engines.compiled import compiled
+from arena_engines.xo.modern import board as boards
+from arena_engines.xo.modern import kernel, memory, patterns
+from arena_engines.xo.modern.fours import PLIES
+from arena_engines.xo.modern.values import MATE, WON
+
+#: Entries of the table of positions: 16 MiB.
+TABLE = 1 << 20
+#: What is known of attacks: 4 MiB.
+KNOWN = 1 << 18
+#: Positions of the searches for fours and for threats before the first move is searched.
+ROOT_FOURS = 100_000
+ROOT_THREATS = 100_000
+#: With less time there are fewer for threats.
+THREATS_A_SECOND = 60_000
+MAX_DEPTH = 60
+#: No deeper search is begun when this part of the time is gone.
+ENOUGH = 0.5
+
+
+@cache
+def run() -> Callable[..., int]:
+    """Compile everything, or load it from the disk. Raises EngineError without numba."""
+    return compiled(kernel.run, kernel.SIGNATURE)
+
+
+class Limits(NamedTuple):
+    """When a search ends, by the clock or, the same every time, by nodes and depth."""
+
+    seconds: float | None = None
+    nodes: int | None = None
+    depth: int | None = None
+
+
+class Thought(NamedTuple):
+    """What a search came to: the move, its value, the depth that was finished, the nodes."""
+
+    cell: int
+    value: int
+    depth: int
+    nodes: int
+
+    @property
+    def decided(self) -> bool:
+        """Whether the search has seen the end of the game."""
+        return abs(self.value) > MATE
+
+
+class Thinker:
+    """A board of one size on which marks are put and moves are searched for; it keeps what it has learned.
+
+    `board`, `reach`, `lines` and `cells` are the arrays of its world (board.py).
+    """
+
+    def __init__(self, size: int) -> None:
+        import numpy as np
+
+        def zeros(kind: str, *shape: int) -> Any:
+            return np.zeros(shape, dtype=kind)
+
+        self.size = size
+        cells = size * size
+        self._marks = zeros("u1", cells)
+        self.board = zeros("i4", boards.ROWS, cells)
+        self.reach = zeros("i2", cells, boards.DIRECTIONS * patterns.NEIGHBOURS)
+        self.lines = zeros("u1", patterns.LINE_CODES)
+        self.cells = zeros("i4", patterns.CELL_CODES, patterns.CELL_COLUMNS)
+        self._world = (self.board, self.reach, self.lines, self.cells)
+        self._memory = (
+            zeros("i8", TABLE, 2),
+            zeros("i8", KNOWN, 2),
+            np.random.default_rng(size).integers(2**62, size=(2, cells), dtype=np.int64),
+            zeros("i8", memory.MAX_PLY + 2, memory.FRAME),
+            zeros("i4", 2 * (memory.MAX_PLY + 2), cells),
+            zeros("i4", memory.MAX_FOURS + 2, memory.PATH),
+            zeros("i4", 2 * memory.LEVELS, cells),
+            zeros("i8", memory.LEVELS, 2),
+            zeros("i4", 2, cells),
+            zeros("i8", memory.CONTROLS),
+        )
+        self._control = self._memory[-1]
+        self._run(kernel.BUILD, a=size)
+        self._run(kernel.SET_UP)
+
+    def _run(self, task: int, side: int = 0, a: int = 0, low: int = -WON, high: int = WON) -> int:
+        return run()(self._world, self._memory, self._marks, task, side, a, low, high)
+
+    def set_up(self, x: Sequence[int], o: Sequence[int]) -> None:
+        """Make the board that of a position, given as the cells of both sides."""
+        self._marks[:] = patterns.EMPTY
+        self._marks[list(x)] = patterns.X
+        self._marks[list(o)] = patterns.O
+        self._run(kernel.SET_UP)
+
+    def mark(self, cell: int, side: int) -> None:
+        """Put a mark on an empty cell; for looking around, `think` is for positions set up."""
+        self._run(kernel.MAKE, side, cell)
+
+    def unmark(self, cell: int, side: int) -> None:
+        """Take back the last mark put by `mark`."""
+        self._run(kernel.UNMAKE, side, cell)
+
+    def forget(self) -> None:
+        """Unlearn everything, so that the next search is as the first."""
+        for learned in (self._memory[0], self._memory[1], self._memory[8]):
+            learned[:] = 0
+
+    def win_by_fours(
+        self, side: int, depth: int = memory.MAX_FOURS, nodes: int = ROOT_FOURS
+    ) -> Thought | None:
+        """The win by fours of `side`, to move, or None if none is found in so many positions."""
+        self._control[memory.FOURS_LEFT] = nodes
+        found = self._run(kernel.FOURS, side, min(depth, memory.MAX_FOURS))
+        used = nodes - int(self._control[memory.FOURS_LEFT])
+        return Thought(found % PLIES, WON - found // PLIES, 0, used) if found else None
+
+    def win_by_threats(
+        self, side: int, depth: int = memory.MAX_THREATS, nodes: int = ROOT_THREATS
+    ) -> Thought | None:
+        """The shortest win by threats of `side`, to move, or None if none is found in so many positions."""
+        control = self._control
+        control[memory.THREATS_LEFT] = nodes
+        for threats in range(1, min(depth, memory.MAX_THREATS) + 1):
+            move = self._run(kernel.THREATS, side, threats)
+            used = nodes - int(control[memory.THREATS_LEFT])
+            if move:
+                return Thought(move - 1, WON - 2 * threats - 1, 0, used)
+            if used > nodes or control[memory.STOP]:
+                break
+        return None
+
+    def think(self, side: int, limits: Limits) -> Thought:
+        """Search ever deeper until a limit is reached or the game is decided."""
+        self._control[memory.STOP] = self._control[memory.NODES] = 0
+        self._control[memory.LIMIT] = limits.nodes or 1 << 60
+        with self._alarm(limits.seconds):
+            return self._think(side, limits, perf_counter())
+
+    @contextmanager
+    def _alarm(self, seconds: float | None) -> Iterator[None]:
+        """Set STOP when the time is over."""
+        if seconds is None:
+            yield
+            return
+        timer = threading.Timer(seconds, self.stop)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def stop(self) -> None:
+        """End the search that another thread is in; it answers with the best so far."""
+        self._control[memory.STOP] = 1
+
+    def _think(self, side: int, limits: Limits, began: float) -> Thought:
+        nodes = ROOT_THREATS
+        if limits.seconds is not None:
+            nodes = min(nodes, int(limits.seconds * THREATS_A_SECOND))
+        self._control[memory.BEST] = self._liveliest()
+        found = self.win_by_fours(side) or self.win_by_threats(side, nodes=nodes)
+        if found:
+            return found
+        best = Thought(int(self._control[memory.BEST]), 0, 0, 0)
+        for depth in range(1, (limits.depth or MAX_DEPTH) + 1):
+            value = self._run(kernel.SEARCH, side, depth)
+            stopped = bool(self._control[memory.STOP])
+            cell, nodes = int(self._control[memory.BEST]), int(self._control[memory.NODES])
+            best = Thought(cell, best.value if stopped else value, depth - stopped, nodes)
+            late = limits.seconds is not None and perf_counter() - began > ENOUGH * limits.seconds
+            if stopped or late or best.decided:
+                break
+        return best
+
+    def _liveliest(self) -> int:
+        """The empty cell of the highest interest to both sides: a move for when there is no time at all."""
+        shapes = self.board[boards.CELL : boards.CELL + 2]
+        interest = self.cells[shapes, patterns.INTEREST].sum(axis=0)
+        interest[self.board[boards.MARK] != patterns.EMPTY] = -1
+        return int(interest.argmax())
