@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections import deque
 from enum import Enum, auto
 from typing import Protocol
 
@@ -26,6 +25,10 @@ from arena_server.stamps import ANCILLARY_BYTES, ArrivalClock
 READ_BYTES = 4096
 #: Lines of one client acted on before all others get their turn: a read may bring 2,000.
 LINES_A_TURN = 8
+#: Whoever still has lines to be heard after so many turns on end has a rest after each: 800 lines a
+#: second are more than any bot has to say, and a flood gets no more of the loop than that.
+TURNS_ON_END = 4
+REST_S = 0.01
 #: What a client that does not read may keep us holding; then it is dropped.
 OUTPUT_LIMIT = 64 * 1024
 #: How long a closed connection is kept to let its last lines be read; closing at once with
@@ -93,6 +96,7 @@ class Connection:
         "_sink",
         "_sock",
         "_state",
+        "_turns",
         "number",
     )
 
@@ -114,10 +118,12 @@ class Connection:
         self._state = _State.OPEN
         #: Lines wait for the others' turn to be over; nothing is read meanwhile.
         self._deferred = False
+        self._turns = 0
         self._lines = LineBuffer(CLIENT_LINE_LIMIT)
-        self._held: deque[tuple[bytes | Overlong, int]] = deque()
+        # Lists: both are nearly always empty, and an empty deque weighs 600 bytes.
+        self._held: list[tuple[bytes | Overlong, int]] = []
         self._out = bytearray()
-        self._marks: deque[tuple[int, Turn]] = deque()
+        self._marks: list[tuple[int, Turn]] = []
         self._linger: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
@@ -157,16 +163,26 @@ class Connection:
         """Tell the sink of the lines read; each of them may close or mute this connection."""
         for _ in range(LINES_A_TURN):
             if not self._held or self._state is not _State.OPEN:
-                return
-            line, arrived = self._held.popleft()
+                break
+            line, arrived = self._held.pop(0)
             if isinstance(line, Overlong):
                 self._sink.overlong(self.number, line.head, arrived)
             else:
                 self._sink.received(self.number, line, arrived)
         if self._held and self._state is _State.OPEN:
-            self._deferred = True
-            self._loop.remove_reader(self._sock)
+            self._defer()
+        else:
+            self._turns = 0
+
+    def _defer(self) -> None:
+        """Hear the lines that are left later, and read nothing meanwhile."""
+        self._deferred = True
+        self._turns += 1
+        self._loop.remove_reader(self._sock)
+        if self._turns <= TURNS_ON_END:
             self._loop.call_soon(self._go_on)
+        else:
+            self._loop.call_later(REST_S, self._go_on)
 
     def _go_on(self) -> None:
         """The others have had their turn."""
@@ -243,7 +259,7 @@ class Connection:
         del self._out[:sent]
         if not self._out:
             self._loop.remove_writer(self._sock)
-        marks, self._marks = self._marks, deque()
+        marks, self._marks = self._marks, []
         for end, turn in marks:
             if end > sent:
                 self._marks.append((end - sent, turn))

@@ -81,6 +81,10 @@ class Service(Protocol):
         """The contest is over."""
 
 
+#: What is carried out here; entries and records are made durable elsewhere.
+Doing = Send | Close | Mute | Unmute | Reply | Finished | Note
+
+
 @dataclass(frozen=True, slots=True)
 class _Group:
     """A call of `Service.journal`: its number, when it was made, when the line came that led to it."""
@@ -115,7 +119,7 @@ class Host:
         self._events: deque[tuple[Event, int | None]] = deque()
         self._carrying_out = False
         #: What waits for the disk: effects, and between them the numbers of the journal's groups.
-        self._held: deque[Effect | _Group] = deque()
+        self._held: deque[Doing | _Group] = deque()
         self._journaled = self._durable = 0
         self._beat = time.monotonic_ns()
         self._heart: asyncio.TimerHandle | None = None
@@ -275,18 +279,16 @@ class Host:
                 return
             self._held.popleft()
 
-    def _carry_out(self, effect: Effect) -> None:
-        match effect:
-            case Note():
-                self._service.note(effect)
-            case Reply(number, problem):
-                self._service.reply(number, problem)
-            case Finished(reason):
-                self._service.finished(reason)
-            case Send() | Close() | Mute() | Unmute():
-                # The contest may still speak of a connection that has just been lost.
-                if connection := self._connections.get(effect.conn):
-                    _apply(effect, connection)
+    def _carry_out(self, effect: Doing) -> None:
+        if isinstance(effect, Note):
+            self._service.note(effect)
+        elif isinstance(effect, Reply):
+            self._service.reply(effect.number, effect.problem)
+        elif isinstance(effect, Finished):
+            self._service.finished(effect.reason)
+        # The contest may still speak of a connection that has just been lost.
+        elif connection := self._connections.get(effect.conn):
+            _apply(effect, connection)
 
     # -- stalls
 
@@ -348,12 +350,11 @@ class Host:
 
 
 def _apply(effect: Send | Close | Mute | Unmute, connection: Connection) -> None:
-    match effect:
-        case Send(_, data, turn):
-            connection.send(data, turn)
-        case Close():
-            connection.close()
-        case Mute():
-            connection.mute()
-        case Unmute():
-            connection.unmute()
+    if isinstance(effect, Send):
+        connection.send(effect.data, effect.turn)
+    elif isinstance(effect, Close):
+        connection.close()
+    elif isinstance(effect, Mute):
+        connection.mute()
+    else:
+        connection.unmute()

@@ -14,10 +14,14 @@ from collections.abc import Callable
 
 from arena_protocol.errors import ErrorCode
 from arena_protocol.messages import Error, encode
-from arena_server.sockets import set_up
+from arena_server.sockets import set_up_accepted
 
 #: Connections accepted in one go, before those that are playing get their turn again.
-ACCEPTS_A_TURN = 8
+ACCEPTS_A_TURN = 2
+#: So many may come at once, as the bots of a contest do, and so many a second for ever: a flood of
+#: them waits in the backlog, where it costs nobody anything.
+CROWD = 4_000
+ACCEPTS_A_SECOND = 500
 #: How long to leave the backlog alone when the system has no descriptor left.
 PAUSE_S = 0.1
 
@@ -50,6 +54,8 @@ class Listener:
         self._exhausted = exhausted
         self._resume: asyncio.TimerHandle | None = None
         self._open = True
+        self._credit: float = CROWD
+        self._credited = loop.time()
 
     def start(self) -> None:
         """Begin to accept."""
@@ -66,21 +72,32 @@ class Listener:
             self._sock.close()
 
     def _accept(self) -> None:
-        for _ in range(ACCEPTS_A_TURN):
+        for _ in range(min(ACCEPTS_A_TURN, self._allowed())):
+            self._credit -= 1
             try:
                 sock, address = self._sock.accept()
             except (BlockingIOError, InterruptedError):
                 return
             except OSError as error:
                 if error.errno in _EXHAUSTED:
-                    self._pause(error)
+                    self._pause(PAUSE_S)
+                    self._exhausted(error)
                     return
                 continue  # that client gave up while it waited in the backlog
             self._admit(sock, address)
+        if self._credit < 1:
+            self._pause(ACCEPTS_A_TURN / ACCEPTS_A_SECOND)
+
+    def _allowed(self) -> int:
+        """How many connections may be accepted now."""
+        now = self._loop.time()
+        self._credit = min(CROWD, self._credit + (now - self._credited) * ACCEPTS_A_SECOND)
+        self._credited = now
+        return int(self._credit)
 
     def _admit(self, sock: socket.socket, address: tuple[str, int]) -> None:
         try:
-            set_up(sock)
+            set_up_accepted(sock)
         except OSError:
             sock.close()  # gone already
             return
@@ -89,7 +106,6 @@ class Listener:
         else:
             self._refuse(sock)
 
-    def _pause(self, error: OSError) -> None:
+    def _pause(self, seconds: float) -> None:
         self._loop.remove_reader(self._sock)
-        self._resume = self._loop.call_later(PAUSE_S, self.start)
-        self._exhausted(error)
+        self._resume = self._loop.call_later(seconds, self.start)

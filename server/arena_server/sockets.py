@@ -41,8 +41,9 @@ def bind(host: str, port: int, option: str = "--port") -> socket.socket:
     except OSError as error:
         listener.close()
         raise ConfigError(_why(host, port, option, error)) from None
-    listener.setblocking(False)
-    _ask_for_stamps(listener)  # the kernel takes a moment to begin; the first bot comes later than that
+    # Linux gives an accepted connection the options of its listener, which spares ten calls for each;
+    # and the kernel takes a moment to begin with stamps: the first bot comes later than that.
+    set_up(listener)
     return listener
 
 
@@ -58,8 +59,16 @@ def address_of(listener: socket.socket) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
+def set_up_accepted(connection: socket.socket) -> None:
+    """Set the options of a connection accepted from a listener of `bind`'s, where it has not got them yet."""
+    if sys.platform == "linux":
+        connection.setblocking(False)
+    else:
+        set_up(connection)
+
+
 def set_up(connection: socket.socket) -> None:
-    """Set the options of an accepted connection; a system without one of them goes without it."""
+    """Set the options of a connection; a system without one of them goes without it."""
     connection.setblocking(False)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     # A TURN is one small segment; Nagle would hold it back for the acknowledgement of PLAYED.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from arena_server.connection import LINES_A_TURN
+from arena_server.connection import LINES_A_TURN, REST_S, TURNS_ON_END
 from arena_server.core.effects import Close, Effect, Mute, Send, Unmute
-from arena_server.core.events import Event, Lost, Received
+from arena_server.core.events import Event, Lost, Opened, Received
 
 from .peers import House, house
 
@@ -30,6 +30,18 @@ async def test_a_flooder_waits_for_the_others_and_loses_no_line() -> None:
         assert lines(here, 1) == FLOOD.split()
         before = next(number for number, event in enumerate(heard) if event.conn == 2)
         assert before <= 4 * LINES_A_TURN
+
+
+async def test_an_endless_talker_has_rests() -> None:
+    async with house() as here:
+        flooder = await here.visit()
+        await here.machine.until(Opened)
+        await flooder.say(FLOOD)
+        await here.machine.until(Received, MANY)
+        moments = [now for event, now in here.machine.seen if isinstance(event, Received)]
+        at_once = LINES_A_TURN * (TURNS_ON_END + 1)
+        rests = (MANY - at_once) // LINES_A_TURN
+        assert moments[-1] - moments[at_once - 1] >= rests * REST_S * 1e9
 
 
 async def test_nothing_is_read_while_lines_wait_and_the_end_comes_after_them() -> None:

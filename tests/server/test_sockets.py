@@ -13,8 +13,9 @@ import pytest
 
 from arena_server.descriptors import RESERVE, connection_cap, raise_descriptor_limit
 from arena_server.errors import ConfigError
-from arena_server.listener import Listener
-from arena_server.sockets import address_of, bind, reason_of, set_up
+from arena_server.listener import ACCEPTS_A_SECOND, Listener
+from arena_server.sockets import address_of, bind, reason_of, set_up, set_up_accepted
+from arena_server.stamps import SO_TIMESTAMPNS
 
 
 def accepted(listener: socket.socket) -> tuple[socket.socket, socket.socket]:
@@ -38,6 +39,17 @@ class TestSockets:
                     options = [socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT]
                     assert [connection.getsockopt(socket.IPPROTO_TCP, each) for each in options] == [5, 2, 3]
                     assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 10_000
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere each connection gets its own")
+    def test_an_accepted_connection_has_the_options_of_its_listener(self) -> None:
+        with bind("127.0.0.1", 0) as listener:
+            peer, connection = accepted(listener)
+            with peer, connection:
+                set_up_accepted(connection)
+                assert connection.getblocking() is False
+                assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+                assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 10_000
+                assert connection.getsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS)
 
     def test_a_dead_link_is_told_apart_from_a_reset(self) -> None:
         assert reason_of(OSError(errno.ETIMEDOUT, "timed out")) == "dead-link"
@@ -148,6 +160,43 @@ class TestListener:
         listener.close()
         listener.close()  # once more is no harm
         return told, 1 + welcomed.qsize()
+
+    def test_a_flood_of_connections_is_let_in_at_a_steady_pace(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("arena_server.listener.CROWD", 3)
+
+        async def run() -> tuple[float, list[float]]:
+            loop = asyncio.get_running_loop()
+            sock = bind("127.0.0.1", 0)
+            came: list[float] = []
+            everybody = asyncio.Event()
+
+            def welcome(connection: socket.socket, peer: str) -> None:
+                connection.close()
+                came.append(loop.time())
+                if len(came) == 13:
+                    everybody.set()
+
+            began = loop.time()
+            listener = Listener(
+                sock,
+                loop,
+                has_room=lambda: True,
+                welcome=welcome,
+                refuse=lambda connection: connection.close(),
+                exhausted=lambda error: None,
+            )
+            peers = [socket.create_connection(sock.getsockname()) for _ in range(13)]
+            listener.start()
+            async with asyncio.timeout(10):
+                await everybody.wait()
+            for peer in peers:
+                peer.close()
+            listener.close()
+            return began, came
+
+        began, came = asyncio.run(run())
+        for number, moment in enumerate(came, start=1):
+            assert number <= 3 + (moment - began) * ACCEPTS_A_SECOND
 
     def test_closed_in_a_pause_it_stays_closed(self) -> None:
         async def run() -> int:
