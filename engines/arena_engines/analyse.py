@@ -20,12 +20,14 @@ def analyse_file(engine: str, depth: int, path: str | Path, game: str = "inserti
     The answer: `game`, `engine`, `depth`, `positions` (each `move`, `eval` as [mine, deleted, theirs] and
     `nodes`) and `seconds`, the time of the searches alone. The depth of a position ends with its
     visible pictures. Raises EngineError, one clear line, for a wrong engine or depth, for a file that
-    cannot be read, and for a bad line, named `file:line`.
+    cannot be read or holds no position, and for a bad line, named `file:line`.
     """
     player = create_engine(engine, game)
     if not 1 <= depth <= player.max_depth:
         raise EngineError(f"depth={depth}: expected 1..{player.max_depth}")
     positions = list(_read(Path(path)))
+    if not positions:
+        raise EngineError(f"{path}: no positions; expected a line `<board> <visible sequence>` for each")
     player.warm_up()
     answers = []
     for number, board, visible in positions:

@@ -247,7 +247,7 @@ def league(
 
 
 def _two_seats(game: str, options: Mapping[str, object] | None) -> Game[Any]:
-    rules = make_game(game, dict(options or {}))
+    rules = make_game(game, dict(options or {}), strangers=False)
     if rules.seats != 2:
         raise EngineError(f"a match is played by 2 seats; this game has {rules.seats}")
     return rules

@@ -204,10 +204,12 @@ class TestAccess:
             f"{database}: no server with an admin port plays here; start it by arena serve --admin-port 0, "
             "or say where it is by --connect, and its token by ARENA_ADMIN_TOKEN"
         )
-        for contest, connect in ((None, None), ("trial", None), (None, "127.0.0.1:9")):
+        for contest, connect in ((None, None), ("trial", None)):
             with pytest.raises(ArenaError) as caught:
                 find_access(database, contest, connect, {})
             assert str(caught.value) == words
+        with pytest.raises(ConfigError, match=r"^--connect: the server's token is needed too: set "):
+            find_access(database, None, "127.0.0.1:9", {})
 
     def test_several_servers_play_here(self, tmp_path: Path) -> None:
         database = tmp_path / "arena.db"

@@ -52,6 +52,10 @@ def test_a_league_prints_its_cross_table() -> None:
         (("greedy", "dummy", "--clock", "0s"), "--clock: expected a duration of at least 1ms"),
         (("greedy", "dummy", "--clock", "soon"), "--clock: expected a duration such as '500ms', '20s'"),
         (("greedy", "dummmy"), "no engine 'dummmy' for insertion"),
+        (
+            ("greedy", "dummy", "--option", "colour=4"),
+            "insertion has no option 'colour'; it has: board, colours",
+        ),
         (("greedy", "dummy", "--option", "colours=9"), "colours is a whole number from 3 to 7"),
     ],
 )

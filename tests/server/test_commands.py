@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from arena_engines.engine import EngineError
 from arena_protocol.messages import VERSION
 from arena_protocol.record import decode
 from arena_server import cli
@@ -235,7 +237,7 @@ class TestReplay:
         (here / "x.record").write_bytes(b"what is this")
         outcome = shell("replay", "x.record")
         assert outcome.code == 1
-        assert outcome.line.startswith("arena: damaged record: ")
+        assert outcome.line.startswith("arena: x.record: damaged record: ")
 
 
 class TestBot:
@@ -300,6 +302,39 @@ class TestAnalyse:
         assert outcome.code == 1
         assert outcome.line.startswith(f"arena: {path}:1: expected `<board> <visible sequence>`")
 
+    def test_a_file_without_positions(self, tmp_path: Path, shell: Shell) -> None:
+        path = tmp_path / "positions"
+        path.write_text("# none yet\n\n")
+        outcome = shell("analyse", "insertion", "--positions", str(path))
+        assert outcome.code == 1
+        assert outcome.line == (
+            f"arena: {path}: no positions; expected a line `<board> <visible sequence>` for each"
+        )
+
+    @pytest.mark.parametrize(
+        ("command", "place"),
+        [
+            (("analyse", "insertion", "--positions", "positions"), "arena_engines.analyse.analyse_file"),
+            (("bench", "search"), "arena_engines.bench.search_bench"),
+            (("match", "greedy", "dummy"), "arena_server.cli.match.games.match"),
+            (("play", "insertion"), "arena_server.cli.play.play_game"),
+        ],
+    )
+    def test_ctrl_c_ends_a_search_that_hears_no_signal_of_pythons(
+        self, shell: Shell, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], place: str
+    ) -> None:
+        before = signal.getsignal(signal.SIGINT)
+        during: list[object] = []
+
+        def searching(*_: object, **__: object) -> object:
+            during.append(signal.getsignal(signal.SIGINT))
+            raise EngineError("enough")
+
+        monkeypatch.setattr(place, searching)
+        assert shell(*command).line == "arena: enough"
+        assert during == [signal.SIG_DFL]
+        assert signal.getsignal(signal.SIGINT) is before
+
 
 class TestTheProgram:
     def test_its_version(self, shell: Shell) -> None:
@@ -318,15 +353,79 @@ class TestTheProgram:
             inner = {name: command.get_command(None, name) for name in command.list_commands(None)}
             return [leaf for name, each in inner.items() for leaf in leaves(each, (*path, name))]
 
-        shown = [(path, each) for path, each in leaves(get_command(app), ()) if not each.hidden]
+        root = get_command(app)
+        groups = [(), ("bench",), ("explain",)]
+        for path in groups:
+            group = root.get_command(None, path[0]) if path else root
+            assert f"Example: arena {' '.join(path)}" in group.help, path
+        shown = [(path, each) for path, each in leaves(root, ()) if not each.hidden]
         assert len(shown) >= 10
         for path, command in shown:
             assert f"Example: arena {' '.join(path)}" in command.help, path
 
     def test_a_command_that_is_not_there(self, shell: Shell) -> None:
         outcome = shell("sreve")
+        assert (outcome.code, outcome.line) == (2, "arena: no such command 'sreve' (see arena -h)")
+
+    @pytest.mark.parametrize(
+        ("command", "line"),
+        [
+            (("serve",), "missing argument 'CONFIG' (see arena serve -h)"),
+            (("bench", "nope"), "no such command 'nope' (see arena bench -h)"),
+            (("standings", "--nope"), "no such option: --nope (see arena standings -h)"),
+            (("replay", "g1", "--ply", "-1"), "invalid value for '--ply': "),
+            (("serve", "c.toml", "--port", "70000"), "invalid value for '--port': "),
+            (("admin",), "missing argument 'COMMAND'. Choose from: status, pause, "),
+        ],
+    )
+    def test_a_command_line_that_cannot_be_is_one_line(
+        self, shell: Shell, command: tuple[str, ...], line: str
+    ) -> None:
+        outcome = shell(*command)
         assert outcome.code == 2
-        assert "No such command 'sreve'" in outcome.err
+        assert outcome.line.startswith(f"arena: {line}")
+        assert outcome.line.endswith(" -h)")
+
+    @pytest.mark.parametrize("command", [(), ("bench",), ("explain",)])
+    def test_without_a_command_it_is_told_what_there_is(self, shell: Shell, command: tuple[str, ...]) -> None:
+        outcome = shell(*command)
+        assert (outcome.code, outcome.out) == (2, "")
+        assert outcome.err.startswith(f"Usage: {' '.join(('arena', *command))} ")
+        assert "Example: arena " in outcome.err
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+    def test_output_that_finds_no_room_is_one_line(self, here: Path) -> None:
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(
+                [*ARENA, "standings"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            )
+        assert done.returncode == 1
+        assert done.stderr == "arena: the output cannot be written: No space left on device\n"
+
+    @pytest.mark.parametrize(
+        ("ended", "code"),
+        [(KeyboardInterrupt(), 130), (BaseExceptionGroup("trio", [KeyboardInterrupt()]), 130)],
+    )
+    def test_an_interrupted_command_says_nothing(
+        self, shell: Shell, monkeypatch: pytest.MonkeyPatch, ended: BaseException, code: int
+    ) -> None:
+        def command(*_: object, **__: object) -> None:
+            raise ended
+
+        monkeypatch.setattr("arena_server.cli.results.open_results", command)
+        outcome = shell("standings")
+        assert (outcome.code, outcome.out, outcome.err) == (code, "", "")
+
+    def test_a_group_with_a_fault_of_ours_in_it_is_not_hushed_up(
+        self, shell: Shell, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def command(*_: object, **__: object) -> None:
+            raise BaseExceptionGroup("trio", [KeyboardInterrupt(), ZeroDivisionError()])
+
+        monkeypatch.setattr("arena_server.cli.results.open_results", command)
+        monkeypatch.setattr(sys, "argv", ["arena", "standings"])
+        with pytest.raises(BaseExceptionGroup, match="trio"):
+            main()
 
     @pytest.mark.parametrize(
         ("library", "extra"),

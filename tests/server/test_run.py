@@ -89,6 +89,26 @@ async def test_a_server_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyP
         await run(server(code), audience)
 
 
+def told_to_stop(answer: str) -> str:
+    """A server that has its tournament interrupted before it listens; `answer` is what SIGTERM does to it."""
+    return (
+        f"import os, signal, sys; signal.signal(signal.SIGTERM, {answer}); "
+        "os.kill(os.getppid(), signal.SIGINT); signal.pause()"
+    )
+
+
+@pytest.mark.parametrize("answer", ["lambda *_: sys.exit(0)", "lambda *_: sys.exit(130)", "signal.SIG_DFL"])
+async def test_a_server_that_is_told_to_stop_before_it_listens(answer: str) -> None:
+    """Its ways to leave, as early as that, are no failure of its own."""
+    audience = Audience()
+    assert not await run(server(told_to_stop(answer)), audience)
+    assert audience.said == ["stopping: running games are void, results so far are kept"]
+
+
+async def test_a_server_that_fails_while_it_is_told_to_stop_is_quoted() -> None:
+    assert await failure(told_to_stop("lambda *_: sys.exit('arena: the disk is full')")) == "the disk is full"
+
+
 async def test_bots_hear_where_to_play(tmp_path: Path) -> None:
     """The server waits for the bot's word, which it can only have from command line and environment."""
     said = tmp_path / "said"

@@ -224,11 +224,16 @@ class TestRefusals:
         assert (outcome.code, outcome.line) == (2, "arena: --logs: taken: cannot be made: File exists")
 
     def test_what_the_server_refuses_is_told_in_its_words(self, tmp_path: Path) -> None:
+        bots = program("mine", HONEST) + program("other", HONEST)
+        outcome = play(tmp_path, contest(bots=bots), "--host", "a b")
+        assert outcome.code == 1
+        assert outcome.line == "arena: cannot listen on a b:0: Name or service not known"
+
+    def test_a_database_that_is_none(self, tmp_path: Path) -> None:
         (tmp_path / "arena.db").write_bytes(b"not a database, just text" * 100)
         outcome = play(tmp_path, contest(bots=engines("dummy", "random")))
         assert outcome.code == 1
-        last = outcome.err.splitlines()[-1]
-        assert last.startswith("arena: arena.db: the database is damaged (file is not a database)")
+        assert outcome.line.startswith("arena: arena.db: the database is damaged (file is not a database)")
 
 
 class TestInterrupted:

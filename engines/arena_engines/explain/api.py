@@ -41,13 +41,13 @@ def tree(
     The position is `state` (as STATE prints it, with the pictures of `sequence` in games that have
     them), or the deal of `seed`.
     """
-    rules = _rules(game, options)
+    rules = make_game(game, options, strangers=False)
     return games.game_tree(rules, _position(rules, state, sequence, seed), depth, method).picture
 
 
 def whole(game: str, options: Mapping[str, object], *, state: str | None = None) -> Picture:
     """The whole tree of a small game, won and lost positions marked: for disc, the figure of seed 000."""
-    rules = _rules(game, options)
+    rules = make_game(game, options, strangers=False)
     return games.whole_tree(rules, _position(rules, state, "", 0))
 
 
@@ -64,7 +64,7 @@ def strategy(
 
     Raises EngineError if it cannot, unless everything is drawn.
     """
-    rules = _rules(game, options)
+    rules = make_game(game, options, strangers=False)
     if not 1 <= seat <= rules.seats or rules.seats != 2:
         raise EngineError(f"seat={seat}: a strategy is drawn for seat 1 or 2 of a game for two")
     position = _position(rules, state, "", 0)
@@ -112,17 +112,6 @@ def integral(text: str, variable: str = "x") -> tuple[Picture, str]:
 def example(method: Method = "alphabeta") -> Picture:
     """The alpha-beta example of seed 004."""
     return examples.seed_example(method).picture
-
-
-def _rules(game: str, options: Mapping[str, object]) -> Game[Any]:
-    """The game with its options, those it does not have refused: here they are a person's mistakes."""
-    rules = make_game(game, options)
-    strangers = sorted(set(options) - rules.OPTIONS)
-    if strangers:
-        raise EngineError(
-            f"{game} has no option {strangers[0]!r}; it has: {', '.join(sorted(rules.OPTIONS))}"
-        )
-    return rules
 
 
 def _position(rules: Game[Any], state: str | None, sequence: str, seed: int) -> Any:

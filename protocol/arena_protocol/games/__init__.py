@@ -18,11 +18,17 @@ FLAGSHIP = Insertion.name
 GAMES: dict[str, type[Game[Any]]] = {game.name: game for game in (Insertion, Xo, TicTacToe, Disc, LastCoin)}
 
 
-def make_game(name: str, options: Mapping[str, object]) -> Game[Any]:
+def make_game(name: str, options: Mapping[str, object], *, strangers: bool = True) -> Game[Any]:
     """Build a game by its name. Raises GameError for an unknown name or an impossible option.
 
-    A client builds the game of a GAME line by `make_game(game, {**options, "seats": seats})`.
+    A client builds the game of a GAME line by `make_game(game, {**options, "seats": seats})`: there an
+    option that nobody here knows is a newer server's. Where it would be a person's mistake, without
+    `strangers` it is refused.
     """
     if name not in GAMES:
         raise GameError(f"no game {name!r}; this version has: {', '.join(sorted(GAMES))}")
+    known = GAMES[name].OPTIONS
+    for stranger in sorted(options.keys() - known):
+        if not strangers:
+            raise GameError(f"{name} has no option {stranger!r}; it has: {', '.join(sorted(known))}")
     return GAMES[name].from_options(options)

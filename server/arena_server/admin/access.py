@@ -109,6 +109,8 @@ def find_access(
     if connect is not None and token is not None:
         return Access(connect, token)
     path = _find(database, contest)
+    if path is None and connect is not None:
+        raise ConfigError(f"--connect: the server's token is needed too: set {TOKEN_VARIABLE}")
     if path is None:
         raise ArenaError(
             f"{database}: no server with an admin port plays here; start it by arena serve --admin-port 0, "

@@ -6,10 +6,13 @@ stderr and a non-zero exit; a traceback is a fault of ours.
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
+
+INTERRUPTED = 130
 
 #: Which extra brings a library that may be missing.
 _EXTRAS = {
@@ -23,6 +26,9 @@ _EXTRAS = {
     "trio": "trio",
     "typer": "server",
 }
+
+#: Where what is printed goes has no room for it, or has gone.
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 #: Errors whose text is for people, by where they live; a module not loaded has raised none.
 _SPOKEN = (
@@ -45,11 +51,18 @@ def main() -> NoReturn:
     try:
         from arena_server.cli.app import app
 
-        app(prog_name="arena")
-        sys.exit(0)
+        sys.exit(app(prog_name="arena", standalone_mode=False) or 0)
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
+    except BaseExceptionGroup as group:
+        # trio wraps what ends its tasks.
+        if group.split(KeyboardInterrupt)[1] is not None:
+            raise
+        sys.exit(INTERRUPTED)
     except Exception as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            error.show()  # type: ignore[attr-defined]
+            sys.exit(2)
         line = spoken(error)
         if line is None:
             raise
@@ -62,11 +75,22 @@ def spoken(error: Exception) -> str | None:
     if isinstance(error, ImportError):
         extra = _missing_extra(error)
         return extra and f'this command needs more than is installed: pip install "insertion-arena[{extra}]"'
+    if isinstance(error, OSError) and error.errno in _NO_ROOM and error.filename is None:
+        return f"the output cannot be written: {error.strerror}"
+    if hasattr(error, "format_message"):
+        return _misused(error)
     for module, name in _SPOKEN:
         kind = getattr(sys.modules.get(module), name, None)
         if kind is not None and isinstance(error, kind):
             return " ".join(str(error).split())
     return None
+
+
+def _misused(error: Any) -> str:
+    """What is wrong with a command line, for which typer takes a paragraph, and where to read on."""
+    text = " ".join(str(error.format_message()).split()).removesuffix(".")
+    path = error.ctx.command_path if error.ctx else "arena"
+    return f"{text[:1].lower()}{text[1:]} (see {path} -h)"
 
 
 def _missing_extra(error: ImportError) -> str | None:

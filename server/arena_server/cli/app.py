@@ -87,7 +87,6 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     name="arena",
     cls=_Commands,
-    help="A contest server for programs that play board games.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     **STYLE,
@@ -111,6 +110,9 @@ def _arena(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
     ] = False,
 ) -> None:
-    """A contest server for programs that play board games."""
+    """A contest server for programs that play board games.
+
+    Example: arena tournament examples/local.toml
+    """
     if context.invoked_subcommand != "serve":
         gc.enable()

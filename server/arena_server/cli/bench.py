@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from arena_server.cli.options import Json, print_json
+from arena_server.cli.options import Json, ends_at_once, print_json
 
 
 def analyse(
@@ -32,7 +32,8 @@ def analyse(
     """
     from arena_engines.analyse import analyse_file, text_table
 
-    analysis = analyse_file(engine, depth, positions, game)
+    with ends_at_once():
+        analysis = analyse_file(engine, depth, positions, game)
     if as_json:
         print_json(analysis)
     else:
@@ -41,7 +42,7 @@ def analyse(
 
 def group() -> typer.Typer:
     """Return the commands of `arena bench`."""
-    about = "Measure search, referee, and the referee under attack."
+    about = "Measure search, referee, and the referee under attack.\n\nExample: arena bench search --depth 5"
     app = typer.Typer(help=about, no_args_is_help=True, rich_markup_mode=None)
     app.command("search")(search)
     app.command("referee")(referee)
@@ -64,7 +65,8 @@ def search(
     """
     from arena_engines.bench import search_bench, text_table
 
-    measured = search_bench(engine, depth, rival, rival_depth)
+    with ends_at_once():
+        measured = search_bench(engine, depth, rival, rival_depth)
     if as_json:
         print_json(measured)
     else:

@@ -51,6 +51,8 @@ class Display:
         self._name = name
         self._console = console or Console(stderr=True, highlight=False)
         self._live: Live | None = None
+        #: Whether the contest has begun: the server has reported of it.
+        self.begun = False
         self._speed = Speed()
         self._bar = Progress(
             TextColumn("{task.description}"),
@@ -92,6 +94,7 @@ class Display:
 
     def report(self, progress: dict[str, Any]) -> None:
         """Show how far the contest is; `progress` is a report of the server."""
+        self.begun = True
         now = time.monotonic()
         speed = self._speed.at(now, progress["plies"])
         self._bar.update(self._task, completed=progress["done"], total=progress["total"], speed=speed)

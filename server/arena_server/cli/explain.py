@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from arena_server.cli.options import options_of
+
 if TYPE_CHECKING:
     from arena_engines.andor.strategies import Goal
     from arena_engines.explain import Picture
@@ -45,7 +47,7 @@ def tree(
     """
     from arena_engines.explain import api
 
-    options = _options(settings)
+    options = options_of(settings or (), "--set")
     show(
         api.tree(
             game, options, state=state, sequence=sequence, seed=seed, depth=depth, method=_method(minimax)
@@ -61,7 +63,7 @@ def whole(game: GameName, settings: Settings = None, state: State = None, svg: S
     """
     from arena_engines.explain import api
 
-    show(api.whole(game, _options(settings), state=state), svg)
+    show(api.whole(game, options_of(settings or (), "--set"), state=state), svg)
 
 
 def strategy(
@@ -82,7 +84,7 @@ def strategy(
     from arena_engines.explain import api
 
     goal: Goal = "draw" if draw else "win"
-    options = _options(settings)
+    options = options_of(settings or (), "--set")
     show(api.strategy(game, options, seat=seat, goal=goal, state=state, everything=everything), svg)
 
 
@@ -141,23 +143,12 @@ def _method(minimax: bool) -> Method:
     return "minimax" if minimax else "alphabeta"
 
 
-def _options(settings: list[str] | None) -> dict[str, object]:
-    """The options of a game. Raises ConfigError for one without a value."""
-    from arena_server.errors import ConfigError
-
-    options: dict[str, object] = {}
-    for setting in settings or ():
-        key, equals, value = setting.partition("=")
-        if not key or not equals or not value:
-            raise ConfigError(f"--set: expected KEY=VALUE, got {setting!r}")
-        options[key] = value
-    return options
-
-
 def group() -> typer.Typer:
     """Return the commands of `arena explain`."""
     app = typer.Typer(
-        help="Draw search trees, whole games and reductions.", no_args_is_help=True, rich_markup_mode=None
+        help="Draw search trees, whole games and reductions.\n\nExample: arena explain whole disc",
+        no_args_is_help=True,
+        rich_markup_mode=None,
     )
     for command in (tree, whole, strategy, hanoi, integral, example):
         app.command(command.__name__)(command)

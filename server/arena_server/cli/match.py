@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from arena_engines import match as games
-from arena_server.cli.options import Json, print_json
+from arena_server.cli.options import Json, ends_at_once, options_of, print_json
 from arena_server.durations import parse_duration
 from arena_server.errors import ConfigError
 
@@ -60,11 +60,12 @@ def command(
         "seed": seed,
         "progress": _say,
     }
-    if len(engines) == 2:
-        answer = games.match(*engines, sprt=margin if sprt else None, **setting)
-        text = games.text_table
-    else:
-        answer, text = games.league(engines, **setting), cross_table
+    with ends_at_once():
+        if len(engines) == 2:
+            answer = games.match(*engines, sprt=margin if sprt else None, **setting)
+            text = games.text_table
+        else:
+            answer, text = games.league(engines, **setting), cross_table
     print_json(answer) if json else typer.echo(text(answer))
 
 
@@ -73,21 +74,10 @@ def clock_of(text: str) -> int:
     try:
         milliseconds = parse_duration(text)
     except ValueError as error:
-        raise ConfigError(f"--clock: {error}") from error
+        raise ConfigError(f"--clock: {error}, got {text!r}") from error
     if not milliseconds:
         raise ConfigError("--clock: expected a duration of at least 1ms")
     return milliseconds
-
-
-def options_of(given: list[str]) -> dict[str, object]:
-    """The options of a game given as KEY=VALUE. Raises ConfigError."""
-    options: dict[str, object] = {}
-    for pair in given:
-        key, equals, value = pair.partition("=")
-        if not (key and equals and value):
-            raise ConfigError(f"--option: expected KEY=VALUE, got {pair!r}")
-        options[key] = value
-    return options
 
 
 def _say(answer: Mapping[str, Any]) -> None:

@@ -1,8 +1,11 @@
-"""Arguments and options that several commands share, and the helpers to write JSON."""
+"""Arguments and options that several commands share, and what they have in common."""
 
 from __future__ import annotations
 
 import json
+import signal
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,6 +26,32 @@ ContestChoice = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
+
+
+def options_of(given: Iterable[str], flag: str = "--option") -> dict[str, object]:
+    """The options of a game, given as KEY=VALUE by `flag`. Raises ConfigError."""
+    from arena_server.errors import ConfigError
+
+    options: dict[str, object] = {}
+    for pair in given:
+        key, equals, value = pair.partition("=")
+        if not (key and equals and value):
+            raise ConfigError(f"{flag}: expected KEY=VALUE, got {pair!r}")
+        options[key] = value
+    return options
+
+
+@contextmanager
+def ends_at_once() -> Iterator[None]:
+    """Let ctrl-C end the process even amid a compiled search, which answers no signal of Python's.
+
+    For commands that leave nothing behind: nothing of ours runs after it.
+    """
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def print_json(value: Any) -> None:

@@ -19,7 +19,8 @@ from arena_engines.table import Table, TableEngine
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game
 from arena_server.cli.drawing import Scene, draw
-from arena_server.cli.match import clock_of, options_of
+from arena_server.cli.match import clock_of
+from arena_server.cli.options import ends_at_once, options_of
 from arena_server.errors import ConfigError
 
 HELP = "Type a move, or: hint, moves, help, quit."
@@ -107,7 +108,7 @@ def command(
 
     Example: arena play insertion --against greedy --option plies=20
     """
-    rules = make_game(game, options_of(option or []))
+    rules = make_game(game, options_of(option or []), strangers=False)
     if seat > rules.seats:
         raise ConfigError(f"--seat: {game} has {rules.seats} seats, got {seat}")
     deal = rules.deal(randbelow(2**63) if seed is None else seed)
@@ -115,7 +116,8 @@ def command(
     person = Person(engines[seat - 1], against, deal, color=color and sys.stdout.isatty())
     players: list[Player] = [*engines[: seat - 1], person, *engines[seat:]]
     try:
-        played = play_game(rules, deal, players, None if clock is None else clock_of(clock))
+        with ends_at_once():
+            played = play_game(rules, deal, players, None if clock is None else clock_of(clock))
     except Leave:
         typer.echo("you left the game")
         return

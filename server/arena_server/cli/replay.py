@@ -33,13 +33,16 @@ def command(
 
     Example: arena replay g1 --contest local --delay 0.2
     """
-    from arena_protocol.record import decode
+    from arena_protocol.record import RecordError, decode
     from arena_server.cli.drawing import frames
     from arena_server.cli.results import read_file
     from arena_server.errors import StoreError
 
     data = read_file(Path(game)) if Path(game).is_file() else _stored(game, contest, database)
-    record = decode(data)
+    try:
+        record = decode(data)
+    except RecordError as error:
+        raise StoreError(f"{game}: {error}") from None
     terminal = is_terminal()
     wanted = list(frames(record, color=color and terminal))
     if ply is not None:

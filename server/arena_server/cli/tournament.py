@@ -55,6 +55,7 @@ def command(
     from arena_server.cli.table import plain_standings, print_standings
     from arena_server.config.load import load_contest
     from arena_server.errors import ConfigError
+    from arena_server.store.probe import probe
     from arena_server.store.reader import Results
     from arena_server.store.url import database_of
     from arena_server.tournament.run import Tournament, run
@@ -66,6 +67,8 @@ def command(
         )
     _check_bots(file, config)
     _make_folder(logs)
+    where = database_of(database)
+    probe(where)
     bots = [_local(bot, file) for bot in file.bot if bot.is_local]
     listen = ["--port", str(port), *(["--host", host] if host is not None else [])]
     server = [
@@ -86,7 +89,9 @@ def command(
     with Display(file.contest.name) as display:
         _warm_up(file, display)
         whole = asyncio.run(run(tournament, display))
-    with Results(database_of(database)) as results:
+    if not (whole or display.begun):
+        raise typer.Exit(INTERRUPTED)
+    with Results(where) as results:
         contest = results.contest(file.contest.name)
         if as_json:
             print_json(plain_standings(results, contest))

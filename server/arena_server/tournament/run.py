@@ -26,6 +26,9 @@ START_S = 60.0
 #: What it may take to end in good order once asked to: its own limits, and a little more.
 STOP_S = 40.0
 
+#: How a server ends that is told to before it could listen.
+EARLY_ENDS = (0, 128 + signal.SIGINT, -signal.SIGINT, -signal.SIGTERM)
+
 LISTENING = "listening on "
 #: No bot can be called so: a name has no blank.
 SERVER_LOG = "the server.log"
@@ -82,7 +85,11 @@ async def run(tournament: Tournament, audience: Audience) -> bool:
         if not serving.done():
             serving.cancel()
             raise ArenaError(f"the server did not stop within {STOP_S:.0f} s and was killed")
-        await serving
+        try:
+            await serving
+        except ArenaError:
+            if not interrupted.is_set() or await server.wait() not in EARLY_ENDS:
+                raise
         return not interrupted.is_set()
     finally:
         await server.end()
