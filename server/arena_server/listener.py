@@ -20,7 +20,7 @@ from arena_server.sockets import set_up_accepted
 ACCEPTS_A_TURN = 2
 #: So many may come at once, as the bots of a contest do, and so many a second for ever: a flood of
 #: them waits in the backlog, where it costs nobody anything.
-CROWD = 4_000
+CROWD = 1_000
 ACCEPTS_A_SECOND = 500
 #: How long to leave the backlog alone when the system has no descriptor left.
 PAUSE_S = 0.1
