@@ -8,7 +8,11 @@ import pytest
 
 from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.master.engine import Master
+from arena_engines.insertion.master.root import FIRST
+from arena_engines.insertion.master.workspace import PLAN, SPOILING, Weights, Workspace
 from arena_engines.insertion.minimax import Minimax
+from arena_protocol.games.insertion.rules import distinct_moves, play
+from arena_protocol.games.insertion.text import Planes, parse_board
 
 if TYPE_CHECKING:
     from tests.engines.conftest import Case
@@ -35,6 +39,37 @@ def test_analysis_equals_minimax(cases: list[Case], master: Master) -> None:
     for case in cases[::8]:
         ours = master.analyse(case.board, case.visible, 4)
         assert ours[:2] == minimax.analyse(case.board, case.visible, 4)[:2], case
+
+
+@pytest.mark.parametrize("weights", [SPOILING, Weights(mine=900, theirs=-400, fell=30), Weights(0, -7, 5)])
+@pytest.mark.parametrize("depth", [2, 4])
+def test_a_search_by_any_weights_finds_what_minimax_finds(
+    cases: list[Case], weights: Weights, depth: int
+) -> None:
+    work = Workspace(table_bits=8)
+    for case in cases[:: 3 * depth]:
+        planes = parse_board(case.board)
+        work.forget()
+        work.write(PLAN, 0, case.visible[:depth], [1 - ply % 2 for ply in range(depth + 1)], weights)
+        work.clear()
+        move = work.decide(planes, PLAN, 0, range(1, depth + 1), FIRST)
+        assert (move, work.value) == minimax(planes, case.visible[:depth], weights), case
+
+
+def minimax(planes: Planes, pictures: str, weights: Weights, mine: bool = True) -> tuple[int, int]:
+    """Return the first best move and its value, by every move of every ply."""
+    best: tuple[int, int] | None = None
+    distinct = distinct_moves(*planes)
+    for move in range(1, 16):
+        if distinct >> move & 1:
+            p0, p1, p2, removed, fell, _ = play(*planes, move, int(pictures[0]))
+            value = removed * (weights.mine if mine else weights.theirs) + fell * weights.fell
+            if pictures[1:]:
+                value += minimax((p0, p1, p2), pictures[1:], weights, not mine)[1]
+            if best is None or (value > best[1] if mine else value < best[1]):
+                best = move, value
+    assert best
+    return best
 
 
 def test_the_same_board_before_other_pictures_is_another_position(cases: list[Case], master: Master) -> None:

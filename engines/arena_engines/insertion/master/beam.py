@@ -14,6 +14,7 @@ how that seat values things), clocks.
 from __future__ import annotations
 
 from arena_engines.compiled import outlined
+from arena_engines.insertion.master.children import Memory, expand, look
 from arena_engines.insertion.master.layout import (
     BEAM_LEVEL,
     BEST,
@@ -51,8 +52,8 @@ from arena_engines.insertion.master.layout import (
     WIDE,
 )
 from arena_engines.insertion.master.root import decide
-from arena_engines.insertion.master.tree import Memory, expand, look, mix, search
-from arena_protocol.games.insertion.rules import play
+from arena_engines.insertion.master.tree import mix, search
+from arena_protocol.games.insertion.rules import MOVES, play
 
 HALF = (1 << 25) - 1
 #: Buckets of the selection of the best states.
@@ -164,7 +165,8 @@ def beam(  # noqa: C901 - compiled together with all below it, so kept in one pi
     """Return the first move of the best plan found with this width, over `plies` plies that are known.
 
     `plan` is the record of the ply to move, in the view of the opponent's model; `mine` is the way from
-    there to the own view. The opponent replies as it would after a search of `reply_depth` plies. A plan
+    there to the own view. The opponent replies as it would after a search of `reply_depth` plies, or, if
+    that is 0, by chance: by another one with another salt. A plan
     ends where less than `leaf` plies are left for the search that values it. FIRSTS tells the best of all
     plans by their first move; a move whose plans were dropped keeps what it had. STOP set: 0.
     """
@@ -178,8 +180,11 @@ def beam(  # noqa: C901 - compiled together with all below it, so kept in one pi
     salt = mem[SALT]
     gone = 0
     while gone < plies and (gone == 0 or gone + 1 + leaf <= plies):
+        if mem[STOP]:
+            return 0
         theirs = plan + (gone + 1) * RECORD
         own = theirs + mine - RECORD
+        answered = plies - gone > 1
         depth = min(reply_depth, plies - gone - 1)
         # 1. Every move of every state, and the reply to it.
         for i in range(FINDER_SIZE):
@@ -203,10 +208,12 @@ def beam(  # noqa: C901 - compiled together with all below it, so kept in one pi
                 first = mem[state + 1] >> 25
                 if gone == 0:
                     first = lane + 1
-                if depth > 0:
+                if answered:
                     move = 6
-                    if not mem[theirs + FORCED]:
-                        key = mix(q0, q1, q2, theirs, salt | REPLY | depth << 12)
+                    key = mix(q0, q1, q2, theirs, salt | REPLY | depth << 12)
+                    if depth == 0:
+                        move = 1 + (key >> 20 & HALF) % MOVES
+                    elif not mem[theirs + FORCED]:
                         move = recall(key, mem)
                         if move == NONE:
                             low = max(depth - 2, min(depth, 3))
@@ -218,7 +225,7 @@ def beam(  # noqa: C901 - compiled together with all below it, so kept in one pi
                     q0, q1, q2, removed, falls, _ = play(q0, q1, q2, move, mem[theirs + COLOUR])
                     path -= removed * mem[own + RECORD + CELL] + falls * mem[own + RECORD + FELL]
                 add_child(q0 | q1 << 25, q2, first, path, mem)
-        gone += 2 if depth > 0 else 1
+        gone += 2 if answered else 1
         # 2. What every child is worth: its path and what is seen from there.
         bred = mem[BRED]
         own = plan + mine + gone * RECORD

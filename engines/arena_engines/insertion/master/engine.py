@@ -21,7 +21,7 @@ from typing import ClassVar
 from arena_engines.engine import Analysis, Engine, Parameter, Situation
 from arena_engines.insertion.fixed_depth import task_of
 from arena_engines.insertion.master.follower import Follower
-from arena_engines.insertion.master.minds import Mind
+from arena_engines.insertion.master.minds import CHANCE, Mind
 from arena_engines.insertion.master.planner import (
     IMPOSSIBLE,
     Quest,
@@ -48,6 +48,10 @@ from arena_protocol.games.insertion.rules import play
 
 #: A model is planned against once it is right this often; below, guarding scores more (docs/engines.md).
 BELIEF = 0.5
+#: An opponent that no model foretells even so often plays by chance.
+DISBELIEF = 0.25
+#: Plans against chance look so far.
+CHANCE_PLIES = 8
 #: With fewer pictures in sight the ones behind them are drawn, and plans averaged over the draws.
 FORESIGHT = 8
 #: So many are drawn: more tell of games that will not be; beside a zombie there is less to go wrong.
@@ -58,6 +62,8 @@ LEARNING = 0.15
 #: With less than so many seconds for a move there is no planning.
 HASTE = 0.002
 
+#: A position to warm up with: board, pictures, plies.
+FIRST_SIGHT = ("51436/26245/53163/41624/36251", "1425361425", 7)
 #: An analysis of n plies uses a table of 2**(this + n) pairs of entries.
 TABLE_BITS = 4
 
@@ -81,8 +87,9 @@ class Master(Engine):
     )
 
     def warm_up(self) -> None:
-        """Compile or load the kernel."""
+        """Compile or load the kernel, and search once: the first search has all code and memory to fetch."""
         self._follower  # noqa: B018 - the look-up compiles
+        self.analyse(*FIRST_SIGHT)
 
     @cached_property
     def _works(self) -> tuple[Workspace, ...]:
@@ -131,7 +138,10 @@ class Master(Engine):
         """Return the move of the best plan; 0 if there was no time for any."""
         game = self._follower
         ahead = min(situation.plies_left - game.known, ALONE_AHEAD if game.alone else AHEAD)
-        if ahead > 0 and game.known < FORESIGHT:
+        if mind == CHANCE:
+            quest = quest._replace(known=min(quest.known, CHANCE_PLIES))
+            ahead = 0
+        if mind == CHANCE or (ahead > 0 and game.known < FORESIGHT):
 
             def gambled(thread: int, work: Workspace) -> list[int]:
                 draw = partial(self._draw, situation, thread)
@@ -165,6 +175,8 @@ class Master(Engine):
         if situation.seats != 2 or self.values["model"] == WORST:
             return None
         if self.values["model"] == SEEN:
+            if minds.trust < DISBELIEF:
+                return CHANCE
             return minds.best if minds.trust >= BELIEF else None
         return Mind(OWN_MIND if self.values["model"] == MINE_ONLY else SPOILING_MIND, 5)
 

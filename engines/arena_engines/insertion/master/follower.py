@@ -144,10 +144,14 @@ class Follower:
             self._written = len(pictures)
 
     def imagine(self, situation: Situation, pictures: str, work: Workspace) -> None:
-        """Write pictures behind those in sight into one workspace; the next ones replace them."""
+        """Write pictures behind those in sight into one workspace; the next ones replace them.
+
+        What was found before is void, and so are the moves of chance: also without any picture.
+        """
         self._imagined = True
         work.forget()
-        self._views(situation, self._written, pictures, (work,))
+        if pictures:
+            self._views(situation, self._written, pictures, (work,))
 
     def _forget(self) -> None:
         self._imagined = False

@@ -7,8 +7,8 @@ what is asked for when.
 from __future__ import annotations
 
 from arena_engines.insertion.master.beam import beam
+from arena_engines.insertion.master.children import Memory
 from arena_engines.insertion.master.root import decide
-from arena_engines.insertion.master.tree import Memory
 
 DECIDE, BEAM = 0, 1
 SIGNATURE = "int64(int64, int64, int64, int64, int64, int64, int64, int64, int64, int64, int64[::1])"

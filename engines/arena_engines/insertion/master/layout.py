@@ -3,7 +3,7 @@
     0          REGISTERS   the words below: orders to the kernels and what they found
     8192       PLANS       VIEWS views of the game x 256 plies x 48 words; a search at a ply gets the
                            offset of that ply's record, and the next ply's is RECORD words on
-    at LEVELS  scratch     32 levels x 144 words: the fifteen children of one node, lane by lane
+    at LEVELS  scratch     32 levels x 288 words: the fifteen children of one node, lane by lane
     at FIELD   the beam    states of two generations, and a table that finds equal boards
     at TABLE   the transposition table, two words an entry, to the end of the array
 
@@ -47,6 +47,7 @@ CELL = 1  # what a removed cell is worth to the mover
 FELL = 2  # what a picture pushed off the board is worth to the mover
 FORCED = 3  # 1: a zombie, its only move is 6
 FLIP = 4  # -1: the next ply is the other side's; 1: the same side's
+LAST_CUT = 5  # the last move that cut here as the last ply but one
 HISTORY = 16  # 16 words: how often the move of a lane cut here
 KILLERS = 32  # 16 words: the last move that cut here, by the lane of the move before it
 KEPT = 5  # so many words of a record stand; the rest is forgotten with the game
@@ -54,13 +55,15 @@ KEPT = 5  # so many words of a record stand; the rest is forgotten with the game
 # One level: planes, sight, gain and sort key of the children; lane = move - 1. Lanes beyond the
 # fifteenth hold what vector code leaves there.
 LEVELS = PLANS + VIEWS * VIEW
-LEVEL = 144
+LEVEL = 288
 P0 = 0
 P1 = 24
 P2 = 48
 SIGHT = 72
 GAIN = 96
 KEY = 120
+# and the same of the boards behind one reply to all of them.
+REPLY = 144
 ROOT_LEVEL = 31
 BEAM_LEVEL = 30
 

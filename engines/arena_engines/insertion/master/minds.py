@@ -36,6 +36,10 @@ PRIOR_HITS, PRIOR_MOVES = 1.5, 3.0
 HEAD_START = 0.5
 
 
+#: The mind that nobody needs to foretell: any of the fifteen moves, each equally likely.
+CHANCE = Mind(OWN_MIND, 0)
+
+
 class Minds:
     """Keeps the score of every mind over one game."""
 

@@ -8,6 +8,16 @@ It must not know: clocks, text, models of opponents (a view of the plans is one)
 from __future__ import annotations
 
 from arena_engines.compiled import outlined
+from arena_engines.insertion.master.children import (
+    LANES,
+    OFFSETS,
+    SET,
+    Memory,
+    expand,
+    look,
+    sort_keys,
+    top_key,
+)
 from arena_engines.insertion.master.layout import (
     BEST,
     COLOUR,
@@ -31,17 +41,7 @@ from arena_engines.insertion.master.layout import (
     VALUE,
     WIDE,
 )
-from arena_engines.insertion.master.tree import (
-    LANES,
-    OFFSETS,
-    SET,
-    Memory,
-    expand,
-    look,
-    search,
-    sort_keys,
-    top_key,
-)
+from arena_engines.insertion.master.tree import search
 from arena_protocol.games.insertion.rules import count
 
 #: What is wanted of a decision.
