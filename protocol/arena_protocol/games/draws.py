@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
-from itertools import count
+from itertools import chain, count
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -17,8 +17,8 @@ T = TypeVar("T")
 
 def draw_bytes(label: str, seed: int) -> Iterator[int]:
     """The endless bytes of one seed; `label` is the game's name."""
-    for block in count():
-        yield from sha256(f"{label}:{seed}:{block}".encode("ascii")).digest()
+    blocks = (sha256(f"{label}:{seed}:{block}".encode("ascii")).digest() for block in count())
+    return chain.from_iterable(blocks)
 
 
 def draw_below(draws: Iterator[int], n: int) -> int:

@@ -192,7 +192,7 @@ def _look_at_folder(folder: Path, verdict: Verdict) -> None:
 
 def _read_chain(folder: Path) -> tuple[bytes, list[tuple[str, bytes]]]:
     """Head, and games with their values, of an exported chain. Raises StoreError."""
-    from arena_server.core.hall import number_of
+    from arena_server.core.ids import number_of
     from arena_server.errors import StoreError
 
     path = folder / CHAIN_FILE

@@ -7,9 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from arena_protocol.record import GameRecord
 from arena_server.core.journal import Entry
+
+#: What marks a PING by which lag is measured, and a portion of what is told late: no game is called so.
+PING_TAKEN: Final = ""
+PORTION_TAKEN: Final = "*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +34,8 @@ class Send:
     """Write `data` (whole lines) to `conn`.
 
     `turn` marks a TURN as (game id, ply): once its last byte is handed to the socket the
-    shell answers with the event Handed, for the mover's clock runs from there. A PING by
-    which lag is measured is marked as ("", number), and answered in the same way.
+    shell answers with the event Handed, for the mover's clock runs from there. So it does for
+    (PING_TAKEN, number) and (PORTION_TAKEN, 0).
     """
 
     conn: int

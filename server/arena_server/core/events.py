@@ -50,7 +50,7 @@ class Lost:
 class Handed:
     """The TURN of this ply was handed to the socket: its clock runs from `at`.
 
-    With an empty `game_id` it is the PING of number `ply`.
+    Or what else was marked: `game_id` and `ply` are the mark, see `effects.Send`.
     """
 
     conn: int

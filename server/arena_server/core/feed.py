@@ -1,7 +1,7 @@
 """What spectators may see of one game, line by line, each with the moment it was said.
 
-A line is shown once the contest's delay has passed; a newcomer's snapshot is all that is
-shown already. It must not know: who watches, connections, the order of play.
+A line is shown once the contest's delay has passed. It must not know: who watches, connections,
+the order of play.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 class Feed:
     """The lines of one game for spectators, oldest first."""
 
-    __slots__ = ("_lines", "_shown", "_tag", "closed", "game_id")
+    __slots__ = ("_lines", "_tag", "closed", "game_id", "shown")
 
     def __init__(self, game_id: str) -> None:
         self.game_id = game_id
@@ -18,7 +18,8 @@ class Feed:
         self.closed = False
         self._tag = f" game={game_id}\n".encode("ascii")
         self._lines: list[tuple[int, bytes, bool]] = []
-        self._shown = 0
+        #: So many lines are shown.
+        self.shown = 0
 
     def say(self, now: int, line: bytes) -> None:
         """Add a line that names its game itself."""
@@ -33,23 +34,24 @@ class Feed:
         self.say(now, line)
         self.closed = True
 
-    def show(self, until: int) -> bytes:
-        """Show what was said up to the moment `until`; returns what was not shown before."""
-        begin = self._shown
-        while self._shown < len(self._lines) and self._lines[self._shown][0] <= until:
-            self._shown += 1
-        return self._text(begin)
+    def show(self, until: int) -> None:
+        """Show what was said up to the moment `until`."""
+        while self.shown < len(self._lines) and self._lines[self.shown][0] <= until:
+            self.shown += 1
 
-    def snapshot(self) -> bytes:
-        """All that is shown."""
-        return self._text(0)
+    def read(self, begin: int, size: int) -> tuple[bytes, int]:
+        """What is shown from line `begin` (0, 1, ...) on, and the line to read on from.
 
-    def _text(self, begin: int) -> bytes:
-        return b"".join(
-            line[:-1] + self._tag if shared else line for _, line, shared in self._lines[begin : self._shown]
-        )
+        It ends with the line that makes it `size` bytes or more.
+        """
+        text, line = b"", begin
+        while line < self.shown and len(text) < size:
+            _, said, shared = self._lines[line]
+            text += said[:-1] + self._tag if shared else said
+            line += 1
+        return text, line
 
     @property
     def next(self) -> int | None:
         """The moment at which the first line not shown was said; None if all are shown."""
-        return self._lines[self._shown][0] if self._shown < len(self._lines) else None
+        return self._lines[self.shown][0] if self.shown < len(self._lines) else None

@@ -16,17 +16,21 @@ from arena_server.core.clock import NS_PER_MS
 from arena_server.core.deadlines import Deadlines, Kind
 from arena_server.core.diary import redo
 from arena_server.core.effects import Store
-from arena_server.core.journal import AGAIN, CONTEST, Entry, PastGame
+from arena_server.core.events import Handed
+from arena_server.core.ids import number_of
+from arena_server.core.journal import Entry, PastGame
 from arena_server.core.match import VOID, Match
 from arena_server.core.overview import RunningGame
 from arena_server.core.pairing import Pairer
-from arena_server.core.peer import Outbox, Player
+from arena_server.core.peer import Outbox, Peer, Player
 from arena_server.core.plan import ContestPlan
+from arena_server.core.portions import Portions
 from arena_server.core.progress import Progress
+from arena_server.core.replays import Replays
+from arena_server.core.results import Results
 from arena_server.core.schedule import Pairing, Schedule
 from arena_server.core.setting import Setting
 from arena_server.core.spectators import Spectators
-from arena_server.core.standings import Result, Standings
 from arena_server.core.table import Table
 
 
@@ -43,20 +47,17 @@ class Hall:
     ) -> None:
         names = [player.name for player in players.values() if player.plays]
         self.plan = plan
-        self.spectators = Spectators(plan.spectator_delay_ms * NS_PER_MS, out, deadlines)
+        self._portions = Portions(out, deadlines, plan.handover_ms)
+        self.spectators = Spectators(plan.spectator_delay_ms * NS_PER_MS, self._portions, out, deadlines)
         self._game = game
         self._players = players
         self._out = out
         self._deadlines = deadlines
         self._schedule = Schedule(names, game.seats, plan.games_per_pair)
-        self._standings = Standings(names, plan.scoring)
+        self._results = Results(plan, players, out)
         self._pairer = Pairer(self._schedule, game.seats)
+        self._replays = Replays(self._schedule, self._pairer, out)
         self._tables: dict[int, Table] = {}
-        #: The games that are played again, each by the number of the void one.
-        self._again: dict[int, Pairing] = {}
-        #: The void games that nobody has asked for again.
-        self._void_only: dict[int, Pairing] = {}
-        self._done = self._void = self._plies = 0
 
     @property
     def quiet(self) -> bool:
@@ -71,14 +72,14 @@ class Hall:
         """How far the contest is; the work grows with the number of bots."""
         running = [table.match for table in self._tables.values() if not table.told]
         return Progress(
-            done=self._done,
+            done=self._results.done,
             total=self._schedule.total,
-            void=self._void,
+            void=self._results.void,
             running=len(running),
-            plies=self._plies + sum(len(match.plies) for match in running),
+            plies=self._results.plies + sum(len(match.plies) for match in running),
             connected=connected,
             ended=ended,
-            standings=self._standings.rows(),
+            standings=self._results.standings.rows(),
         )
 
     def running(self) -> tuple[RunningGame, ...]:
@@ -111,12 +112,31 @@ class Hall:
             player.table.quit(player, now)
             self.settle(player.table, now)
 
+    def forget(self, peer: Peer) -> None:
+        """A connection is gone, whoever it was."""
+        self._portions.taken(peer)
+        self.spectators.leave(peer)
+
+    def go_on(self, peer: Peer, now: int) -> None:
+        """The socket has a portion: there may be more to be told."""
+        self._portions.taken(peer)
+        self.spectators.serve(peer, now)
+        if peer.seated is not None:
+            self.settle(peer.seated[1], now)
+
     # -- games
 
     def table(self, game_id: str) -> Table | None:
         """The table of this game, if it is running."""
         table = self._tables.get(number_of(game_id))
         return None if table is None or table.told else table
+
+    def handed(self, peer: Peer, event: Handed) -> None:
+        """A TURN went to the socket of `peer`."""
+        table = self.table(event.game_id)
+        if peer.seated is not None and peer.seated[1] is table:
+            table.handed(peer, peer.seated[0], event.ply, event.at)
+            self.plan_deadline(table)
 
     def pair(self, now: int) -> None:
         """Start every game that can start."""
@@ -135,7 +155,10 @@ class Hall:
         """Seat the players of this game."""
         match = Match(Setting.of(self.plan, self._game, pairing), offered)
         players = tuple(self._players[name] for name in pairing.names)
-        table = self._tables[pairing.number] = Table(pairing.number, match, players, self._out)
+        table = self._tables[pairing.number] = Table(
+            pairing.number, match, players, self._out, self._portions
+        )
+
         self.spectators.open(pairing.number, match.feed)
         return table
 
@@ -145,7 +168,6 @@ class Hall:
         table.flush(now)
         self.spectators.update(table.number, now)
         self.plan_deadline(table)
-        self._deadlines.set((Kind.CATCH_UP, table.number), table.rest)
         if table.match.over and not table.kept:
             table.kept = True
             self._out.add(Store(table.match.setting.game_id, table.match.record()))
@@ -172,18 +194,13 @@ class Hall:
             self.settle(table, now)
         return slow
 
-    def catch_up(self, number: int, now: int) -> None:
-        """Somebody at table `number` can be told more."""
-        self.settle(self._tables[number], now)
-
     # -- games that are broken off
 
     def void(self, table: Table, reason: str, now: int, *, again: bool = True) -> None:
         """Break a running game off, to be played `again` or not; one that is over keeps its result."""
         if table.match.over:
             return
-        pairing = Pairing(table.number, table.match.setting.names, table.match.setting.deal_number)
-        self._void_only[table.number] = pairing
+        self._replays.add(table.number)
         if again:
             self.play_again(table.number)
         self._out.note("warning", "void", game=table.match.setting.game_id, reason=reason, again=again)
@@ -198,18 +215,7 @@ class Hall:
 
     def play_again(self, number: int) -> bool:
         """Have a void game played again. Returns False if there is no such game, or it is so already."""
-        pairing = self._void_only.get(number)
-        if pairing is None:
-            return False
-        new = self._schedule.total + len(self._again) + 1
-        self._out.journal((CONTEST, AGAIN, new, number))
-        self._repeat(new, pairing)
-        return True
-
-    def _repeat(self, new: int, old: Pairing) -> None:
-        del self._void_only[old.number]
-        self._again[old.number] = Pairing(new, old.names, old.deal)
-        self._pairer.again(self._again[old.number])
+        return self._replays.play_again(number)
 
     # -- results
 
@@ -222,7 +228,7 @@ class Hall:
         table.match.tell_result(now)
         match, names = table.match, table.match.setting.names
         faults = tuple((names[fault.seat - 1], str(fault.kind)) for fault in match.faults if fault.seat)
-        self._count(PastGame(table.number, names, match.totals, match.end, len(match.plies), faults))
+        self._results.add(PastGame(table.number, names, match.totals, match.end, len(match.plies), faults))
         self._out.note(
             "info",
             "over",
@@ -232,23 +238,6 @@ class Hall:
             faults=",".join(f"{name}:{kind}" for name, kind in faults),
         )
         self.settle(table, now)
-
-    def _count(self, game: PastGame) -> None:
-        self._plies += game.plies
-        if game.end == VOID:
-            self._void += 1
-            return
-        self._done += 1
-        self._standings.add(Result(game.names, game.totals, game.faults))
-        for name, _ in game.faults:
-            self._players[name].faulty_games += 1
-            self._blame(self._players[name])
-
-    def _blame(self, player: Player) -> None:
-        """Pair a bot no more that has had too many faulty games."""
-        if player.faulty_games - player.forgiven == self.plan.probation:
-            player.barred = True
-            self._out.note("warning", "probation", bot=player.name, games=player.faulty_games)
 
     def bar(self, player: Player) -> None:
         """The organiser has sent `player` away: it is paired no more."""
@@ -266,34 +255,19 @@ class Hall:
 
     def recall(self, results: Iterable[PastGame], again: Mapping[int, int]) -> None:
         """Count what is stored; `again` has the numbers of void games by those that replace them."""
-        for new, old in sorted(again.items()):
-            self._void_only[old] = self._pairing(old)
-            self._repeat(new, self._void_only[old])
+        self._replays.recall(again)
         for game in results:
-            pairing = self._pairing(game.number)
-            self._pairer.started(pairing)
-            if game.end == VOID and game.number not in self._again:
-                self._void_only[game.number] = pairing
-            self._count(game)
-
-    def _pairing(self, number: int) -> Pairing:
-        """The game of this number. Raises LookupError if there is none."""
-        if 0 < number <= self._schedule.total:
-            return self._schedule.pairing(number)
-        return {pairing.number: pairing for pairing in self._again.values()}[number]
+            self._pairer.started(self._replays.pairing(game.number))
+            if game.end == VOID:
+                self._replays.add(game.number)
+            self._results.add(game)
 
     def take_up(self, number: int, entries: list[Entry], now: int) -> None:
         """A game that is not stored goes on where its entries end."""
-        pairing = self._pairing(number)
+        pairing = self._replays.pairing(number)
         self._pairer.started(pairing)
         table = self._open(pairing, now - max(entry[-1] for entry in entries))
         redo(table.match, entries)
         table.match.restart(now)
         self._out.note("info", "taken-up", game=table.match.setting.game_id, plies=len(table.match.plies))
         self.settle(table, now)
-
-
-def number_of(game_id: str) -> int:
-    """The number of the game that is called so; 0 for a word that calls none."""
-    digits = game_id[1:]
-    return int(digits) if game_id[:1] == "g" and digits.isascii() and digits.isdigit() else 0

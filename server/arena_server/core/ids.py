@@ -21,6 +21,17 @@ RESUME_BYTES = 24
 SEED_BITS = 128
 
 
+def game_id(number: int) -> str:
+    """How game `number` of a contest is called; `number_of` reads it back."""
+    return f"g{number}"
+
+
+def number_of(name: str) -> int:
+    """The number of the game that is called so; 0 for a word that calls none."""
+    digits = name[1:]
+    return int(digits) if name[:1] == "g" and digits.isascii() and digits.isdigit() else 0
+
+
 def deal_seed(contest_seed: int, names: Sequence[str], deal: int) -> int:
     """The seed of the `deal`-th (1, 2, ...) board and sequence of these players, in any order."""
     players = ",".join(sorted(names))

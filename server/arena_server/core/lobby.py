@@ -90,7 +90,6 @@ class Lobby:
         if player.plays:
             player.peer, peer.player = peer, player
             player.resume = ids.token_digest(key)
-            player.gone = False
         return Welcome(player.name, self._secret(ids.SESSION_BYTES), key)
 
 

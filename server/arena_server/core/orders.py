@@ -19,7 +19,8 @@ from typing import Final
 
 from arena_server.core.effects import Reply
 from arena_server.core.events import Command
-from arena_server.core.hall import Hall, number_of
+from arena_server.core.hall import Hall
+from arena_server.core.ids import number_of
 from arena_server.core.journal import CONDUCT, CONTEST, GATE
 from arena_server.core.peer import Outbox, Player
 

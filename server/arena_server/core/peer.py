@@ -27,7 +27,7 @@ class Peer:
     """One connection; `player` is None before log-in, and for one who may only watch.
 
     `turn` is a TURN on its way that the socket has not taken yet. `unasked` counts lines
-    outside games. To one who `rests_until` a moment nothing more of its game is told before.
+    outside games. While it is `busy` a portion is on its way to its socket: see `portions.py`.
     """
 
     conn: int
@@ -39,7 +39,13 @@ class Peer:
     chatter: Bucket = field(default_factory=Bucket)
     muted: bool = False
     lag: Lag = field(default_factory=Lag)
-    rests_until: int = 0
+    busy: bool = False
+
+    @property
+    def seated(self) -> tuple[Player, Table] | None:
+        """Its player and the table that this one sits at; None outside games."""
+        player = self.player
+        return None if player is None or player.table is None else (player, player.table)
 
 
 @dataclass(slots=True, eq=False)

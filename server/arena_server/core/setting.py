@@ -34,7 +34,7 @@ class Setting:
     @classmethod
     def of(cls, plan: ContestPlan, game: Game[Any], pairing: Pairing) -> Setting:
         """Deal the game that `pairing` names."""
-        game_id = f"g{pairing.number}"
+        game_id = ids.game_id(pairing.number)
         seed = ids.deal_seed(plan.seed, pairing.names, pairing.deal)
         deal = game.deal(seed)
         nonce = ids.nonce(plan.seed, game_id)

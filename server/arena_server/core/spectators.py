@@ -1,42 +1,37 @@
 """Who watches what, and when they may see it.
 
-All spectators of a game stand at the same line of its feed: what was said at least the
-contest's delay ago. A newcomer gets all of that at once; if it wants many games, a few at a
-time, so that it can read them. Nobody waits for a spectator: one that reads too slowly is
-the shell's to drop.
+All who are up to date with a game stand at the same line of its feed: what was said at least
+the contest's delay ago. A newcomer is behind; so are all when a lot is said at once, as when two
+zombies play to the end. Who is behind is told in portions. Nobody waits for a spectator: one
+that reads too slowly is dropped.
 It must not know: players, what a line means, how a game goes on.
 """
 
 from __future__ import annotations
-
-from collections import deque
 
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_server.core.deadlines import Deadlines, Kind
 from arena_server.core.effects import Send
 from arena_server.core.feed import Feed
 from arena_server.core.peer import Outbox, Peer
+from arena_server.core.portions import PORTION, Portions
 
 EVERYTHING = "*"
-
-#: A newcomer gets no further snapshot once it got this much, until the pause is over: well
-#: below what the shell keeps for a slow reader, and 3 MB a second all the same.
-SNAPSHOT_BYTES = 32 * 1024
-SNAPSHOT_PAUSE = 10_000_000
 
 
 class Spectators:
     """The feeds that can be watched, by the number of their game, and who watches them."""
 
-    def __init__(self, delay: int, out: Outbox, deadlines: Deadlines) -> None:
+    def __init__(self, delay: int, portions: Portions, out: Outbox, deadlines: Deadlines) -> None:
         self._delay = delay
+        self._portions = portions
         self._out = out
         self._deadlines = deadlines
         self._feeds: dict[int, Feed] = {}
         self._watchers: dict[int, dict[int, Peer]] = {}
         self._everything: dict[int, Peer] = {}
-        #: The games that newcomers are still to be shown, by connection.
-        self._waiting: dict[int, deque[int]] = {}
+        #: The line that each connection has come to, in each game in which it is behind.
+        self._behind: dict[int, dict[int, int]] = {}
 
     @property
     def idle(self) -> bool:
@@ -57,41 +52,43 @@ class Spectators:
             numbers = [number for number, feed in self._feeds.items() if feed.game_id == target]
             if not numbers:
                 raise ProtocolError(ErrorCode.NO_SUCH_GAME, "no such game is being played")
-        waiting = self._waiting.setdefault(peer.conn, deque())
-        pausing = bool(waiting)
-        waiting.extend(
-            number for number in numbers if peer.conn not in self._watchers[number] and number not in waiting
-        )
-        if not pausing:
-            self.admit(peer, now)
+        behind = self._behind.setdefault(peer.conn, {})
+        for number in numbers:
+            if peer.conn not in self._watchers[number]:
+                behind.setdefault(number, 0)
+        self.serve(peer, now)
 
-    def admit(self, peer: Peer, now: int) -> None:
-        """Show `peer` the games it waits for, as many as it may get at once."""
-        waiting = self._waiting[peer.conn]
-        size = 0
-        while waiting and size < SNAPSHOT_BYTES:
-            size += self._join(waiting.popleft(), peer, now)
-        if waiting:
-            self._deadlines.set((Kind.SNAPSHOT, peer.conn), now + SNAPSHOT_PAUSE)
+    def serve(self, peer: Peer, now: int) -> None:
+        """Tell `peer` the next portion of all in which it is behind, if it can take one."""
+        behind = self._behind.get(peer.conn)
+        if not behind or peer.busy:
+            return
+        data = b""
+        while behind and len(data) < PORTION:
+            data += self._read_on(peer, behind, PORTION - len(data), now)
+        if behind:
+            self._portions.send(peer, data, now)
         else:
-            del self._waiting[peer.conn]
+            self._send(peer, data)
 
-    def _join(self, number: int, peer: Peer, now: int) -> int:
-        """Let `peer` watch a game from now on; the size of its snapshot in bytes."""
+    def _read_on(self, peer: Peer, behind: dict[int, int], size: int, now: int) -> bytes:
+        """The next lines of the first game in which `peer` is behind, of about `size` bytes."""
+        number, begin = next(iter(behind.items()))
         self._show(number, now)
-        self._watchers[number][peer.conn] = peer
-        snapshot = self._feeds[number].snapshot()
-        self._send(peer, snapshot)
-        self._plan(number)
-        return len(snapshot)
+        feed = self._feeds[number]
+        text, behind[number] = feed.read(begin, size)
+        if behind[number] == feed.shown:
+            del behind[number]
+            self._watchers[number][peer.conn] = peer
+            self._plan(number)
+        return text
 
     def leave(self, peer: Peer) -> None:
         """`peer` watches no more."""
         self._everything.pop(peer.conn, None)
-        self._deadlines.set((Kind.SNAPSHOT, peer.conn), None)
         for watchers in self._watchers.values():
             watchers.pop(peer.conn, None)
-        for number in self._waiting.pop(peer.conn, ()):
+        for number in self._behind.pop(peer.conn, ()):
             self._plan(number)
 
     def update(self, number: int, now: int) -> None:
@@ -101,16 +98,27 @@ class Spectators:
             self._plan(number)
 
     def _show(self, number: int, now: int) -> None:
-        data = self._feeds[number].show(now - self._delay)
-        for peer in self._watchers[number].values():
-            self._send(peer, data)
+        """What may be seen by now is told to all who are up to date, at once if it is not too much."""
+        feed, watchers = self._feeds[number], self._watchers[number]
+        begin = feed.shown
+        feed.show(now - self._delay)
+        text, end = feed.read(begin, PORTION)
+        if end == feed.shown:
+            for peer in watchers.values():
+                self._send(peer, text)
+            return
+        self._watchers[number] = {}
+        for peer in watchers.values():
+            self._behind[peer.conn][number] = begin
+        for peer in watchers.values():
+            self.serve(peer, now)
 
     def _send(self, peer: Peer, data: bytes) -> None:
         if data:
             self._out.add(Send(peer.conn, data))
 
     def _plan(self, number: int) -> None:
-        """Set the moment to show more, or forget a game that is shown to its end."""
+        """Set the moment to show more, or forget a game that all have seen to its end."""
         feed = self._feeds[number]
         said = feed.next
         self._deadlines.set((Kind.FEED, number), None if said is None else said + self._delay)
@@ -118,4 +126,4 @@ class Spectators:
             del self._feeds[number], self._watchers[number]
 
     def _awaited(self, number: int) -> bool:
-        return any(number in waiting for waiting in self._waiting.values())
+        return any(number in behind for behind in self._behind.values())

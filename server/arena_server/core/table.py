@@ -19,15 +19,10 @@ from arena_server.core.effects import Send
 from arena_server.core.match import Match
 from arena_server.core.peer import FLOODED, Outbox, Peer, Player
 from arena_server.core.plan import ContestPlan
-from arena_server.core.seat import Said
+from arena_server.core.portions import PORTION, Portions
 
 #: Lines that are well-formed, and tell of a wrong moment only.
 _UNASKED = frozenset({ErrorCode.UNEXPECTED, ErrorCode.NO_SUCH_GAME})
-
-#: Of a long game a newcomer gets so many bytes at once, and more after a rest: well below what
-#: the shell keeps for a slow reader, and 3 MB a second all the same.
-PORTION = 32 * 1024
-REST = 10_000_000
 
 
 @dataclass(slots=True)
@@ -44,13 +39,16 @@ class Table:
     `kept` tells that the record has been given away to be stored, `told` that the result may be told.
     """
 
-    def __init__(self, number: int, match: Match, players: tuple[Player, ...], out: Outbox) -> None:
+    def __init__(
+        self, number: int, match: Match, players: tuple[Player, ...], out: Outbox, portions: Portions
+    ) -> None:
         self.number = number
         self.match = match
         self.players = players
         self.kept = self.told = False
         self._plan: ContestPlan = match.setting.plan
         self._out = out
+        self._portions = portions
         self._conduct = [_Conduct() for _ in players]
         for seat, player in enumerate(players, start=1):
             player.table, player.seat = self, seat
@@ -115,30 +113,19 @@ class Table:
         """Send what the match has to say, to nobody more at once than it can be expected to take."""
         for player in self.players:
             peer = player.peer
-            if peer is None or player.table is not self or now < peer.rests_until:
+            if peer is None or player.table is not self or peer.busy:
                 continue
             seat = self.match.seat(player.seat)
             lines, turn = seat.take(PORTION)
-            if lines or turn is not None:
-                self._send(peer, lines, turn)
+            data = b"".join([peer.session.send(message, line) for message, line in lines])
             if seat.behind:
-                peer.rests_until = now + REST
+                self._portions.send(peer, data, now)
+            elif turn is not None:
+                self._send_turn(peer, data, turn)
+            elif data:
+                self._out.add(Send(peer.conn, data))
 
-    @property
-    def rest(self) -> int | None:
-        """When somebody is to be sent more, None if everybody has heard all there is."""
-        return min((peer.rests_until for peer in map(self._behind, self.players) if peer), default=None)
-
-    def _behind(self, player: Player) -> Peer | None:
-        """The connection of a player that has not heard all yet."""
-        return player.peer if player.table is self and self.match.seat(player.seat).behind else None
-
-    def _send(self, peer: Peer, lines: list[Said], turn: Turn | None) -> None:
-        session = peer.session
-        data = b"".join([session.send(message, line) for message, line in lines])
-        if turn is None:
-            self._out.add(Send(peer.conn, data))
-            return
+    def _send_turn(self, peer: Peer, data: bytes, turn: Turn) -> None:
         # The session opens the TURN when the socket has it: an earlier MOVE cannot be its answer.
         line = encode(turn)
         peer.turn = turn, line
@@ -146,7 +133,11 @@ class Table:
 
     def dissolve(self) -> list[Player]:
         """The result is told: whoever has heard it gets up, and if it was mute is heard again."""
-        free = [player for player in self.players if player.table is self and not self._behind(player)]
+        free = [
+            player
+            for player in self.players
+            if player.table is self and not self.match.seat(player.seat).behind
+        ]
         for player in free:
             player.table, player.seat = None, 0
             if player.peer is not None:

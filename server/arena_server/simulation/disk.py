@@ -13,7 +13,7 @@ from collections.abc import Callable
 from random import Random
 
 from arena_protocol.record import GameRecord, decode, encode
-from arena_server.core.hall import number_of
+from arena_server.core.ids import number_of
 from arena_server.core.journal import Entry, Past, PastGame
 from arena_server.simulation.agenda import Agenda
 from arena_server.simulation.network import Weather

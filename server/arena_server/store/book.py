@@ -22,7 +22,7 @@ from sqlalchemy import delete, func, insert, select, text
 from sqlalchemy.orm import Session
 
 from arena_protocol.record import FaultRecord, GameRecord
-from arena_server.core.hall import number_of
+from arena_server.core.ids import number_of
 from arena_server.core.journal import Entry, Live
 from arena_server.core.plan import ContestPlan
 from arena_server.store import tables

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from arena_server.core.hall import number_of
+from arena_server.core.ids import number_of
 from arena_server.core.journal import Entry, Past, PastGame
 from arena_server.core.plan import ContestPlan
 from arena_server.errors import StoreError

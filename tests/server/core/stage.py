@@ -1,7 +1,8 @@
 """A stage for small scenes: a contest, a clock that stands still, and what everybody heard.
 
-Every TURN is handed over at once and every record is durable at once, unless a scene says
-otherwise. Secrets are numbered words, so that a transcript can be read and compared.
+Every TURN is handed over at once, every portion taken at once, and every record durable at
+once, unless a scene says otherwise. Secrets are numbered words, so that a transcript can be
+read and compared.
 """
 
 from __future__ import annotations
@@ -11,7 +12,18 @@ from itertools import count
 
 from arena_protocol.record import GameRecord, verify
 from arena_server.core.contest import Contest
-from arena_server.core.effects import Close, Effect, Finished, Journal, Mute, Note, Send, Store, Unmute
+from arena_server.core.effects import (
+    PORTION_TAKEN,
+    Close,
+    Effect,
+    Finished,
+    Journal,
+    Mute,
+    Note,
+    Send,
+    Store,
+    Unmute,
+)
 from arena_server.core.events import Event, Handed, Lost, Opened, Overlong, Received, Stop, Stored, Tick
 from arena_server.core.journal import Live, Past, PastGame
 from arena_server.core.plan import ContestPlan, Entrant
@@ -43,6 +55,7 @@ class Stage:
         self.contest = Contest(self.plan, bots, secrets(), 0)  # type: ignore[arg-type]
         self.now = 0
         self.hands = True
+        self.takes = True
         self.stores = True
         self.conns: dict[str, int] = {}
         self.scripts: dict[int, list[str]] = {}
@@ -67,7 +80,7 @@ class Stage:
             self._script(effect.conn, effect.data)
             if effect.turn is not None:
                 self.turns[effect.conn] = effect.turn
-                if self.hands:
+                if self.takes if effect.turn[0] == PORTION_TAKEN else self.hands:
                     self.hand(effect.conn)
         elif isinstance(effect, Store):
             assert effect.game_id not in self.records
@@ -107,6 +120,11 @@ class Stage:
     def hand(self, conn: int) -> None:
         game_id, ply = self.turns[conn]
         self.event(Handed(conn, game_id, ply, self.now))
+
+    def take(self, name: str) -> None:
+        """The socket has taken a portion, and whatever comes of that, to the end."""
+        self.takes = True
+        self.hand(self.conns[name])
 
     def hang_up(self, name: str) -> None:
         self.event(Lost(self.conns[name], "gone"))

@@ -227,13 +227,14 @@ def shown(stage: Stage, name: str = "eye") -> list[str]:
 
 
 @pytest.fixture
-def small_snapshots(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spectators, "SNAPSHOT_BYTES", 8000)
+def small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spectators, "PORTION", 8000)
 
 
-@pytest.mark.usefixtures("small_snapshots")
+@pytest.mark.usefixtures("small_portions")
 def test_many_snapshots_come_a_few_at_a_time() -> None:
     stage = long_games()
+    stage.takes = False
     stage.say("eye", "WATCH *")
     first = shown(stage)
     games = {line.split()[1] for name in stage.conns for line in stage.heard(name) if line.startswith("GAME")}
@@ -241,30 +242,32 @@ def test_many_snapshots_come_a_few_at_a_time() -> None:
     other = min(games - {*first})
     stage.say("eye", "WATCH *", f"WATCH {other}")  # asking again brings nothing sooner
     assert shown(stage) == first
-    stage.wait(10)
+    stage.hand(stage.conns["eye"])
     assert len(shown(stage)) > len(first)
-    stage.wait(100)
+    stage.take("eye")
     assert len(shown(stage)) == 4
     assert {*shown(stage)} == games
 
 
-@pytest.mark.usefixtures("small_snapshots")
+@pytest.mark.usefixtures("small_portions")
 def test_a_game_that_ends_before_a_newcomer_has_seen_it_waits_for_it() -> None:
     stage = long_games()
+    stage.takes = False
     stage.say("eye", "WATCH *")
     before = shown(stage)
     stage.stop()
     assert stage.finished == "stopped"
     assert not stage.closed("eye")
-    stage.wait(100)
+    stage.take("eye")
     assert len(before) < len(shown(stage)) == 4
     assert sum(line.startswith("OVER") for line in stage.heard("eye")) == 4
     assert stage.last("eye") == "BYE reason=stopped"
 
 
-@pytest.mark.usefixtures("small_snapshots")
+@pytest.mark.usefixtures("small_portions")
 def test_a_newcomer_that_leaves_is_not_waited_for() -> None:
     stage = long_games()
+    stage.takes = False
     stage.log_in("eye", conn="other")
     stage.say("eye", "WATCH *")
     stage.say("other", "WATCH g1")

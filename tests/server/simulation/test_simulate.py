@@ -76,6 +76,7 @@ class TestAFailureIsFound:
 def _break(how: str, patch: pytest.MonkeyPatch) -> None:
     from arena_server.core.contest import Contest
     from arena_server.core.hall import Hall
+    from arena_server.core.results import Results
 
     settle, stored, move = Hall.settle, Hall.stored, Match.move
     if how == "blame":
@@ -89,7 +90,7 @@ def _break(how: str, patch: pytest.MonkeyPatch) -> None:
 
         patch.setattr(Hall, "settle", told_at_once)
     elif how == "forget":
-        patch.setattr(Hall, "_count", lambda self, match: None)
+        patch.setattr(Results, "add", lambda self, game: None)
     elif how == "crash":
         patch.setattr(Match, "move", lambda self, *a: 1 // 0 if self.ply == 3 else move(self, *a))
     else:
