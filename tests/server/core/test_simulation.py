@@ -18,6 +18,8 @@ from arena_server.simulation.world import World
 from arena_server.simulation.zoo import BAD, HONEST, Honest, Onlooker
 
 HOUR = 3_600_000 * MS
+#: Enough for every fault to come up, in games short enough for hundreds of them in a second.
+PLIES = 10
 
 
 def zoo(*kinds: type[Honest]) -> dict[str, type[Honest]]:
@@ -26,7 +28,7 @@ def zoo(*kinds: type[Honest]) -> dict[str, type[Honest]]:
 
 def play(seed: int, kinds: tuple[type[Honest], ...], **more: object) -> World:
     given: dict[str, object] = {
-        "name": "sim", "seed": seed, "options": {"plies": 20, "lookahead": 5}, "clock_ms": 600,
+        "name": "sim", "seed": seed, "options": {"plies": PLIES, "lookahead": 5}, "clock_ms": 600,
         "increment_ms": 5, "margin_ms": 10, "ready_ms": 2000, "handover_ms": 1000, "absent_ms": 6000,
         "games_per_pair": 2, "probation": 0,
     }  # fmt: skip
@@ -154,7 +156,7 @@ def test_nothing_beyond_the_lookahead_is_told_before_the_end(seed: int) -> None:
                 assert len(message.text) == 5  # type: ignore[union-attr]
             elif isinstance(message, Played):
                 shown[message.game or game] += message.reveal or ""
-                assert len(shown[message.game or game]) == min(20, message.ply + 5)
+                assert len(shown[message.game or game]) == min(PLIES, message.ply + 5)
             elif verb != "Over":
                 assert b"nonce" not in text
                 assert b"sequence" not in text
@@ -167,7 +169,7 @@ def test_nothing_beyond_the_lookahead_is_told_before_the_end(seed: int) -> None:
 def test_every_game_ends_within_its_clocks(seed: int) -> None:
     """READY, both banks with margin and increments, and what the network and the disk took."""
     world = everybody(seed)
-    limit = (2000 + 2 * (600 + 10 + 10 * 5) + 1000 + 20 * 25) * MS
+    limit = (2000 + 2 * (600 + 10 + PLIES // 2 * 5) + 1000 + PLIES * 25) * MS
     assert max(world.audit.took.values()) < limit
 
 
@@ -182,7 +184,7 @@ def test_clocks_never_rise_without_cause(seed: int) -> None:
 
 
 def test_the_same_seed_gives_the_same_bytes() -> None:
-    first, second, other = everybody(1), play(1, EVERYBODY), everybody(2)
+    first, second, other = (play(seed, (Honest, *BAD, Onlooker)) for seed in (1, 1, 2))
     assert first.audit.digest.hexdigest() == second.audit.digest.hexdigest() != other.audit.digest.hexdigest()
     assert [encode(record) for record in first.records.values()] == [
         encode(record) for record in second.records.values()
@@ -218,7 +220,7 @@ def test_games_in_which_a_fault_forfeits(game: str) -> None:
 
 @pytest.mark.parametrize("seats", [3, 4])
 def test_more_seats(seats: int) -> None:
-    kinds = (Honest, *BAD[:5]) if seats == 4 else (Honest, Honest, *BAD[3:])
+    kinds = (Honest, *BAD[:5]) if seats == 4 else (Honest, Honest, *BAD[5:])
     options = {"plies": 12, "seats": seats, "lookahead": 3}
     world = play(7, kinds, options=options, games_per_pair=seats)
     assert world.audit.finished == "finished"
@@ -227,11 +229,10 @@ def test_more_seats(seats: int) -> None:
         verify(record)
 
 
-@pytest.mark.slow
-def test_a_thousand_games_with_delayed_spectators() -> None:
+def test_hundreds_of_games_with_delayed_spectators() -> None:
     kinds = HONEST + BAD + (Onlooker,)
-    world = play(8, kinds, games_per_pair=6, spectator_delay_ms=500, options={"plies": 8})
+    world = play(8, kinds, spectator_delay_ms=500, options={"plies": 8})
     assert world.audit.finished == "finished"
-    assert len(world.records) > 1000
+    assert len(world.records) > 400
     overs = [text for line in heard(world, Onlooker) for text in line if text.startswith(b"OVER")]
-    assert len(overs) == len(set(overs)) > 800
+    assert len(overs) == len(set(overs)) > 300
