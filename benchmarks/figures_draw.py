@@ -120,7 +120,7 @@ def draw_league(axes: Axes, findings: Findings, plan: Plan) -> None:
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     axes.figure.colorbar(mesh, ax=axes, label="points a game of the engine on the left", shrink=0.8)
-    axes.set_title("The league: points of each engine against each other, the best on top")
+    axes.set_title("The league: what each row scores against each column, the best on top")
 
 
 def draw_zombie(axes: Axes, findings: Findings, plan: Plan) -> None:

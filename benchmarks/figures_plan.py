@@ -57,8 +57,12 @@ def league_of(plan: Plan) -> tuple[str, ...]:
 
 
 def everybody(engines: tuple[str, ...], deals: int, clock: int, options: Options = ()) -> tuple[Pairing, ...]:
-    """Return the pairings of a league."""
-    return tuple(Pairing(one, other, deals, clock, options) for one, other in combinations(engines, 2))
+    """Return the pairings of a league, with a clock only where an engine thinks as long as it has time.
+
+    The others keep to their depth; a busy machine would only make zombies of them.
+    """
+    pairs = combinations(engines, 2)
+    return tuple(Pairing(*pair, deals, clock if "master" in pair else None, options) for pair in pairs)
 
 
 def under(conditions: tuple[Options, ...], deals: int, clock: int) -> tuple[Pairing, ...]:
@@ -121,9 +125,10 @@ WHOLE = Plan(
     depths=tuple(Pairing(f"champion:depth={depth}", CHAMPION, 30) for depth in range(1, 9)),
     league=everybody(LADDER, deals=6, clock=2_000),
     zombie=(
-        *(Pairing(spec, "dummy", 20, 2_000) for spec in LADDER[:-1] if spec != ADAPTIVE),
-        Pairing("entry2006:zombie=0", "dummy", 20, 2_000),
-        Pairing(f"{CHAMPION},zombie=0", "dummy", 20, 2_000),
+        Pairing("master", "dummy", 20, 2_000),
+        *(Pairing(spec, "dummy", 20) for spec in LADDER[1:-1] if spec != ADAPTIVE),
+        Pairing("entry2006:zombie=0", "dummy", 20),
+        Pairing(f"{CHAMPION},zombie=0", "dummy", 20),
     ),
     models=tuple(
         Pairing(f"master:model={model}", rival, 8, 1_000)
@@ -147,7 +152,7 @@ QUICK = Plan(
     speed=Speed("champion", "master", 2),
     depths=tuple(Pairing(f"champion:depth={depth}", "champion:depth=2", 2, None, SHORT) for depth in (1, 2)),
     league=everybody(("master", "champion:depth=2", "greedy", "dummy"), 2, 200, SHORT),
-    zombie=tuple(Pairing(spec, "dummy", 2, 200, SHORT) for spec in ("greedy", "champion:depth=2", "master")),
+    zombie=tuple(Pairing(spec, "dummy", 2, 200, SHORT) for spec in ("master", "greedy", "champion:depth=2")),
     models=tuple(
         Pairing(f"master:model={model}", "greedy", 1, 200, SHORT) for model in ("worst", "own", "seen")
     ),

@@ -12,12 +12,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from figures_measure import Findings, Pairing
+from figures_measure import Findings, Pairing, Result
 from figures_plan import Plan
 from figures_reading import ceiling, minimal_tree, named, node_curves, standings
 from figures_vary import Varied
 
 BLOCK = re.compile(r"(<!-- begin: (\w+) -->\n).*?(<!-- end: \2 -->)", re.DOTALL)
+#: With fewer points of the other than so many a game a ratio says nothing.
+LEAST = 100
 MISSING = "Not measured yet: `make figures`.\n"
 
 
@@ -46,23 +48,34 @@ def spread(low_high: Sequence[float], digits: int = 0) -> str:
 
 
 def pairings(found: Findings, tasks: Sequence[Pairing], head: str, name: Callable[[Pairing], str]) -> str:
-    """Return a table of pairings: points of both, their ratio with its interval, zombies."""
+    """Return a table of pairings: deals, points of both, their ratio, intervals, zombies."""
     rows = []
     for task in tasks:
         result = found.result(task)
-        (mine, _), (theirs, _), (ratio, interval) = result.mean(), result.swapped().mean(), result.ratio()
-        lost = sum(len(faults) for faults in result.faults.values())
-        rows.append(
-            [name(task), f"{mine:,.0f}", f"{theirs:,.0f}", f"{ratio:.2f}", spread(interval, 2), str(lost)]
-        )
-    titles = [head, "points a game", "the other's", "ratio", "95 % interval", "faults"]
-    return table(titles, rows) + f"\n{games(tasks[0])}\n"
+        mine, interval = result.mean()
+        faults = sum(len(faults) for faults in result.faults.values())
+        start = [name(task), str(len(result.one)), f"{mine:,.0f}", spread(interval)]
+        rows.append([*start, *against(result), str(faults)])
+    titles = ["deals", "points a game", "95 % interval", "the other's", "ratio", "95 % interval", "faults"]
+    return table([head, *titles], rows) + f"\nA deal is two games{at(tasks)}.\n"
 
 
-def games(task: Pairing) -> str:
-    """Return how many games a row stands for."""
-    clock = "without a clock" if task.clock is None else f"{task.clock / 1000:g} s a seat and game"
-    return f"Each row: {task.deals} deals, {2 * task.deals} games, {clock}."
+def against(result: Result) -> list[str]:
+    """Return the other's points and the ratio with its interval, where there is enough to divide by."""
+    theirs, _ = result.swapped().mean()
+    ratio, interval = result.ratio()
+    if theirs < LEAST:
+        return [f"{theirs:,.0f}", "", ""]
+    return [f"{theirs:,.0f}", f"{ratio:.2f}", spread(interval, 2)]
+
+
+def at(tasks: Iterable[Pairing]) -> str:
+    """Return the clock of these pairings as the end of a sentence; nothing if they differ."""
+    clocks = {task.clock for task in tasks}
+    if len(clocks) != 1:
+        return ""
+    clock = clocks.pop()
+    return " without a clock" if clock is None else f" at {clock / 1000:g} s a seat and game"
 
 
 def machine(findings: Findings, plan: Plan) -> str:
@@ -123,8 +136,9 @@ def league(findings: Findings, plan: Plan) -> str:
         [f"`{each.engine}`", f"{each.points:,.0f}", spread(each.interval)]
         for each in standings(findings, plan)
     ]
-    text = games(plan.league[0]).replace("Each row", "Each pairing")
-    return table(["engine", "points a game", "95 % interval"], rows) + f"\n{text}\n"
+    first = plan.league[0]
+    text = f"\nEach pairing: {first.deals} deals of two games; those of `master`{at([first])}.\n"
+    return table(["engine", "points a game", "95 % interval"], rows) + text
 
 
 def zombie(findings: Findings, plan: Plan) -> str:
@@ -145,7 +159,9 @@ def zombie(findings: Findings, plan: Plan) -> str:
         )
     rows.sort(key=lambda row: -float(row[1].replace(",", "")))
     titles = ["against a zombie", "points a game", "95 % interval", "best deal", f"of {most:,}"]
-    return table(titles, rows) + f"\n{games(plan.zombie[0])}\n"
+    first = plan.zombie[0]
+    text = f"\nEach row: {first.deals} deals of two games; those of `master`{at([first])}.\n"
+    return table(titles, rows) + text
 
 
 def models(findings: Findings, plan: Plan) -> str:
@@ -175,8 +191,9 @@ def conditions(findings: Findings, plan: Plan) -> str:
 
 
 def contest(findings: Findings, plan: Plan) -> str:
-    """The same at the contest's clock."""
-    return pairings(findings, plan.contest, "master", _under)
+    """The same at the contest's clock, as much of it as was played."""
+    played = [task for task in plan.contest if findings.has(task)]
+    return pairings(findings, played, "master", _under) if played else MISSING
 
 
 def _under(task: Pairing) -> str:
@@ -187,8 +204,7 @@ def _under(task: Pairing) -> str:
 
 def clocks(findings: Findings, plan: Plan) -> str:
     """Points by clock."""
-    text = pairings(findings, plan.clocks, "clock", lambda task: f"{(task.clock or 0) / 1000:g} s")
-    return text.partition("\nEach row")[0] + f"\nEach row: {2 * plan.clocks[0].deals} games.\n"
+    return pairings(findings, plan.clocks, "clock", lambda task: f"{(task.clock or 0) / 1000:g} s")
 
 
 #: Block: the parts that must be measured, and what writes it.
@@ -203,5 +219,5 @@ BLOCKS: dict[str, tuple[tuple[str, ...], Callable[[Findings, Plan], str]]] = {
     "constants": (("constants",), constants),
     "conditions": (("conditions",), conditions),
     "clocks": (("clocks",), clocks),
-    "contest": (("contest",), contest),
+    "contest": (("clocks",), contest),
 }
