@@ -59,7 +59,7 @@ def arena(*arguments: str | Path, cwd: Path | None = None, env: dict[str, str] |
 
 
 class Server:
-    """`arena serve` on a free port; use it in a `with` statement."""
+    """`arena serve` on a free port; use it in a `with` statement. `url` is that of another database."""
 
     def __init__(
         self,
@@ -68,6 +68,7 @@ class Server:
         *options: str,
         before: Callable[[], None] | None = None,
         stderr: int = subprocess.PIPE,
+        url: str | None = None,
     ) -> None:
         self.config = folder / "contest.toml"
         self.config.write_text(config)
@@ -79,7 +80,7 @@ class Server:
             "--port",
             "0",
             "--database",
-            f"sqlite:///{self.database}",
+            url or f"sqlite:///{self.database}",
         ]
         self.process = subprocess.Popen(
             [*command, *options], stdout=subprocess.PIPE, stderr=stderr, text=True, preexec_fn=before

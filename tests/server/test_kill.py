@@ -1,7 +1,8 @@
 """A real server is killed at random instants; its bots keep their own record of all they were told.
 
-`make test` kills it 5 times, `make soak` 50 times. The instants come from the seed below, and
-where in a contest they fall is up to the machine: whatever it is, the end has to be the same.
+`make test` kills it 5 times, `make soak` 50 times, with each kind of database. The instants come
+from the seed below, and where in a contest they fall is up to the machine: whatever it is, the end
+has to be the same.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import signal
 import socket
 import subprocess
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -22,7 +24,9 @@ from arena_client.patience import Patience
 from arena_protocol.record import decode, verify
 from arena_server.core.standings import Row
 from arena_server.store.reader import Results
+from arena_server.store.url import Database
 
+from .postgres import Cluster, cluster
 from .programs import PATIENCE_S, Server, contest
 
 NAMES = ("ann", "bob", "cid")
@@ -91,8 +95,26 @@ def the_contest(games: int) -> str:
     return contest(*NAMES, contest=f"games_per_pair = {games}", game='plies = 100\nclock = "60s"')
 
 
-def table(folder: Path) -> list[tuple[str, int, int]]:
-    with Results(folder / "arena.db") as results:
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[Cluster]:
+    with cluster() as running:
+        yield running
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
+    if request.param == "sqlite":
+        return tmp_path / "arena.db"
+    running: Cluster = request.getfixturevalue("postgres")
+    return running.database()
+
+
+def url_of(database: Database) -> str:
+    return f"sqlite:///{database}" if isinstance(database, Path) else database.url
+
+
+def table(database: Database) -> list[tuple[str, int, int]]:
+    with Results(database) as results:
         rows: tuple[Row, ...] = results.standings(results.contest())
         assert len(results.contests()) == 1
     return [(row.name, row.points, row.games) for row in rows]
@@ -107,26 +129,26 @@ def ended(server: Server, within: float) -> bool:
     return True
 
 
-def survive(folder: Path, games: int, kills: int, seed: int) -> int:
+def survive(folder: Path, database: Database, games: int, kills: int, seed: int) -> int:
     """Play a contest whose server is killed again and again; returns how often that was."""
     chance, port, done = Random(seed), free_port(), 0
     options = ("--port", str(port), "--until-finished", "--log-level", "error")
     crowd = Crowd(port)
     while True:
-        with Server(the_contest(games), folder, *options) as server:
+        with Server(the_contest(games), folder, *options, url=url_of(database)) as server:
             if done == kills or ended(server, chance.uniform(0.0, 0.5)):
                 assert server.end().code == 0
                 break
             server.end(signal.SIGKILL)
             done += 1
     crowd.join()
-    check(folder, crowd)
+    check(database, crowd)
     return done
 
 
-def check(folder: Path, crowd: Crowd) -> None:
+def check(database: Database, crowd: Crowd) -> None:
     """What the bots were told is what is kept, and every record is true."""
-    with Results(folder / "arena.db") as results:
+    with Results(database) as results:
         latest = results.contest()
         assert latest.status == "finished"
         records = {game_id: decode(data) for game_id, data in results.records(latest)}
@@ -143,22 +165,23 @@ def check(folder: Path, crowd: Crowd) -> None:
 
 def undisturbed(folder: Path, games: int) -> list[tuple[str, int, int]]:
     folder.mkdir()
-    assert survive(folder, games, kills=0, seed=0) == 0
-    return table(folder)
+    database = folder / "arena.db"
+    assert survive(folder, database, games, kills=0, seed=0) == 0
+    return table(database)
 
 
 @pytest.mark.slow
-def test_a_server_that_is_killed_five_times_loses_nothing(tmp_path: Path) -> None:
-    done = survive(tmp_path, games=8, kills=5, seed=2006)
+def test_a_server_that_is_killed_five_times_loses_nothing(tmp_path: Path, database: Database) -> None:
+    done = survive(tmp_path, database, games=8, kills=5, seed=2006)
     assert done > 0
-    assert table(tmp_path) == undisturbed(tmp_path / "again", games=8)
+    assert table(database) == undisturbed(tmp_path / "again", games=8)
 
 
 @pytest.mark.soak
-def test_a_server_that_is_killed_fifty_times_loses_nothing(tmp_path: Path) -> None:
-    done = survive(tmp_path, games=30, kills=50, seed=1970)
+def test_a_server_that_is_killed_fifty_times_loses_nothing(tmp_path: Path, database: Database) -> None:
+    done = survive(tmp_path, database, games=30, kills=50, seed=1970)
     assert done > 20
-    assert table(tmp_path) == undisturbed(tmp_path / "again", games=30)
+    assert table(database) == undisturbed(tmp_path / "again", games=30)
 
 
 @pytest.mark.slow
@@ -173,7 +196,7 @@ def test_a_server_that_was_stopped_goes_on_and_plays_its_void_games_again(tmp_pa
     with Server(the_contest(2), tmp_path, *options, "--until-finished") as server:
         Crowd(port).join()
         assert server.end().code == 0
-    assert [games for _, _, games in table(tmp_path)] == [4, 4, 4]
+    assert [games for _, _, games in table(tmp_path / "arena.db")] == [4, 4, 4]
 
 
 @pytest.mark.slow
