@@ -8,11 +8,14 @@ has to be the same.
 from __future__ import annotations
 
 import asyncio
+import os
+import resource
 import signal
 import socket
 import subprocess
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 
@@ -182,6 +185,48 @@ def test_a_server_that_is_killed_fifty_times_loses_nothing(tmp_path: Path, datab
     done = survive(tmp_path, database, games=30, kills=50, seed=1970)
     assert done > 20
     assert table(database) == undisturbed(tmp_path / "again", games=30)
+
+
+def stopped_and_gone_on(folder: Path, limit: Callable[[], None], more: Callable[[], object]) -> str:
+    """The last line of a server whose disk takes no more; with `more` room the contest has to go on."""
+    port, path = free_port(), folder / "arena.db"
+    options = ("--port", str(port), "--until-finished", "--log-level", "error")
+    crowd = Crowd(port)
+    with Server(the_contest(4), folder, *options, before=limit) as server:
+        outcome = server.end()
+    assert outcome.code == 1
+    more()
+    with Server(the_contest(4), folder, *options) as server:
+        assert server.end().code == 0
+    crowd.join()
+    check(path, crowd)
+    assert table(path) == undisturbed(folder / "again", games=4)
+    return outcome.line.removeprefix(f"arena: {path}: ")
+
+
+@pytest.mark.slow
+def test_a_disk_that_fails_is_a_clear_stop(tmp_path: Path) -> None:
+    """No file may grow beyond the limit: the write that would fails, and so do all that follow."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (400_001, 400_001))
+
+    line = stopped_and_gone_on(tmp_path, limit, lambda: None)
+    assert line == "the disk fails (disk I/O error); nothing more can be kept"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux" or os.getuid() != 0, reason="NO FULL DISK: only root mounts one")
+def test_a_full_disk_is_a_clear_stop_and_with_room_again_the_contest_goes_on(tmp_path: Path) -> None:
+    mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "arena", tmp_path], check=False)
+    if mount.returncode:
+        pytest.skip("NO FULL DISK: this system lets nobody mount one")
+    try:
+        remount = ["mount", "-o", "remount,size=100m", tmp_path]
+        line = stopped_and_gone_on(tmp_path, lambda: None, lambda: subprocess.run(remount, check=True))
+        assert line == "the disk is full; nothing more can be kept"
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
 
 
 @pytest.mark.slow

@@ -100,4 +100,6 @@ def describe(database: Database, error: BaseException) -> str:
         return f"{path}: the database cannot be written ({text}); check the rights on the file and its folder"
     if "full" in text or "No space left" in text:
         return f"{path}: the disk is full; nothing more can be kept"
+    if "disk I/O error" in text:
+        return f"{path}: the disk fails ({text}); nothing more can be kept"
     return f"{path}: {text}"
