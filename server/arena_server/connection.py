@@ -145,8 +145,12 @@ class Connection:
         elif self._state is _State.OPEN:
             arrived = self._clock.arrived(ancillary)
             plain = data if self._cipher is None else self._deciphered(self._cipher, data)
-            self._held.extend((line, arrived) for line in self._lines.feed(plain))
-            self._deliver()
+            lines = self._lines.feed(plain)
+            if len(lines) == 1:  # nearly always: nothing is read while lines wait
+                self._tell(lines[0], arrived)
+            elif lines:
+                self._held = [(line, arrived) for line in lines]
+                self._deliver()
 
     def _deciphered(self, cipher: Cipher, data: bytes) -> bytes:
         """What `data` says; the handshake's answers go out."""
@@ -164,15 +168,17 @@ class Connection:
         for _ in range(LINES_A_TURN):
             if not self._held or self._state is not _State.OPEN:
                 break
-            line, arrived = self._held.pop(0)
-            if isinstance(line, Overlong):
-                self._sink.overlong(self.number, line.head, arrived)
-            else:
-                self._sink.received(self.number, line, arrived)
+            self._tell(*self._held.pop(0))
         if self._held and self._state is _State.OPEN:
             self._defer()
         else:
             self._turns = 0
+
+    def _tell(self, line: bytes | Overlong, arrived: int) -> None:
+        if isinstance(line, Overlong):
+            self._sink.overlong(self.number, line.head, arrived)
+        else:
+            self._sink.received(self.number, line, arrived)
 
     def _defer(self) -> None:
         """Hear the lines that are left later, and read nothing meanwhile."""

@@ -229,7 +229,8 @@ class Host:
         Events that effects cause (Handed, Lost) wait for their turn: the contest is told of
         one event at a time.
         """
-        self._notice_stall()
+        if not self._carrying_out:
+            self._notice_stall()
         self._events.append((event, now))
         self._run()
 

@@ -15,8 +15,9 @@ import pytest
 from sqlalchemy import Connection, text
 
 from arena_protocol.record import FaultRecord, decode
-from arena_server.core.journal import Entry, PastGame
+from arena_server.core.journal import Entry, Live, PastGame
 from arena_server.errors import StoreError
+from arena_server.store.book import Book
 from arena_server.store.engine import open_engine
 from arena_server.store.postgres import MARK
 from arena_server.store.probe import LAYOUT, probe, probe_readable
@@ -71,6 +72,10 @@ def connected(database: Database) -> Iterator[Connection]:
             yield connection
     finally:
         engine.dispose()
+
+
+def game_entries(number: int) -> tuple[Entry, ...]:
+    return ((number, "offer", 0), *((number, "move", ply) for ply in range(8)))
 
 
 def rows(database: Database) -> int:
@@ -139,12 +144,13 @@ def test_a_new_contest_is_begun_if_one_is_wanted(database: Database) -> None:
 
 def test_a_journal_stays_small(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("arena_server.store.book.COMPACT_ENTRIES", 50)
-    monkeypatch.setattr("arena_server.store.book.ROW_ENTRIES", 4)
+    monkeypatch.setattr("arena_server.store.book.STEP_ENTRIES", 4)
+    monkeypatch.setattr("arena_server.store.book.STEP_ROWS", 3)
     monkeypatch.setattr("arena_server.store.book.CHECKPOINT_ROWS", 20)
     kept = Kept(database)
     kept.start()
     for number in range(1, 60):
-        kept.journal([tuple((number, "move", ply) for ply in range(9))])
+        kept.journal([game_entries(number)])
         kept.groups.get(timeout=PATIENCE_S)
         if number > 10:
             kept.writer.put(f"g{number - 10}", game(number - 10))
@@ -154,7 +160,39 @@ def test_a_journal_stays_small(database: Database, monkeypatch: pytest.MonkeyPat
     found = taken_up(database)
     assert found is not None
     unstored = [entry for entry in found.past.entries if entry[0] > 49]
-    assert unstored == [(number, "move", ply) for number in range(50, 60) for ply in range(9)]
+    assert unstored == [entry for number in range(50, 60) for entry in game_entries(number)]
+
+
+def test_a_journal_that_was_being_rewritten_says_the_same(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server may die after any step: the table is what that step has left."""
+    monkeypatch.setattr("arena_server.store.book.STEP_ENTRIES", 4)
+    monkeypatch.setattr("arena_server.store.book.STEP_ROWS", 1)
+    contest = opening(new=False)
+    steps = 0
+    while True:
+        with Book(database) as book:
+            book.look(contest)
+            with book.transaction():
+                book.enter(contest, contest.plan)
+                if steps == 0:
+                    book.add([KEY, *game_entries(1), *game_entries(2)], [])
+                    book.add([(1, "move", 9), *game_entries(3)], [])
+            with book.transaction():
+                rewriting = book._rewriting()
+                left = [next(rewriting, False) for _ in range(steps)]
+        found = taken_up(database)
+        assert found is not None
+        live = Live()
+        live.add(found.past.entries)
+        assert live.contest == [KEY]
+        games = {number: list(game_entries(number)) for number in (1, 2, 3)}
+        assert live.games == {**games, 1: [*games[1], (1, "move", 9)]}
+        if left and not left[-1]:
+            assert steps > 5
+            return
+        steps += 1
 
 
 @pytest.mark.parametrize(

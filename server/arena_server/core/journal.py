@@ -28,7 +28,7 @@ AGAIN: Final = "again"
 #: (0, GATE, "", whether games may begin: a `Gate`).
 GATE: Final = "gate"
 
-#: The first entry of every game: (number, OFFER, 0).
+#: The first entry of every game, which annuls all before it of the same number: (number, OFFER, 0).
 OFFER: Final = "offer"
 
 
@@ -79,9 +79,11 @@ class Live:
         for entry in entries:
             if entry[0] == CONTEST:
                 self._contest[entry[1], entry[2]] = entry
-            else:
-                self._games.setdefault(entry[0], []).append(entry)
-                self._size += 1
+                continue
+            if entry[1] == OFFER:  # a game's entries written anew stand for the old ones
+                self.forget(entry[0])
+            self._games.setdefault(entry[0], []).append(entry)
+            self._size += 1
 
     def forget(self, number: int) -> None:
         """Game `number` is stored: how it came about is in its record."""

@@ -41,8 +41,8 @@ from arena_server.store.writer import Opening
 CHECKPOINT_ROWS = 10_000
 #: The journal is rewritten once it has so many entries, and four times as many as still matter.
 COMPACT_ENTRIES = 20_000
-#: Entries a row when it is rewritten: packing more at once would hold up the loop.
-ROW_ENTRIES = 500
+#: Entries written anew, and rows dropped, at a time: the loop waits no longer than for one step.
+STEP_ENTRIES, STEP_ROWS = 500, 1_000
 #: How long `jot` waits for the writer's thread to be done with a transaction.
 JOT_S = 0.002
 
@@ -280,20 +280,41 @@ class Book:
     def tidy(self) -> None:
         """Keep journal and log small, between two commits."""
         if self._entries > COMPACT_ENTRIES and self._entries > 4 * len(self._live):
-            with self.transaction(hard=False):
-                self._compact()
+            steps = self._rewriting()
+            going_on = True
+            while going_on:
+                with self.transaction(hard=False):
+                    going_on = next(steps, False)
         if self.unsettled >= CHECKPOINT_ROWS:
             self.settle()
 
     def _compact(self) -> None:
-        """Write anew what still matters, and drop all older rows."""
-        mine = tables.JournalRow.contest_id == self._contest
-        last = self._connection.scalar(select(func.max(tables.JournalRow.id)).where(mine)) or 0
-        entries = list(self._live)
-        for begin in range(0, len(entries), ROW_ENTRIES):
-            self._add_row(entries[begin : begin + ROW_ENTRIES])
-        self._entries = len(entries)
-        self._connection.execute(delete(tables.JournalRow).where(mine, tables.JournalRow.id <= last))
+        """Write anew what still matters, and drop all older rows, at once."""
+        for _ in self._rewriting():
+            pass
+
+    def _rewriting(self) -> Iterator[bool]:
+        """Do the same in steps; after each of them the journal says the same as before.
+
+        For the last about each thing counts, and a game begins anew with its first entry.
+        """
+        mine, rows = tables.JournalRow.contest_id == self._contest, tables.JournalRow.id
+        last = self._connection.scalar(select(func.max(rows)).where(mine)) or 0
+        if contest := self._live.contest:
+            self._add_row(contest)
+        size = 0
+        for number in list(self._live.games):
+            entries = self._live.games.get(number, [])  # none if it was stored between two steps
+            if entries:
+                self._add_row(entries)
+            size += len(entries)
+            if size >= STEP_ENTRIES:
+                size = 0
+                yield True
+        self._entries = len(self._live)
+        old = select(rows).where(mine, rows <= last).order_by(rows).limit(STEP_ROWS)
+        while self._connection.execute(delete(tables.JournalRow).where(rows.in_(old))).rowcount:
+            yield True
 
     def settle(self) -> None:
         """Fold SQLite's log into the file, and have it begin anew.
