@@ -122,14 +122,16 @@ def told() -> dict[str, tuple[str, set[str]]]:
 def _event(call: ast.Call) -> tuple[str, str, set[str]] | None:
     """Name, level and fields of the event that a call notes; None for another call."""
     called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    if called not in ("note", "_note", "Note"):
+    if called not in ("note", "Note"):
         return None
-    arguments = call.args[1:] if called == "_note" else call.args
+    # What concerns a connection names it first, and its fields are put in by `Connections.note`.
+    of_a_peer = bool(call.args) and isinstance(call.args[0], ast.Name) and call.args[0].id == "peer"
+    arguments = call.args[1:] if of_a_peer else call.args
     words = [each.value for each in arguments[:2] if isinstance(each, ast.Constant)]
     if len(words) != 2:
         return None  # it passes on what somebody else has noted
     fields = {keyword.arg for keyword in call.keywords if keyword.arg is not None}
-    if called == "_note":
+    if of_a_peer:
         fields |= {"conn", "peer", "bot"}
     for each in arguments[2:]:
         assert isinstance(each, ast.Dict), ast.dump(call)
