@@ -112,6 +112,7 @@ class Service:
         Raises StoreError if the database failed, and ArenaError for a fault of our own.
         """
         sys.setswitchinterval(SWITCH_S)
+        gc.set_threshold(*COLLECT)
         self._loop = loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         loop.set_exception_handler(self._crashed)
@@ -161,7 +162,6 @@ class Service:
         self.on_start(contest, self._host)
         gc.collect()
         gc.freeze()  # what is loaded now stays; the collector need not look at it again
-        gc.set_threshold(*COLLECT)
         try:
             await self._leave.wait()
         finally:
