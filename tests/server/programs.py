@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from arena_client import scripted
 from arena_client.patience import Patience
+from arena_server.cli import main
 
 ARENA = (sys.executable, "-m", "arena_server.cli")
 #: Nothing here takes long; a process that hangs ends the test with an error.
@@ -56,6 +61,20 @@ def arena(*arguments: str | Path, cwd: Path | None = None, env: dict[str, str] |
         check=False,
     )
     return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def inside(*arguments: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None) -> Outcome:
+    """The same in this process, many times sooner: for commands that start no process and hear no signal."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(sys, "argv", ["arena", *map(str, arguments)])
+        for name, value in (env or {}).items():
+            patch.setenv(name, value)
+        if cwd is not None:
+            patch.chdir(cwd)
+        with pytest.raises(SystemExit) as end:
+            main()
+    return Outcome(int(end.value.code or 0), out.getvalue(), err.getvalue())
 
 
 class Server:

@@ -19,7 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from arena_server.store.reader import Results
 
-from .programs import PATIENCE_S, Outcome, Players, Server, arena, contest
+from .programs import PATIENCE_S, Outcome, Players, Server, arena, contest, inside
 
 pytestmark = pytest.mark.slow
 TOKEN = "a-token-of-the-organiser"
@@ -52,7 +52,7 @@ class Organised(Server):
                 return error.code, error.read().decode()
 
     def admin(self, *arguments: str) -> Outcome:
-        return arena("admin", *arguments, "--database", f"sqlite:///{self.database}")
+        return inside("admin", *arguments, "--database", f"sqlite:///{self.database}")
 
     def status(self) -> dict[str, object]:
         outcome = self.admin("status", "--json")
@@ -127,8 +127,11 @@ def test_orders_and_what_becomes_of_a_contest(tmp_path: Path) -> None:
             assert server.admin("void", again).out == f"void: {again}; it is not played again\n"
             assert " end=void" in a.until("OVER")
             assert b.until("OVER")
+            assert a.until("GAME")
+            assert b.until("GAME")
             assert server.admin("kick", "b").out == "kicked b: its game is void, and it is paired no more\n"
             assert b.until("BYE") == "BYE reason=kicked"
+            assert " end=void" in a.until("OVER")
             with Client(server, "b") as late:
                 seen = server.status()
                 assert [bot["where"] for bot in seen["bots"]][1] == "kicked"  # type: ignore[attr-defined]
@@ -178,7 +181,7 @@ def test_what_is_not_obeyed_is_one_line(tmp_path: Path) -> None:
         ):
             outcome = server.admin(*arguments)
             assert (outcome.code, outcome.out, outcome.line) == (1, "", f"arena: {line}")
-        outcome = arena(
+        outcome = inside(
             "admin",
             "pause",
             "--database",
@@ -205,7 +208,7 @@ def test_what_is_not_obeyed_is_one_line(tmp_path: Path) -> None:
     ],
 )
 def test_an_order_that_is_none(tmp_path: Path, arguments: tuple[str, ...], line: str) -> None:
-    outcome = arena("admin", *arguments, cwd=tmp_path, env={"ARENA_ADMIN_TOKEN": TOKEN})
+    outcome = inside("admin", *arguments, cwd=tmp_path, env={"ARENA_ADMIN_TOKEN": TOKEN})
     assert (outcome.code, outcome.out, outcome.line) == (2, "", f"arena: {line}")
 
 
@@ -222,7 +225,7 @@ def test_a_server_that_was_killed_does_not_answer(tmp_path: Path) -> None:
 
 def test_no_server_with_an_admin_port(tmp_path: Path) -> None:
     with Server(contest("a", "b"), tmp_path) as server:
-        outcome = arena("admin", "pause", "--database", f"sqlite:///{server.database}")
+        outcome = inside("admin", "pause", "--database", f"sqlite:///{server.database}")
         assert outcome.code == 1
         assert outcome.line == (
             f"arena: {server.database}: no server with an admin port plays here; start it by "
@@ -236,7 +239,7 @@ def test_a_token_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         server.ready()
         assert server.admin("pause").code == 0
         address = server.url.removeprefix("http://")
-        elsewhere = arena("admin", "status", "--connect", address, cwd=tmp_path)
+        elsewhere = inside("admin", "status", "--connect", address, cwd=tmp_path)
         assert elsewhere.out.startswith("trial: paused, 0 of 6 games, 0 running, 0 void, 0 plies, ")
         monkeypatch.delenv("ARENA_ADMIN_TOKEN")
         assert server.admin("status").line == (

@@ -13,7 +13,7 @@ import pytest
 
 from arena_server.store.reader import Results
 
-from .programs import ARENA, PATIENCE_S, Outcome, arena, contest
+from .programs import ARENA, PATIENCE_S, Outcome, arena, contest, inside
 
 pytestmark = pytest.mark.slow
 
@@ -48,8 +48,8 @@ def play(folder: Path, text: str, *options: str, env: dict[str, str] | None = No
 
 class TestToTheTable:
     def test_engines_scripted_bots_and_commands_play_each_other(self, tmp_path: Path) -> None:
-        bots = engines("dummy", "random", "zero-based") + program("mine", HONEST)
-        outcome = play(tmp_path, contest(contest="probation = 0", bots=bots))
+        bots = engines("dummy", "random", "zero-based") + program("mine", "print('hello there')\n" + HONEST)
+        outcome = play(tmp_path, contest(contest="probation = 0", bots=bots), "--logs", "logs")
         assert outcome.code == 0, outcome.err
         title, *table = outcome.out.splitlines()
         assert title == "trial: insertion, 12 of 12 games, scored by points, finished"
@@ -65,26 +65,26 @@ class TestToTheTable:
         assert "games 12/12" in outcome.err
         with Results(tmp_path / "arena.db") as results:
             assert results.contest().status == "finished"
-        assert arena("verify", cwd=tmp_path).out == "verified: 12 games\n"
+        assert inside("verify", cwd=tmp_path).out == "verified: 12 games\n"
+        logs = {path.name: path.read_text() for path in (tmp_path / "logs").iterdir()}
+        assert set(logs) == {"dummy.log", "random.log", "zero-based.log", "mine.log", "the server.log"}
+        assert logs["mine.log"] == "hello there\n"
+        assert " info over game=g1 " in logs["the server.log"]
 
-    def test_json_is_for_programs(self, tmp_path: Path) -> None:
-        outcome = play(
-            tmp_path, contest(contest='scoring = "wins"', bots=engines("dummy", "random")), "--json"
-        )
-        assert outcome.code == 0
-        told = json.loads(outcome.out)
-        assert told["contest"]["games"] == {"played": 2, "total": 2}
-        assert told["contest"]["scoring"] == "wins"
-        assert sorted(row["bot"] for row in told["standings"]) == ["dummy", "random"]
-        assert set(told["standings"][0]) == {"rank", "bot", "points", "games", "mean", "wins", "faults"}
-        assert told == json.loads(arena("standings", "--json", cwd=tmp_path).out)
-
-    def test_the_same_seed_deals_the_same_games(self, tmp_path: Path) -> None:
+    def test_json_is_for_programs_and_the_same_seed_deals_the_same_games(self, tmp_path: Path) -> None:
         tables = []
         for name in ("one", "two"):
             (tmp_path / name).mkdir()
-            outcome = play(tmp_path / name, contest(bots=engines("dummy", "zero-based")), "--json")
-            tables.append(json.loads(outcome.out)["standings"])
+            text = contest(contest='scoring = "wins"', bots=engines("dummy", "zero-based"))
+            outcome = play(tmp_path / name, text, "--json")
+            assert outcome.code == 0
+            told = json.loads(outcome.out)
+            assert told["contest"]["games"] == {"played": 2, "total": 2}
+            assert told["contest"]["scoring"] == "wins"
+            assert sorted(row["bot"] for row in told["standings"]) == ["dummy", "zero-based"]
+            assert set(told["standings"][0]) == {"rank", "bot", "points", "games", "mean", "wins", "faults"}
+            assert told == json.loads(inside("standings", "--json", cwd=tmp_path / name).out)
+            tables.append(told["standings"])
         assert tables[0] == tables[1]
 
     def test_a_guest_joins_what_others_play(self, tmp_path: Path) -> None:
@@ -158,18 +158,6 @@ class TestBotsThatFail:
         for pid in (tmp_path / "pids").read_text().split():
             assert not _alive(int(pid))
 
-    def test_what_they_say_is_kept_in_files_if_asked_for(self, tmp_path: Path) -> None:
-        bots = engines("dummy") + program("talker", "print('hello there')\n" + HONEST)
-        outcome = play(tmp_path, contest(bots=bots), "--logs", "logs")
-        assert outcome.code == 0
-        assert sorted(path.name for path in (tmp_path / "logs").iterdir()) == [
-            "dummy.log",
-            "talker.log",
-            "the server.log",
-        ]
-        assert (tmp_path / "logs" / "talker.log").read_text() == "hello there\n"
-        assert " info over game=g1 " in (tmp_path / "logs" / "the server.log").read_text()
-
 
 def _alive(pid: int) -> bool:
     """Whether a process runs; one that nobody has waited for yet is dead all the same."""
@@ -182,6 +170,10 @@ def _alive(pid: int) -> bool:
 
 class TestRefusals:
     """Nothing is started, and one line says why."""
+
+    def play(self, folder: Path, text: str, *options: str) -> Outcome:
+        (folder / "c.toml").write_text(text)
+        return inside("tournament", "c.toml", *options, cwd=folder)
 
     @pytest.mark.parametrize(
         ("bots", "line"),
@@ -201,12 +193,12 @@ class TestRefusals:
         ],
     )
     def test_bots_that_cannot_be_started(self, tmp_path: Path, bots: str, line: str) -> None:
-        outcome = play(tmp_path, contest(bots=bots))
+        outcome = self.play(tmp_path, contest(bots=bots))
         assert (outcome.code, outcome.out, outcome.line) == (2, "", line)
         assert not (tmp_path / "arena.db").exists()
 
     def test_an_engine_that_does_not_exist(self, tmp_path: Path) -> None:
-        outcome = play(tmp_path, contest(bots=engines("dummy", "chmapion")))
+        outcome = self.play(tmp_path, contest(bots=engines("dummy", "chmapion")))
         assert outcome.code == 2
         assert outcome.line.startswith(
             "arena: c.toml: bot 2: engine: no engine 'chmapion' for insertion; there are: "
@@ -215,12 +207,12 @@ class TestRefusals:
         assert "; scripted bots: first-legal, " in outcome.line
 
     def test_a_file_that_is_not_there(self, tmp_path: Path) -> None:
-        outcome = arena("tournament", "nowhere.toml", cwd=tmp_path)
+        outcome = inside("tournament", "nowhere.toml", cwd=tmp_path)
         assert (outcome.code, outcome.line) == (2, "arena: nowhere.toml: no such file")
 
     def test_a_folder_for_logs_that_cannot_be(self, tmp_path: Path) -> None:
         (tmp_path / "taken").touch()
-        outcome = play(tmp_path, contest(bots=engines("dummy", "random")), "--logs", "taken")
+        outcome = self.play(tmp_path, contest(bots=engines("dummy", "random")), "--logs", "taken")
         assert (outcome.code, outcome.line) == (2, "arena: --logs: taken: cannot be made: File exists")
 
     def test_what_the_server_refuses_is_told_in_its_words(self, tmp_path: Path) -> None:
@@ -231,7 +223,7 @@ class TestRefusals:
 
     def test_a_database_that_is_none(self, tmp_path: Path) -> None:
         (tmp_path / "arena.db").write_bytes(b"not a database, just text" * 100)
-        outcome = play(tmp_path, contest(bots=engines("dummy", "random")))
+        outcome = self.play(tmp_path, contest(bots=engines("dummy", "random")))
         assert outcome.code == 1
         assert outcome.line.startswith("arena: arena.db: the database is damaged (file is not a database)")
 
@@ -265,7 +257,7 @@ class TestInterrupted:
 
     def begin(self, folder: Path) -> subprocess.Popen[str]:
         """A tournament that would take for ever."""
-        text = contest(contest="games_per_pair = 1000000", bots=engines("dummy", "first-legal"))
+        text = contest(contest="games_per_pair = 50000", bots=engines("dummy", "first-legal"))
         (folder / "c.toml").write_text(text)
         return subprocess.Popen(
             [*ARENA, "tournament", "c.toml"],
