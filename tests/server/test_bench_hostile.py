@@ -24,13 +24,13 @@ def test_all_attacks_are_measured_and_the_server_survives(monkeypatch: pytest.Mo
     told: list[str] = []
     measured = bench_hostile.measure(quick=True, say=told.append)
     assert measured["alive"]
-    assert [row["phase"] for row in measured["rows"]] == ["quiet", *ATTACKS, "all at once"]
+    assert [row["phase"] for row in measured["rows"]] == ["quiet", *ATTACKS, "all at once", "elsewhere"]
     assert {row["faults"] for row in measured["rows"]} == {0}
     assert measured["rows"][0]["p99_ratio"] == 1.0
     assert measured["idle"]["connections"] == 50
     assert told == [
         "quiet ...",
-        *(f"{name} ..." for name in (*ATTACKS, "all at once")),
+        *(f"{name} ..." for name in (*ATTACKS, "all at once", "elsewhere")),
         "idle connections ...",
     ]
 

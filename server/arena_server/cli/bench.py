@@ -102,6 +102,7 @@ def hostile(
 
     Twenty honest bots play quietly, then under each attack, then under all at once: flooders,
     readers that never read, a thousand slow loris, floods of connections, guesses at log-ins.
+    As a rival, all at once attack a bare echo elsewhere: that is what they cost the machine.
     Gives turns a second, p50 and p99 of a turn-round, their ratio to the quiet figures of the
     same run, and the memory of 10,000 idle connections.
 

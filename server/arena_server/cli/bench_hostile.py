@@ -3,7 +3,8 @@
 The server is `arena serve` in a process of its own; honest bots think for some milliseconds in this
 one and time every turn-round, from sending MOVE to reading its PLAYED; attackers are a third
 process. Quiet and attacks follow each other in one run, on one server, so that their ratio
-holds where the figures of the machine do not.
+holds where the figures of the machine do not. Attackers cost the machine something wherever they
+attack: the row `elsewhere` has all of them at a bare echo on another port, and is the rival.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import sys
 import tempfile
 import time
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -166,6 +167,19 @@ def _server(login: str) -> Iterator[tuple[subprocess.Popen[str], str, int]]:
             _end(process)
 
 
+@contextmanager
+def _elsewhere() -> Iterator[tuple[str, int]]:
+    """Another server, which says back what it hears, and waits for more talkers than will ever come."""
+    command = [*ARENA, "bench-server", "echo", "1000000", "1"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own command
+    try:
+        assert process.stdout is not None
+        host, _, port = process.stdout.readline().strip().removeprefix("listening on ").rpartition(":")
+        yield host, int(port)
+    finally:
+        _end(process)
+
+
 def _end(process: subprocess.Popen[str]) -> None:
     process.kill()
     process.wait()
@@ -182,21 +196,32 @@ async def _phases(host: str, port: int, seconds: float, say: Callable[[str], Non
                 await asyncio.sleep(SETTLING_S)
         say("quiet ...")
         phases = [await crowd.look("quiet", seconds)]
-        for names in (*((attack,) for attack in ATTACKS), ATTACKS):
-            name = names[0] if len(names) == 1 else "all at once"
-            say(f"{name} ...")
-            attackers = [_attack(each, host, port) for each in names]
-            try:
-                await asyncio.sleep(SETTLING_S)
-                phases.append(await crowd.look(name, seconds))
-            finally:
-                for attacker in attackers:
-                    _end(attacker)
+        for kind in ATTACKS:
+            say(f"{kind} ...")
+            phases.append(await _under(crowd, kind, (kind,), (host, port), seconds))
+        say("all at once ...")
+        phases.append(await _under(crowd, "all at once", ATTACKS, (host, port), seconds))
+        say("elsewhere ...")
+        with _elsewhere() as other:
+            phases.append(await _under(crowd, "elsewhere", ATTACKS, other, seconds))
         return phases
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _under(
+    crowd: Crowd, name: str, kinds: Sequence[str], target: tuple[str, int], seconds: float
+) -> Phase:
+    """Look on while `target` is attacked in these ways, each by a process of its own."""
+    attackers = [_attack(kind, *target) for kind in kinds]
+    try:
+        await asyncio.sleep(SETTLING_S)
+        return await crowd.look(name, seconds)
+    finally:
+        for attacker in attackers:
+            _end(attacker)
 
 
 def _attack(kind: str, host: str, port: int) -> subprocess.Popen[str]:
