@@ -14,6 +14,8 @@ from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Game, GameError
 
 BANK = 60_000
+#: So little that an engine which minds its clock plays whole games at once.
+BLITZ = 300
 #: Small games of each kind, so that every engine can play whole ones here.
 RULES = [
     make_game("xo", {"opening": 4}),
@@ -43,7 +45,9 @@ def play_out(game: Game, first: TableEngine, second: TableEngine) -> tuple[int, 
     moves: list[str] = []
     while game.end(position) is None:
         engine = (first, second)[game.to_move(position) - 1]
-        move = engine.choose(Table(rules=game, position=position, moves=tuple(moves), clock=BANK, bank=BANK))
+        move = engine.choose(
+            Table(rules=game, position=position, moves=tuple(moves), clock=BLITZ, bank=BLITZ)
+        )
         assert game.is_legal(position, move)
         moves.append(move)
         position = game.play(position, move).position
