@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 CONFIG ?= examples/local.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help install tournament test check format lint types unit soak bench figures clean
+.PHONY: help install tournament test check format lint types unit coverage soak bench figures clean
 
 help:  ## list these targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -42,6 +42,9 @@ types: install
 
 unit: install
 	$(BIN)/pytest -m "not soak and not slow" tests/protocol tests/server/core
+
+coverage: install  ## branch coverage of protocol and core by their own tests; fails under 100 %
+	$(BIN)/pytest -m "not soak" --numprocesses 2 --cov --cov-branch --cov-fail-under=100 tests/protocol tests/server/core
 
 soak: install  ## the long simulation, fuzz and kill runs
 	$(BIN)/pytest -m soak tests

@@ -51,6 +51,16 @@ def test_an_unknown_game_is_refused_with_the_names_there_are() -> None:
     assert str(refused.value) == f"no game 'chess'; this version has: {', '.join(sorted(GAMES))}"
 
 
+def test_an_option_that_nobody_knows_is_a_newer_servers_or_a_persons_mistake() -> None:
+    assert (
+        make_game("xo", {"size": "12", "wind": "north"}).options()
+        == make_game("xo", {"size": "12"}).options()
+    )
+    with pytest.raises(GameError) as refused:
+        make_game("xo", {"wind": "north"}, strangers=False)
+    assert str(refused.value) == f"xo has no option 'wind'; it has: {', '.join(sorted(GAMES['xo'].OPTIONS))}"
+
+
 class Smallest(Game[int]):
     """What a plug-in must write itself; all the rest it inherits."""
 
