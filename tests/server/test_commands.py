@@ -17,7 +17,7 @@ import pytest
 
 from arena_engines.engine import EngineError
 from arena_protocol.messages import VERSION
-from arena_protocol.record import decode
+from arena_protocol.record import FaultRecord, PlyRecord, decode
 from arena_server import cli
 from arena_server.cli import main, replay, spoken
 
@@ -215,6 +215,24 @@ class TestReplay:
         shell("export", "records")
         (here / "arena.db").unlink()
         assert shell("replay", "records/g5.record", "--ply", "0").out.startswith("trial g5: ")
+
+    def test_json_is_the_whole_record(self, here: Path, shell: Shell) -> None:
+        shell("export", "records")
+        for number in range(1, 7):
+            record = decode((here / "records" / f"g{number}.record").read_bytes())
+            told = json.loads(shell("replay", f"g{number}", "--json").out)
+            assert told.keys() == set(record.__slots__)
+            assert told["options"] == record.options
+            assert (tuple(told["names"]), told["seed"], told["end"]) == (
+                record.names,
+                record.seed,
+                "complete",
+            )
+            assert [PlyRecord(**ply | {"clock": tuple(ply["clock"]), "total": tuple(ply["total"])})
+                    for ply in told["plies"]] == list(record.plies)  # fmt: skip
+            assert [FaultRecord(**fault | {"line": bytes.fromhex(fault["line"])})
+                    for fault in told["faults"]] == list(record.faults)  # fmt: skip
+            assert tuple(told["totals"]) == record.totals
 
     def test_a_zombies_moves_are_marked(self, here: Path, shell: Shell) -> None:
         text = "".join(shell("replay", f"g{number}").out for number in range(1, 7))

@@ -1,15 +1,19 @@
-"""`arena replay`: a game drawn in the terminal, step by step."""
+"""`arena replay`: a game drawn in the terminal, step by step, or its whole record for a program."""
 
 from __future__ import annotations
 
 import sys
 import time
+from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena_server.cli.options import DEFAULT_DATABASE, ContestChoice, Database
+from arena_server.cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
+
+if TYPE_CHECKING:
+    from arena_protocol.record import GameRecord
 
 #: Clear the screen and go to its top left corner.
 CLEAR = "\x1b[2J\x1b[H"
@@ -26,10 +30,12 @@ def command(
         int | None, typer.Option(min=0, help="Show the position after this ply only; 0 is the start.")
     ] = None,
     color: Annotated[bool, typer.Option("--color/--no-color", help="Paint the pictures.")] = True,
+    as_json: Json = False,
 ) -> None:
     """Draw a game in the terminal, ply by ply.
 
-    In a pipe all of it comes at once, and without colours.
+    In a pipe all of it comes at once, and without colours. With --json it is the whole record:
+    deal, clocks, every ply with its times, faults with the offending bytes in hexadecimal.
 
     Example: arena replay g1 --contest local --delay 0.2
     """
@@ -43,6 +49,9 @@ def command(
         record = decode(data)
     except RecordError as error:
         raise StoreError(f"{game}: {error}") from None
+    if as_json:
+        print_json(plain(record))
+        return
     terminal = is_terminal()
     wanted = list(frames(record, color=color and terminal))
     if ply is not None:
@@ -55,6 +64,15 @@ def command(
         painted = terminal and color
         # Without being told so, echo would take the colours out again for want of a terminal.
         typer.echo(f"{CLEAR}{frame}" if painted and len(wanted) > 1 else frame, color=painted or None)
+
+
+def plain(record: GameRecord) -> dict[str, Any]:
+    """A record in the types of JSON."""
+    return {field.name: getattr(record, field.name) for field in fields(record)} | {
+        "options": dict(record.options),
+        "plies": [asdict(ply) for ply in record.plies],
+        "faults": [asdict(fault) | {"line": fault.line.hex()} for fault in record.faults],
+    }
 
 
 def is_terminal() -> bool:
