@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+import subprocess
 from functools import partial
 from pathlib import Path
 
@@ -15,8 +16,10 @@ from arena_client.errors import ClientError
 from arena_client.scripted import Fixed
 
 from ..protocol.test_tls import Pair, make_pair
-from .programs import EAGER, PATIENCE_S, Server, arena, contest
+from .programs import ARENA, EAGER, PATIENCE_S, Server, arena, contest
 from .test_hostile import Rude
+
+UNTRUSTED = "cannot speak TLS with localhost: the certificate is not trusted: self-signed certificate"
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +64,38 @@ class TestAContest:
 
             assert asyncio.run(both()) == "a leaves: finished\n"
 
+    @pytest.mark.parametrize("trusted", [True, False])
+    def test_a_contest_is_watched_encrypted(self, pair: Pair, tmp_path: Path, trusted: bool) -> None:
+        with Server(over_tls(pair), tmp_path, "--log-level", "info") as server:
+            address = ("--connect", f"localhost:{server.port}")
+            if not trusted:
+                outcome = arena("watch", *address, "--tls")
+                assert (outcome.code, outcome.line) == (1, f"arena: {UNTRUSTED}")
+                return
+            watching = subprocess.Popen(
+                [*ARENA, "watch", *address, "--tls-ca", pair[0]],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            )  # fmt: skip
+            assert server.process.stderr is not None
+            for line in server.process.stderr:  # until the guest is in
+                if " info login " in line:
+                    break
+            context = ssl.create_default_context(cafile=pair[0])
+
+            async def both() -> None:
+                bots = [
+                    asyncio_shell.play(Fixed(move), "localhost", server.port, name=name, tls=context)
+                    for name, move in (("a", "6"), ("b", "7"))
+                ]
+                async with asyncio.timeout(PATIENCE_S):
+                    await asyncio.gather(*bots)
+
+            asyncio.run(both())
+            out, err = watching.communicate(timeout=PATIENCE_S)
+        assert (watching.returncode, err) == (0, "")
+        assert sum(" plays " in line for line in out.splitlines()) == 12
+        assert "g2: over, complete" in out
+
     def test_whoever_speaks_plainly_is_let_go(self, pair: Pair, tmp_path: Path) -> None:
         with Server(over_tls(pair), tmp_path) as server:
             plain = Rude(server.port)
@@ -73,7 +108,6 @@ class TestAContest:
 
     @pytest.mark.parametrize("shell", [asyncio_shell, trio_shell])
     def test_a_server_that_nobody_vouches_for(self, pair: Pair, tmp_path: Path, shell: object) -> None:
-        untrusted = "cannot speak TLS with localhost: the certificate is not trusted: self-signed certificate"
         with Server(over_tls(pair), tmp_path) as server, pytest.raises(ClientError) as refusal:
             shell.run(  # type: ignore[attr-defined]
                 Fixed("6"),
@@ -83,7 +117,7 @@ class TestAContest:
                 patience=EAGER,
                 tls=ssl.create_default_context(),
             )
-        assert str(refusal.value) == untrusted
+        assert str(refusal.value) == UNTRUSTED
 
     def test_a_rascal_is_never_encrypted(self) -> None:
         with pytest.raises(ClientError, match=r"^flooder speaks on a raw connection, without TLS$"):
@@ -127,5 +161,6 @@ class TestRefusals:
     def test_a_file_without_certificates_to_trust(self, tmp_path: Path) -> None:
         (tmp_path / "x.pem").write_text("nothing")
         for name, why in (("x.pem", "no certificates in PEM"), ("y.pem", "No such file or directory")):
-            outcome = arena("bot", "first-legal", "--connect", "h:1", "--tls-ca", name, cwd=tmp_path)
-            assert (outcome.code, outcome.line) == (2, f"arena: --tls-ca: {name}: {why}")
+            for command in (("bot", "first-legal"), ("watch",)):
+                outcome = arena(*command, "--connect", "h:1", "--tls-ca", name, cwd=tmp_path)
+                assert (outcome.code, outcome.line) == (2, f"arena: --tls-ca: {name}: {why}")

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arena_client.veil import Veil
 from arena_server.cli.watch import HOME, Screen, _Lines, watch
 from arena_server.cli.watching import Spectator, line_of, plain, scene
 from arena_server.errors import ArenaError
@@ -202,7 +203,7 @@ def test_a_connection_that_breaks() -> None:
         theirs.sendall(VISIT[: VISIT.index(b"ZOMBIE")])
         theirs.close()  # with our HELLO unread: a reset
         with pytest.raises(ArenaError, match=r"the connection was lost: |the server closed the conn"):
-            watch(ours, Spectator("spectator", None, "g1"), _Lines(lambda _: None))
+            watch(ours, Spectator("spectator", None, "g1"), _Lines(lambda _: None), Veil(None, "here"))
 
 
 def test_nobody_there() -> None:

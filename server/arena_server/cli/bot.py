@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    import ssl
+from arena_server.cli.options import Tls, TlsCa, trust
 
 EXAMPLE = "say where to play: --connect HOST:PORT, or ARENA_HOST and ARENA_PORT set"
 
@@ -26,11 +24,8 @@ def command(
     ] = None,
     token: Annotated[str | None, typer.Option(help="Its token; better given as ARENA_TOKEN.")] = None,
     game: Annotated[str, typer.Option(help="The game the engine is to play.")] = "insertion",
-    tls: Annotated[bool, typer.Option("--tls", help="Encrypt the connection.")] = False,
-    tls_ca: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Encrypt, and trust these certificates (PEM).", show_default=False),
-    ] = None,
+    tls: Tls = False,
+    tls_ca: TlsCa = None,
 ) -> None:
     """Let an engine play at a server until it says BYE.
 
@@ -53,19 +48,6 @@ def command(
         int(port),
         name or os.environ.get("ARENA_NAME") or engine.partition(":")[0],
         token or os.environ.get("ARENA_TOKEN") or None,
-        _trust(tls_ca) if tls or tls_ca is not None else None,
+        trust(tls, tls_ca),
     )
     typer.echo(f"{seat.name} leaves: {play(engine, game, seat)}")
-
-
-def _trust(certificates: Path | None) -> ssl.SSLContext:
-    """Whom to believe that they are the server: the system's authorities, or those of a file."""
-    import ssl
-
-    from arena_server.errors import ConfigError
-
-    try:
-        return ssl.create_default_context(cafile=certificates)
-    except OSError as error:
-        why = "no certificates in PEM" if isinstance(error, ssl.SSLError) else error.strerror
-        raise ConfigError(f"--tls-ca: {certificates}: {why}") from None

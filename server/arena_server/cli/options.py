@@ -7,9 +7,12 @@ import signal
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    import ssl
 
 DEFAULT_DATABASE = "sqlite:///arena.db"
 
@@ -25,7 +28,35 @@ ContestChoice = Annotated[
         "--contest", metavar="NAME|ID", help="Which contest; the latest by default.", show_default=False
     ),
 ]
+Tls = Annotated[bool, typer.Option("--tls", help="Encrypt the connection.")]
+TlsCa = Annotated[
+    Path | None,
+    typer.Option(
+        "--tls-ca",
+        metavar="FILE",
+        help="Encrypt, and trust these certificates (PEM).",
+        show_default=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
+
+
+def trust(tls: bool, certificates: Path | None) -> ssl.SSLContext | None:
+    """Whom `--tls` and `--tls-ca` believe that they are the server: the system's authorities, or a file's.
+
+    None: the connection is not encrypted. Raises ConfigError.
+    """
+    if not tls and certificates is None:
+        return None
+    import ssl
+
+    from arena_server.errors import ConfigError
+
+    try:
+        return ssl.create_default_context(cafile=certificates)
+    except OSError as error:
+        why = "no certificates in PEM" if isinstance(error, ssl.SSLError) else error.strerror
+        raise ConfigError(f"--tls-ca: {certificates}: {why}") from None
 
 
 def options_of(given: Iterable[str], flag: str = "--option") -> dict[str, object]:

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
+from arena_server.cli.options import Tls, TlsCa, trust
+
 if TYPE_CHECKING:
     import socket
 
+    from arena_client.veil import Veil
     from arena_client.view import GameView
     from arena_server.cli.watching import Sight, Spectator
 
@@ -36,6 +39,8 @@ def command(
     ] = None,
     name: Annotated[str, typer.Option(help="The name to come in under.")] = "spectator",
     token: Annotated[str | None, typer.Option(help="Its token, if strangers may not watch.")] = None,
+    tls: Tls = False,
+    tls_ca: TlsCa = None,
     color: Annotated[bool, typer.Option("--color/--no-color", help="Paint the pictures.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object a message.")] = False,
 ) -> None:
@@ -46,9 +51,11 @@ def command(
 
     Example: arena watch g3 --connect localhost:2006
     """
+    from arena_client.veil import Veil
     from arena_server.cli.watching import Spectator
 
     host, port = _address(connect)
+    veil = Veil(trust(tls, tls_ca), host)
     show: Show
     if as_json:
         show = _Lines(_json_line)
@@ -57,7 +64,7 @@ def command(
     else:
         show = _Lines(_text_line)
     with _connection(host, port) as sock:
-        watch(sock, Spectator(name, token, game), show)
+        watch(sock, Spectator(name, token, game), show, veil)
 
 
 class Show(Protocol):
@@ -67,14 +74,19 @@ class Show(Protocol):
         """Show them."""
 
 
-def watch(sock: socket.socket, spectator: Spectator, show: Show) -> None:
-    """Show what comes until there is nothing more to be seen. Raises ArenaError."""
+def watch(sock: socket.socket, spectator: Spectator, show: Show, veil: Veil) -> None:
+    """Show what comes until there is nothing more to be seen. Raises ArenaError, or ClientError for TLS."""
     from arena_server.errors import ArenaError
 
     try:
+        veil.begin()
+        sock.sendall(veil.send(b""))
         while not spectator.over:
-            show(spectator.receive(sock.recv(READ_BYTES)))
-            sock.sendall(spectator.to_send())
+            data = sock.recv(READ_BYTES)
+            plain = veil.receive(data)
+            if plain or not data:  # else it is of the handshake
+                show(spectator.receive(plain))
+            sock.sendall(veil.send(spectator.to_send()))
     except OSError as error:
         raise ArenaError(f"the connection was lost: {error.strerror}") from None
 
