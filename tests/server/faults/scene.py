@@ -40,6 +40,7 @@ class Ann(Honest):
 
     fault: str
     moment: str
+    back: int = BACK
 
     def __init__(self, rng: Random, wire: Wire) -> None:
         super().__init__(rng, wire)
@@ -60,8 +61,7 @@ class Ann(Honest):
     def heard(self, verb: str, tokens: list[str]) -> None:
         self.games += verb == "OVER"
         if self._is_the_moment(verb, tokens):
-            clock = int(tokens[2].partition("=")[2].split(",")[0]) if verb == "TURN" else 0
-            self.do(None, clock * MS if self.moment == "at the last millisecond" else 0)
+            self.do(None, self.wire.clock_ms * MS if self.moment == "at the last millisecond" else 0)
         elif not self.dead:
             super().heard(verb, tokens)
 
@@ -91,8 +91,8 @@ class Ann(Honest):
             "crash": lambda: wire.drop(after),
             "hang": lambda: None,
             "slow bytes": lambda: wire.dribble(hello or self._slowly(), BYTE_EVERY, after),
-            "half a line then close": lambda: (wire.bytes(b"MOV", after), wire.drop(after, BACK)),
-            "reset": lambda: wire.reset(after, BACK),
+            "half a line then close": lambda: (wire.bytes(b"MOV", after), wire.drop(after, self.back)),
+            "reset": lambda: wire.reset(after, self.back),
             "silent vanish": lambda: wire.vanish(after),
             "flood": lambda: [wire.say("READY g1", after) for _ in range(130)],
             "never reads": wire.stop_reading,
@@ -110,11 +110,13 @@ class Ann(Honest):
 class Bob(Honest):
     """Plays honestly, and thinks for ten milliseconds each time."""
 
+    thinking: int = THINKING
+
     def offered(self, game_id: str) -> None:
         self.wire.say(f"READY {game_id}")
 
     def answer(self, line: str) -> None:
-        self.wire.say(line, THINKING)
+        self.wire.say(line, self.thinking)
 
 
 @dataclass
@@ -151,9 +153,9 @@ class Outcome:
         """Who loses what by it: a clock, moves, or nothing."""
         zombie = self._first_zombie_ply
         if zombie:
-            clock = "its clock, and " if self._waited >= 1 else ""
+            clock = "its clock, and " if self.waited >= 1 else ""
             return f"the bot: {clock}its moves from ply {zombie} on"
-        return f"the bot: {self._waited:g} s of its clock" if self._waited else "nobody"
+        return f"the bot: {self.waited:g} s of its clock" if self.waited else "nobody"
 
     @property
     def sees(self) -> str:
@@ -164,9 +166,9 @@ class Outcome:
         if self.took > 30 * SECOND:
             return "30 s to `START`, then 6 after 6"
         if zombie:
-            wait = f"{self._waited:.0f} s of waiting, then " if self._waited >= 1 else ""
+            wait = f"{self.waited:.0f} s of waiting, then " if self.waited >= 1 else ""
             return f"{wait}6 after 6 from ply {zombie} on"
-        return f"{self._waited:g} s of waiting" if self._waited else "a game like any other"
+        return f"{self.waited:g} s of waiting" if self.waited else "a game like any other"
 
     @property
     def _first_zombie_ply(self) -> int:
@@ -174,7 +176,7 @@ class Outcome:
         return next((number for number, ply in enumerate(plies, start=1) if ply.zombie), 0)
 
     @property
-    def _waited(self) -> float:
+    def waited(self) -> float:
         """The seconds that ann's moves took altogether."""
         plies = self.record.plies if self.record is not None else ()
         return sum(ply.time_ms for ply in plies if ply.time_ms not in (0, THINKING // MS)) / 1000
@@ -208,14 +210,15 @@ class Onlooker:
 
     def _keep(self, effect: Effect) -> None:
         if isinstance(effect, Send) and effect.conn == self._deed:
-            self.told += [text for line in effect.data.splitlines() if (text := _remark(line))]
+            self.told += [text for line in effect.data.splitlines() if (text := remark(line))]
         elif isinstance(effect, Close) and effect.conn == self._deed:
             self.ending = "closed"
         elif isinstance(effect, Note) and effect.event == "lost" and effect.fields["conn"] == self._deed:
             self.ending = f"lost ({effect.fields['reason']})"
 
 
-def _remark(line: bytes) -> str:
+def remark(line: bytes) -> str:
+    """What a line says that is no part of a game; `` if it is one."""
     words = line.decode("ascii").split()
     return " ".join(words[:2]) if words[0] in ("ERROR", "BYE") else ""
 
@@ -233,11 +236,16 @@ def play(fault: str, moment: str) -> Outcome:
     world.shell.observer = onlooker
     world.run(3600 * SECOND, {"ann": 0, "bob": SECOND})
     assert ann.did, "the moment never came"
-    played = [*world.records.values(), None, None][:2]
-    record, other = reversed(played) if moment == "after the end" else played
+    record, other = ordered(list(world.records.values()), moment)
     bob = [line for connection in world.clients["bob"].lines for line in connection.heard]
     took = world.audit.took[record.game_id] if record is not None else 0
     return Outcome(record, other, onlooker.told, onlooker.ending, bob, took)
+
+
+def ordered(records: list[GameRecord], moment: str) -> tuple[GameRecord | None, GameRecord | None]:
+    """The game of the deed, and the other one."""
+    first, second = [*records, None, None][:2]
+    return (second, first) if moment == "after the end" else (first, second)
 
 
 def _any() -> frozenset[str]:
