@@ -41,6 +41,23 @@ def test_analysis_equals_minimax(cases: list[Case], master: Master) -> None:
         assert ours[:2] == minimax.analyse(case.board, case.visible, 4)[:2], case
 
 
+@pytest.mark.parametrize(
+    ("board", "visible"),
+    [
+        ("..4../..4../4.44./2.31./31314", "24"),
+        ("...../...../...4./.2.1./.444.", "1124"),
+        ("2..../64.../62.../62.../626.3", "36"),
+        (".2.../.1.../.1..3/.1..2/.1.11", "2221"),
+        ("/".join(["77777"] * 5), "1234"),
+    ],
+)
+def test_runs_that_stand_already_go_with_the_first_move(board: str, visible: str, master: Master) -> None:
+    """No game comes to such a board, but a person may ask."""
+    minimax = Minimax()
+    for depth in (1, 2, 4):
+        assert master.analyse(board, visible, depth)[:2] == minimax.analyse(board, visible, depth)[:2]
+
+
 @pytest.mark.parametrize("weights", [SPOILING, Weights(mine=900, theirs=-400, fell=30), Weights(0, -7, 5)])
 @pytest.mark.parametrize("depth", [2, 4])
 def test_a_search_by_any_weights_finds_what_minimax_finds(

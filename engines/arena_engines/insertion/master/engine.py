@@ -19,6 +19,7 @@ from time import perf_counter
 from typing import ClassVar
 
 from arena_engines.engine import Analysis, Engine, Parameter, Situation
+from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.fixed_depth import task_of
 from arena_engines.insertion.master.follower import Follower
 from arena_engines.insertion.master.minds import CHANCE, Mind
@@ -44,7 +45,7 @@ from arena_engines.insertion.master.workspace import (
     shortcut,
     unpack,
 )
-from arena_protocol.games.insertion.rules import play
+from arena_protocol.games.insertion.rules import play, runs
 
 #: A model is planned against once it is right this often; below, guarding scores more (docs/engines.md).
 BELIEF = 0.5
@@ -189,6 +190,9 @@ class Master(Engine):
     def analyse(self, board: str, visible: str, depth: int) -> Analysis:
         """Return the exact best move and EVAL, as the champion finds them."""
         task = task_of(board, visible, depth, seats=2)
+        if runs(*task.planes):
+            # No game comes to such a board, and the tree looks for runs only where a move has been.
+            return Champion().analyse(board, visible, depth)
         work = self._works[0]
         work.clear()
         began = perf_counter()
