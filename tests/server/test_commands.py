@@ -190,6 +190,32 @@ class TestExport:
         assert (outcome.code, outcome.line) == (1, "arena: taken: cannot be written: File exists")
 
 
+class TestWhereNobodyMayWrite:
+    def test_results_are_read_as_they_are(
+        self, here: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Whoever runs the tests may write everywhere, so the system is asked on behalf of somebody else."""
+        folder = here / "published results"
+        folder.mkdir()
+        (here / "arena.db").rename(folder / "arena.db")
+        told: list[Path] = []
+
+        def access(path: Path, _: int) -> bool:
+            told.append(path)
+            return path != folder
+
+        monkeypatch.setattr("arena_server.store.probe.os.access", access)
+        seen: list[list[str]] = []
+        monkeypatch.setattr(
+            "arena_server.cli.table.print_standings",
+            lambda *_: seen.append(sorted(path.name for path in folder.iterdir())),
+        )
+        assert shell("standings", "--database", f"sqlite:///{folder}/arena.db").code == 0
+        assert seen == [["arena.db"]], "read without any file beside it"
+        assert folder in told
+        assert shell("verify", "--database", f"sqlite:///{folder}/arena.db").out == "verified: 6 games\n"
+
+
 class TestReplay:
     def test_in_a_pipe_all_plies_come_at_once_and_plain(self, here: Path, shell: Shell) -> None:
         outcome = shell("replay", "g1")

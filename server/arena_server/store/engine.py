@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import URL, Engine, create_engine, event, make_url
 
-from arena_server.store.probe import BUSY_TIMEOUT_S
+from arena_server.store.probe import BUSY_TIMEOUT_S, is_sealed
 from arena_server.store.url import Database
 
 
@@ -20,6 +21,10 @@ def open_engine(database: Database, *, durable: bool = False) -> Engine:
     if not isinstance(database, Path):
         return create_engine(make_url(database.url).set(drivername="postgresql+psycopg"))
     url = URL.create("sqlite", database=str(database))
+    if not durable and is_sealed(database):
+        url = url.set(database=f"file:{quote(str(database))}").update_query_dict(
+            {"immutable": "1", "uri": "true"}
+        )
     engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_S})
     if durable:
         event.listen(engine, "connect", _make_durable)

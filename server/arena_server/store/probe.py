@@ -6,10 +6,12 @@ has to start. It must not know: tables.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 from arena_server.errors import StoreError
 from arena_server.store.url import Database
@@ -55,8 +57,19 @@ def probe_readable(database: Database) -> None:
 def _probe_readable_file(path: Path) -> None:
     if not path.exists():
         raise StoreError(f"{path}: no such database; has a contest been played here? Try --database")
-    with _told(path), closing(_connect(path)) as database:
+    uri = f"file:{quote(str(path))}{'?immutable=1' * is_sealed(path)}"
+    with _told(path), closing(sqlite3.connect(uri, timeout=BUSY_TIMEOUT_S, uri=True)) as database:
         _check_header(path, database)
+
+
+def is_sealed(path: Path) -> bool:
+    """Whether nobody here can write to this file: then it is read as it is.
+
+    SQLite would else make a file beside it even to read, and could not. One with a log of its
+    own beside it is not whole without that.
+    """
+    writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+    return not writable and not Path(f"{path}-wal").exists()
 
 
 def _connect(path: Path) -> sqlite3.Connection:
