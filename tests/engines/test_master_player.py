@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena_engines.engine import Engine, EngineError, Situation
+from arena_engines.engine import Analysis, Engine, EngineError, Situation
 from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.master.engine import BELIEF, Master
 from arena_engines.insertion.master.follower import LAST_PLY, Follower
@@ -19,6 +19,7 @@ from arena_engines.insertion.master.planner import (
     plan,
     widen,
 )
+from arena_engines.insertion.master.root import FIRST, LAST
 from arena_engines.insertion.master.team import Ponderer, Team
 from arena_engines.insertion.master.timing import budget
 from arena_engines.insertion.master.workspace import OWN_MIND, PLAN, SPOILING_MIND, Workspace
@@ -26,8 +27,8 @@ from arena_engines.insertion.simple import Dummy, Greedy, Random
 from arena_engines.match import Played, play_game
 from arena_engines.registry import create
 from arena_protocol.games.insertion import Insertion
-from arena_protocol.games.insertion.rules import distinct_moves
-from arena_protocol.games.insertion.text import parse_board
+from arena_protocol.games.insertion.rules import distinct_moves, play
+from arena_protocol.games.insertion.text import Planes, parse_board
 
 LONG = 600.0
 
@@ -83,6 +84,43 @@ def test_the_opponents_model_is_found_by_its_moves(opponent: Engine, mind: Mind)
     minds = followed(situations(opponent)).minds
     assert minds.best == mind
     assert minds.trust > 0.9
+
+
+class Plain(Engine):
+    """What an author writes first: two plies, points or the lead alone, the first or last of equals."""
+
+    name = "plain"
+
+    def __init__(self, theirs: int, last: bool) -> None:
+        super().__init__({})
+        self.theirs, self.last = theirs, last
+
+    def warm_up(self) -> None:
+        """Nothing is compiled."""
+
+    def analyse(self, board: str, visible: str, depth: int) -> Analysis:
+        raise NotImplementedError
+
+    def choose(self, situation: Situation) -> int:
+        planes = parse_board(situation.board)
+        distinct = distinct_moves(*planes)
+        moves = [move for move in range(1, 16) if distinct >> move & 1]
+        worth = {move: self.worth(planes, move, situation.visible[:2]) for move in moves}
+        best = [move for move in moves if worth[move] == max(worth.values())]
+        return best[-1 if self.last else 0]
+
+    def worth(self, planes: Planes, move: int, pictures: str) -> int:
+        p0, p1, p2, removed, _, _ = play(*planes, move, int(pictures[0]))
+        replies = [play(p0, p1, p2, reply, int(pictures[1]))[3] for reply in range(1, 16) if pictures[1:]]
+        return removed - self.theirs * max(replies, default=0)
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("theirs", [0, 1])
+def test_the_plainest_programs_are_foretold(theirs: int, last: bool) -> None:
+    minds = followed(situations(Plain(theirs, last))).minds
+    assert minds.trust > 0.9
+    assert minds.best.order == (LAST if last else FIRST)
 
 
 def test_nobody_foretells_chance() -> None:

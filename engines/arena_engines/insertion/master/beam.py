@@ -33,8 +33,8 @@ from arena_engines.insertion.master.layout import (
     LEVEL,
     LEVELS,
     NONE,
-    ONE,
     ONLY_BEAM,
+    ORDER,
     P0,
     P1,
     P2,
@@ -210,14 +210,15 @@ def beam(  # noqa: C901 - compiled together with all below it, so kept in one pi
                     first = lane + 1
                 if answered:
                     move = 6
-                    key = mix(q0, q1, q2, theirs, salt | REPLY | depth << 12)
+                    key = mix(q0, q1, q2, theirs, salt | REPLY | depth << 12 | mem[ORDER] << 18)
                     if depth == 0:
                         move = 1 + (key >> 20 & HALF) % MOVES
                     elif not mem[theirs + FORCED]:
                         move = recall(key, mem)
                         if move == NONE:
                             low = max(depth - 2, min(depth, 3))
-                            move = decide(q0, q1, q2, theirs, low, depth, max(1, depth - low), mem[ONE], mem)
+                            step = max(1, depth - low)
+                            move = decide(q0, q1, q2, theirs, low, depth, step, mem[ORDER], mem)
                             if mem[STOP]:
                                 return 0
                             mem[REPLIES] += 1

@@ -10,13 +10,16 @@ from collections.abc import Callable, Sequence
 from arena_engines.engine import EngineError, Situation
 from arena_engines.insertion.fixed_depth import task_of
 from arena_engines.insertion.master.minds import Mind, Minds
-from arena_engines.insertion.master.root import FIRST
 from arena_engines.insertion.master.workspace import (
     CELL,
     GUARD,
+    LEAD,
+    LEAD_MIND,
     OWN,
     OWN_MIND,
     PLAN,
+    POINTS,
+    POINTS_MIND,
     SPOILING,
     SPOILING_MIND,
     Weights,
@@ -121,7 +124,7 @@ class Follower:
         def foretold(mind: Mind) -> bool:
             depth = min(mind.depth, sight)
             at = gone - self._origin
-            move = self._works[0].decide(self.planes, mind.view, at, shortcut(depth), FIRST)
+            move = self._works[0].decide(self.planes, mind.view, at, shortcut(depth), mind.order)
             return play(*self.planes, move, picture)[:3] == after
 
         self.minds.saw(foretold, enough)
@@ -169,6 +172,8 @@ class Follower:
             work.write(PLAN, ply, pictures, mine, plan, forced)
             work.write(OWN_MIND, ply, pictures, theirs, OWN, forced)
             work.write(SPOILING_MIND, ply, pictures, theirs, SPOILING, forced)
+            work.write(POINTS_MIND, ply, pictures, theirs, POINTS, forced)
+            work.write(LEAD_MIND, ply, pictures, theirs, LEAD, forced)
 
     def _roles(self, situation: Situation, gone: int, plies: int) -> tuple[Sequence[int], Sequence[int]]:
         """Return, for each ply, whether it is mine, and whether it is a zombie's."""

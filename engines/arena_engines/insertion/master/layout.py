@@ -31,7 +31,7 @@ WIDE = 13  # INFINITY, read at run time: a constant argument would be compiled a
 
 ONLY_ROOT = 14  # the lanes that a deepening begins with, and a beam: two threads take half each
 ONLY_BEAM = 15
-ONE = 64  # 1, root.FIRST, for the same reason as WIDE
+ORDER = 64  # which of equal moves the beam's replies are (root.py)
 SPARE_LANE = 66  # 15, for the same reason: the lane of the move before, where there is none
 ROWS = 65  # 8: loops over rows and columns run so far, as vectors do; tree.make_moves
 FIRSTS = 16  # 16 words: what the best plan that begins with a move came to, by move
@@ -41,7 +41,7 @@ PLANS = 8192
 RECORD = 48
 PLIES = 256
 VIEW = RECORD * PLIES
-VIEWS = 4
+VIEWS = 6
 COLOUR = 0  # the picture, 1..7
 CELL = 1  # what a removed cell is worth to the mover
 FELL = 2  # what a picture pushed off the board is worth to the mover

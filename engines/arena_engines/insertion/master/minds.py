@@ -1,7 +1,8 @@
 """Models of the opponent, and which of them foretells its moves.
 
-A mind is a view of the game and a depth: an opponent that takes the first of its best moves, by an exact
-search of so many plies, for its own points or for the lead. Every move seen is asked of the minds;
+A mind is a view of the game, a depth and an order: an opponent that takes the first or the last of its
+best moves, by an exact search of so many plies, for its own points or for the lead, with the seed's
+further tiers or without. Every move seen is asked of the minds;
 the one that has foretold most of the last ones is believed as far as it did. It must not know: what is
 done with a prediction, clocks.
 """
@@ -11,20 +12,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from arena_engines.insertion.master.workspace import OWN_MIND, SPOILING_MIND
+from arena_engines.insertion.master.root import FIRST, LAST
+from arena_engines.insertion.master.workspace import LEAD_MIND, OWN_MIND, POINTS_MIND, SPOILING_MIND
 
 
 class Mind(NamedTuple):
-    """One model: whose points it counts (a view) and how far it looks."""
+    """One model: whose points it counts (a view), how far it looks, which of equal moves it takes."""
 
     view: int
     depth: int
+    order: int = FIRST
 
 
 #: Every mind, the likeliest first: most programs count their own points, and the seed's looked 5 plies ahead.
-MINDS = (
-    *(Mind(OWN_MIND, depth) for depth in (5, 4, 6, 3, 2, 1)),
-    *(Mind(SPOILING_MIND, depth) for depth in (5, 4, 3, 2)),
+MINDS = tuple(
+    Mind(view, depth, order)
+    for order in (FIRST, LAST)
+    for view in (OWN_MIND, SPOILING_MIND, POINTS_MIND, LEAD_MIND)
+    for depth in (5, 4, 6, 3, 2, 1)
 )
 #: A move seen counts this much less with each later one: opponents change with their clocks.
 FADING = 0.97

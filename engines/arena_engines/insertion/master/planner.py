@@ -17,6 +17,9 @@ from arena_engines.insertion.master.workspace import GUARD, Workspace
 from arena_protocol.games.insertion.text import Planes
 
 FIRST_WIDTH = 2
+#: Plans narrower than this look so many plies ahead at most: what little time there is tells more there.
+BROAD = 16
+SHORT = 10
 #: The plies that an exact search looks on from the end of a plan.
 LEAF = 2
 #: A guard needs no more: it never gets there in time on boards with any choice.
@@ -39,14 +42,15 @@ class Quest(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """A move, and what the plan that begins with it comes to."""
+    """A move, and what the plan that begins with it comes to; the more plies it looked at, the better."""
 
+    plies: int
     value: int
     move: int
 
 
 #: No verdict: less than any.
-NOTHING = Verdict(-INFINITY, 0)
+NOTHING = Verdict(0, -INFINITY, 0)
 IMPOSSIBLE = -INFINITY
 
 
@@ -91,10 +95,11 @@ def widen(work: Workspace, quest: Quest, mind: Mind, seconds: float) -> Verdict:
     width = float(FIRST_WIDTH)
     while True:
         start = perf_counter()
-        move = _beam(work, quest, mind, int(width))
+        plies = quest.known if width >= BROAD else min(quest.known, SHORT)
+        move = _beam(work, quest._replace(known=plies), mind, int(width))
         if not move:
             return best
-        best = Verdict(work.value, move)
+        best = Verdict(plies, work.value, move)
         now = perf_counter()
         growth = min(GROWTH, (seconds - (now - began)) / max(now - start, 1e-6))
         if growth < LEAST_GROWTH or width >= WIDTH:
@@ -125,5 +130,6 @@ def gamble(
 
 
 def _beam(work: Workspace, quest: Quest, mind: Mind, width: int) -> int:
-    size = {"width": width, "plies": quest.known, "reply_depth": mind.depth, "leaf": LEAF}
-    return work.beam(quest.planes, mind.view, quest.ply, **size)
+    size = {"width": width, "plies": quest.known, "leaf": LEAF}
+    reply = {"reply_depth": mind.depth, "reply_order": mind.order}
+    return work.beam(quest.planes, mind.view, quest.ply, **size, **reply)

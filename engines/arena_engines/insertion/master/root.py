@@ -45,7 +45,7 @@ from arena_engines.insertion.master.tree import search
 from arena_protocol.games.insertion.rules import count
 
 #: What is wanted of a decision.
-ANY, FIRST = 0, 1
+ANY, FIRST, LAST = 0, 1, 2
 
 
 @outlined
@@ -54,7 +54,7 @@ def decide(
 ) -> int:
     """Search to `low`, `low + step` ... `depth` until stopped; return the best move.
 
-    Want FIRST, and it is, of all moves of the best value, the first in natural order.
+    Want FIRST or LAST, and it is, of all moves of the best value, that one in natural order.
     """
     flip = mem[plan + FLIP]
     wide = mem[WIDE]
@@ -82,8 +82,8 @@ def decide(
             lane = below & 15
             gain = mem[base + GAIN + lane]
             value = gain
-            # A lane before the best one is asked whether it is worth as much, one behind it whether more.
-            equal = 1 if want == FIRST and lane < best_lane else 0
+            # A lane on the wanted side of the best is asked whether it is worth as much, others whether more.
+            equal = 1 if (want == FIRST and lane < best_lane) or (want == LAST and lane > best_lane) else 0
             if reach > 1:
                 narrow = best != -wide
                 alpha = best - equal if narrow else best

@@ -14,7 +14,6 @@ from typing import TypeVar
 
 from arena_engines.insertion.master.minds import Mind
 from arena_engines.insertion.master.planner import Quest, widen
-from arena_engines.insertion.master.root import FIRST
 from arena_engines.insertion.master.workspace import Workspace, shortcut
 from arena_protocol.games.insertion.rules import play
 
@@ -60,7 +59,7 @@ class Ponderer:
 
     def _think(self, quest: Quest, mind: Mind, picture: int) -> None:
         depth = min(mind.depth, quest.known)
-        reply = self._work.decide(quest.planes, mind.view, quest.ply, shortcut(depth), FIRST)
+        reply = self._work.decide(quest.planes, mind.view, quest.ply, shortcut(depth), mind.order)
         after = play(*quest.planes, reply, picture)[:3]
         widen(self._work, Quest(after, quest.ply + 1, quest.known - 1), mind, FOREVER)
 

@@ -42,9 +42,12 @@ class Weights(NamedTuple):
 #: The exact EVAL of the seed, cooperative and spoiling, as eval.py and strategy.py order them.
 OWN = Weights(MINE - DELETED, -DELETED - 1, -DELETED)
 SPOILING = Weights(MINE - DELETED, -MINE - DELETED - 1, -DELETED)
+#: Points alone, and the lead alone: what a program counts whose author thought no further.
+POINTS = Weights(1, 0, 0)
+LEAD = Weights(1, -1, 0)
 
 #: The views of the plans.
-GUARD, PLAN, OWN_MIND, SPOILING_MIND = range(layout.VIEWS)
+GUARD, PLAN, OWN_MIND, SPOILING_MIND, POINTS_MIND, LEAD_MIND = range(layout.VIEWS)
 
 
 class Workspace:
@@ -58,7 +61,6 @@ class Workspace:
         self._table_mask = (1 << table_bits) - 1
         self._mem[layout.LOWEST] = layout.LEVELS + 2 * layout.LEVEL
         self._mem[layout.WIDE] = layout.INFINITY
-        self._mem[layout.ONE] = 1
         self._mem[layout.ROWS] = 8
         self._mem[layout.SPARE_LANE] = 15
         self.only(ALL_LANES, ALL_LANES)
@@ -130,10 +132,20 @@ class Workspace:
         return int(self._run(kernel.DECIDE, *planes, plan, low, high, step, want, 0, self._mem))
 
     def beam(
-        self, planes: Planes, mind: int, ply: int, *, width: int, plies: int, reply_depth: int, leaf: int
+        self,
+        planes: Planes,
+        mind: int,
+        ply: int,
+        *,
+        width: int,
+        plies: int,
+        reply_depth: int,
+        leaf: int,
+        reply_order: int = root.FIRST,
     ) -> int:
         """Plan against a mind's replies over the plies that are known; return the first move, or 0."""
         self._mem[layout.BORN] = ply
+        self._mem[layout.ORDER] = reply_order
         plan = self.record(mind, ply)
         mine = self.record(PLAN, ply) - plan
         task = (kernel.BEAM, *planes, plan, mine, width, plies, reply_depth, leaf)
