@@ -13,11 +13,9 @@ are kept.
 from __future__ import annotations
 
 import asyncio
-import socket
 import time
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -37,15 +35,9 @@ from arena_server.core.effects import (
 )
 from arena_server.core.events import Event, Handed, Lost, Opened, Overlong, Received, Stalled, Tick
 from arena_server.core.journal import Entry
-from arena_server.listener import FULL, Listener
-from arena_server.stamps import ArrivalClock
+from arena_server.entrance import Entrance
+from arena_server.pulse import Pulse
 
-#: Refused clients that are still being told so; beyond that they are cut off unheard.
-REFUSALS = 16
-
-#: How often the loop is to show that it runs, and how late it may be before that is a stall.
-BEAT_S = 0.1
-STALL_NS = 200_000_000
 #: While effects have been held for longer than this, no deadline is judged: a TURN or a reply
 #: may be among them, and a slow disk is nobody's fault.
 HELD_NS = 200_000_000
@@ -95,7 +87,10 @@ class _Group:
 
 
 class Host:
-    """Runs one machine on one loop; its only thread is the loop's."""
+    """Runs one machine on one loop; its only thread is the loop's.
+
+    `entrance` has the connections, at most `cap`; `pulse`, once it is started, tells of stalls.
+    """
 
     def __init__(
         self,
@@ -108,21 +103,13 @@ class Host:
         self._machine = machine
         self._service = service
         self._loop = loop
-        self._cap = cap
-        self._cipher = cipher
-        self._clock = ArrivalClock()
-        self._connections: dict[int, Connection] = {}
-        self._refusals: dict[int, Connection] = {}
-        self._last_number = 0
-        self._empty = asyncio.Event()
-        self._empty.set()
+        self.entrance = Entrance(loop, cap, cipher, self, self._opened, self._exhausted)
         self._events: deque[tuple[Event, int | None]] = deque()
         self._carrying_out = False
         #: What waits for the disk: effects, and between them the numbers of the journal's groups.
         self._held: deque[Doing | _Group] = deque()
         self._journaled = self._durable = 0
-        self._beat = time.monotonic_ns()
-        self._heart: asyncio.TimerHandle | None = None
+        self.pulse = Pulse(loop, self._run_on)
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = 0
         #: Told the nanoseconds from reading a line to having handed over the TURN it led to; a
@@ -130,74 +117,18 @@ class Host:
         self.probe: Callable[[int], None] | None = None
         self._began = 0
 
-    # -- connections
+    # -- what connections tell (connection.Sink), and the entrance
 
-    @property
-    def connections(self) -> int:
-        """How many connections are held, without those being refused."""
-        return len(self._connections)
-
-    @property
-    def cap(self) -> int:
-        """How many connections may be held."""
-        return self._cap
-
-    def listen(self, sock: socket.socket) -> Listener:
-        """Accept connections from `sock`; close the listener first when the contest is to end."""
-        listener = Listener(
-            sock,
-            self._loop,
-            has_room=lambda: len(self._connections) < self._cap,
-            welcome=self._welcome,
-            refuse=self._refuse,
-            exhausted=self._exhausted,
-        )
-        listener.start()
-        return listener
-
-    def _accepted(self, sock: socket.socket) -> Connection:
-        self._last_number += 1
-        self._empty.clear()
-        return Connection(self._last_number, sock, self._loop, self._clock, self, self._cipher())
-
-    def _welcome(self, sock: socket.socket, peer: str) -> None:
-        connection = self._accepted(sock)
-        self._connections[connection.number] = connection
-        connection.start()
-        self.feed(Opened(connection.number, peer))
-
-    def _refuse(self, sock: socket.socket) -> None:
-        connection = self._accepted(sock)
-        self._refusals[connection.number] = connection
-        connection.start()
-        connection.send(FULL)
-        connection.close()
-        if len(self._refusals) > REFUSALS:
-            next(iter(self._refusals.values())).abort()
+    def _opened(self, number: int, peer: str) -> None:
+        self.feed(Opened(number, peer))
 
     def _exhausted(self, error: OSError) -> None:
         self._service.note(Note("warning", "no-descriptor", {"error": error.strerror or "exhausted"}))
 
-    def close(self) -> None:
-        """Close every connection that is still open, once it has been told what it was sent."""
-        for connection in list(self._connections.values()):
-            connection.close()
-
-    async def drained(self, timeout: float) -> None:
-        """Wait until every connection is gone; after `timeout` seconds cut those that are left."""
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._empty.wait(), timeout)
-        for connection in [*self._connections.values(), *self._refusals.values()]:
-            connection.abort()
-
-    # -- what connections tell (connection.Sink)
-
     def received(self, number: int, line: bytes, arrived: int) -> None:
         """A line: the contest judges it."""
-        if self.probe is None:
-            self.feed(Received(number, line, arrived))
-            return
-        self._began = time.perf_counter_ns()
+        if self.probe is not None:
+            self._began = time.perf_counter_ns()
         self.feed(Received(number, line, arrived))
 
     def overlong(self, number: int, head: bytes, arrived: int) -> None:
@@ -216,10 +147,7 @@ class Host:
 
     def released(self, number: int) -> None:
         """A descriptor is free again."""
-        self._connections.pop(number, None)
-        self._refusals.pop(number, None)
-        if not self._connections and not self._refusals:
-            self._empty.set()
+        self.entrance.released(number)
 
     # -- events in, effects out
 
@@ -288,33 +216,17 @@ class Host:
         elif isinstance(effect, Finished):
             self._service.finished(effect.reason)
         # The contest may still speak of a connection that has just been lost.
-        elif connection := self._connections.get(effect.conn):
+        elif connection := self.entrance.get(effect.conn):
             _apply(effect, connection)
 
-    # -- stalls
-
-    def start_watch(self) -> None:
-        """Watch from now on whether the loop runs."""
-        self._beat = time.monotonic_ns()
-        self._heart = self._loop.call_later(BEAT_S, self._show_life)
-
-    def stop_watch(self) -> None:
-        """Watch no more."""
-        if self._heart is not None:
-            self._heart.cancel()
-            self._heart = None
-
-    def _show_life(self) -> None:
+    def _run_on(self) -> None:
         self._notice_stall()
         self._run()
-        self.start_watch()
 
     def _notice_stall(self) -> None:
         """Tell the contest of a stall before anything that came meanwhile."""
-        now = time.monotonic_ns()
-        if self._heart is not None and now - self._beat > STALL_NS:
-            began, self._beat = self._beat, now
-            self._events.append((Stalled(began, now), now))
+        if stall := self.pulse.stall():
+            self._events.append((Stalled(*stall), stall[1]))
 
     # -- deadlines
 

@@ -156,8 +156,8 @@ class Service:
     async def _serve(self, contest: Contest, loop: asyncio.AbstractEventLoop) -> None:
         cap = connection_cap(self._setup.max_connections, raise_descriptor_limit())
         self._host = Host(contest, self, loop, cap, self._setup.cipher)
-        listener = self._host.listen(self._sock)
-        self._host.start_watch()
+        listener = self._host.entrance.listen(self._sock)
+        self._host.pulse.start()
         self._host.feed(Tick())  # what there is to do at once, if it was taken up
         self.on_start(contest, self._host)
         gc.collect()
@@ -167,7 +167,7 @@ class Service:
         finally:
             listener.close()
             await self._wind_up()
-            self._host.stop_watch()
+            self._host.pulse.stop()
 
     def stop(self, why: str = "asked") -> None:
         """End the contest: running games are void, results so far are kept."""
@@ -180,8 +180,8 @@ class Service:
             self._host.feed(Stop())
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._settled.wait(), SETTLE_S)
-        self._host.close()
-        await self._host.drained(DRAIN_S)
+        self._host.entrance.close()
+        await self._host.entrance.drained(DRAIN_S)
 
     def _open_store(self, loop: asyncio.AbstractEventLoop) -> Writer:
         setup, plan = self._setup, self._setup.plan

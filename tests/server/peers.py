@@ -139,7 +139,7 @@ async def house(
     machine, diary = Scripted(answer), Diary()
     host = Host(machine, diary, asyncio.get_running_loop(), cap)
     sock = bind("127.0.0.1", 0)
-    listener = host.listen(sock)
+    listener = host.entrance.listen(sock)
     opened = House(machine, diary, host, sock)
     try:
         yield opened
@@ -147,5 +147,5 @@ async def house(
         listener.close()
         for peer in opened._peers:
             peer.close()
-        host.close()
-        await host.drained(0)
+        host.entrance.close()
+        await host.entrance.drained(0)

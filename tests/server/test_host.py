@@ -61,7 +61,7 @@ async def test_connections_are_told_apart_and_named_for_people() -> None:
         assert await opened(here, 1) != await opened(here, 2)
         peers = [event.peer for event in here.machine.events if isinstance(event, Opened)]
         assert peers == ["{}:{}".format(*peer.sock.getsockname()) for peer in (first, second)]
-        assert here.host.connections == 2
+        assert len(here.host.entrance) == 2
 
 
 async def test_a_line_too_long_is_reported_once_with_its_head() -> None:
@@ -127,7 +127,7 @@ async def test_a_peer_that_does_not_read_is_dropped_at_the_limit() -> None:
         lost = await here.machine.until(Lost)
         assert lost == Lost(1, "backed-up")
         assert here.machine.count(Lost) == 1
-        assert here.host.connections == 0
+        assert len(here.host.entrance) == 0
 
 
 async def test_a_muted_peer_is_not_heard_until_it_is_unmuted() -> None:
@@ -159,7 +159,7 @@ async def test_close_flushes_first_and_tells_the_machine_nothing_more() -> None:
         await peer.say(b"QUIT\n" + b"x\n" * 2000)
         assert await peer.everything() == b"BYE reason=finished\n"
         peer.sock.close()
-        await here.host.drained(PATIENCE_S)
+        await here.host.entrance.drained(PATIENCE_S)
         assert here.machine.count(Received) == 1
         assert here.machine.count(Lost) == 0
 
@@ -169,9 +169,9 @@ async def test_a_peer_that_lingers_is_cut_off() -> None:
         peer = await here.visit()
         await peer.say(b"QUIT\n")
         assert await peer.everything() == b""
-        assert here.host.connections == 1  # the peer has not closed its side
-        await here.host.drained(0)
-        assert here.host.connections == 0
+        assert len(here.host.entrance) == 1  # the peer has not closed its side
+        await here.host.entrance.drained(0)
+        assert len(here.host.entrance) == 0
 
 
 async def test_the_end_of_a_peer_is_told_with_its_reason() -> None:

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from arena_server import host
+from arena_server import host, pulse
 from arena_server.core.effects import Close, Effect, Finished, Journal, Note, Reply, Send, Store
 from arena_server.core.events import Event, Handed, Opened, Received, Stalled, Tick
 
@@ -112,19 +112,19 @@ async def test_a_slow_disk_lets_no_deadline_pass(monkeypatch: pytest.MonkeyPatch
 async def test_a_loop_that_stood_still_is_told_of_first() -> None:
     async with house(judge) as here:
         peer = await visit(here)
-        here.host.start_watch()
+        here.host.pulse.start()
         try:
             begun = time.monotonic_ns()
             peer.sock.send(b"late\n")
-            while time.monotonic_ns() < begun + host.STALL_NS + 20_000_000:
+            while time.monotonic_ns() < begun + pulse.STALL_NS + 20_000_000:
                 pass
             await here.machine.until(Received)
         finally:
-            here.host.stop_watch()
+            here.host.pulse.stop()
         kinds = [type(event) for event in here.machine.events]
         assert kinds.index(Stalled) < kinds.index(Received)
         stall = next(event for event in here.machine.events if isinstance(event, Stalled))
-        assert stall.ended - stall.began > host.STALL_NS
+        assert stall.ended - stall.began > pulse.STALL_NS
 
 
 async def test_a_loop_that_runs_is_no_stall() -> None:
@@ -133,4 +133,4 @@ async def test_a_loop_that_runs_is_no_stall() -> None:
         await peer.say(b"x\n")
         assert await peer.line() == b"x"
         assert here.machine.count(Stalled) == 0
-        here.host.stop_watch()
+        here.host.pulse.stop()
