@@ -3,8 +3,8 @@
     python benchmarks/xo_rival.py --games 100 --movetime 1000
 
 Games come in pairs: from one opening of random marks, in which neither side has a win by threats, each
-engine plays both sides. The two think by turns, each on one core. The program needs fairy-stockfish
-(in Debian: the package of that name) and answers with one line where it is absent.
+engine plays both sides. The two think by turns, each on one core. The rival is Debian's package of that
+name; where it is absent the answer is one line.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from arena_engines.certainty import bootstrap
+from arena_engines.engine import EngineError
 from arena_engines.registry import create
 from arena_engines.table import Table, TableEngine
 from arena_engines.xo.cells import cell_names, sides_of
@@ -49,6 +50,7 @@ class Rival:
 
     def __init__(self, program: str, movetime: int) -> None:
         self._movetime = movetime
+        self._program = program
         self._process = subprocess.Popen(
             [program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
         )
@@ -72,7 +74,7 @@ class Rival:
     def close(self) -> None:
         """Let it end."""
         self._tell("quit")
-        self._process.wait()
+        self._process.communicate()
 
     def _tell(self, line: str) -> None:
         assert self._process.stdin is not None
@@ -85,14 +87,14 @@ class Rival:
         for answer in self._process.stdout:
             if answer.startswith(word):
                 return answer
-        raise RivalError(f"{PROGRAM} ended without an answer to {line!r}")
+        raise RivalError(f"{self._program} ended without an answer to {line!r}")
 
 
-def rival_path() -> str:
+def rival_path(program: str) -> str:
     """Return where the rival is. Raises RivalError if it is not installed."""
-    found = shutil.which(PROGRAM) or shutil.which(PROGRAM, path=GAMES_FOLDER)
+    found = shutil.which(program) or shutil.which(program, path=GAMES_FOLDER)
     if found is None:
-        raise RivalError(f"{PROGRAM} is not installed; in Debian: apt install {PROGRAM}")
+        raise RivalError(f"{program} is not installed; in Debian: apt install {PROGRAM}")
     return found
 
 
@@ -169,10 +171,10 @@ def text(answer: dict[str, Any]) -> str:
 
 def match(options: argparse.Namespace) -> dict[str, Any]:
     """Play the match; tell how it stands after each pair."""
-    player = create(f"{options.engine}:time={options.movetime}", "xo")
+    rival = Rival(rival_path(options.rival), options.movetime)
+    player = create(options.engine or f"xo:time={options.movetime}", "xo")
     assert isinstance(player, TableEngine), "XO is played by engines of this kind"
     player.warm_up()
-    rival = Rival(rival_path(), options.movetime)
     pairs: list[tuple[Game, Game]] = []
     for opening in islice(openings(options.seed), options.games // 2):
         pairs.append((play(player, rival, opening, 1), play(player, rival, opening, 2)))
@@ -188,7 +190,8 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--games", type=int, default=100, help="an even number: two games an opening")
     parser.add_argument("--movetime", type=int, default=1000, help="milliseconds a move")
     parser.add_argument("--seed", type=int, default=2006, help="number of the first opening")
-    parser.add_argument("--engine", default="xo", help="our player")
+    parser.add_argument("--engine", help="our player, by default xo:time=MOVETIME")
+    parser.add_argument("--rival", default=PROGRAM, help="the rival's program")
     parser.add_argument("--json", action="store_true", help="print an object with every game's moves")
     return parser.parse_args(words)
 
@@ -198,7 +201,7 @@ def main() -> None:
     options = arguments()
     try:
         answer = match(options)
-    except RivalError as error:
+    except (RivalError, EngineError) as error:
         sys.exit(f"xo_rival: {error}")
     print(json.dumps(answer) if options.json else text(answer))
 

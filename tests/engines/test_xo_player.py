@@ -14,7 +14,7 @@ from arena_engines.registry import create
 from arena_engines.table import Table, TableEngine, table_at
 from arena_engines.xo.modern.engine import ModernXo
 from arena_engines.xo.modern.player import Limits, Thinker
-from arena_engines.xo.modern.timing import LEAST_RESERVE, OVERHEAD, budget
+from arena_engines.xo.modern.timing import ENOUGH, MOST, budget
 from arena_protocol.games import make_game
 from arena_protocol.games.marks import Marks, board_of
 from arena_protocol.games.xo import Xo
@@ -104,25 +104,27 @@ def test_another_thread_can_stop_a_search() -> None:
 
 
 @pytest.mark.parametrize(
-    ("clock", "bank", "increment", "empty", "millis"),
+    ("clock", "bank", "increment", "empty", "share", "free"),
     [
-        (20_000, 20_000, 0, 100, (20_000 - 400) / 12 - OVERHEAD),
-        (20_000, 20_000, 1000, 100, (20_000 - 400) / 12 + 800 - OVERHEAD),
-        (20_000, 20_000, 0, 4, (20_000 - 400) / 2 - OVERHEAD),
-        (20_000, None, 0, 1, 20_000 - 400 - OVERHEAD),
-        (LEAST_RESERVE, 1000, 0, 50, 0.0),
-        (150, 1000, 5000, 50, 50 - OVERHEAD),
+        (20_000, 20_000, 0, 100, 19_595 / 12, 19_595),
+        (20_000, 20_000, 1000, 100, 19_595 / 12 + 800, 19_595),
+        (20_000, 20_000, 0, 4, 19_595 / 2, 19_595),
+        (20_000, None, 0, 1, 19_595, 19_595),
+        (100, 1000, 0, 50, 0, 0),
+        (165, 1000, 5000, 50, 60 / 12 + 4000, 60),
     ],
 )
 def test_the_bank_is_shared_out(
-    clock: int, bank: int | None, increment: int, empty: int, millis: float
+    clock: int, bank: int | None, increment: int, empty: int, share: float, free: float
 ) -> None:
-    assert budget(clock, bank, increment, empty) == pytest.approx(millis)
+    expected = min(free, ENOUGH * share), min(free, MOST * share)
+    assert budget(clock, bank, increment, empty) == pytest.approx(expected)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 10**6), st.integers(0, 10**4), st.integers(1, 196))
 def test_a_budget_is_never_more_than_the_clock(clock: int, bank: int, increment: int, empty: int) -> None:
-    assert 0 <= budget(clock, bank, increment, empty) <= clock
+    enough, most = budget(clock, bank, increment, empty)
+    assert 0 <= enough <= most <= clock
 
 
 def test_a_position_won_by_fours_is_won_against_1970() -> None:
@@ -155,6 +157,6 @@ def test_making_it_loads_no_compiler() -> None:
 
 
 def test_its_specification_has_what_is_given() -> None:
-    assert create("xo", "xo").spec == "xo"
-    assert create("xo:time=50,nodes=7,depth=3", "xo").spec == "xo:time=50,nodes=7,depth=3"
+    assert create("xo", "xo").spec == "xo:spirit=0"
+    assert create("xo:time=50,depth=3", "xo").spec == "xo:time=50,depth=3,spirit=0"
     assert ModernXo.game == "xo"

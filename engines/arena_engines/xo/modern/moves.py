@@ -15,6 +15,9 @@ NARROWEST = 5
 WIDER = 3
 #: A cell counts so much by what it is to the mover, and so much by what it is to the other side.
 MINE, THEIRS = 4, 3
+#: What a best move adds to its history at depth 1, and the most that a history can be.
+PRAISE = 4
+MOST_PRAISE = 400
 #: More than any interest: the move of the table comes first.
 FIRST = 1 << 24
 
@@ -42,11 +45,17 @@ def list_moves(
         theirs = board[CELL + other, cell]
         if defending and cells[mine, RANK] < SINGLE_FOUR and cells[theirs, RANK] < SINGLE_FOUR:
             continue
-        value = MINE * cells[mine, INTEREST] + THEIRS * cells[theirs, INTEREST]
+        value = MINE * cells[mine, INTEREST] + THEIRS * cells[theirs, INTEREST] + history[side, cell]
         if cell == known:
             value += FIRST
         count = insert_move(moves, ply, count, limit, cell, value)
     return count
+
+
+def praise(history: Array, side: int, cell: int, depth: int) -> None:
+    """Let a move that was best count for more at other places; the more it is praised, the less that adds."""
+    gain = min(PRAISE * depth * depth, MOST_PRAISE // 2)
+    history[side, cell] += gain - history[side, cell] * gain // MOST_PRAISE
 
 
 def width(ply: int, depth: int) -> int:

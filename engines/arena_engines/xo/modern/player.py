@@ -28,8 +28,9 @@ ROOT_THREATS = 100_000
 #: With less time there are fewer for threats.
 THREATS_A_SECOND = 60_000
 MAX_DEPTH = 60
-#: No deeper search is begun when this part of the time is gone.
-ENOUGH = 0.5
+#: From this depth on the value is expected so near to the last one.
+ASPIRING = 4
+ASPIRATION = 150
 
 
 @cache
@@ -39,9 +40,13 @@ def run() -> Callable[..., int]:
 
 
 class Limits(NamedTuple):
-    """When a search ends, by the clock or, the same every time, by nodes and depth."""
+    """When a search ends, by the clock or, the same every time, by nodes and depth.
+
+    A search is stopped after `seconds`; no deeper one is begun after `enough` seconds.
+    """
 
     seconds: float | None = None
+    enough: float | None = None
     nodes: int | None = None
     depth: int | None = None
 
@@ -63,10 +68,10 @@ class Thought(NamedTuple):
 class Thinker:
     """A board of one size on which marks are put and moves are searched for; it keeps what it has learned.
 
-    `board`, `reach`, `lines` and `cells` are the arrays of its world (board.py).
+    `board`, `reach`, `lines`, `cells` are the arrays of its world (board.py); `spirit` is that of values.py.
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, spirit: int = 0) -> None:
         import numpy as np
 
         def zeros(kind: str, *shape: int) -> Any:
@@ -92,7 +97,8 @@ class Thinker:
             zeros("i4", 2, cells),
             zeros("i8", memory.CONTROLS),
         )
-        self._control = self._memory[-1]
+        self._history, self._control = self._memory[-2:]
+        self._control[memory.SPIRIT] = spirit
         self._run(kernel.BUILD, a=size)
         self._run(kernel.SET_UP)
 
@@ -116,7 +122,7 @@ class Thinker:
 
     def forget(self) -> None:
         """Unlearn everything, so that the next search is as the first."""
-        for learned in (self._memory[0], self._memory[1], self._memory[8]):
+        for learned in (*self._memory[:2], self._history):
             learned[:] = 0
 
     def win_by_fours(
@@ -146,6 +152,10 @@ class Thinker:
     def think(self, side: int, limits: Limits) -> Thought:
         """Search ever deeper until a limit is reached or the game is decided."""
         self._control[memory.STOP] = self._control[memory.NODES] = 0
+        if self._control[memory.OURS] != side:
+            self.forget()  # what the table knows are values of the other point of view
+        self._control[memory.OURS] = side
+        self._history //= 2
         self._control[memory.LIMIT] = limits.nodes or 1 << 60
         with self._alarm(limits.seconds):
             return self._think(side, limits, perf_counter())
@@ -172,20 +182,31 @@ class Thinker:
         nodes = ROOT_THREATS
         if limits.seconds is not None:
             nodes = min(nodes, int(limits.seconds * THREATS_A_SECOND))
+        if limits.nodes is not None:
+            nodes = min(nodes, limits.nodes)
         self._control[memory.BEST] = self._liveliest()
         found = self.win_by_fours(side) or self.win_by_threats(side, nodes=nodes)
         if found:
             return found
         best = Thought(int(self._control[memory.BEST]), 0, 0, 0)
         for depth in range(1, (limits.depth or MAX_DEPTH) + 1):
-            value = self._run(kernel.SEARCH, side, depth)
+            value = self._aspire(side, depth, best.value)
             stopped = bool(self._control[memory.STOP])
             cell, nodes = int(self._control[memory.BEST]), int(self._control[memory.NODES])
             best = Thought(cell, best.value if stopped else value, depth - stopped, nodes)
-            late = limits.seconds is not None and perf_counter() - began > ENOUGH * limits.seconds
+            late = limits.enough is not None and perf_counter() - began > limits.enough
             if stopped or late or best.decided:
                 break
         return best
+
+    def _aspire(self, side: int, depth: int, expected: int) -> int:
+        """The value at this depth, looked for near the last one first."""
+        if depth >= ASPIRING:
+            low, high = expected - ASPIRATION, expected + ASPIRATION
+            value = self._run(kernel.SEARCH, side, depth, low, high)
+            if low < value < high or self._control[memory.STOP]:
+                return value
+        return self._run(kernel.SEARCH, side, depth)
 
     def _liveliest(self) -> int:
         """The empty cell of the highest interest to both sides: a move for when there is no time at all."""

@@ -40,7 +40,7 @@ from arena_engines.xo.modern.memory import (
     THREATS_LEFT,
     Memory,
 )
-from arena_engines.xo.modern.moves import list_moves
+from arena_engines.xo.modern.moves import list_moves, praise
 from arena_engines.xo.modern.patterns import (
     FOUR_AND_THREE,
     SINGLE_FOUR,
@@ -94,7 +94,7 @@ def search_root(world: World, memory: Memory, side: int, depth: int, low: int, h
         ply -= 1
         unmake(world, moves[ply, frames[ply, NUMBER]], side ^ ply & 1)
         control[HASH] = frames[ply, KEY]
-        value = 0 if control[STOP] else absorb(memory, ply, -value)
+        value = 0 if control[STOP] else absorb(memory, side ^ ply & 1, ply, -value)
 
 
 @outlined
@@ -159,7 +159,7 @@ def plain(world: World, control: Array, side: int, ply: int) -> int:
         return WON - ply - 3
     if threats > 1 and ply > 0:
         return ply + 2 - WON
-    return worth(world, side) if ply >= MAX_PLY else UNDECIDED
+    return worth(world, control, side) if ply >= MAX_PLY else UNDECIDED
 
 
 def quiet(world: World, memory: Memory, side: int, depth: int, ply: int) -> int:
@@ -177,7 +177,7 @@ def quiet(world: World, memory: Memory, side: int, depth: int, ply: int) -> int:
     if 0 < ply <= THREAT_PLIES and fours + threes and threatens(world, memory, side, ply):
         return WON - ply - 2 * THREATS - 1
     if depth <= 0 and (depth <= DEEPEST or not how_many(world, 1 - side, WINS_NEXT)):
-        return worth(world, side)
+        return worth(world, control, side)
     return UNDECIDED
 
 
@@ -221,9 +221,9 @@ def reduction(frames: Array, ply: int) -> int:
     return 1 if number < 3 * FULL_DEPTH_MOVES or frames[ply, LEFT] < 4 else 2
 
 
-def absorb(memory: Memory, ply: int, value: int) -> int:
+def absorb(memory: Memory, side: int, ply: int, value: int) -> int:
     """Take the value of a move in; the value of the ply if it is the last one, else UNDECIDED."""
-    table, _, _, frames, moves, _, _, _, _, control = memory
+    table, _, _, frames, moves, _, _, _, history, control = memory
     number = frames[ply, NUMBER]
     better = number > 0 and not frames[ply, AGAIN] and frames[ply, LOW] < value
     if better and (value < frames[ply, HIGH] or reduction(frames, ply)):
@@ -241,6 +241,8 @@ def absorb(memory: Memory, ply: int, value: int) -> int:
     if frames[ply, LOW] < frames[ply, HIGH] and number + 1 < frames[ply, COUNT]:
         return UNDECIDED
     best = frames[ply, BEST_VALUE]
+    if best > frames[ply, FIRST_LOW]:
+        praise(history, side, frames[ply, CHOSEN], max(frames[ply, DEPTH], 1))
     bound = LOWER if best >= frames[ply, HIGH] else EXACT if best > frames[ply, FIRST_LOW] else UPPER
     remember(table, frames[ply, KEY], ply, frames[ply, DEPTH], best, bound, frames[ply, CHOSEN])
     return int(best)

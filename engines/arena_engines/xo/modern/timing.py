@@ -15,14 +15,19 @@ LEAST_RESERVE = 100.0
 OVERHEAD = 5.0
 #: Of an increment, this part is spent at once.
 INCREMENT_SHARE = 0.8
+#: A search that is under way may take so many shares; after this part of one no deeper search is begun, since
+#: it would hardly come to an end.
+MOST = 1.5
+ENOUGH = 0.6
 
 
-def budget(clock: int, bank: int | None, increment: int, empty: int) -> float:
-    """Return the milliseconds to think, all arguments in milliseconds but the number of empty cells.
+def budget(clock: int, bank: int | None, increment: int, empty: int) -> tuple[float, float]:
+    """Return after how many milliseconds no deeper search is to be begun, and after how many to stop.
 
-    0 when there is no time at all.
+    The arguments are milliseconds but for the number of empty cells. Both answers are 0 when no time is left.
     """
     reserve = max(RESERVE * (bank or clock), LEAST_RESERVE)
     moves = max(1, min(MOVES_AHEAD, -(-empty // 2)))
-    free = clock - reserve
-    return max(0.0, min(free, free / moves + INCREMENT_SHARE * increment) - OVERHEAD)
+    free = max(0.0, clock - reserve - OVERHEAD)
+    share = free / moves + INCREMENT_SHARE * increment
+    return min(free, ENOUGH * share), min(free, MOST * share)
