@@ -269,7 +269,7 @@ def test_entries_do_not_wait_for_the_disk_and_results_do(
     kept = Kept(tmp_path / "arena.db")
     kept.start()
     kept.journal([((1, "offer", 0),)])
-    monkeypatch.setattr("arena_server.store.book._fdatasync", slow_disk)
+    monkeypatch.setattr("arena_server.store.log._fdatasync", slow_disk)
     kept.writer.put("g1", game(1))
     assert asked.wait(PATIENCE_S)
     kept.journal([((2, "offer", 0),)])  # while the result waits
@@ -287,7 +287,7 @@ def test_a_disk_that_fails_to_sync_is_a_clear_stop(tmp_path: Path, monkeypatch: 
     kept = Kept(tmp_path / "arena.db")
     kept.start()
     kept.journal([((1, "offer", 0),)])
-    monkeypatch.setattr("arena_server.store.book._fdatasync", failing)
+    monkeypatch.setattr("arena_server.store.log._fdatasync", failing)
     kept.writer.put("g1", game(1))
     assert str(kept.next()) == f"{tmp_path}/arena.db: the disk is full; nothing more can be kept"
     kept.journal([((2, "offer", 0),)])  # taken, and never told

@@ -9,7 +9,6 @@ It must not know: queues, when something is to be written.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -29,6 +28,7 @@ from arena_server.store import tables
 from arena_server.store.chain import GENESIS, extend
 from arena_server.store.claim import Claim
 from arena_server.store.engine import open_engine
+from arena_server.store.log import Log
 from arena_server.store.payload import pack
 from arena_server.store.pen import Pen
 from arena_server.store.postgres import LAYOUT_QUERY, MARK, check_comment
@@ -46,8 +46,6 @@ STEP_ENTRIES, STEP_ROWS = 500, 1_000
 #: How long `jot` waits for the writer's thread to be done with a transaction.
 JOT_S = 0.002
 
-_fdatasync = getattr(os, "fdatasync", os.fsync)
-
 
 class Book:
     """An open database; use it in a `with` statement. `unsettled` counts rows since the last checkpoint.
@@ -59,9 +57,8 @@ class Book:
         self.unsettled = 0
         self.pen: Pen | None = None
         self._database: Final = database
-        self._is_file = isinstance(database, Path)
         self._lock = Lock()
-        self._log: int | None = None
+        self._log: Log | None = None
         self._engine = open_engine(database, durable=True)
         self._claim: Claim | None = None
         self._contest = 0
@@ -73,6 +70,8 @@ class Book:
 
     def __enter__(self) -> Self:
         self._connection = self._engine.connect()
+        if isinstance(self._database, Path):
+            self._log = Log(self._database, self._connection)
         try:
             with self._connection.begin():
                 self._lay_out()
@@ -85,9 +84,12 @@ class Book:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            self._close_file()
-            if error is None and self._is_file:
-                self._checkpoint("TRUNCATE")
+            with self._lock:
+                if self.pen is not None:
+                    self.pen.close()
+                    self.pen = None
+            if self._log is not None:
+                self._log.close(whole=error is None)
         finally:
             self._connection.close()
             self._engine.dispose()
@@ -106,15 +108,6 @@ class Book:
         tables.Base.metadata.create_all(connection)
         connection.execute(text(f"COMMENT ON TABLE contests IS '{MARK} {LAYOUT}'"))
 
-    def _close_file(self) -> None:
-        with self._lock:
-            if self.pen is not None:
-                self.pen.close()
-                self.pen = None
-        if self._log is not None:
-            os.close(self._log)
-            self._log = None
-
     @contextmanager
     def transaction(self, *, hard: bool = True) -> Iterator[None]:
         """What is written in it is committed at its end, all or none.
@@ -123,7 +116,7 @@ class Book:
         and all before it, once `sync` has returned.
         """
         with self._lock, self._connection.begin():
-            if not self._is_file and not hard:
+            if self._log is None and not hard:
                 self._connection.execute(text("SET LOCAL synchronous_commit = off"))
             yield
 
@@ -132,10 +125,8 @@ class Book:
 
         A server of PostgreSQL has waited in the commit already. Raises OSError.
         """
-        if isinstance(self._database, Path):
-            if self._log is None:
-                self._log = os.open(f"{self._database}-wal", os.O_RDWR | os.O_CLOEXEC)
-            _fdatasync(self._log)
+        if self._log is not None:
+            self._log.sync()
 
     # -- a contest
 
@@ -317,25 +308,10 @@ class Book:
             yield True
 
     def settle(self) -> None:
-        """Fold SQLite's log into the file, and have it begin anew.
-
-        It can only begin anew when all of it is folded in, and whoever writes next has to wait
-        for the disk. So the bulk is done while others write; they wait for the last bit alone.
-        """
+        """Nothing is to be written for a while, or too much was: fold SQLite's log into the file."""
         self.unsettled = 0
-        if self._is_file:
-            self._checkpoint("PASSIVE")
-            self._checkpoint("PASSIVE")
-            with self._lock:
-                self._checkpoint("PASSIVE")
-                self._write(f"PRAGMA user_version={LAYOUT}")
-
-    def _checkpoint(self, mode: str) -> None:
-        self._write(f"PRAGMA wal_checkpoint({mode})")
-
-    def _write(self, pragma: str) -> None:
-        self._connection.exec_driver_sql(pragma)
-        self._connection.commit()
+        if self._log is not None:
+            self._log.fold(self._lock)
 
 
 def _now() -> datetime:
