@@ -21,7 +21,7 @@ from arena_server.core.check import check_numbers, game_of
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.connections import Connections
 from arena_server.core.deadlines import Deadlines, Kind
-from arena_server.core.effects import PING_TAKEN, PORTION_TAKEN, Effect, Finished
+from arena_server.core.effects import PING_TAKEN, PORTION_TAKEN, Effect, Finished, Reply
 from arena_server.core.hall import Hall
 from arena_server.core.hearing import Hearing
 from arena_server.core.ids import Secret
@@ -160,6 +160,13 @@ class Contest:
         if stall > self._plan.stall_ms:
             self._hall.void_all(f"stalled {stall} ms", now, running_at=event.ended)
 
+    def _command(self, event: events.Command, now: int) -> None:
+        """An order of the organiser's; a finished contest, all told farewell, is past all orders."""
+        if self._ended is ByeReason.FINISHED:
+            self._out.add(Reply(event.number, "the contest is over: finished"))
+        else:
+            self._orders.obey(event, now)
+
     def _end_if_done(self, now: int) -> None:
         """Say farewell once no result is awaited and no game is left that can be played."""
         if self._ended is None and self._hall.quiet:
@@ -190,7 +197,7 @@ class Contest:
         events.Tick: _tick,
         events.Stop: _stop,
         events.Stalled: _stalled,
-        events.Command: lambda self, event, now: self._orders.obey(event, now),
+        events.Command: _command,
     }
     _DEADLINES: Final[dict[Kind, Callable[[Contest, int, int], None]]] = {
         Kind.LOGIN: lambda self, conn, now: self._connections.login_expired(conn, now),

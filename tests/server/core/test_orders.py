@@ -168,6 +168,18 @@ def test_probation_is_lifted_and_stays_lifted() -> None:
     assert again.last("ann").startswith("NEXT")
 
 
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_finished_contest_takes_no_orders(verb: str) -> None:
+    """All have been told farewell: an order obeyed would be a promise that nobody keeps."""
+    stage = seated("ann", "bob", options=ONE, probation=1)
+    stage.say("ann", "what?")
+    stage.say("bob", "READY g1", "MOVE 7")
+    assert stage.finished == "finished"
+    target = "ann" if verb in ("kick", "lift") else "g1"
+    assert order(stage, verb, target) == "the contest is over: finished"
+    assert entries(stage) == []
+
+
 def test_a_void_game_is_not_played_again_unless_the_organiser_wants_it() -> None:
     stage = seated("ann", "bob", options=ONE)
     assert order(stage, "void", "g1") is None
