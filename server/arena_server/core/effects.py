@@ -22,8 +22,9 @@ class Journal:
     """Make these entries durable, all or none; nothing that follows may be carried out before.
 
     It is the first of the effects of an event, and there is one at most. What holds it up holds
-    up the effects of all later events too; only Store may go ahead, to the same store, for
-    what is stored there keeps its order. So nobody ever hears of what a crash could undo.
+    up the effects of all later events too; only Store may go ahead, to the same store, which
+    keeps no record before the entries that came before it. So nobody ever hears of what a
+    crash could undo.
     """
 
     entries: tuple[Entry, ...]
