@@ -119,6 +119,7 @@ def test_tokens_come_from_the_file_or_from_whoever_starts_the_bots() -> None:
             "game.increment: expected a whole number of milliseconds, got '1.5ms'",
         ),
         (toml(game="plies = 0"), "game: insertion: plies is a whole number from 1 to 60000, not 0"),
+        (toml(game='plies = "200"'), "game.plies: expected a number without quotes, got '200'"),
         (toml(game="seats = 3"), "bot: expected at least 3, for 3 seats, got 2"),
         (toml(more="[server]\nport = 70000"), "server.port: expected 65535 or less, got 70000"),
         (toml(more='[server]\nhost = ""'), "server.host: expected a text that is not empty, got ''"),

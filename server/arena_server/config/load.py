@@ -94,9 +94,12 @@ def _check_together(contest: ContestFile) -> None:
     name = contest.contest.game
     if name not in GAMES:
         raise ValueError(f"contest.game: expected one of {', '.join(sorted(GAMES))}, got {name!r}")
-    for key in contest.game.own_options:
+    for key, value in contest.game.own_options.items():
         if key not in GAMES[name].OPTIONS:
             raise ValueError(_unknown(f"game.{key}", key, _KEYS["game"] | GAMES[name].OPTIONS))
+        if isinstance(value, str) and value.isdecimal():
+            # On the wire every option is text, so the game itself would take it.
+            raise ValueError(f"game.{key}: expected a number without quotes, got {value!r}")
     seats = game_of(contest).seats
     if len(contest.bot) < seats:
         raise ValueError(f"bot: expected at least {seats}, for {seats} seats, got {len(contest.bot)}")
