@@ -49,7 +49,7 @@ class TestMonitor:
         assert milliseconds[-3:] == [2000, 5000, 10000]
         assert milliseconds == sorted(set(milliseconds))
 
-    @given(st.lists(st.integers(0, 2 * 10**10)))
+    @given(st.lists(st.integers(0, 2 * 10**10) | st.sampled_from(BOUNDS)))
     def test_a_histogram_counts_every_duration_once_and_in_its_bucket(self, durations: list[int]) -> None:
         histogram = Histogram()
         for duration in durations:

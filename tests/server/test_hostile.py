@@ -23,15 +23,21 @@ pytestmark = pytest.mark.slow
 
 HONEST = [("a", "first-legal"), ("b", "fixed:move=6")]
 FINISHED = {"a": "finished", "b": "finished"}
+#: Plies that make half a megabyte: many times what the server keeps for a slow reader.
+LONG = 5_000
 
 
 class Rude:
     """A client that need not follow any protocol. `source` is the loopback address it comes from."""
 
-    def __init__(self, port: int, *, source: str = "127.0.0.1", window: int | None = None) -> None:
+    def __init__(
+        self, port: int, *, source: str = "127.0.0.1", window: int | None = None, segment: int | None = None
+    ) -> None:
         self.sock = socket.socket()
         if window is not None:
             self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
+        if segment is not None:
+            self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, segment)
         self.sock.settimeout(PATIENCE_S)
         self.sock.bind((source, 0))
         self.sock.connect(("127.0.0.1", port))
@@ -176,6 +182,26 @@ class TestLoggedIn:
             assert honest_faults(server) == {}
             log = server.end(signal.SIGTERM).err
             assert log.count("reason=backed-up") + log.count("reason=dead-link") == 1
+
+    def test_a_spectator_that_reads_slowly_gets_a_long_game_whole(self, tmp_path: Path) -> None:
+        """Two zombies play it to its end in a moment, and all of it is said at once."""
+        config = contest("a", "b", contest="games_per_pair = 2", game=f"plies = {LONG}")
+        with Server(config, tmp_path, "--log-level", "info") as server:
+            # With segments as small as on a far network the server's system, too, takes little at once.
+            eye = hello(server, "eye", window=4096, segment=536)
+            eye.send(b"WATCH *\n")
+            bots = [hello(server, name) for name in "ab"]
+            for bot in bots:
+                bot.send(b"READY g1\nwhat?\n")
+            for bot in bots:
+                assert " end=complete " in bot.until("OVER g1")
+            seen = 0
+            while (line := eye.line()) and not line.startswith("OVER g1"):
+                seen += line.startswith("PLAYED")
+            assert (seen, line.split()[:1]) == (LONG, ["OVER"])
+            for client in (eye, *bots):
+                client.close()
+            assert "backed-up" not in server.end(signal.SIGTERM).err
 
     def test_a_giant_line_in_the_lobby_is_refused_and_costs_no_more(self, rude: Server) -> None:
         client = hello(rude)

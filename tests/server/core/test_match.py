@@ -195,3 +195,15 @@ def test_a_hand_over_alone_need_not_be_durable() -> None:
         (1, "lag", 1, 3, 5 * MS),
         (1, "move", 1, "7", 9 * MS, 10 * MS),
     ]
+
+
+def test_a_seat_that_is_asked_after_the_grace_has_its_clock_run_at_once() -> None:
+    match = started(clock_ms=1000, ready_ms=200)
+    match.restart(0)
+    match.back(1, 10 * MS)
+    match.handed(1, 1, 10 * MS)
+    match.move(1, "7", b"MOVE 7", 300 * MS, 300 * MS)
+    assert match.deadline == 1301 * MS
+    match.diary.take()
+    assert match.expire(1301 * MS) == 0
+    assert [entry[1] for entry in match.diary.take()] == ["flag"]
