@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import socket
@@ -204,6 +205,19 @@ def test_a_connection_that_breaks() -> None:
         theirs.close()  # with our HELLO unread: a reset
         with pytest.raises(ArenaError, match=r"the connection was lost: |the server closed the conn"):
             watch(ours, Spectator("spectator", None, "g1"), _Lines(lambda _: None), Veil(None, "here"))
+
+
+def test_output_that_nobody_reads_is_not_the_connections_fault() -> None:
+    """As of `arena watch | head -3`: the program ends then without a word."""
+
+    def closed(_: object) -> None:
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(VISIT)
+        with pytest.raises(BrokenPipeError):
+            watch(ours, Spectator("spectator", None, "g1"), closed, Veil(None, "here"))
 
 
 def test_nobody_there() -> None:

@@ -6,7 +6,8 @@ import json
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
@@ -76,17 +77,26 @@ class Show(Protocol):
 
 def watch(sock: socket.socket, spectator: Spectator, show: Show, veil: Veil) -> None:
     """Show what comes until there is nothing more to be seen. Raises ArenaError, or ClientError for TLS."""
+    with _connected():
+        veil.begin()
+        sock.sendall(veil.send(b""))
+    while not spectator.over:
+        with _connected():
+            data = sock.recv(READ_BYTES)
+            plain = veil.receive(data)
+        if plain or not data:  # else it is of the handshake
+            show(spectator.receive(plain))
+        with _connected():
+            sock.sendall(veil.send(spectator.to_send()))
+
+
+@contextmanager
+def _connected() -> Iterator[None]:
+    """Blame the connection for what breaks in here, and for nothing else: output may break as well."""
     from arena_server.errors import ArenaError
 
     try:
-        veil.begin()
-        sock.sendall(veil.send(b""))
-        while not spectator.over:
-            data = sock.recv(READ_BYTES)
-            plain = veil.receive(data)
-            if plain or not data:  # else it is of the handshake
-                show(spectator.receive(plain))
-            sock.sendall(veil.send(spectator.to_send()))
+        yield
     except OSError as error:
         raise ArenaError(f"the connection was lost: {error.strerror}") from None
 
