@@ -25,8 +25,9 @@ KNOWN = 1 << 18
 #: Positions of the searches for fours and for threats before the first move is searched.
 ROOT_FOURS = 100_000
 ROOT_THREATS = 100_000
-#: With less time there are fewer for threats.
-THREATS_A_SECOND = 60_000
+#: A move is known from quick searches before wins by threats are looked for, in this part of the time.
+THREATS_FIRST = 3
+THREATS_SHARE = 0.25
 MAX_DEPTH = 60
 #: From this depth on the value is expected so near to the last one.
 ASPIRING = 4
@@ -139,13 +140,14 @@ class Thinker:
     ) -> Thought | None:
         """The shortest win by threats of `side`, to move, or None if none is found in so many positions."""
         control = self._control
+        control[memory.ENOUGH] = 0
         control[memory.THREATS_LEFT] = nodes
         for threats in range(1, min(depth, memory.MAX_THREATS) + 1):
             move = self._run(kernel.THREATS, side, threats)
             used = nodes - int(control[memory.THREATS_LEFT])
             if move:
                 return Thought(move - 1, WON - 2 * threats - 1, 0, used)
-            if used > nodes or control[memory.STOP]:
+            if used > nodes or control[memory.STOP] or control[memory.ENOUGH]:
                 break
         return None
 
@@ -157,16 +159,16 @@ class Thinker:
         self._control[memory.OURS] = side
         self._history //= 2
         self._control[memory.LIMIT] = limits.nodes or 1 << 60
-        with self._alarm(limits.seconds):
+        with self._alarm(limits.seconds, memory.STOP):
             return self._think(side, limits, perf_counter())
 
     @contextmanager
-    def _alarm(self, seconds: float | None) -> Iterator[None]:
-        """Set STOP when the time is over."""
+    def _alarm(self, seconds: float | None, register: int) -> Iterator[None]:
+        """Set this register when the time is over."""
         if seconds is None:
             yield
             return
-        timer = threading.Timer(seconds, self.stop)
+        timer = threading.Timer(seconds, self._control.__setitem__, (register, 1))
         timer.daemon = True
         timer.start()
         try:
@@ -179,17 +181,16 @@ class Thinker:
         self._control[memory.STOP] = 1
 
     def _think(self, side: int, limits: Limits, began: float) -> Thought:
-        nodes = ROOT_THREATS
-        if limits.seconds is not None:
-            nodes = min(nodes, int(limits.seconds * THREATS_A_SECOND))
-        if limits.nodes is not None:
-            nodes = min(nodes, limits.nodes)
         self._control[memory.BEST] = self._liveliest()
-        found = self.win_by_fours(side) or self.win_by_threats(side, nodes=nodes)
+        found = self.win_by_fours(side)
         if found:
             return found
         best = Thought(int(self._control[memory.BEST]), 0, 0, 0)
         for depth in range(1, (limits.depth or MAX_DEPTH) + 1):
+            if depth == THREATS_FIRST:
+                found = self._threaten(side, limits)
+                if found:
+                    return found
             value = self._aspire(side, depth, best.value)
             stopped = bool(self._control[memory.STOP])
             cell, nodes = int(self._control[memory.BEST]), int(self._control[memory.NODES])
@@ -198,6 +199,13 @@ class Thinker:
             if stopped or late or best.decided:
                 break
         return best
+
+    def _threaten(self, side: int, limits: Limits) -> Thought | None:
+        """The win by threats from here, looked for in a part of the time or of the nodes."""
+        if limits.seconds is None:
+            return self.win_by_threats(side, nodes=min(limits.nodes or ROOT_THREATS, ROOT_THREATS))
+        with self._alarm(THREATS_SHARE * limits.seconds, memory.ENOUGH):
+            return self.win_by_threats(side)
 
     def _aspire(self, side: int, depth: int, expected: int) -> int:
         """The value at this depth, looked for near the last one first."""

@@ -25,6 +25,7 @@ from arena_engines.xo.modern.memory import (
     CHOSEN,
     COUNT,
     DEPTH,
+    ENOUGH,
     FIRST_LOW,
     FOURS_LEFT,
     HASH,
@@ -63,8 +64,10 @@ from arena_engines.xo.modern.values import (
     worth,
 )
 
-#: So many moves are searched to the full depth at once, the others less deep first.
-FULL_DEPTH_MOVES = 4
+#: So many moves are searched to the full depth at once, the others a ply less deep first; those from the
+#: sixth on two plies, the last ones three.
+FULL_DEPTH_MOVES = 2
+LATE, LATEST = 6, 14
 #: Below the horizon an open four that threatens is answered, down to this depth.
 DEEPEST = -4
 #: Fours in a row and positions that the search for fours at a node may use.
@@ -189,9 +192,11 @@ def threatens(world: World, memory: Memory, side: int, ply: int) -> int:
     if recalled(known, key, effort) == FAILS:
         return 0
     control[THREATS_LEFT] = effort
+    control[ENOUGH] = 0
     if win_by_threats(world, memory, side, THREATS):
         return 1
-    note(known, key, FAILS, effort)
+    if not control[STOP]:
+        note(known, key, FAILS, effort)
     return 0
 
 
@@ -215,10 +220,11 @@ def descend(world: World, memory: Memory, side: int, ply: int) -> None:
 
 def reduction(frames: Array, ply: int) -> int:
     """How many plies less deep a late move is looked at first; only if it is better than expected, fully."""
-    number = frames[ply, NUMBER]
-    if number < FULL_DEPTH_MOVES or frames[ply, LEFT] < 2 or frames[ply, LEFT] == frames[ply, DEPTH]:
+    number, left = frames[ply, NUMBER], frames[ply, LEFT]
+    if number < FULL_DEPTH_MOVES or left < 2 or left == frames[ply, DEPTH]:
         return 0
-    return 1 if number < 3 * FULL_DEPTH_MOVES or frames[ply, LEFT] < 4 else 2
+    less = 1 + (number >= LATE) + (number >= LATEST)
+    return int(min(less, left - 1))
 
 
 def absorb(memory: Memory, side: int, ply: int, value: int) -> int:

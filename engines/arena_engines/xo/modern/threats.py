@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from arena_engines.compiled import outlined
 from arena_engines.xo.modern.board import CELL, MARK, World, cell_of_rank, how_many, make, rank_of, unmake
-from arena_engines.xo.modern.memory import HASH, STOP, THREATS_LEFT, Memory
+from arena_engines.xo.modern.memory import ENOUGH, HASH, STOP, THREATS_LEFT, Memory
 from arena_engines.xo.modern.patterns import (
     EMPTY,
     INTEREST,
@@ -29,7 +29,7 @@ SALTS = (0x1E3779B97F4A7C15, 0x2545F4914F6CDD1D)
 def win_by_threats(world: World, memory: Memory, side: int, depth: int) -> int:
     """The first move of a win of `side`, to move, in at most `depth` threats, as 1 + cell, or 0.
 
-    It gives up when control[THREATS_LEFT] positions are used up or control[STOP] is set.
+    It gives up when control[THREATS_LEFT] positions are used up, or control[STOP] or [ENOUGH] is set.
     """
     _, _, hashes, _, _, _, lists, stack, _, control = memory
     level = 0
@@ -63,7 +63,7 @@ def resume(memory: Memory, side: int, level: int, depth: int, status: int) -> in
     if status == (FAILS if attacks else WINS) and stack[level, 1] < stack[level, 0]:
         return UNDECIDED
     # What was cut short proves nothing but a win.
-    if attacks and (status == WINS or (control[THREATS_LEFT] >= 0 and not control[STOP])):
+    if attacks and (status == WINS or not given_up(control)):
         note(known, control[HASH] ^ SALTS[side], status, depth)
     return status
 
@@ -81,7 +81,7 @@ def open_attack(world: World, memory: Memory, side: int, level: int, depth: int)
     if against == 0 and how_many(world, side, WINS_NEXT):
         lists[2 * level, 0] = cell_of_rank(world, side, WINS_NEXT)
         return WINS
-    if against > 1 or depth <= 0 or control[THREATS_LEFT] < 0 or control[STOP]:
+    if against > 1 or depth <= 0 or given_up(control):
         return FAILS
     status = recalled(known, control[HASH] ^ SALTS[side], depth)
     # At the root the move is asked for, and what is known has none.
@@ -117,6 +117,11 @@ def open_defence(world: World, lists: Array, stack: Array, side: int, level: int
         return FAILS
     list_answers(world, lists, stack, level, side)
     return UNDECIDED
+
+
+def given_up(control: Array) -> bool:
+    """Whether the search must come to an end: what it has not found is not known then."""
+    return bool(control[THREATS_LEFT] < 0 or control[STOP] or control[ENOUGH])
 
 
 def list_threats(world: World, lists: Array, stack: Array, level: int, side: int, least: int) -> None:
