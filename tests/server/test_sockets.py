@@ -198,6 +198,43 @@ class TestListener:
         for number, moment in enumerate(came, start=1):
             assert number <= 3 + (moment - began) * ACCEPTS_A_SECOND
 
+    def test_who_has_left_again_is_closed_unheard(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("arena_server.listener.CROWD", 3)
+
+        async def run() -> list[bytes]:
+            loop = asyncio.get_running_loop()
+            sock = bind("127.0.0.1", 0)
+            heard: list[bytes] = []
+            last = asyncio.Event()
+
+            def welcome(connection: socket.socket, peer: str) -> None:
+                with connection:
+                    heard.append(connection.recv(100))
+                if heard[-1] == b"last\n":
+                    last.set()
+
+            listener = Listener(
+                sock,
+                loop,
+                has_room=lambda: True,
+                welcome=welcome,
+                refuse=lambda connection: connection.close(),
+                exhausted=lambda error: None,
+            )
+            for number in range(40):
+                with socket.create_connection(sock.getsockname()) as peer:
+                    if number == 20:
+                        peer.sendall(b"HELLO\n")  # what it said before it left is heard
+            with socket.create_connection(sock.getsockname()) as peer:
+                peer.sendall(b"last\n")
+                listener.start()
+                async with asyncio.timeout(10):
+                    await last.wait()
+            listener.close()
+            return heard
+
+        assert asyncio.run(run()) == [b"HELLO\n", b"last\n"]
+
     def test_closed_in_a_pause_it_stays_closed(self) -> None:
         async def run() -> int:
             loop = asyncio.get_running_loop()
