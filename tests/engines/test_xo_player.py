@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 
 from arena_engines.registry import create
 from arena_engines.table import Table, TableEngine, table_at
+from arena_engines.xo.modern import memory
 from arena_engines.xo.modern.engine import ModernXo
 from arena_engines.xo.modern.player import Limits, Thinker
 from arena_engines.xo.modern.timing import ENOUGH, MOST, budget
@@ -101,6 +104,35 @@ def test_another_thread_can_stop_a_search() -> None:
     thinker.set_up([44], [55])
     threading.Timer(0.05, thinker.stop).start()
     assert 0 <= thinker.think(0, Limits()).cell < 100
+
+
+class Impatient(Thinker):
+    """A thinker whose alarms for one register ring at once, and never for the other."""
+
+    register = memory.STOP
+
+    @contextmanager
+    def _alarm(self, seconds: float | None, register: int) -> Iterator[None]:
+        if register == self.register:
+            self._control[register] = 1
+        yield
+
+
+def test_a_search_stopped_at_once_answers_with_the_liveliest_cell() -> None:
+    thinker = Impatient(10)
+    thinker.set_up([44, 45, 46], [55, 3])
+    assert thinker.think(1, Limits(seconds=3600)).cell in (43, 47)
+
+
+def test_without_time_for_threats_the_search_goes_on() -> None:
+    thinker = Impatient(10)
+    thinker.register = memory.ENOUGH
+    thinker.set_up([44, 46], [55, 33])
+    thought = thinker.think(0, Limits(seconds=3600, depth=4))
+    assert (thought.depth, thought.decided) == (4, False)
+    assert thinker.win_by_threats(0) is None
+    thinker.set_up([44, 45, 63, 73], [0, 9, 90, 99])
+    assert thinker.win_by_threats(0) is not None, "the next search begins afresh"
 
 
 @pytest.mark.parametrize(

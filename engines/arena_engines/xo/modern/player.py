@@ -108,10 +108,16 @@ class Thinker:
 
     def set_up(self, x: Sequence[int], o: Sequence[int]) -> None:
         """Make the board that of a position, given as the cells of both sides."""
+        self._begin()
         self._marks[:] = patterns.EMPTY
         self._marks[list(x)] = patterns.X
         self._marks[list(o)] = patterns.O
         self._run(kernel.SET_UP)
+
+    def _begin(self) -> None:
+        """Nobody has stopped anything yet, and no node is counted."""
+        for register in (memory.STOP, memory.ENOUGH, memory.NODES):
+            self._control[register] = 0
 
     def mark(self, cell: int, side: int) -> None:
         """Put a mark on an empty cell; for looking around, `think` is for positions set up."""
@@ -140,7 +146,6 @@ class Thinker:
     ) -> Thought | None:
         """The shortest win by threats of `side`, to move, or None if none is found in so many positions."""
         control = self._control
-        control[memory.ENOUGH] = 0
         control[memory.THREATS_LEFT] = nodes
         for threats in range(1, min(depth, memory.MAX_THREATS) + 1):
             move = self._run(kernel.THREATS, side, threats)
@@ -153,7 +158,7 @@ class Thinker:
 
     def think(self, side: int, limits: Limits) -> Thought:
         """Search ever deeper until a limit is reached or the game is decided."""
-        self._control[memory.STOP] = self._control[memory.NODES] = 0
+        self._begin()
         if self._control[memory.OURS] != side:
             self.forget()  # what the table knows are values of the other point of view
         self._control[memory.OURS] = side
