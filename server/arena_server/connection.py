@@ -25,10 +25,10 @@ from arena_server.stamps import ANCILLARY_BYTES, ArrivalClock
 READ_BYTES = 4096
 #: Lines of one client acted on before all others get their turn: a read may bring 2,000.
 LINES_A_TURN = 8
-#: Whoever still has lines to be heard after so many turns on end has a rest after each: 800 lines a
+#: Whoever still has lines to be heard after so many turns on end has a rest after each: 400 lines a
 #: second are more than any bot has to say, and a flood gets no more of the loop than that.
 TURNS_ON_END = 4
-REST_S = 0.01
+REST_S = 0.02
 #: What a client that does not read may keep us holding; then it is dropped.
 OUTPUT_LIMIT = 64 * 1024
 #: How long a closed connection is kept to let its last lines be read; closing at once with
