@@ -200,6 +200,22 @@ def test_a_late_bot_plays_if_the_contest_still_goes_on() -> None:
     assert stage.notes("absent") == [{"bot": "late"}]
 
 
+def test_a_late_bot_is_waited_for_again() -> None:
+    """Nobody ends the contest between its games because it was once too late."""
+    stage = Stage("ann", "bob", "late", options=ONE, absent_ms=5000)
+    stage.log_in("ann")
+    stage.wait(4000)
+    stage.log_in("bob")
+    stage.wait(1000)
+    assert stage.notes("absent") == [{"bot": "late"}]
+    stage.log_in("late")
+    stage.hang_up("late")
+    play_on(stage)
+    assert (stage.contest.progress().done, stage.finished) == (2, None)
+    stage.wait(5000)
+    assert stage.finished == "finished"
+
+
 def test_absence_begins_again_with_each_loss() -> None:
     stage = Stage("ann", "bob", options=ONE, absent_ms=5000)
     stage.log_in("ann")

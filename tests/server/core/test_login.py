@@ -205,16 +205,20 @@ def test_a_flood_in_the_lobby() -> None:
 
 
 def test_games_wipe_the_slate_of_the_lobby() -> None:
-    stage = Stage("ann", "bob", flood_limit=3, options={"plies": 1, "start": "empty"})
+    stage = Stage("ann", "bob", "eve", flood_limit=3, options={"plies": 1, "start": "empty"})
     stage.log_in("ann")
     stage.say("ann", "MOVE 7", "MOVE 7")
     stage.log_in("bob")
-    stage.say("ann", "READY g1")
-    stage.say("bob", "READY g1")
-    stage.stores = False
+    for mover in ("ann", "bob"):
+        game_id = [line.split()[1] for line in stage.heard("bob") if line.startswith("GAME")][-1]
+        for name in ("ann", "bob"):
+            stage.say(name, f"READY {game_id}")
+        stage.say(mover, "MOVE 7")
+    assert stage.last("ann").startswith("OVER")
+    stage.say("ann", "MOVE 7", "MOVE 7")
+    assert not stage.closed("ann")
     stage.say("ann", "MOVE 7")
-    stage.stored("g1")
-    assert stage.last("ann").startswith("NEXT")
+    assert stage.last("ann") == "ERROR flood too many lines that nothing asked for"
 
 
 def test_quit_in_the_lobby() -> None:

@@ -117,6 +117,23 @@ def test_a_kicked_bot_is_out_and_its_game_void_until_it_is_let_in_again() -> Non
     sums(stage)
 
 
+def test_a_kick_outlives_the_server_and_so_does_its_lift() -> None:
+    stage = seated("ann", "bob", options=ONE, ready=False)
+    order(stage, "kick", "ann")
+    again = reborn(stage)
+    for name in ("ann", "bob"):
+        again.log_in(name)
+    assert [again.last(name).split()[0] for name in ("ann", "bob")] == ["BYE", "BYE"]
+    assert (again.finished, again.contest.progress().done) == ("finished", 0)
+    stage = Stage("ann", "bob", "cid", options=ONE)
+    for verb in ("kick", "lift"):
+        order(stage, verb, "ann")
+    again = reborn(stage)
+    for name in ("ann", "bob"):
+        again.log_in(name)
+    assert again.last("ann").startswith("NEXT")
+
+
 def test_a_bot_may_be_kicked_that_is_not_there() -> None:
     stage = Stage("ann", "bob")
     assert order(stage, "kick", "ann") is None
