@@ -285,6 +285,22 @@ class TestReplay:
 
 
 class TestBot:
+    def test_what_is_to_be_compiled_is_so_before_the_bot_logs_in(
+        self, shell: Shell, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        done: list[str] = []
+
+        def run(*_: object, **__: object) -> str:
+            done.append("logged in")
+            return "finished"
+
+        monkeypatch.setattr(
+            "arena_engines.insertion.simple.Greedy.warm_up", lambda _: done.append("compiled")
+        )
+        monkeypatch.setattr("arena_client.asyncio_shell.run", run)
+        assert shell("bot", "greedy", "--connect", "here:1", "--name", "a").out == "a leaves: finished\n"
+        assert done == ["compiled", "logged in"]
+
     @pytest.mark.parametrize(
         ("arguments", "line"),
         [

@@ -45,12 +45,14 @@ def warm_up(specs: Iterable[str], game: str) -> None:
 
 
 def play(spec: str, game: str, seat: Invitation) -> str:
-    """Play to the end; return the reason of BYE. Raises ClientError or EngineError."""
+    """Compile, log in and play to the end; return the reason of BYE. Raises ClientError or EngineError."""
     from arena_client import asyncio_shell, scripted
     from arena_engines import bots
 
     check(spec, game)
     if is_scripted(spec):
         return scripted.run(spec, seat.host, seat.port, name=seat.name, token=seat.token, tls=seat.tls)
+    # READY has a limit, and a cold and busy machine may take longer to compile a search than that.
+    warm_up((spec,), game)
     bot = bots.bot_of(spec, game)
     return asyncio_shell.run(bot, seat.host, seat.port, name=seat.name, token=seat.token, tls=seat.tls)
