@@ -173,3 +173,16 @@ def test_byoyomi_keeps_alive_whose_clock_is_down() -> None:
     record = stage.records["g1"]
     assert [ply.time_ms for ply in record.plies] == [150, 0, 50, 151]
     verify(record)
+
+
+def test_only_the_answer_to_the_ping_that_is_out_counts() -> None:
+    lag = Lag()
+    number = lag.ask(0)
+    assert number is not None
+    lag.handed(number, 0)
+    assert not lag.heard(f"lag{number - 1}", 2 * MS)
+    assert not lag.heard("mine", 2 * MS)
+    assert lag.ms == 0
+    assert lag.heard(f"lag{number}", 7 * MS)
+    assert lag.ms == 7
+    assert not lag.heard(f"lag{number}", 9 * MS)

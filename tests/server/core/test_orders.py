@@ -73,6 +73,15 @@ def test_a_paused_contest_begins_no_game_until_it_is_resumed() -> None:
     assert stage.last("ann").startswith("NEXT")
 
 
+def test_all_games_that_can_begin_do_so_at_the_word() -> None:
+    stage = Stage("ann", "bob", "cid", "dan")
+    order(stage, "pause")
+    for name in ("ann", "bob", "cid", "dan"):
+        stage.log_in(name)
+    order(stage, "resume")
+    assert stage.contest.progress().running == 2
+
+
 def test_a_pause_outlives_the_server_and_a_drain_does_not() -> None:
     for verb, last in [("pause", "WELCOME"), ("drain", "NEXT")]:
         stage = Stage("ann", "bob")
