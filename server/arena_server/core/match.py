@@ -242,8 +242,7 @@ class Match:
         self.diary.log("late", now=now)
         for place in self._telling.seats:
             if not place.settled:
-                kind = FaultKind.NEVER_READY if place.present else FaultKind.DISCONNECT
-                self._condemn(place.number, kind, b"", now)
+                self._condemn_late(place, FaultKind.NEVER_READY, now)
         if not self._forfeit():
             self._start_if_settled(now)
 
@@ -276,7 +275,7 @@ class Match:
         """The time of the mover, whose clock runs, is up."""
         self.diary.log("flag", now=now)
         place = self.seat(self.mover)
-        self._condemn(place.number, FaultKind.TIMEOUT if place.present else FaultKind.DISCONNECT, b"", now)
+        self._condemn_late(place, FaultKind.TIMEOUT, now)
         if not self._forfeit():
             self._play_zombie(place.number, self._timing.fall(place, handed), now)
             self._go_on(now)
@@ -289,6 +288,10 @@ class Match:
         """Play a legal move for `seat`, and tell everybody."""
         played = self._course.play(seat, move, took, self._timing.clocks, self.is_zombie(seat))
         self._telling.played(played, now)
+
+    def _condemn_late(self, place: Seat, kind: FaultKind, now: int) -> None:
+        """Its time is up, which is a fault of this kind; of one who is away it is another."""
+        self._condemn(place.number, kind if place.present else FaultKind.DISCONNECT, b"", now)
 
     def _condemn(self, seat: int, kind: FaultKind, line: bytes, now: int) -> None:
         """Note the fault, and tell of it."""
