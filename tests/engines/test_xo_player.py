@@ -189,6 +189,6 @@ def test_making_it_loads_no_compiler() -> None:
 
 
 def test_its_specification_has_what_is_given() -> None:
-    assert create("xo", "xo").spec == "xo:spirit=0"
-    assert create("xo:time=50,depth=3", "xo").spec == "xo:time=50,depth=3,spirit=0"
+    assert create("xo", "xo").spec == "xo"
+    assert create("xo:time=50,depth=3", "xo").spec == "xo:time=50,depth=3"
     assert ModernXo.game == "xo"

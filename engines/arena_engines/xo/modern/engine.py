@@ -13,11 +13,8 @@ from arena_engines.table import Table, TableEngine
 from arena_engines.xo.cells import cell_names, sides_of
 from arena_engines.xo.modern.player import MAX_DEPTH, Limits, Thinker, run
 from arena_engines.xo.modern.timing import budget
-from arena_engines.xo.modern.values import SPIRITS
 from arena_protocol.games.xo import Xo
 
-#: How little it likes a shut board (values.py), measured in docs/engines-xo.md.
-SPIRIT = 0
 #: Milliseconds a move where nobody keeps a clock.
 UNCLOCKED = 1000
 
@@ -34,7 +31,6 @@ class ModernXo(TableEngine):
         Parameter("time", None, 1, 3_600_000),
         Parameter("nodes", None, 1, 10**12),
         Parameter("depth", None, 1, MAX_DEPTH),
-        Parameter("spirit", SPIRIT, 0, SPIRITS),
     )
 
     def warm_up(self) -> None:
@@ -52,7 +48,7 @@ class ModernXo(TableEngine):
         size = table.rules.size
         sides = sides_of(size, table.position)
         if size not in self._thinkers:
-            self._thinkers[size] = Thinker(size, self._number("spirit") or 0)
+            self._thinkers[size] = Thinker(size)
         thinker = self._thinkers[size]
         thinker.set_up(sides.x, sides.o)
         if self.values["nodes"] or self.values["depth"]:

@@ -22,10 +22,9 @@ from arena_engines.xo.modern.patterns import Array
 Memory = tuple[Array, Array, Array, Array, Array, Array, Array, Array, Array, Array]
 
 #: Registers: set by anybody to stop; nodes so far and at most; the hash; the best move; positions left to
-#: look for fours and for threats in; set by anybody to stop looking for threats; the side that the search
-#: plays for, and its spirit (values.py).
-STOP, NODES, LIMIT, HASH, BEST, FOURS_LEFT, THREATS_LEFT, ENOUGH, OURS, SPIRIT = range(10)
-CONTROLS = 10
+#: look for fours and for threats in; set by anybody to stop looking for threats.
+STOP, NODES, LIMIT, HASH, BEST, FOURS_LEFT, THREATS_LEFT, ENOUGH = range(8)
+CONTROLS = 8
 
 MAX_PLY = 120
 #: Columns of `frames`: the task of a ply, and how far it has come.

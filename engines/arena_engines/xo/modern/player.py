@@ -69,10 +69,10 @@ class Thought(NamedTuple):
 class Thinker:
     """A board of one size on which marks are put and moves are searched for; it keeps what it has learned.
 
-    `board`, `reach`, `lines`, `cells` are the arrays of its world (board.py); `spirit` is that of values.py.
+    `board`, `reach`, `lines` and `cells` are the arrays of its world (board.py).
     """
 
-    def __init__(self, size: int, spirit: int = 0) -> None:
+    def __init__(self, size: int) -> None:
         import numpy as np
 
         def zeros(kind: str, *shape: int) -> Any:
@@ -99,7 +99,6 @@ class Thinker:
             zeros("i8", memory.CONTROLS),
         )
         self._history, self._control = self._memory[-2:]
-        self._control[memory.SPIRIT] = spirit
         self._run(kernel.BUILD, a=size)
         self._run(kernel.SET_UP)
 
@@ -159,9 +158,6 @@ class Thinker:
     def think(self, side: int, limits: Limits) -> Thought:
         """Search ever deeper until a limit is reached or the game is decided."""
         self._begin()
-        if self._control[memory.OURS] != side:
-            self.forget()  # what the table knows are values of the other point of view
-        self._control[memory.OURS] = side
         self._history //= 2
         self._control[memory.LIMIT] = limits.nodes or 1 << 60
         with self._alarm(limits.seconds, memory.STOP):

@@ -162,7 +162,7 @@ def plain(world: World, control: Array, side: int, ply: int) -> int:
         return WON - ply - 3
     if threats > 1 and ply > 0:
         return ply + 2 - WON
-    return worth(world, control, side) if ply >= MAX_PLY else UNDECIDED
+    return worth(world, side) if ply >= MAX_PLY else UNDECIDED
 
 
 def quiet(world: World, memory: Memory, side: int, depth: int, ply: int) -> int:
@@ -180,7 +180,7 @@ def quiet(world: World, memory: Memory, side: int, depth: int, ply: int) -> int:
     if 0 < ply <= THREAT_PLIES and fours + threes and threatens(world, memory, side, ply):
         return WON - ply - 2 * THREATS - 1
     if depth <= 0 and (depth <= DEEPEST or not how_many(world, 1 - side, WINS_NEXT)):
-        return worth(world, control, side)
+        return worth(world, side)
     return UNDECIDED
 
 

@@ -11,7 +11,6 @@ search.
 from __future__ import annotations
 
 from arena_engines.xo.modern.board import SUMS, World
-from arena_engines.xo.modern.memory import OURS, SPIRIT
 from arena_engines.xo.modern.patterns import Array
 
 WON = 1_000_000
@@ -22,23 +21,14 @@ UNDECIDED = 2 * WON
 
 EXACT, LOWER, UPPER = 1, 2, 3
 OFFSET = 1 << 21
-#: The spirit is the part, of so many, of all that both sides could still make that is added for the side that
-#: the search plays for: the higher, the less it likes to shut the board.
-SPIRITS = 64
 DEPTHS = 127
 CELLS = 255
 
 
-def worth(world: World, control: Array, side: int) -> int:
-    """The static value: what the cells are worth to the side to move, less what they are to the other.
-
-    What both could still make counts for the side that the search plays for, control[OURS], as
-    much as control[SPIRIT] says.
-    """
+def worth(world: World, side: int) -> int:
+    """The static value: what the cells are worth to the side to move, less what they are to the other."""
     sums = world[0][SUMS]
-    mine, theirs = int(sums[side]), int(sums[2 + 1 - side])
-    chances = (mine + theirs) * control[SPIRIT] // SPIRITS
-    return int(mine - theirs + (chances if side == control[OURS] else -chances))
+    return int(sums[side] - sums[2 + 1 - side])
 
 
 def remember(table: Array, key: int, ply: int, depth: int, value: int, bound: int, move: int) -> None:
