@@ -34,7 +34,7 @@ def arguments(words: list[str]) -> Namespace:
     parser.add_argument(
         "--only", nargs="+", choices=PARTS, metavar="PART", default=PARTS, help=", ".join(PARTS)
     )
-    parser.add_argument("--contest", action="store_true", help="also an hour of games at the clock of 20 s")
+    parser.add_argument("--contest", action="store_true", help="half an hour more, at the clock of 20 s")
     return parser.parse_args(words)
 
 
@@ -45,8 +45,9 @@ def measure(findings: Findings, plan: Plan, parts: list[str]) -> None:
     def tell(note: str) -> None:
         print(f"{monotonic() - began:6.0f} s  {note}", file=sys.stderr, flush=True)
 
-    tasks = [task for part in parts for task in plan.part(part)]
-    findings.measure(tasks, tell)
+    for number, part in enumerate(parts, start=1):
+        tell(f"part {number} of {len(parts)}: {part}")
+        findings.measure(plan.part(part), tell)
     findings.keep(task for part in (*PARTS, CONTEST) for task in plan.part(part))
 
 

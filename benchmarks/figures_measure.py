@@ -8,34 +8,35 @@ a clock are those of the machine. It must not know: which tasks there are, how t
 
 from __future__ import annotations
 
-import ast
-import hashlib
 import importlib
-import inspect
 import json
 import os
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
+from time import thread_time
 from typing import Any, ClassVar, Protocol
+
+from figures_change import changed
+from figures_versions import version
 
 from arena_engines.bench import search_bench
 from arena_engines.certainty import bootstrap
 from arena_engines.insertion.bench_positions import POSITIONS
 from arena_engines.match import Pairs, play_game
-from arena_engines.registry import create, create_engine, engine_class
+from arena_engines.registry import create, create_engine
 from arena_protocol.games import make_game
 
 #: The first deal of every pairing, so that all meet on the same boards.
 SEED = 2006
-#: Of these packages an engine's version is made,
-OURS = ("arena_engines.", "arena_protocol.games.")
-#: but of this only where speed counts: it changes no move of an engine that keeps to its depth.
-COMPILER = "arena_engines.compiled"
-#: These engines think as long as they have time.
-TIMED = ("master",)
+#: Where the clock of an analysis is read.
+TIMING = (
+    "arena_engines.bench",
+    "arena_engines.insertion.fixed_depth",
+    "arena_engines.insertion.master.engine",
+)
 
 Made = dict[str, Any]
 Tell = Callable[[str], None]
@@ -90,7 +91,10 @@ class Nodes:
 
 @dataclass(frozen=True)
 class Speed:
-    """`arena bench search` of an engine beside a rival's: nodes, seconds, and the speed of bare moves."""
+    """`arena bench search` of an engine beside a rival's: nodes, seconds, and the speed of bare moves.
+
+    The seconds are those of the processor, since others may use the machine too.
+    """
 
     spec: str
     rival: str
@@ -100,7 +104,7 @@ class Speed:
     @property
     def key(self) -> str:
         """What is measured."""
-        return f"bench of {self.spec} beside {self.rival} at depth {self.depth}"
+        return f"processor seconds of {self.spec} and {self.rival} to depth {self.depth}"
 
     @property
     def engines(self) -> tuple[str, ...]:
@@ -110,7 +114,10 @@ class Speed:
     def go_on(self, made: Made) -> Iterator[tuple[str, Made]]:
         """Measure, unless it was done."""
         if not made:
-            bench = search_bench(self.spec, self.depth, self.rival, self.depth)
+            with ExitStack() as clocks:
+                for module in TIMING:
+                    clocks.enter_context(changed(module, "perf_counter", thread_time))
+                bench = search_bench(self.spec, self.depth, self.rival, self.depth)
             yield f"{bench['nodes_per_second']['bare']:,} bare moves a second", bench
 
 
@@ -213,16 +220,29 @@ class Findings:
         return Result(made["one"][: task.deals], made["other"][: task.deals], made["faults"])
 
     def measure(self, tasks: Sequence[Task], tell: Tell) -> None:
-        """Measure what is missing or void, and write the file after every step."""
+        """Measure what is missing or void, and write the file after every step.
+
+        The tasks take turns, so that a busy minute of the machine hurts all alike.
+        """
         self.machine = machine()
-        for number, task in enumerate(tasks, start=1):
-            versions = {spec: version(spec, task.timed) for spec in task.engines}
-            kept = self._tasks.get(task.key, {})
-            made = kept["made"] if kept.get("versions") == versions else {}
-            for note, more in task.go_on(made):
-                self._tasks[task.key] = {"versions": versions, "made": more}
-                self._write()
-                tell(f"[{number}/{len(tasks)}] {task.key}: {note}")
+        going = {task: self._steps(task) for task in tasks}
+        while going:
+            for task, steps in list(going.items()):
+                note = next(steps, None)
+                if note is None:
+                    del going[task]
+                else:
+                    tell(f"{task.key}: {note}")
+
+    def _steps(self, task: Task) -> Iterator[str]:
+        """Go on with a task, keep what each step finds and yield its note."""
+        versions = {spec: version(spec, task.timed) for spec in task.engines}
+        kept = self._tasks.get(task.key, {})
+        made = kept["made"] if kept.get("versions") == versions else {}
+        for note, more in task.go_on(made):
+            self._tasks[task.key] = {"versions": versions, "made": more}
+            self._write()
+            yield note
 
     def keep(self, tasks: Iterable[Task]) -> None:
         """Drop everything but these tasks, in their order."""
@@ -248,42 +268,3 @@ def machine() -> dict[str, str | int | None]:
         "python": platform.python_version(),
         "numba": numba.__version__,
     }
-
-
-@cache
-def version(spec: str, timed: bool = False) -> str:
-    """Return 12 hex digits that change with any source that the engine of a specification is made of.
-
-    `timed`: its speed counts, so how it is compiled does too.
-    """
-    name = spec.partition(":")[0]
-    module = inspect.getmodule(engine_class(name))
-    assert module is not None, "a class has a module"
-    total = hashlib.sha256()
-    for source, tree in sorted(_sources(module.__name__).items()):
-        if source != COMPILER or timed or name in TIMED:
-            total.update(f"{source} {ast.dump(tree)}".encode())
-    return total.hexdigest()[:12]
-
-
-def _sources(first: str) -> dict[str, ast.Module]:
-    """Return the bare sources of a module and of all of ours that it comes to import."""
-    found: dict[str, ast.Module] = {}
-    waiting = [first]
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found[name] = _bare(inspect.getsource(importlib.import_module(name)))
-            nodes = ast.walk(found[name])
-            imported = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
-            waiting += [each for each in imported if each.startswith(OURS)]
-    return found
-
-
-def _bare(source: str) -> ast.Module:
-    """Return a module without its docstrings; comments are gone anyhow."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
-            node.body = node.body[1:]
-    return tree

@@ -20,6 +20,8 @@ UNCUT = ("minimax", "entry2006", "fourtier:cut=none")
 CHAMPION = "champion:depth=5"
 SPOILER = f"{CHAMPION},strategy=spoiling"
 ADAPTIVE = f"{CHAMPION},strategy=adaptive"
+#: With a time for each move nobody runs out of it, however busy the machine is; 2 s for 100 moves.
+MASTER = "master:millis=20"
 #: Where the constants of master stand.
 ENGINE, FOLLOWER = (f"arena_engines.insertion.master.{module}" for module in ("engine", "follower"))
 
@@ -56,22 +58,23 @@ def league_of(plan: Plan) -> tuple[str, ...]:
     return tuple(dict.fromkeys(spec for pairing in plan.league for spec in (pairing.one, pairing.other)))
 
 
-def everybody(engines: tuple[str, ...], deals: int, clock: int, options: Options = ()) -> tuple[Pairing, ...]:
-    """Return the pairings of a league, with a clock only where an engine thinks as long as it has time.
-
-    The others keep to their depth; a busy machine would only make zombies of them.
-    """
-    pairs = combinations(engines, 2)
-    return tuple(Pairing(*pair, deals, clock if "master" in pair else None, options) for pair in pairs)
+def everybody(engines: tuple[str, ...], deals: int, options: Options = ()) -> tuple[Pairing, ...]:
+    """Return the pairings of a league."""
+    return tuple(Pairing(one, other, deals, None, options) for one, other in combinations(engines, 2))
 
 
-def under(conditions: tuple[Options, ...], deals: int, clock: int) -> tuple[Pairing, ...]:
-    """Return master against the champion and against a zombie, under each of these options."""
+def under(
+    spec: str, conditions: tuple[Options, ...], deals: int, clock: int | None = None
+) -> tuple[Pairing, ...]:
+    """Return `master` against the champion and against a zombie, under each of these options."""
     return tuple(
-        Pairing("master", rival, deals, clock, options)
-        for rival in (CHAMPION, "dummy")
-        for options in conditions
+        Pairing(spec, rival, deals, clock, options) for rival in (CHAMPION, "dummy") for options in conditions
     )
+
+
+def modelled(model: str) -> str:
+    """Return `master` with a model of the opponent and a time for each move, as MASTER has it."""
+    return f"master:model={model},millis=10"
 
 
 def selfish(name: str, pairing: Pairing) -> tuple[Pairing, Pairing]:
@@ -97,7 +100,7 @@ CONDITIONS: tuple[Options, ...] = (
 
 #: The strongest first, so that a pairing of the league is the same as one of another part.
 LADDER = (
-    "master",
+    MASTER,
     ADAPTIVE,
     SPOILER,
     CHAMPION,
@@ -123,27 +126,26 @@ WHOLE = Plan(
     ),
     speed=Speed("champion", "master", 7),
     depths=tuple(Pairing(f"champion:depth={depth}", CHAMPION, 30) for depth in range(1, 9)),
-    league=everybody(LADDER, deals=6, clock=2_000),
+    league=everybody(LADDER, deals=6),
     zombie=(
-        Pairing("master", "dummy", 20, 2_000),
-        *(Pairing(spec, "dummy", 20) for spec in LADDER[1:-1] if spec != ADAPTIVE),
+        *(Pairing(spec, "dummy", 20) for spec in LADDER[:-1] if spec != ADAPTIVE),
         Pairing("entry2006:zombie=0", "dummy", 20),
         Pairing(f"{CHAMPION},zombie=0", "dummy", 20),
     ),
     models=tuple(
-        Pairing(f"master:model={model}", rival, 8, 1_000)
+        Pairing(modelled(model), rival, 8)
         for rival in (CHAMPION, SPOILER)
         for model in ("worst", "own", "spoiling", "seen")
     ),
     constants=(
-        *selfish("GUARD_WEIGHTS", Pairing("master:model=worst", CHAMPION, 8, 1_000)),
-        *selfish("PLAN_WEIGHTS", Pairing("master:model=seen", CHAMPION, 8, 1_000)),
-        *selfish("ALONE_WEIGHTS", Pairing("master:model=seen", "dummy", 8, 1_000)),
-        *believing(Pairing("master:model=seen", SPOILER, 8, 1_000)),
+        *selfish("GUARD_WEIGHTS", Pairing(modelled("worst"), CHAMPION, 8)),
+        *selfish("PLAN_WEIGHTS", Pairing(modelled("seen"), CHAMPION, 8)),
+        *selfish("ALONE_WEIGHTS", Pairing(modelled("seen"), "dummy", 8)),
+        *believing(Pairing(modelled("seen"), SPOILER, 8)),
     ),
-    conditions=under(CONDITIONS, deals=6, clock=2_000),
+    conditions=under(MASTER, CONDITIONS, deals=6),
     clocks=tuple(Pairing("master", CHAMPION, 6, clock) for clock in (100, 1_000, 5_000, 20_000)),
-    contest=under(CONDITIONS, deals=10, clock=20_000),
+    contest=under("master", CONDITIONS, deals=5, clock=20_000),
 )
 
 SHORT: Options = (("plies", 12),)
@@ -151,13 +153,11 @@ QUICK = Plan(
     nodes=(Nodes("minimax", 2), Nodes("entry2006", 2), Nodes("champion", 3), Nodes("master", 3)),
     speed=Speed("champion", "master", 2),
     depths=tuple(Pairing(f"champion:depth={depth}", "champion:depth=2", 2, None, SHORT) for depth in (1, 2)),
-    league=everybody(("master", "champion:depth=2", "greedy", "dummy"), 2, 200, SHORT),
-    zombie=tuple(Pairing(spec, "dummy", 2, 200, SHORT) for spec in ("master", "greedy", "champion:depth=2")),
-    models=tuple(
-        Pairing(f"master:model={model}", "greedy", 1, 200, SHORT) for model in ("worst", "own", "seen")
-    ),
-    constants=selfish("PLAN_WEIGHTS", Pairing("master:model=seen", "greedy", 1, 200, SHORT)),
-    conditions=under((SHORT, (*SHORT, ("lookahead", 3))), deals=1, clock=200),
+    league=everybody((MASTER, "champion:depth=2", "greedy", "dummy"), 2, SHORT),
+    zombie=tuple(Pairing(spec, "dummy", 2, None, SHORT) for spec in (MASTER, "greedy", "champion:depth=2")),
+    models=tuple(Pairing(modelled(model), "greedy", 1, None, SHORT) for model in ("worst", "own", "seen")),
+    constants=selfish("PLAN_WEIGHTS", Pairing(modelled("seen"), "greedy", 1, None, SHORT)),
+    conditions=under(MASTER, (SHORT, (*SHORT, ("lookahead", 3))), deals=1),
     clocks=tuple(Pairing("master", "champion:depth=2", 2, clock, SHORT) for clock in (100, 200)),
     contest=(),
 )

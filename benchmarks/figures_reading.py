@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from figures_measure import Findings, Pairing, average
-from figures_plan import Plan, league_of
+from figures_plan import MASTER, Plan, league_of
 
 from arena_engines.certainty import bootstrap
 
@@ -16,6 +16,7 @@ from arena_engines.certainty import bootstrap
 CELLS, RUN, POINTS_A_RUN = 25, 3, 30
 
 SHORTER = {
+    MASTER: "master",
     "champion:depth=5": "champion",
     "champion:depth=5,strategy=spoiling": "champion, spoiling",
     "champion:depth=5,strategy=adaptive": "champion, adaptive",

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from figures_measure import Findings, Pairing, Result
-from figures_plan import Plan
+from figures_plan import MASTER, Plan
 from figures_reading import ceiling, minimal_tree, named, node_curves, standings
 from figures_vary import Varied
 
@@ -118,7 +118,7 @@ def limits(findings: Findings, plan: Plan) -> str:
         )
     titles = ["", "nodes", "of the minimal tree", "seconds", "million nodes a second", "of bare moves"]
     return table(titles, rows) + (
-        f"\nDepth {last['depth']}, all {bench['positions']} positions; the fastest of three runs. "
+        f"\nDepth {last['depth']}, {bench['positions']} positions, the fastest of three, processor time. "
         f"`{bench['rival']}` makes {last['nodes'] / last['rival_nodes']:.1f} times fewer nodes and "
         f"is done {last['seconds'] / last['rival_seconds']:.1f} times sooner. "
         f"A loop that makes moves and does nothing else: {rates['bare'] / 1e6:.0f} million a second.\n"
@@ -136,8 +136,7 @@ def league(findings: Findings, plan: Plan) -> str:
         [f"`{each.engine}`", f"{each.points:,.0f}", spread(each.interval)]
         for each in standings(findings, plan)
     ]
-    first = plan.league[0]
-    text = f"\nEach pairing: {first.deals} deals of two games; those of `master`{at([first])}.\n"
+    text = f"\nEach pairing: {plan.league[0].deals} deals of two games{at(plan.league)}.\n"
     return table(["engine", "points a game", "95 % interval"], rows) + text
 
 
@@ -159,23 +158,23 @@ def zombie(findings: Findings, plan: Plan) -> str:
         )
     rows.sort(key=lambda row: -float(row[1].replace(",", "")))
     titles = ["against a zombie", "points a game", "95 % interval", "best deal", f"of {most:,}"]
-    first = plan.zombie[0]
-    text = f"\nEach row: {first.deals} deals of two games; those of `master`{at([first])}.\n"
+    text = f"\nEach row: {plan.zombie[0].deals} deals of two games{at(plan.zombie)}; `{MASTER}`.\n"
     return table(titles, rows) + text
 
 
 def models(findings: Findings, plan: Plan) -> str:
     """Points by the model of the opponent."""
-    return pairings(findings, plan.models, "`master`", _met)
+    return pairings(findings, plan.models, "`master:millis=10`", _met)
 
 
 def _met(task: Pairing) -> str:
-    return f"model {task.one.rpartition('=')[2]}, against {named(task.other)}"
+    found = re.search(r"model=(\w+)", task.one)
+    return f"{found[0] if found else task.one}, against {named(task.other)}"
 
 
 def constants(findings: Findings, plan: Plan) -> str:
     """Points of master with constants changed."""
-    return pairings(findings, plan.constants, "`master`", _varied)
+    return pairings(findings, plan.constants, "`master:millis=10`", _varied)
 
 
 def _varied(task: Pairing) -> str:
@@ -187,13 +186,13 @@ def _varied(task: Pairing) -> str:
 
 def conditions(findings: Findings, plan: Plan) -> str:
     """Points of master with other pictures."""
-    return pairings(findings, plan.conditions, "master", _under)
+    return pairings(findings, plan.conditions, f"`{MASTER}`", _under)
 
 
 def contest(findings: Findings, plan: Plan) -> str:
     """The same at the contest's clock, as much of it as was played."""
     played = [task for task in plan.contest if findings.has(task)]
-    return pairings(findings, played, "master", _under) if played else MISSING
+    return pairings(findings, played, "`master`", _under) if played else MISSING
 
 
 def _under(task: Pairing) -> str:

@@ -5,11 +5,9 @@ It must not know: which constants there are, what came out.
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
+from figures_change import changed
 from figures_measure import Pairing
 
 from arena_engines.match import Pairs
@@ -32,15 +30,3 @@ class Varied(Pairing):
         """Play a deal with the constant changed."""
         with changed(self.module, self.constant, self.value):
             super().play(number, pairs)
-
-
-@contextmanager
-def changed(module: str, constant: str, value: float | tuple[int, ...]) -> Iterator[None]:
-    """Give a constant another value. Raises AttributeError if the module has none of the name."""
-    home = importlib.import_module(module)
-    before = getattr(home, constant)
-    setattr(home, constant, type(before)(*value) if isinstance(value, tuple) else value)
-    try:
-        yield
-    finally:
-        setattr(home, constant, before)

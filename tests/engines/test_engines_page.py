@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import figures_tables
 from figures_measure import Findings, Pairing
-from figures_plan import ADAPTIVE, CHAMPION, SPOILER, WHOLE
+from figures_plan import ADAPTIVE, CHAMPION, MASTER, SPOILER, WHOLE, modelled
 from figures_reading import node_curves, standings
 
 ROOT = Path(__file__).parents[2]
@@ -104,9 +104,9 @@ def test_spoiling_takes_more_than_it_gives_away_and_the_adaptive_one_is_no_bette
 
 
 def test_master_is_first_in_the_league_and_beside_a_zombie() -> None:
-    assert standings(FINDINGS, WHOLE)[0].engine == "master"
+    assert standings(FINDINGS, WHOLE)[0].engine == MASTER
     zombie = {task.one: FINDINGS.result(task).mean()[0] for task in WHOLE.zombie}
-    assert max(zombie, key=lambda spec: zombie[spec]) == "master"
+    assert max(zombie, key=lambda spec: zombie[spec]) == MASTER
 
 
 def test_every_rung_is_nearer_to_the_minimal_tree_than_the_whole_tree_is() -> None:
@@ -125,3 +125,17 @@ def test_without_time_to_think_the_weights_alone_are_ahead() -> None:
 def test_every_weight_of_master_is_worth_its_place() -> None:
     pairs = zip(WHOLE.constants[0:6:2], WHOLE.constants[1:6:2], strict=True)
     assert all(FINDINGS.result(usual).mean()[0] > FINDINGS.result(other).mean()[0] for usual, other in pairs)
+
+
+def test_a_model_pays_where_it_is_right_and_what_is_seen_is_near_the_best() -> None:
+    points = {task.engines: FINDINGS.result(task).mean()[0] for task in WHOLE.models}
+    worst, own, spoiling, seen = (modelled(model) for model in ("worst", "own", "spoiling", "seen"))
+    assert points[own, CHAMPION] > points[worst, CHAMPION]
+    assert points[spoiling, SPOILER] > points[worst, SPOILER] > points[own, SPOILER]
+    for rival in (CHAMPION, SPOILER):
+        assert points[seen, rival] > 0.9 * max(points[model, rival] for model in (worst, own, spoiling))
+
+
+def test_so_few_games_do_not_tell_when_a_model_is_to_be_believed() -> None:
+    lows, highs = zip(*(FINDINGS.result(task).mean()[1] for task in WHOLE.constants[6:]), strict=True)
+    assert max(lows) < min(highs)

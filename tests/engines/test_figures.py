@@ -14,11 +14,12 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import figures
 import figures_measure
+import figures_versions
+from figures_change import changed
 from figures_measure import Findings, Nodes, Pairing, Result
-from figures_plan import CONTEST, PARTS, QUICK, WHOLE, league_of, selfish
+from figures_plan import CONTEST, MASTER, PARTS, QUICK, WHOLE, league_of, selfish
 from figures_reading import ceiling, crosstable, minimal_tree, named, node_curves, standings
 from figures_tables import BLOCKS, fill
-from figures_vary import changed
 
 from arena_engines.insertion.master import engine, follower
 from arena_engines.match import Pairs
@@ -65,7 +66,7 @@ def test_a_quick_run_measures_everything_and_draws_it(quick: Path, findings: Fin
     assert drawn == ["clocks.svg", "depths.svg", "league.svg", "nodes.svg", "zombie.svg"]
     page = (quick / "engines.md").read_text(encoding="utf-8")
     assert page.count("Not measured yet") == 1
-    assert "| `master` |" in page
+    assert f"| `{MASTER}` |" in page
 
 
 @pytest.mark.slow
@@ -75,7 +76,8 @@ def test_a_second_run_measures_nothing_and_draws_the_same_bytes(
     before = {path.name: path.read_bytes() for path in quick.iterdir()}
     capsys.readouterr()
     assert figures.main(["--quick", str(quick)]) == 0
-    assert capsys.readouterr().err == ""
+    told = capsys.readouterr().err.splitlines()
+    assert [line.split()[2] for line in told] == ["part"] * len(PARTS)
     assert {path.name: path.read_bytes() for path in quick.iterdir()} == before
 
 
@@ -107,7 +109,7 @@ def test_the_league_is_what_its_pairings_are(findings: Findings) -> None:
     assert [[cell is None for cell in row] for row in points] == [
         [row == column for column in range(4)] for row in range(4)
     ]
-    met = next(pairing for pairing in QUICK.league if pairing.engines == ("master", "dummy"))
+    met = next(pairing for pairing in QUICK.league if pairing.engines == (MASTER, "dummy"))
     expected = findings.result(met).mean()[0]
     assert points[names.index("master")][names.index("dummy")] == expected
 
@@ -119,10 +121,17 @@ def test_what_was_stopped_goes_on_and_what_is_done_is_not_done_again(tmp_path: P
     again = Steps()
     Findings(path).measure([again], notes.append)
     assert again.began == [2]
-    assert notes == ["[1/1] steps: step 1", "[1/1] steps: step 2", "[1/1] steps: step 3"]
+    assert notes == ["steps: step 1", "steps: step 2", "steps: step 3"]
     Findings(path).measure([again], notes.append)
     assert again.began == [2, 3]
     assert len(notes) == 3
+
+
+def test_tasks_take_turns(tmp_path: Path) -> None:
+    notes: list[str] = []
+    two = Nodes("champion", 2), Nodes("minimax", 2)
+    Findings(tmp_path / "found.json").measure(two, notes.append)
+    assert [note.partition(":")[0] for note in notes] == ["nodes of champion", "nodes of minimax"] * 2
 
 
 def test_a_changed_engine_is_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +150,7 @@ def test_a_stopped_run_says_how_to_go_on(
 
     monkeypatch.setattr(Findings, "measure", stopped)
     assert figures.main(["--quick", str(tmp_path)]) == 130
-    assert capsys.readouterr().err == "stopped; the same command goes on from here\n"
+    assert capsys.readouterr().err.endswith("\nstopped; the same command goes on from here\n")
 
 
 def test_tasks_that_are_planned_no_more_are_dropped(tmp_path: Path) -> None:
@@ -168,22 +177,22 @@ def test_more_deals_are_added_to_those_that_were_played(tmp_path: Path) -> None:
 
 
 def test_a_version_is_that_of_the_code_and_of_all_below_it() -> None:
-    assert figures_measure.version("champion:depth=3") == figures_measure.version("champion:depth=4")
-    assert figures_measure.version("champion") != figures_measure.version("master")
-    sources = figures_measure._sources("arena_engines.insertion.champion")
+    assert figures_versions.version("champion:depth=3") == figures_versions.version("champion:depth=4")
+    assert figures_versions.version("champion") != figures_versions.version("master")
+    sources = figures_versions._sources("arena_engines.insertion.champion")
     assert {"arena_engines.insertion.eval", "arena_protocol.games.insertion.rules"} <= set(sources)
     assert "arena_engines.insertion.master.tree" not in sources
 
 
 def test_how_an_engine_is_compiled_counts_where_its_speed_does() -> None:
-    assert figures_measure.version("champion", timed=True) != figures_measure.version("champion")
-    assert figures_measure.version("master", timed=True) == figures_measure.version("master")
+    assert figures_versions.version("champion", timed=True) != figures_versions.version("champion")
+    assert figures_versions.version("master", timed=True) == figures_versions.version("master")
 
 
 def test_words_are_no_part_of_a_version() -> None:
     with_words = '"""About."""\ndef f() -> int:\n    """What."""\n    return 1  # why\n'
     bare, other = "def f() -> int:\n    return 1\n", "def f() -> int:\n    return 2\n"
-    trees = [ast.dump(figures_measure._bare(source)) for source in (with_words, bare, other)]
+    trees = [ast.dump(figures_versions._bare(source)) for source in (with_words, bare, other)]
     assert trees[0] == trees[1] != trees[2]
 
 
