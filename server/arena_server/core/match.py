@@ -211,11 +211,11 @@ class Match:
         The time it was down is charged to nobody. Each seat is waited for as long as for READY;
         until it is back its clock stands, and a turn that was begun begins anew.
         """
+        for place in self._telling.seats:
+            place.wait()
         if self.over:
             return
         self.diary.log("restart", now=now)
-        for place in self._telling.seats:
-            place.wait()
         self._timing.begin_grace(now)
         if self.phase is Phase.PLAYING:
             self._ask(self.seat(self.mover), now)

@@ -254,6 +254,17 @@ def test_a_game_that_was_over_is_stored_once_more_and_told() -> None:
     assert again.contest.progress().done == 1
 
 
+def test_a_result_that_was_not_stored_yet_waits_for_nobody_who_stays_away() -> None:
+    """The last ply was durable, the record was not, and neither bot ever comes back."""
+    stage = seated("ann", "bob", options={"plies": 1, "start": "empty"}, absent_ms=5000)
+    stage.stores = False
+    stage.say("ann", "MOVE 7")
+    again = reborn(stage)
+    assert again.contest.progress().done == 1
+    again.wait(5000)
+    assert again.finished == "finished"
+
+
 def test_all_is_over_when_all_results_are_there() -> None:
     whole = Phoenix(plan(), bots()).run()
     again = Contest(plan(), [Entrant(name) for name in whole.bots], str, 0, whole.disk.past)
