@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from typer.testing import CliRunner
@@ -25,6 +26,15 @@ def test_two_engines() -> None:
     assert [line.split()[0] for line in table.splitlines()] == ["engine", "greedy", "dummy", "ratio"]
     assert "in 4 games" in table
     assert [line.rpartition(" after ")[2] for line in progress.splitlines()] == ["2 games", "4 games"]
+
+
+def test_games_of_two_points_are_told_with_decimals() -> None:
+    game = ("--game", "tictactoe", "--deals", "1", "--clock", "60s")
+    _, progress, _ = arena("perfect", "perfect", *game)
+    assert "perfect - perfect: 1.00 : 1.00 points a game after 2 games" in progress
+    table, _, _ = arena("perfect", "random:seed=1", "random:seed=2", *game)
+    cells = [line.split()[-3:] for line in table.splitlines()[1:]]
+    assert all(cell == "-" or re.fullmatch(r"[012]\.\d\d", cell) for row in cells for cell in row)
 
 
 def test_json_with_the_verdict_of_the_sequential_test() -> None:

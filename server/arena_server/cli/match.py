@@ -83,8 +83,13 @@ def clock_of(text: str) -> int:
 def _say(answer: Mapping[str, Any]) -> None:
     """One line of progress on stderr after each deal (each pair of a league)."""
     one, other = answer["engines"]
-    points = " : ".join(f"{mean:.0f}" for mean in answer["points"])
+    points = " : ".join(_mean(points) for points in answer["points"])
     typer.echo(f"{one} - {other}: {points} points a game after {answer['games']} games", err=True)
+
+
+def _mean(points: float) -> str:
+    """Points a game in few letters: games of two points at most are told apart by their decimals."""
+    return f"{points:.0f}" if points >= 10 else f"{points:.2f}"
 
 
 def cross_table(answer: Mapping[str, Any]) -> str:
@@ -98,7 +103,7 @@ def cross_table(answer: Mapping[str, Any]) -> str:
     ]
     for rank, (i, row) in enumerate(zip(order, answer["standings"], strict=True), start=1):
         cells = [
-            "-" if points is None else f"{points:.0f}" for points in (answer["table"][i][j] for j in order)
+            "-" if points is None else _mean(points) for points in (answer["table"][i][j] for j in order)
         ]
         label = f"{rank} {names[i]}"
         rows.append("".join([f"{label:<40}", f"{row['points']:>8.1f}", *(f"{cell:>8}" for cell in cells)]))
