@@ -57,6 +57,10 @@ def test_a_league_prints_its_cross_table() -> None:
     ("arguments", "line"),
     [
         (("greedy",), "match: expected two engines or more, got 1"),
+        (
+            ("greedy", "dummy", "greedy"),
+            "match: expected each engine of a league once, got greedy more than once",
+        ),
         (("greedy", "dummy", "random", "--sprt"), "--sprt: expected two engines, got 3"),
         (("greedy", "dummy", "--option", "plies"), "--option: expected KEY=VALUE, got 'plies'"),
         (("greedy", "dummy", "--clock", "0s"), "--clock: expected a duration of at least 1ms"),

@@ -50,6 +50,8 @@ def command(
     """
     if len(engines) < 2:
         raise ConfigError(f"match: expected two engines or more, got {len(engines)}")
+    if len(engines) > 2 and (twice := [engine for engine in engines if engines.count(engine) > 1]):
+        raise ConfigError(f"match: expected each engine of a league once, got {twice[0]} more than once")
     if sprt and len(engines) > 2:
         raise ConfigError(f"--sprt: expected two engines, got {len(engines)}")
     setting: dict[str, Any] = {
