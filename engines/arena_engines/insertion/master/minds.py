@@ -24,12 +24,11 @@ class Mind(NamedTuple):
     order: int = FIRST
 
 
+VIEWS = (OWN_MIND, SPOILING_MIND, POINTS_MIND, LEAD_MIND)
 #: Every mind, the likeliest first: most programs count their own points, and the seed's looked 5 plies ahead.
-MINDS = tuple(
-    Mind(view, depth, order)
-    for order in (FIRST, LAST)
-    for view in (OWN_MIND, SPOILING_MIND, POINTS_MIND, LEAD_MIND)
-    for depth in (5, 4, 6, 3, 2, 1)
+MINDS = (
+    *(Mind(view, depth, order) for order in (FIRST, LAST) for view in VIEWS for depth in (5, 4, 6, 3, 2, 1)),
+    *(Mind(view, 7) for view in VIEWS),
 )
 #: A move seen counts this much less with each later one: opponents change with their clocks.
 FADING = 0.97
