@@ -15,7 +15,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -29,7 +29,6 @@ from arena_server.core.standings import Row
 from arena_server.store.reader import Results
 from arena_server.store.url import Database
 
-from .postgres import Cluster, cluster
 from .programs import PATIENCE_S, Server, contest
 
 NAMES = ("ann", "bob", "cid")
@@ -96,20 +95,6 @@ def free_port() -> int:
 
 def the_contest(games: int) -> str:
     return contest(*NAMES, contest=f"games_per_pair = {games}", game='plies = 100\nclock = "60s"')
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[Cluster]:
-    with cluster() as running:
-        yield running
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
-    if request.param == "sqlite":
-        return tmp_path / "arena.db"
-    running: Cluster = request.getfixturevalue("postgres")
-    return running.database()
 
 
 def url_of(database: Database) -> str:

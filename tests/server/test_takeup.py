@@ -26,24 +26,10 @@ from arena_server.store.takeup import Unfinished
 from arena_server.store.url import Database, Server
 from arena_server.store.writer import Opening
 
-from .postgres import Cluster, cluster
+from .postgres import Cluster
 from .records import PATIENCE_S, Kept, game, opening
 
 KEY: Entry = (0, "key", "a", "ab" * 32)
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[Cluster]:
-    with cluster() as running:
-        yield running
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
-    if request.param == "sqlite":
-        return tmp_path / "arena.db"
-    running: Cluster = request.getfixturevalue("postgres")
-    return running.database()
 
 
 def taken_up(database: Database, contest: Opening | None = None) -> Unfinished | None:

@@ -237,10 +237,8 @@ def test_a_void_game_is_played_again_on_the_same_deal_and_seats() -> None:
     sums(stage)
 
 
-def test_a_running_game_is_broken_off_and_played_again_even_after_a_restart() -> None:
-    stage = seated("ann", "bob", options=ONE)
-    assert order(stage, "replay", "g1") is None
-    again = reborn(stage)
+def play_the_rest(again: Stage) -> None:
+    """Let both bots come back and play games 2 and 3 to the end of the contest."""
     for name in ("ann", "bob"):
         again.log_in(name)
     for game in (2, 3):
@@ -249,6 +247,13 @@ def test_a_running_game_is_broken_off_and_played_again_even_after_a_restart() ->
         for name in ("ann", "bob"):
             again.say(name, "MOVE 7")
     assert again.finished == "finished"
+
+
+def test_a_running_game_is_broken_off_and_played_again_even_after_a_restart() -> None:
+    stage = seated("ann", "bob", options=ONE)
+    assert order(stage, "replay", "g1") is None
+    again = reborn(stage)
+    play_the_rest(again)
     assert again.contest.progress().done == 2
     assert again.contest.progress().void == 1
 
@@ -345,14 +350,7 @@ def test_stopped_games_are_played_again_once_the_contest_is_taken_up() -> None:
     stage.stop()
     assert stage.finished == "stopped"
     again = reborn(stage)
-    for name in ("ann", "bob"):
-        again.log_in(name)
-    for game in (2, 3):
-        for name in ("ann", "bob"):
-            again.say(name, f"READY g{game}")
-        for name in ("ann", "bob"):
-            again.say(name, "MOVE 7")
-    assert again.finished == "finished"
+    play_the_rest(again)
     assert [row.games for row in again.contest.progress().standings] == [2, 2]
     assert isinstance(again.effects[-1], Finished)
     again.event(Tick())
