@@ -29,7 +29,7 @@ from arena_server.core.standings import Row
 from arena_server.store.reader import Results
 from arena_server.store.url import Database
 
-from .programs import PATIENCE_S, Server, contest
+from .programs import PATIENCE_S, Server, arena, contest
 
 NAMES = ("ann", "bob", "cid")
 #: Come back at once, for as long as a server may need to start on a busy machine.
@@ -238,10 +238,9 @@ def test_two_servers_cannot_play_the_same_contest(tmp_path: Path) -> None:
         ann.sendall(b"HELLO 1 ann\n")
         lines = ann.makefile("rb")
         assert [lines.readline().split()[0] for _ in range(2)] == [b"ARENA", b"WELCOME"]
-        with Server(the_contest(2), tmp_path) as second:
-            outcome = second.end()
-    assert outcome.code == 1
-    assert outcome.err.splitlines()[-1] == (
+        outcome = arena("serve", server.config, "--port", "0", "--database", f"sqlite:///{server.database}")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.line == (
         f"arena: {tmp_path}/arena.db: contest 1 is being played by another server; "
         "stop that one, or begin a new contest by --new"
     )
@@ -254,10 +253,10 @@ def test_another_plan_is_no_continuation(tmp_path: Path) -> None:
         crowd.wait_for_play()
         assert server.end(signal.SIGTERM).code == 0
         crowd.join()
-    with Server(the_contest(4), tmp_path) as server:
-        outcome = server.end()
-    assert outcome.code == 1
-    assert outcome.err.splitlines()[-1] == (
+    server.config.write_text(the_contest(4))
+    outcome = arena("serve", server.config, "--port", "0", "--database", f"sqlite:///{server.database}")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.line == (
         f"arena: {tmp_path}/arena.db: contest 1 trial is unfinished, and was begun with games_per_pair=2 "
         "where there is 4 now; go on with the same configuration, or begin a new contest by --new"
     )

@@ -92,7 +92,9 @@ def command(
     # From the first moment on: whoever reads `listening` may stop us at once.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _stopped_early)
-    prepared = prepare(config, host, port, database, absent, admin_host=admin_host, admin_port=admin_port)
+    prepared = prepare(
+        config, host, port, database, absent, new=new, admin_host=admin_host, admin_port=admin_port
+    )
     from arena_server.sockets import address_of
 
     typer.echo(f"listening on {address_of(prepared.sock)}")
@@ -114,6 +116,7 @@ def prepare(
     database: str,
     absent: str | None,
     *,
+    new: bool = False,
     admin_host: str | None = None,
     admin_port: int | None = None,
 ) -> Prepared:
@@ -121,6 +124,7 @@ def prepare(
     from arena_server.config.load import load_contest
     from arena_server.config.plan import entrants_of, plan_of
     from arena_server.sockets import bind
+    from arena_server.store.glance import glance
     from arena_server.store.probe import probe
     from arena_server.store.url import database_of
 
@@ -128,10 +132,11 @@ def prepare(
     plan = plan_of(file, absent_ms=None if absent is None else _absent(absent))
     where = database_of(database)
     probe(where)
-    cipher = _cipher(file.server)
-    sock = bind(host or file.server.host, file.server.port if port is None else port)
     entrants = entrants_of(file, json.loads(os.environ.get(DIGESTS_VARIABLE, "{}")))
     seeded = file.contest.seed is not None
+    glance(where, plan, [entrant.name for entrant in entrants], new=new, seeded=seeded)
+    cipher = _cipher(file.server)
+    sock = bind(host or file.server.host, file.server.port if port is None else port)
     admin = _admin(where, admin_host or file.server.admin_host, _either(admin_port, file.server.admin_port))
     return Prepared(plan, entrants, seeded, where, file.server.max_connections, sock, admin, cipher)
 

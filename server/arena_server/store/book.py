@@ -33,7 +33,8 @@ from arena_server.store.payload import pack
 from arena_server.store.pen import Pen
 from arena_server.store.postgres import LAYOUT_QUERY, MARK, check_comment
 from arena_server.store.probe import APPLICATION_ID, LAYOUT
-from arena_server.store.takeup import Unfinished, check_same, find, load, plain_plan
+from arena_server.store.sameness import check_same, plain_plan
+from arena_server.store.takeup import Unfinished, begun, find, load
 from arena_server.store.url import Database
 from arena_server.store.writer import Opening
 
@@ -140,7 +141,7 @@ class Book:
             contest = None if opening.new else find(session, opening.plan.name)
             if contest is None:
                 return None
-            check_same(self._database, contest, opening.plan, opening.names, opening.seeded)
+            check_same(self._database, begun(contest), opening.plan, opening.names, opening.seeded)
             self._claim = Claim(self._database, self._connection, contest.id)
             self._found = load(session, contest)
         return self._found

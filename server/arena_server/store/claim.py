@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-
-from sqlalchemy import Connection, text
+from typing import TYPE_CHECKING, Any
 
 from arena_server.errors import StoreError
 from arena_server.store.url import Database
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 #: Tells our advisory locks from those of other programs: "Aren".
 CLASS = 0x4172656E
@@ -31,22 +33,21 @@ class Claim:
         if isinstance(database, Path):
             held = self._lock_file(database, number)
         else:
+            from sqlalchemy import text
+
             # It is the connection's, whatever becomes of the transaction.
             query = text("SELECT pg_try_advisory_lock(:kind, :number)")
             held = bool(connection.scalar(query, {"kind": CLASS, "number": number}))
         if not held:
             self.release()
-            raise StoreError(
-                f"{database}: contest {number} is being played by another server; stop that one, "
-                "or begin a new contest by --new"
-            )
+            raise _taken(database, number)
 
     def _lock_file(self, path: Path, number: int) -> bool:
         try:
             import fcntl
         except ImportError:  # pragma: no cover - Windows has no such locks
             return True
-        self._file = os.open(path.with_name(path.name + SUFFIX), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._file = os.open(_beside(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, number)
         except OSError:
@@ -58,3 +59,48 @@ class Claim:
         if self._file is not None:
             os.close(self._file)
             self._file = None
+
+
+def check_unclaimed(database: Database, driver: Any, number: int) -> None:
+    """Raise StoreError if another server has contest `number`; `driver` is the driver's own connection.
+
+    For a look ahead only: a claim of this process's own on the same file would be lost by it.
+    """
+    if isinstance(database, Path):
+        held = _is_locked(_beside(database), number)
+    else:
+        query = (
+            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = %s AND objid = %s "
+            "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+        )
+        held = driver.execute(query, (CLASS, number)).fetchone() != (0,)
+    if held:
+        raise _taken(database, number)
+
+
+def _is_locked(claims: Path, number: int) -> bool:
+    """Whether another process has that byte; two that ask at once are not in each other's way."""
+    try:
+        import fcntl
+
+        file = os.open(claims, os.O_RDONLY | os.O_CLOEXEC)
+    except (ImportError, FileNotFoundError):
+        return False  # no such locks, or none ever
+    try:
+        fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB, 1, number)
+    except OSError:
+        return True
+    finally:
+        os.close(file)
+    return False
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(path.name + SUFFIX)
+
+
+def _taken(database: Database, number: int) -> StoreError:
+    return StoreError(
+        f"{database}: contest {number} is being played by another server; stop that one, "
+        "or begin a new contest by --new"
+    )

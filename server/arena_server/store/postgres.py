@@ -24,12 +24,19 @@ LAYOUT_QUERY = (
 
 def probe_server(server: Server, layout: int, *, writing: bool) -> None:
     """Check that `server` is there, and that its database is ours or empty. Raises StoreError."""
-    with _told(server) as driver, driver.connect(server.url, connect_timeout=CONNECT_TIMEOUT_S) as connection:
+    with connected(server) as connection:
         row = connection.execute(LAYOUT_QUERY).fetchone()
         read_only = connection.execute("SHOW transaction_read_only").fetchone()
     check_comment(server, row, layout)
     if writing and read_only == ("on",):
         raise StoreError(f"{server}: the database can only be read; choose another --database")
+
+
+@contextmanager
+def connected(server: Server) -> Iterator[Any]:
+    """A connection of psycopg's to `server`; its errors become StoreError, in one line."""
+    with _told(server) as driver, driver.connect(server.url, connect_timeout=CONNECT_TIMEOUT_S) as connection:
+        yield connection
 
 
 def check_comment(server: Server, row: Any, layout: int) -> None:
@@ -62,6 +69,8 @@ def describe_server(server: Server, error: BaseException) -> str:
     text = " ".join(str(error).split())
     if "No space left" in text:
         return f"{server}: the disk is full; nothing more can be kept"
+    if "does not exist" in text and ("relation" in text or "column" in text):
+        return f"{server}: the database is damaged ({text}); restore it or choose another --database"
     if "connection" in text:
         return f"{server}: the database does not answer ({text}); is it running? Start it, then arena again"
     return f"{server}: {text}"

@@ -22,6 +22,8 @@ APPLICATION_ID = 0x4172656E
 LAYOUT = 3
 #: How long another program may hold the database before it counts as locked.
 BUSY_TIMEOUT_S = 2.0
+#: What SQLite says of a file that is not whole; tables of ours are never without their columns.
+_DAMAGE = ("malformed", "not a database", "no such table", "no such column", "UTF-8")
 
 
 def probe(database: Database) -> None:
@@ -38,7 +40,7 @@ def probe(database: Database) -> None:
 
 
 def _probe_file(path: Path) -> None:
-    with _told(path), closing(_connect(path)) as database:
+    with told(path), closing(_connect(path)) as database:
         database.execute("BEGIN IMMEDIATE")
         _check_header(path, database)
         database.execute("ROLLBACK")
@@ -58,7 +60,7 @@ def _probe_readable_file(path: Path) -> None:
     if not path.exists():
         raise StoreError(f"{path}: no such database; has a contest been played here? Try --database")
     uri = f"file:{quote(str(path))}{'?immutable=1' * is_sealed(path)}"
-    with _told(path), closing(sqlite3.connect(uri, timeout=BUSY_TIMEOUT_S, uri=True)) as database:
+    with told(path), closing(sqlite3.connect(uri, timeout=BUSY_TIMEOUT_S, uri=True)) as database:
         _check_header(path, database)
 
 
@@ -91,7 +93,8 @@ def _check_header(path: Path, database: sqlite3.Connection) -> None:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def told(path: Path) -> Iterator[None]:
+    """Make StoreError, in one line, of what the driver raises."""
     try:
         yield
     except sqlite3.Error as error:
@@ -107,7 +110,7 @@ def describe(database: Database, error: BaseException) -> str:
     path, text = database, str(error)
     if "locked" in text:
         return f"{path}: the database is locked by another program; stop it or choose another --database"
-    if "malformed" in text or "not a database" in text:
+    if any(sign in text for sign in _DAMAGE):
         return f"{path}: the database is damaged ({text}); restore it or choose another --database"
     if "readonly" in text or "unable to open" in text:
         return f"{path}: the database cannot be written ({text}); check the rights on the file and its folder"

@@ -25,7 +25,7 @@ class Base(MappedAsDataclass, DeclarativeBase, kw_only=True):
 class Contest(Base):
     """One contest of `games` games. `seed` is text, for it may have 128 bits; it gives away all deals.
 
-    `plan` is all that has to be the same when the contest is taken up again (`takeup.plain_plan`).
+    `plan` is all that has to be the same when the contest is taken up again (`sameness.plain_plan`).
     `head` is that of the records' hash chain (`chain.py`), once the contest is over.
     """
 

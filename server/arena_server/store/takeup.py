@@ -5,24 +5,16 @@ It must not know: how a contest goes on, who writes the rows.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from arena_server.core.ids import number_of
 from arena_server.core.journal import Entry, Past, PastGame
-from arena_server.core.plan import ContestPlan
-from arena_server.errors import StoreError
 from arena_server.store.payload import unpack
+from arena_server.store.sameness import Begun
 from arena_server.store.tables import FINISHED, Bot, Contest, Fault, Game, JournalRow
-from arena_server.store.url import Database
-
-#: What may differ: the seed may be a drawn one, and a newer version may go on with an older one's contest.
-_MAY_DIFFER = ("seed", "software")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +26,6 @@ class Unfinished:
     past: Past
 
 
-def plain_plan(plan: ContestPlan, names: Sequence[str]) -> dict[str, Any]:
-    """All of a plan that has to be the same for a contest to be taken up again, as JSON has it."""
-    plain = {**asdict(plan), "bots": list(names)}
-    for key in _MAY_DIFFER:
-        del plain[key]
-    copy: dict[str, Any] = json.loads(json.dumps(plain))
-    return copy
-
-
 def find(session: Session, name: str) -> Contest | None:
     """The latest contest of this name, if it is unfinished."""
     query = select(Contest).where(Contest.name == name).order_by(Contest.id.desc()).limit(1)
@@ -50,22 +33,9 @@ def find(session: Session, name: str) -> Contest | None:
     return latest if latest is not None and latest.status != FINISHED else None
 
 
-def check_same(
-    database: Database, contest: Contest, plan: ContestPlan, names: Sequence[str], seeded: bool
-) -> None:
-    """Raise StoreError, naming the difference, unless `contest` was begun with this plan."""
-    begun: Mapping[str, Any] = {**contest.plan, "seed": contest.seed}
-    given: Mapping[str, Any] = {
-        **plain_plan(plan, names),
-        "seed": str(plan.seed) if seeded else contest.seed,
-    }
-    for key in given:
-        if given[key] != begun.get(key):
-            raise StoreError(
-                f"{database}: contest {contest.id} {contest.name} is unfinished, and was begun with "
-                f"{key}={begun.get(key)!r} where there is {given[key]!r} now; "
-                "go on with the same configuration, or begin a new contest by --new"
-            )
+def begun(contest: Contest) -> Begun:
+    """How `contest` was begun."""
+    return Begun(contest.id, contest.name, contest.seed, contest.plan)
 
 
 def load(session: Session, contest: Contest) -> Unfinished:

@@ -1,0 +1,187 @@
+"""What is found before a server listens: tables that are not ours, a contest that cannot go on."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from arena_server.core.journal import Entry
+from arena_server.errors import StoreError
+from arena_server.store.engine import open_engine
+from arena_server.store.glance import COLUMNS, JOURNAL_ROWS, glance
+from arena_server.store.probe import probe
+from arena_server.store.tables import Base
+from arena_server.store.url import Database
+from arena_server.store.writer import Opening
+
+from .postgres import Cluster
+from .programs import arena, contest
+from .records import Kept, game, opening
+
+ENTRY: Entry = (1, "offer", 0)
+
+
+def look(database: Database, wanted: Opening | None = None) -> None:
+    """The glance of a server that is about to play this contest."""
+    wanted = wanted or opening(new=False)
+    glance(database, wanted.plan, wanted.names, new=wanted.new, seeded=wanted.seeded)
+
+
+def refused(database: Database, wanted: Opening | None = None) -> str:
+    with pytest.raises(StoreError) as caught:
+        look(database, wanted)
+    return str(caught.value).removeprefix(f"{database}: ")
+
+
+def change(database: Database, statement: str, **values: object) -> None:
+    """Do to a database what nobody should."""
+    engine = open_engine(database)
+    with engine.begin() as connection:
+        connection.execute(text(statement), values)
+    engine.dispose()
+
+
+@pytest.fixture
+def kept(database: Database) -> Database:
+    """A database with a contest that was broken off after one game, a row of journal behind it."""
+    kept = Kept(database)
+    kept.start()
+    kept.writer.put("g1", game(1))
+    assert kept.next() == ["g1"]
+    kept.journal([(ENTRY,)])
+    kept.close()
+    return database
+
+
+def test_the_columns_are_those_of_the_tables() -> None:
+    tables = Base.metadata.tables
+    assert {name: tuple(COLUMNS[name]) for name in COLUMNS} == {
+        name: tuple(column.name for column in table.columns) for name, table in tables.items()
+    }
+
+
+def test_an_empty_database_and_a_good_one_are_fine(database: Database, tmp_path: Path) -> None:
+    probe(database)
+    look(database)
+    kept = Kept(database)
+    kept.start()
+    kept.journal([(ENTRY,)])
+    kept.close()
+    look(database)
+    look(database, opening("other", new=False))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DROP TABLE faults",
+        "ALTER TABLE games RENAME COLUMN chain TO chains",
+        "ALTER TABLE journal RENAME TO journals",
+    ],
+)
+def test_tables_that_are_not_ours(kept: Database, damage: str) -> None:
+    change(kept, damage)
+    line = refused(kept, opening(new=True))
+    assert line.startswith("the database is damaged (")
+    assert line.endswith("restore it or choose another --database")
+    assert "\n" not in line
+
+
+@pytest.mark.parametrize(("column", "junk"), [("plan", "[]"), ("seed", "many")])
+def test_a_contest_that_cannot_be_read(kept: Database, column: str, junk: str) -> None:
+    change(kept, f"UPDATE contests SET {column} = :junk", junk=junk)
+    line = "the database is damaged (contest 1: its plan or its seed cannot be read); "
+    assert refused(kept) == line + "restore it, or begin a new contest by --new"
+    look(kept, opening(new=True))
+
+
+def test_a_plan_that_is_no_json_or_no_text(tmp_path: Path) -> None:
+    database = tmp_path / "arena.db"
+    kept = Kept(database)
+    kept.start()
+    kept.close("stopped")
+    change(database, "UPDATE contests SET plan = '{'")
+    assert "its plan or its seed cannot be read" in refused(database)
+    change(database, "UPDATE contests SET plan = CAST(X'ff' AS TEXT)")
+    assert refused(database).startswith("the database is damaged (Could not decode to UTF-8 ")
+
+
+def test_another_plan(kept: Database) -> None:
+    line = refused(kept, opening(scoring="wins", new=False))
+    assert line.startswith("contest 1 trial is unfinished, and was begun with scoring='points' where ")
+    other = replace(opening(new=False), plan=replace(opening().plan, seed=1))
+    assert "was begun with seed=" in refused(kept, other)
+    look(kept, replace(other, seeded=False))
+
+
+def test_a_finished_contest_is_not_looked_into(database: Database) -> None:
+    kept = Kept(database)
+    kept.start()
+    kept.close("finished")
+    look(database, opening(scoring="wins", new=False))
+
+
+def test_a_damaged_journal(kept: Database) -> None:
+    change(kept, "UPDATE journal SET payload = :junk", junk=b"junk" * 20)
+    line = "the database is damaged (a row of the journal does not match its SHA-256 digest); "
+    assert refused(kept) == line + "restore it, or begin a new contest by --new"
+
+
+def test_of_a_long_journal_the_end_is_looked_at(tmp_path: Path) -> None:
+    database = tmp_path / "arena.db"
+    kept = Kept(database)
+    kept.start()
+    for _ in range(JOURNAL_ROWS + 1):
+        kept.journal([(ENTRY,)])
+    kept.close()
+    change(database, "UPDATE journal SET payload = 'text' WHERE id = (SELECT min(id) FROM journal)")
+    look(database)
+    change(database, "UPDATE journal SET payload = 7 WHERE id = (SELECT max(id) FROM journal)")
+    assert "does not match" in refused(database)
+
+
+def test_a_contest_that_another_server_plays(postgres: Cluster) -> None:
+    """On a file the claim is a process's: see test_kill.py."""
+    database = postgres.database()
+    kept = Kept(database)
+    kept.start()
+    kept.journal([(ENTRY,)])
+    kept.groups.get(timeout=20.0)
+    assert refused(database).startswith("contest 1 is being played by another server; stop that one, ")
+    kept.close()
+    look(database)
+
+
+@pytest.mark.parametrize("name", ["contests", "games", "journal"])
+def test_a_table_whose_page_is_junk(tmp_path: Path, name: str) -> None:
+    database = tmp_path / "arena.db"
+    kept = Kept(database)
+    kept.start()
+    kept.close("stopped")
+    with closing(sqlite3.connect(database)) as connection:
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+        root = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (name,)).fetchone()[0]
+    with database.open("r+b") as file:
+        file.seek((root - 1) * size)
+        file.write(b"junk" * (size // 4))
+    assert refused(database).startswith("the database is damaged (database disk image is malformed); restore")
+
+
+@pytest.mark.slow
+def test_the_command_says_so_before_it_listens(tmp_path: Path) -> None:
+    kept = Kept(tmp_path / "arena.db")
+    kept.start()
+    kept.close("stopped")
+    change(tmp_path / "arena.db", "DROP TABLE games")
+    (tmp_path / "c.toml").write_text(contest("a", "b"))
+    outcome = arena("serve", "c.toml", "--port", "0", cwd=tmp_path)
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.line == (
+        "arena: arena.db: the database is damaged (no such table: games); "
+        "restore it or choose another --database"
+    )
