@@ -81,15 +81,30 @@ def games_of(name: str) -> tuple[str, ...]:
     return tuple(each.game for each in PLAYERS if each.name == name)
 
 
+def usual_opponent(game: str) -> str:
+    """Return whom a person plays who names nobody: `greedy` of insertion, else the last in the list.
+
+    Raises EngineError if nobody plays this game.
+    """
+    known = _players_of(game)
+    return Greedy.name if Greedy.name in known else list(known)[-1]
+
+
 def engine_class(name: str, game: str = "insertion") -> type[Player]:
     """Return the class of a name. Raises EngineError listing the right names."""
+    known = _players_of(game)
+    if name not in known:
+        raise EngineError(f"no engine {name!r} for {game}; there are: {', '.join(known)}")
+    return known[name]
+
+
+def _players_of(game: str) -> dict[str, type[Player]]:
+    """Return the engines of a game by name. Raises EngineError if there are none."""
     known = {each.name: each for each in PLAYERS if each.game == game}
     if not known:
         games = sorted({each.game for each in PLAYERS})
         raise EngineError(f"no engine plays {game!r}; engines play: {', '.join(games)}")
-    if name not in known:
-        raise EngineError(f"no engine {name!r} for {game}; there are: {', '.join(known)}")
-    return known[name]
+    return known
 
 
 def _parameter(kind: type[Player], key: str) -> Parameter:

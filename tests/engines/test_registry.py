@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from arena_engines.engine import EngineError, Situation
-from arena_engines.registry import ENGINES, create, engine_class
+from arena_engines.registry import ENGINES, create, engine_class, usual_opponent
+from arena_protocol.games import GAMES
 
 BOARD = "53351/34233/13552/44215/44526"
 
@@ -104,3 +105,16 @@ def test_what_is_no_position_is_refused_by_every_engine(
 ) -> None:
     with pytest.raises(EngineError, match=text):
         create(name).analyse(board, visible, depth)
+
+
+def test_a_person_has_an_opponent_in_every_game() -> None:
+    names = {game: usual_opponent(game) for game in GAMES}
+    assert names == {
+        "insertion": "greedy",
+        "xo": "xo",
+        "tictactoe": "perfect",
+        "disc": "perfect",
+        "lastcoin": "perfect",
+    }
+    with pytest.raises(EngineError, match="no engine plays 'chess'; engines play: "):
+        usual_opponent("chess")

@@ -166,6 +166,17 @@ def the_zombie_move_is_always_legal_and_else_a_forfeit_costs_the_forfeiter(
 
 
 @law
+def what_a_person_is_told_is_one_line_and_fits_around_the_board(game: Game[Any], data: st.DataObject) -> None:
+    _, position = some_position(game, data)
+    assert game.brief().isascii()
+    assert "\n" not in game.brief()
+    rows = game.state_text(position).split("/")
+    rim = game.rim()
+    assert all(len(words) in (0, len(rows)) for words in (rim.left, rim.right))
+    assert all(len(words) in (0, len(rows[0])) for words in (rim.top, rim.bottom))
+
+
+@law
 def a_client_sees_the_same_game_as_the_referee(game: Game[Any], data: st.DataObject) -> None:
     """A client knows STATE and NEXT, then a move and what it reveals, ply by ply."""
     deal = game.deal(data.draw(SEEDS))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_protocol.games import GAMES, make_game
-from arena_protocol.games.base import Deal, Game, GameError, Step
+from arena_protocol.games.base import Deal, Game, GameError, Rim, Step
 
 from .laws import LAWS, Law
 
@@ -109,3 +109,25 @@ def test_a_game_that_hides_nothing_inherits_the_rest() -> None:
     assert game.is_legal(5, "go")
     assert not game.is_legal(5, "stop")
     assert game.forfeit(5, 2) == (1, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("insertion", "11-15 push"), ("xo", "5 in a line"), ("disc", "reaches 13"), ("lastcoin", "loses")],
+)
+def test_what_a_person_is_told_of_a_game(name: str, told: str) -> None:
+    assert told in make_game(name, {}).brief()
+
+
+def test_the_moves_stand_around_the_board() -> None:
+    rim = make_game("insertion", {}).rim()
+    assert (rim.left[-1], rim.left[0], rim.top[0], rim.top[-1]) == ("1", "5", "6", "10")
+    assert (rim.right[0], rim.right[-1], rim.bottom) == ("11", "15", ())
+    cells = make_game("tictactoe", {}).rim()
+    assert (cells.bottom, cells.left, cells.top, cells.right) == (("a", "b", "c"), ("3", "2", "1"), (), ())
+
+
+def test_a_game_need_not_tell_a_person_anything() -> None:
+    game = make_game("disc", {})
+    assert game.rim() == Rim()
+    assert Game.brief(game) == ""

@@ -230,9 +230,10 @@ class TestReplay:
         lines = outcome.out.splitlines()
         assert lines[0].endswith("ply 2 of 8")
         assert " plays " in lines[1]
-        board = lines[3:8]
-        assert all(re.fullmatch(r"  [1-6.]( [1-6.]){4}", row) for row in board)
-        assert lines[9].startswith("next   ")
+        assert lines[3].split() == ["6", "7", "8", "9", "10"]
+        board = lines[4:9]
+        assert all(re.fullmatch(r"[1-5] \| [1-6.](  [1-6.]){4}  \| 1[1-5]", row) for row in board)
+        assert lines[10].startswith("next   ")
 
     def test_a_ply_that_was_not_played(self, here: Path, shell: Shell) -> None:
         assert shell("replay", "g1", "--ply", "9").line == "arena: game g1 has 8 plies, not 9"
@@ -276,6 +277,8 @@ class TestReplay:
         assert "\x1b[30;4" in outcome.out
         plain = shell("replay", "g1", "--no-color", "--delay", "0")
         assert "\x1b" not in plain.out
+        monkeypatch.setenv("NO_COLOR", "1")
+        assert "\x1b" not in shell("replay", "g1", "--delay", "0").out
 
     def test_a_damaged_file(self, here: Path, shell: Shell) -> None:
         (here / "x.record").write_bytes(b"what is this")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Deal
 from arena_protocol.record import GameRecord, PlyRecord, commitment
-from arena_server.cli.drawing import frames
+from arena_server.cli.drawing import Scene, draw, frames
 
 
 def played(name: str, plies: int) -> GameRecord:
@@ -52,17 +54,36 @@ def test_a_board_a_ply_with_what_comes_next() -> None:
     assert start[1] == "the start"
     assert first[1].startswith("left plays 1: ")
     assert last[1].startswith("right plays 1: ")
-    assert [len(line) for line in start[3:8]] == [11] * 5
+    assert start[3] == "    6  7  8  9  10"
+    assert [line.split()[0] for line in start[4:9]] == ["5", "4", "3", "2", "1"]
+    assert [line.split()[-1] for line in start[4:9]] == ["11", "12", "13", "14", "15"]
     ahead = played("insertion", 2).sequence
-    assert start[9] == "next   " + " ".join(ahead[:20])
-    assert first[9] == "next   " + " ".join(ahead[1:21])
-    assert first[10].split() == ["left", "0", "points", "0.995", "s"]
+    assert start[10] == "next   " + " ".join(ahead[:20])
+    assert first[10] == "next   " + " ".join(ahead[1:21])
+    assert first[11].split() == ["left", "0", "points", "0.995", "s"]
     assert last[-1] == "end: void"
 
 
 def test_colours_are_painted_and_reset() -> None:
     frame = next(iter(frames(played("insertion", 0), color=True)))
     assert frame.count("\x1b[0m") == frame.count("\x1b[30;4") > 25
+
+
+def test_painted_pictures_fit_on_a_usual_terminal() -> None:
+    frame = next(iter(frames(played("insertion", 0), color=True)))
+    assert max(len(re.sub(r"\x1b.*?m", "", line)) for line in frame.splitlines()) < 80
+
+
+def test_the_cells_of_a_board_have_their_names() -> None:
+    lines = next(iter(frames(played("xo", 0), color=True))).splitlines()
+    assert lines[3] == "10 . . . . . . . . . ."
+    assert lines[12] == " 1 . . . . . . . . . ."
+    assert lines[13] == "   a b c d e f g h i j"
+
+
+def test_a_board_without_names_is_drawn_bare() -> None:
+    picture = draw(Scene("title", "deed", "123/456/...", "", [("ann", 3, None)]), color=False)
+    assert picture == f"title\ndeed\n\n  1 2 3\n  4 5 6\n  . . .\n\n{'ann':<32}      3 points\n"
 
 
 def test_every_game_can_be_drawn() -> None:

@@ -31,6 +31,16 @@ class Deal:
 
 
 @dataclass(frozen=True, slots=True)
+class Rim:
+    """What stands around a board that STATE draws: a word a column, and a word a row from the top down."""
+
+    top: tuple[str, ...] = ()
+    right: tuple[str, ...] = ()
+    bottom: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Step(Generic[P]):
     """The effect of one ply: the position after it and the points it gave the mover."""
 
@@ -49,6 +59,14 @@ class Game(ABC, Generic[P]):
     #: The move the server plays for a misbehaving seat; None: such a seat forfeits.
     zombie_move: ClassVar[str | None]
     seats: int
+
+    def brief(self) -> str:
+        """The game in one line for a person at the terminal: STATE, a move, the aim; nothing by default."""
+        return ""
+
+    def rim(self) -> Rim:
+        """The names of columns, rows or moves to be drawn around the board; none by default."""
+        return Rim()
 
     @classmethod
     @abstractmethod

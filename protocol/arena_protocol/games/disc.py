@@ -52,6 +52,13 @@ class Disc(DecidedGame[Turned]):
         """The sum that wins."""
         return {"m": str(self.m)}
 
+    def brief(self) -> str:
+        """What SUM/TOP/SEAT and a move are."""
+        return (
+            "A position is SUM/TOP/SEAT. A move is the segment that comes on top, a neighbour of TOP, "
+            f"and adds its number to SUM; whoever reaches {self.m} wins."
+        )
+
     def deal(self, seed: int) -> Deal:
         """Sum 0, 1 on top, seat 1 to move, whatever the seed."""
         return Deal(self.state_text(Turned(0, 1, 1)))

@@ -46,6 +46,10 @@ class LastCoin(DecidedGame[Heap]):
         """The coins of the start."""
         return {"coins": str(self.coins)}
 
+    def brief(self) -> str:
+        """What COINS/SEAT and a move are."""
+        return "A position is COINS/SEAT. A move takes 1 or 2 coins; whoever takes the last one loses."
+
     def deal(self, seed: int) -> Deal:
         """All coins, seat 1 to move, whatever the seed."""
         return Deal(self.state_text(Heap(self.coins, 1)))

@@ -16,7 +16,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cache
 
-from arena_protocol.games.base import Deal, GameError, Step
+from arena_protocol.games.base import Deal, GameError, Rim, Step
 from arena_protocol.games.decided import DRAW, DecidedGame
 
 
@@ -94,6 +94,15 @@ class MarksGame(DecidedGame[Marks]):
 
     size: int
     win: int
+
+    def brief(self) -> str:
+        """What a move is and what wins."""
+        return f"Seat 1 has x and begins. A move is an empty cell, such as b2; {self.win} in a line win."
+
+    def rim(self) -> Rim:
+        """The letters of the columns below, the numbers of the rows on the left."""
+        letters = tuple(chr(ord("a") + column) for column in range(self.size))
+        return Rim(bottom=letters, left=tuple(str(row) for row in range(self.size, 0, -1)))
 
     @abstractmethod
     def deal(self, seed: int) -> Deal:

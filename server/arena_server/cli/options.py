@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -70,6 +72,16 @@ def options_of(given: Iterable[str], flag: str = "--option") -> dict[str, object
             raise ConfigError(f"{flag}: expected KEY=VALUE, got {pair!r}")
         options[key] = value
     return options
+
+
+def is_terminal() -> bool:
+    """Whether a person is looking."""
+    return sys.stdout.isatty()
+
+
+def may_paint(color: bool, *, terminal: bool) -> bool:
+    """Whether to print colours: the person wants them, a terminal shows them, NO_COLOR is not set."""
+    return color and terminal and not os.environ.get("NO_COLOR")
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -10,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena_server.cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
+from arena_server.cli.options import (
+    DEFAULT_DATABASE,
+    ContestChoice,
+    Database,
+    Json,
+    is_terminal,
+    may_paint,
+    print_json,
+)
 
 if TYPE_CHECKING:
     from arena_protocol.record import GameRecord
@@ -53,7 +60,8 @@ def command(
         print_json(plain(record))
         return
     terminal = is_terminal()
-    wanted = list(frames(record, color=color and terminal))
+    painted = may_paint(color, terminal=terminal)
+    wanted = list(frames(record, color=painted))
     if ply is not None:
         if ply >= len(wanted):
             raise StoreError(f"game {record.game_id} has {len(wanted) - 1} plies, not {ply}")
@@ -61,7 +69,6 @@ def command(
     for number, frame in enumerate(wanted):
         if terminal and number:
             time.sleep(delay)
-        painted = terminal and color
         # Without being told so, echo would take the colours out again for want of a terminal.
         typer.echo(f"{CLEAR}{frame}" if painted and len(wanted) > 1 else frame, color=painted or None)
 
@@ -73,11 +80,6 @@ def plain(record: GameRecord) -> dict[str, Any]:
         "plies": [asdict(ply) for ply in record.plies],
         "faults": [asdict(fault) | {"line": fault.line.hex()} for fault in record.faults],
     }
-
-
-def is_terminal() -> bool:
-    """Whether a person is looking."""
-    return sys.stdout.isatty()
 
 
 def _stored(game: str, contest: str | None, database: str) -> bytes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
-from arena_server.cli.options import Tls, TlsCa, trust
+from arena_server.cli.options import Tls, TlsCa, is_terminal, may_paint, trust
 
 if TYPE_CHECKING:
     import socket
@@ -60,8 +59,8 @@ def command(
     show: Show
     if as_json:
         show = _Lines(_json_line)
-    elif sys.stdout.isatty():
-        show = Screen(typer.echo, color=color)
+    elif is_terminal():
+        show = Screen(typer.echo, color=may_paint(color, terminal=True))
     else:
         show = _Lines(_text_line)
     with _connection(host, port) as sock:

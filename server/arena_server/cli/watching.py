@@ -16,7 +16,7 @@ from arena_protocol import messages as wire
 from arena_protocol.errors import LocalProtocolError, ProtocolError
 from arena_protocol.lines import SERVER_LINE_LIMIT, LineBuffer, Overlong
 from arena_protocol.session import ClientSession
-from arena_server.cli.drawing import Scene
+from arena_server.cli.drawing import NO_RIM, Scene
 from arena_server.errors import ArenaError
 
 EVERYTHING = "*"
@@ -128,6 +128,7 @@ def scene(view: GameView) -> Scene:
         coming=view.visible,
         sides=list(zip(view.names, view.totals, view.clocks, strict=True)),
         end=None if view.over is None else view.over.end,
+        rim=view.rules.rim() if view.rules is not None else NO_RIM,
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from arena_protocol.games.base import Deal, Game, GameError, Step
+from arena_protocol.games.base import Deal, Game, GameError, Rim, Step
 from arena_protocol.games.insertion import rules
 from arena_protocol.games.insertion.deal import draw_deal
 from arena_protocol.games.insertion.text import (
@@ -130,6 +130,18 @@ class Insertion(Game[Position]):
         elif self.start_kind != Insertion.start_kind:
             printed["start"] = self.start_kind
         return printed
+
+    def brief(self) -> str:
+        """What a move is and what earns points."""
+        return (
+            "A move is a number of the rim, where the next picture goes in: 1-5 push from the left, "
+            "6-10 drop, 11-15 push from the right. Three or more of a colour in a line go, 10 points a cell."
+        )
+
+    def rim(self) -> Rim:
+        """The fifteen moves, clockwise from the bottom left."""
+        left, top, right = MOVES[:5], MOVES[5:10], MOVES[10:]
+        return Rim(top=top, right=right, left=left[::-1])
 
     def deal(self, seed: int) -> Deal:
         """The start board and the sequence of this seed; `deal.py` documents the draws."""
