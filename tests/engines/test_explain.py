@@ -174,6 +174,7 @@ def test_a_strategy_that_does_not_exist_is_told_or_drawn_without() -> None:
         api.strategy("lastcoin", {}, seat=1)
     assert str(refused.value) == "lastcoin: seat 1 cannot force a win from 7/1"
     picture = api.strategy("lastcoin", {}, seat=1, everything=True)
+    assert picture.title == str(refused.value)
     assert picture.caption == ("14 problems; no solution",)
     assert not [edge for edge in picture.edges if edge.line is Line.BEST]
 
@@ -185,6 +186,37 @@ def test_the_tower_of_three_discs_is_the_seeds_figure_8() -> None:
     joined = {name[source]: [name[target] for target in targets] for source, targets in picture.arcs}
     assert joined["1, 2, 3: A→C"] == ["1, 2: A→B", "3: A→C", "1, 2: B→C"]
     assert len(joined) == 3
+    assert picture.is_tree
+    assert picture.caption == ("10 problems, 7 of them elementary",)
+    assert [vertex.text for vertex in picture.vertices if vertex.shape is Shape.FINAL] == [
+        "1: A→C", "2: A→B", "1: C→B", "3: A→C", "1: B→A", "2: B→C", "1: A→C"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("discs", [1, 2, 3, 4, 5])
+def test_a_small_tower_is_drawn_move_by_move(discs: int) -> None:
+    picture = api.hanoi(discs)
+    text = [vertex.text for vertex in picture.vertices if vertex.shape is Shape.FINAL]
+    pegs = ["A"] * discs
+    for move in text:
+        disc, source, target = int(move[0]), move[-3], move[-1]
+        assert pegs[disc - 1] == source
+        assert not {source, target} & set(pegs[: disc - 1])
+        pegs[disc - 1] = target
+    assert (pegs, len(text)) == (["C"] * discs, 2**discs - 1)
+    places = layout(picture).places
+    finals = [vertex.key for vertex in picture.vertices if vertex.shape is Shape.FINAL]
+    assert [places[key][0] for key in finals] == sorted(places[key][0] for key in finals)
+
+
+def test_a_large_tower_is_drawn_with_shared_problems() -> None:
+    assert api.hanoi(6).caption == ("27 problems, 15 of them elementary",)
+
+
+def test_one_of_a_thing_is_no_plural() -> None:
+    assert api.hanoi(1).title == "The tower of Hanoi, 1 disc, 1 move"
+    assert api.hanoi(1).caption == ("1 problem, 1 of them elementary",)
+    assert api.whole("disc", {"m": 1}).caption[0] == "3 positions on 1 level below the root"
 
 
 def test_an_integral_is_drawn_with_its_answer() -> None:
@@ -203,6 +235,8 @@ PICTURES = {
     "disc": lambda: api.whole("disc", {"m": 13}),
     "coins": lambda: api.strategy("lastcoin", {}, seat=2, everything=True),
     "hanoi": lambda: api.hanoi(5),
+    "tower": lambda: api.hanoi(8),
+    "long ways": lambda: api.strategy("disc", {}, seat=1, everything=True),
     "integral": lambda: api.integral("x^2*sin(x)")[0],
     "insertion": lambda: api.tree("insertion", {}, depth=1),
 }
@@ -226,7 +260,8 @@ def test_vertices_of_a_layer_stand_apart_and_edges_lead_down(make) -> None:
         ]
         assert ys == list(range(ys[0], ys[-1] + 1))
         assert len(ys) >= 2
-    assert min(x - wide[key] / 2 for key, (x, _) in placed.places.items()) == pytest.approx(0)
+    bends = [x for points in placed.bends.values() for x, _ in points]
+    assert min([x - wide[key] / 2 for key, (x, _) in placed.places.items()] + bends) == pytest.approx(0)
 
 
 def test_a_parent_stands_over_the_middle_of_its_subtree() -> None:
@@ -261,7 +296,29 @@ def test_the_svg_is_well_formed_and_inside_its_frame(make) -> None:
     for vertex in picture.vertices:
         assert not vertex.text or vertex.text in written
     lines = list(root.iter("{http://www.w3.org/2000/svg}polyline"))
-    assert len(lines) == len(picture.edges) + len(picture.arcs)
+    assert len(lines) == len(picture.edges)
+    points = [point.split(",") for line in lines for point in line.attrib["points"].split()]
+    assert all(0 <= float(x) <= width and 0 <= float(y) <= height for x, y in points)
+
+
+@EVERY_PICTURE
+def test_the_arc_of_an_and_stays_with_its_vertex(make) -> None:
+    picture = make()
+    arcs = [
+        each.attrib["d"] for each in ET.fromstring(to_svg(picture)).iter("{http://www.w3.org/2000/svg}path")
+    ]
+    assert len(arcs) == len(picture.arcs)
+    for arc in arcs:
+        x1, y1, rx, ry, _, _, _, x2, y2 = map(float, re.findall(r"-?[\d.]+", arc))
+        assert rx == ry
+        assert 0 < x2 - x1 <= 2 * rx
+        assert abs(y2 - y1) <= rx
+
+
+def test_a_drawing_brings_its_paper() -> None:
+    """Dark words on a dark page cannot be read."""
+    first = next(ET.fromstring(to_svg(api.example())).iter("{http://www.w3.org/2000/svg}rect"))
+    assert first.attrib == {"width": "100%", "height": "100%", "fill": "#fff"}
 
 
 def test_signs_of_markup_are_escaped() -> None:

@@ -14,14 +14,16 @@ from arena_engines.andor.hanoi import Hanoi, whole_tower
 from arena_engines.andor.strategies import Goal, Strategy
 from arena_engines.engine import EngineError
 from arena_engines.explain import examples, games
-from arena_engines.explain.picture import Picture
-from arena_engines.explain.reductions import solution_picture, whole_graph
+from arena_engines.explain.picture import Picture, counted
+from arena_engines.explain.reductions import solution_picture, solution_tree, whole_graph
 from arena_engines.explain.searches import Method
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game
 
 #: The whole graph is drawn only of a few discs; the solution graph grows by six vertices a disc.
 MAX_DISCS = 60
+#: So many are drawn as a tree, in which the moves stand in their order; each disc more doubles it.
+MAX_TREE_DISCS = 5
 #: Positions looked at for a strategy: some seconds.
 MAX_EXPANDED = 20_000
 
@@ -73,11 +75,12 @@ def strategy(
     if search.expanded >= MAX_EXPANDED:
         raise EngineError(f"{game} is too large from here: no strategy among {MAX_EXPANDED} positions")
     solution = search.solution
-    title = f"{game}: seat {seat} forces a {goal} from {rules.state_text(position)}"
+    can = "cannot force" if solution is None else "forces"
+    title = f"{game}: seat {seat} {can} a {goal} from {rules.state_text(position)}"
     if everything:
         return whole_graph(space, position, solution, title)
     if solution is None:
-        raise EngineError(f"{game}: seat {seat} cannot force a {goal} from {rules.state_text(position)}")
+        raise EngineError(title)
     return solution_picture(space, solution, title)
 
 
@@ -87,7 +90,9 @@ def hanoi(discs: int) -> Picture:
         raise EngineError(f"discs={discs}: expected 1..{MAX_DISCS}")
     solution = depth_first(Hanoi(), whole_tower(discs)).solution
     assert solution is not None, "every tower can be moved"
-    return solution_picture(Hanoi(), solution, f"The tower of Hanoi, {discs} discs, {2**discs - 1} moves")
+    size = f"{counted(discs, 'disc')}, {counted(2**discs - 1, 'move')}"
+    draw = solution_tree if discs <= MAX_TREE_DISCS else solution_picture
+    return draw(Hanoi(), solution, f"The tower of Hanoi, {size}")
 
 
 def integral(text: str, variable: str = "x") -> tuple[Picture, str]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from arena_engines.engine import EngineError
-from arena_engines.explain.picture import Line, Picture, Shape, Sketch, Tone, Vertex
+from arena_engines.explain.picture import Line, Picture, Shape, Sketch, Tone, Vertex, counted
 from arena_engines.explain.searches import MAX_VERTICES, Method, Searched, search_picture
 from arena_engines.search.games import TwoSides
 from arena_engines.small.solver import Solver
@@ -59,8 +59,10 @@ def whole_tree(rules: Game[Any], position: Any) -> Picture:
             line = Line.BEST if move == best else Line.PLAIN
             sketch.join(" ".join(path), " ".join((*path, move)), move, line)
     deepest = max(map(len, paths))
-    sketch.caption.append(f"{len(paths)} positions on {deepest} levels below the root")
-    sketch.caption.append("won, lost: for seat 1; a heavy outline: seat 1 moves; a box: the game is over")
+    size = f"{counted(len(paths), 'position')} on {counted(deepest, 'level')} below the root"
+    sketch.caption.append(size)
+    sketch.caption.append("won (green), lost (dark), drawn (yellow): for seat 1")
+    sketch.caption.append("a heavy outline: seat 1 moves; a box: the game is over")
     return sketch.done()
 
 

@@ -52,10 +52,19 @@ def room(picture: Picture) -> dict[str, float]:
 
 
 def layout(picture: Picture) -> Layout:
-    """Place everything; the leftmost end of all is at 0."""
+    """Place everything; the leftmost end of all, a bend or a vertex, is at 0."""
     wide = room(picture)
     found = Layout(_tree(picture, wide)) if picture.is_tree else _layers(picture, wide)
-    return found.shifted(-min(x - wide[key] / 2 for key, (x, _) in found.places.items()))
+    return found.shifted(-span(picture, found)[0])
+
+
+def span(picture: Picture, placed: Layout) -> tuple[float, float]:
+    """The leftmost and the rightmost end of everything, the bends of long edges included."""
+    wide = room(picture)
+    bends = [x for points in placed.bends.values() for x, _ in points]
+    left = min([x - wide[key] / 2 for key, (x, _) in placed.places.items()] + bends)
+    right = max([x + wide[key] / 2 for key, (x, _) in placed.places.items()] + bends)
+    return left, right
 
 
 def _tree(picture: Picture, wide: dict[str, float]) -> dict[str, Place]:

@@ -11,6 +11,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 
+def counted(number: int, word: str) -> str:
+    """`1 move`, `2 moves`."""
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
 class Shape(Enum):
     """What a vertex is drawn as; the value is its sign in text."""
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from arena_engines.andor.graph import ProblemSpace, Reduction, Solution
 from arena_engines.engine import EngineError
-from arena_engines.explain.picture import Line, Picture, Shape, Sketch, Vertex
+from arena_engines.explain.picture import Line, Picture, Shape, Sketch, Vertex, counted
 from arena_engines.explain.searches import MAX_VERTICES
 
 
@@ -27,8 +27,33 @@ def solution_picture(space: ProblemSpace[Any], solution: Solution[Any], title: s
         if choice is not None:
             drawing.join(problem, choice, Line.PLAIN)
     elementary = sum(1 for choice in solution.choices.values() if choice is None)
-    drawing.sketch.caption.append(f"{len(solution.choices)} problems, {elementary} of them elementary")
+    drawing.sketch.caption.append(_size(len(solution.choices), elementary))
     return drawing.sketch.done()
+
+
+def solution_tree(space: ProblemSpace[Any], solution: Solution[Any], title: str = "") -> Picture:
+    """Draw a solution with every problem as often as it is to be solved, the first on the left."""
+    sketch = Sketch(title)
+    waiting: list[tuple[str, Any]] = [("0", solution.root)]
+    elementary = 0
+    while waiting:
+        key, problem = waiting.pop()
+        choice = solution.choices[problem]
+        elementary += choice is None
+        shape = Shape.FINAL if choice is None else Shape.PROBLEM
+        sketch.add(Vertex(key, space.text(problem), shape=shape))
+        parts = [(f"{key}.{number}", part) for number, part in enumerate(choice.parts if choice else ())]
+        for below, _ in parts:
+            sketch.join(key, below)
+        if len(parts) > 1:
+            sketch.arcs.append((key, tuple(below for below, _ in parts)))
+        waiting.extend(reversed(parts))
+    sketch.caption.append(_size(len(sketch.vertices), elementary))
+    return sketch.done()
+
+
+def _size(problems: int, elementary: int) -> str:
+    return f"{counted(problems, 'problem')}, {elementary} of them elementary"
 
 
 def whole_graph(
@@ -50,7 +75,7 @@ def whole_graph(
             seen.update(way.parts)
             drawing.join(problem, way, Line.BEST if chosen.get(problem) == way else Line.PLAIN)
     answer = "no solution" if solution is None else f"the solution in bold has {len(chosen)}"
-    drawing.sketch.caption.append(f"{len(seen)} problems; {answer}")
+    drawing.sketch.caption.append(f"{counted(len(seen), 'problem')}; {answer}")
     return drawing.sketch.done()
 
 

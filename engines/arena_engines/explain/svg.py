@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
+from math import dist
 
-from arena_engines.explain.layout import Layout, Place, layout, outline_width, room
+from arena_engines.explain.layout import Layout, Place, layout, outline_width, span
 from arena_engines.explain.picture import Edge, Line, Picture, Shape, Tone, Vertex
 
 #: Pixels: of a character, between layers, of a vertex's height, around everything, of a line of text.
 CHARACTER, LAYER, HEIGHT, MARGIN, LINE = 8.0, 78.0, 26.0, 16.0, 18.0
-#: How far the point of a triangle stands out.
+#: How far the point of a triangle stands out, and how far below its vertex the arc of an AND is.
 POINT = 8.0
+ARC = 15.0
 
 STYLE = (
     "text{font:13px ui-monospace,monospace;text-anchor:middle;dominant-baseline:central;fill:#222}"
@@ -32,17 +34,18 @@ _EDGE_CLASS = {Line.PLAIN: "e", Line.BEST: "e best", Line.CUT: "e off"}
 
 def to_svg(picture: Picture) -> str:
     """Return the picture as an SVG document."""
-    placed, wide = layout(picture), room(picture)
+    placed = layout(picture)
     top = MARGIN + LINE * (1 + len(picture.caption)) + MARGIN
     longest = max(len(line) for line in (picture.title, *picture.caption)) * CHARACTER
-    right = max(x + wide[key] / 2 for key, (x, _) in placed.places.items()) * CHARACTER
+    right = span(picture, placed)[1] * CHARACTER
     width = 2 * MARGIN + max(longest, right)
     height = top + LAYER * max(y for _, y in placed.places.values()) + HEIGHT + POINT + MARGIN
     body = "\n".join(_body(picture, placed, top))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
         f'width="{width:.0f}" height="{height:.0f}" role="img">\n'
-        f"<title>{escape(picture.title)}</title>\n<style>{STYLE}</style>\n{body}\n</svg>\n"
+        f"<title>{escape(picture.title)}</title>\n<style>{STYLE}</style>\n"
+        f'<rect width="100%" height="100%" fill="#fff"/>\n{body}\n</svg>\n'
     )
 
 
@@ -85,10 +88,16 @@ def _edge(edge: Edge, way: list[Point]) -> str:
 
 
 def _arc(ways: list[list[Point]]) -> str:
-    """A line across the edges of one AND, a little below their common end."""
-    share = 0.28
-    points = sorted((x1 + share * (x2 - x1), y1 + share * (y2 - y1)) for (x1, y1), (x2, y2), *_ in ways)
-    return f'<polyline class="e" points="{_points(points)}"/>'
+    """An arc across the edges of one AND, round their common end: wherever they lead, it stays with them."""
+    points = sorted(_towards(*way[:2]) for way in ways)
+    (x1, y1), (x2, y2) = points[0], points[-1]
+    return f'<path class="e" d="M{x1:.1f},{y1:.1f}A{ARC:g},{ARC:g} 0 0 0 {x2:.1f},{y2:.1f}"/>'
+
+
+def _towards(start: Point, end: Point) -> Point:
+    """The point on the way from `start` to `end` that is ARC away."""
+    share = ARC / dist(start, end)
+    return start[0] + share * (end[0] - start[0]), start[1] + share * (end[1] - start[1])
 
 
 def _points(points: list[Point]) -> str:
