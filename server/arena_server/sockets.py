@@ -7,7 +7,7 @@ import socket
 import sys
 from contextlib import suppress
 
-from arena_server.errors import ConfigError
+from arena_server.errors import ArenaError
 from arena_server.stamps import SO_TIMESTAMPNS
 
 BACKLOG = 1024
@@ -21,7 +21,7 @@ USER_TIMEOUT_MS = 10_000
 def bind(host: str, port: int, option: str = "--port") -> socket.socket:
     """A non-blocking socket listening on `host`:`port` (0 picks one).
 
-    Raises ConfigError with one line if the address is not ours, unknown, or taken; `option` is
+    Raises ArenaError with one line if the address is not ours, unknown, or taken; `option` is
     what chooses the port on the command line.
     """
     # Plain bytes where they will do: for a text Python would load its tables of Unicode names.
@@ -31,7 +31,7 @@ def bind(host: str, port: int, option: str = "--port") -> socket.socket:
             name, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
     except OSError as error:
-        raise ConfigError(f"cannot listen on {host}:{port}: {error.strerror}") from None
+        raise ArenaError(f"cannot listen on {host}:{port}: {error.strerror}") from None
     listener = socket.socket(family, kind, proto)
     try:
         # Without it a server that was just stopped could not start again for a minute.
@@ -40,7 +40,7 @@ def bind(host: str, port: int, option: str = "--port") -> socket.socket:
         listener.listen(BACKLOG)
     except OSError as error:
         listener.close()
-        raise ConfigError(_why(host, port, option, error)) from None
+        raise ArenaError(_why(host, port, option, error)) from None
     # Linux gives an accepted connection the options of its listener, which spares ten calls for each;
     # and the kernel takes a moment to begin with stamps: the first bot comes later than that.
     set_up(listener)

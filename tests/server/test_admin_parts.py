@@ -193,7 +193,7 @@ class TestAccess:
     def test_no_folder_to_write_to(self, tmp_path: Path) -> None:
         database = tmp_path / "nowhere" / "arena.db"
         with (
-            pytest.raises(ConfigError, match=r"arena.db-trial.admin: cannot be written: No such file or dir"),
+            pytest.raises(ArenaError, match=r"arena.db-trial.admin: cannot be written: No such file or dir"),
             AccessFile(database, "trial", Access("127.0.0.1:9", "t" * 32), {}),
         ):
             pass

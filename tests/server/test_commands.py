@@ -362,14 +362,14 @@ class TestAnalyse:
         path = tmp_path / "positions"
         path.write_text("nonsense\n")
         outcome = shell("analyse", "insertion", "--positions", str(path))
-        assert outcome.code == 1
+        assert outcome.code == 2
         assert outcome.line.startswith(f"arena: {path}:1: expected `<board> <visible sequence>`")
 
     def test_a_file_without_positions(self, tmp_path: Path, shell: Shell) -> None:
         path = tmp_path / "positions"
         path.write_text("# none yet\n\n")
         outcome = shell("analyse", "insertion", "--positions", str(path))
-        assert outcome.code == 1
+        assert outcome.code == 2
         assert outcome.line == (
             f"arena: {path}: no positions; expected a line `<board> <visible sequence>` for each"
         )
@@ -514,7 +514,7 @@ class TestTheProgram:
         done = subprocess.run(
             [sys.executable, "-c", program, "standings"], capture_output=True, text=True, check=False
         )
-        assert done.returncode == 1
+        assert done.returncode == 2
         assert done.stderr == (
             'arena: this command needs more than is installed: pip install "insertion-arena[server]"\n'
         )

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from arena_server.errors import ArenaError
+from arena_server.errors import FAILED, MISUSED, ArenaError
 from arena_server.tournament import bots as bots_module
 from arena_server.tournament import run as run_module
 from arena_server.tournament.bots import LocalBot
@@ -68,6 +68,13 @@ async def test_a_server_that_fails_later_is_quoted() -> None:
 
 async def test_a_server_that_fails_without_a_word() -> None:
     assert await failure("import sys; sys.exit(3)") == "the server ended with status 3"
+
+
+@pytest.mark.parametrize("status", [FAILED, MISUSED])
+async def test_a_server_that_fails_gives_its_status(status: int) -> None:
+    with pytest.raises(ArenaError, match=r"^no$") as caught:
+        await run(server(f"import sys; print('arena: no', file=sys.stderr); sys.exit({status})"), Audience())
+    assert caught.value.exit_code == status
 
 
 async def test_a_server_that_never_listens(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -181,7 +181,7 @@ class TestRefusals:
         with socket.create_server(("127.0.0.1", 0)) as other:
             port = other.getsockname()[1]
             outcome = arena("serve", "c.toml", "--port", str(port), cwd=tmp_path)
-        assert (outcome.code, outcome.out) == (2, "")
+        assert (outcome.code, outcome.out) == (1, "")
         assert outcome.line == (
             f"arena: cannot listen on 127.0.0.1:{port}: the port is in use; "
             "choose another by --port (0 picks one)"
@@ -191,7 +191,7 @@ class TestRefusals:
     def test_an_address_that_is_not_ours(self, tmp_path: Path, host: str) -> None:
         (tmp_path / "c.toml").write_text(contest("a", "b"))
         outcome = arena("serve", "c.toml", "--host", host, "--port", "0", cwd=tmp_path)
-        assert outcome.code == 2
+        assert outcome.code == 1
         assert outcome.line.startswith(f"arena: cannot listen on {host}:0: ")
 
     def test_a_duration_that_is_none(self, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from arena_server.descriptors import RESERVE, connection_cap, raise_descriptor_limit
-from arena_server.errors import ConfigError
+from arena_server.errors import ArenaError
 from arena_server.listener import ACCEPTS_A_SECOND, Listener
 from arena_server.sockets import address_of, bind, reason_of, set_up, set_up_accepted
 from arena_server.stamps import SO_TIMESTAMPNS
@@ -66,11 +66,11 @@ class TestSockets:
     def test_a_port_in_use_is_refused(self) -> None:
         with bind("127.0.0.1", 0) as listener:
             port = listener.getsockname()[1]
-            with pytest.raises(ConfigError, match=rf"^cannot listen on 127.0.0.1:{port}: the port is in use"):
+            with pytest.raises(ArenaError, match=rf"^cannot listen on 127.0.0.1:{port}: the port is in use"):
                 bind("127.0.0.1", port)
 
     def test_an_address_that_is_not_ours_is_refused(self) -> None:
-        with pytest.raises(ConfigError, match=r"^cannot listen on 203\.0\.113\.7:0: Cannot assign"):
+        with pytest.raises(ArenaError, match=r"^cannot listen on 203\.0\.113\.7:0: Cannot assign"):
             bind("203.0.113.7", 0)
 
     def test_addresses_are_printed_as_clients_write_them(self) -> None:
@@ -81,7 +81,7 @@ class TestSockets:
     def test_an_ipv6_address_is_printed_in_brackets(self) -> None:
         try:
             listener = bind("::1", 0)
-        except ConfigError:
+        except ArenaError:
             pytest.skip("no IPv6 loopback here")
         with listener:
             assert address_of(listener) == f"[::1]:{listener.getsockname()[1]}"

@@ -289,8 +289,8 @@ class TestFailures:
             probe_readable(path)
         assert not path.exists()
         probe(path)
-        assert path.exists()
-        probe_readable(path)
+        with pytest.raises(StoreError, match="an empty database; has a contest been played here"):
+            probe_readable(path)
 
     def test_an_error_without_a_better_word_is_told_as_it_is(self, path: Path) -> None:
         kept = Kept(path, opening(names=("a", "a")))

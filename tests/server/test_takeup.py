@@ -314,9 +314,11 @@ def _no_more_pages(kept: Kept) -> None:
 def test_a_server_is_probed(postgres: Cluster) -> None:
     database = postgres.database()
     probe(database)
-    probe_readable(database)
+    with pytest.raises(StoreError, match="an empty database; has a contest been played here"):
+        probe_readable(database)
     taken_up(database)
     probe(database)
+    probe_readable(database)
 
 
 def test_a_database_of_another_program_on_a_server(postgres: Cluster) -> None:
@@ -347,6 +349,7 @@ def test_a_database_that_can_only_be_read(postgres: Cluster) -> None:
     read_only = Server(f"{database.url}&options=-c%20default_transaction_read_only%3Don")
     with pytest.raises(StoreError, match="the database can only be read"):
         probe(read_only)
+    taken_up(database)
     probe_readable(read_only)
 
 

@@ -213,7 +213,7 @@ class TestRefusals:
     def test_a_folder_for_logs_that_cannot_be(self, tmp_path: Path) -> None:
         (tmp_path / "taken").touch()
         outcome = self.play(tmp_path, contest(bots=engines("dummy", "random")), "--logs", "taken")
-        assert (outcome.code, outcome.line) == (2, "arena: --logs: taken: cannot be made: File exists")
+        assert (outcome.code, outcome.line) == (1, "arena: --logs: taken: cannot be made: File exists")
 
     def test_what_the_server_refuses_is_told_in_its_words(self, tmp_path: Path) -> None:
         bots = program("mine", HONEST) + program("other", HONEST)

@@ -61,7 +61,7 @@ def path_of(database: Path, contest: str) -> Path:
 class AccessFile:
     """Publishes an Access beside a database; use it in a `with` statement.
 
-    A token of the environment stays there. Raises ConfigError if the file cannot be written.
+    A token of the environment stays there. Raises ArenaError if the file cannot be written.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class AccessFile:
             try:
                 _write(self._path, self._text)
             except OSError as error:
-                raise ConfigError(f"{self._path}: cannot be written: {error.strerror}") from None
+                raise ArenaError(f"{self._path}: cannot be written: {error.strerror}") from None
         return self
 
     def __exit__(self, *_: object) -> None:

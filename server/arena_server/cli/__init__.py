@@ -1,7 +1,7 @@
 """The `arena` command: the one place that may know protocol, client, engines and server.
 
 `main` is the program. The error contract: whatever a person can put right is one line on
-stderr and a non-zero exit; a traceback is a fault of ours.
+stderr and a non-zero exit (`arena_server.errors` says which); a traceback is a fault of ours.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 import sys
 from typing import Any, NoReturn
 
-INTERRUPTED = 130
+from arena_server.errors import FAILED, INTERRUPTED, MISUSED
 
 #: Which extra brings a library that may be missing.
 _EXTRAS = {
@@ -30,14 +30,15 @@ _EXTRAS = {
 #: Where what is printed goes has no room for it, or has gone.
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
-#: Errors whose text is for people, by where they live; a module not loaded has raised none.
+#: Errors whose text is for people, by where they live, and their exit status where they know
+#: none of their own; a module not loaded has raised none.
 _SPOKEN = (
-    ("arena_server.errors", "ArenaError"),
-    ("arena_server.core.plan", "PlanError"),
-    ("arena_client.errors", "ClientError"),
-    ("arena_engines.engine", "EngineError"),
-    ("arena_protocol.record.model", "RecordError"),
-    ("arena_protocol.games.base", "GameError"),
+    ("arena_server.errors", "ArenaError", FAILED),
+    ("arena_server.core.plan", "PlanError", MISUSED),
+    ("arena_client.errors", "ClientError", FAILED),
+    ("arena_engines.engine", "EngineError", MISUSED),
+    ("arena_protocol.record.model", "RecordError", FAILED),
+    ("arena_protocol.games.base", "GameError", MISUSED),
 )
 
 
@@ -62,12 +63,12 @@ def main() -> NoReturn:
     except Exception as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             error.show()  # type: ignore[attr-defined]
-            sys.exit(2)
+            sys.exit(MISUSED)
         line = spoken(error)
         if line is None:
             raise
         print(f"arena: {line}", file=sys.stderr)  # noqa: T201 - the program's own voice
-        sys.exit(getattr(error, "exit_code", 1))
+        sys.exit(exit_status(error))
 
 
 def spoken(error: Exception) -> str | None:
@@ -79,10 +80,23 @@ def spoken(error: Exception) -> str | None:
         return f"the output cannot be written: {error.strerror}"
     if hasattr(error, "format_message"):
         return _misused(error)
-    for module, name in _SPOKEN:
+    return None if _status(error) is None else " ".join(str(error).split())
+
+
+def exit_status(error: Exception) -> int:
+    """The exit status for an error that is `spoken` of."""
+    if isinstance(error, ImportError):
+        return MISUSED  # what is not installed now is not there another time
+    own: int | None = getattr(error, "exit_code", None)
+    return own or _status(error) or FAILED
+
+
+def _status(error: Exception) -> int | None:
+    """The exit status of an error whose text is for people; None if it is not."""
+    for module, name, status in _SPOKEN:
         kind = getattr(sys.modules.get(module), name, None)
         if kind is not None and isinstance(error, kind):
-            return " ".join(str(error).split())
+            return status
     return None
 
 

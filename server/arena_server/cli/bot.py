@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from arena_server.cli.login import address, check_login
 from arena_server.cli.options import Tls, TlsCa, trust
+from arena_server.errors import ConfigError
 
 EXAMPLE = "say where to play: --connect HOST:PORT, or ARENA_HOST and ARENA_PORT set"
 
@@ -36,18 +38,22 @@ def command(
     """
     from arena_client.entry import Invitation
     from arena_server.cli.players import play
-    from arena_server.errors import ConfigError
 
-    host, _, port = (connect or "").rpartition(":")
-    if connect is None:
-        host, port = os.environ.get("ARENA_HOST", ""), os.environ.get("ARENA_PORT", "")
-    if not host or not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
-        raise ConfigError(EXAMPLE if connect is None else f"--connect: expected HOST:PORT, got {connect!r}")
+    host, port = address(_invited() if connect is None else connect)
     seat = Invitation(
-        host.strip("[]"),
-        int(port),
+        host,
+        port,
         name or os.environ.get("ARENA_NAME") or engine.partition(":")[0],
         token or os.environ.get("ARENA_TOKEN") or None,
         trust(tls, tls_ca),
     )
+    check_login(seat.name, seat.token)
     typer.echo(f"{seat.name} leaves: {play(engine, game, seat)}")
+
+
+def _invited() -> str:
+    """HOST:PORT of the environment. Raises ConfigError."""
+    host, port = os.environ.get("ARENA_HOST", ""), os.environ.get("ARENA_PORT", "")
+    if not host or not port:
+        raise ConfigError(EXAMPLE)
+    return f"{host}:{port}"

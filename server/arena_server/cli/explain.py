@@ -125,9 +125,9 @@ def example(minimax: Minimax = False, svg: Svg = None) -> None:
 
 
 def show(picture: Picture, svg: Path | None) -> None:
-    """Print a picture, or write it as SVG and say where. Raises ConfigError if it cannot be written."""
+    """Print a picture, or write it as SVG and say where. Raises ArenaError if it cannot be written."""
     from arena_engines.explain import to_svg, to_text
-    from arena_server.errors import ConfigError
+    from arena_server.errors import ArenaError
 
     if svg is None:
         typer.echo(to_text(picture), nl=False)
@@ -135,7 +135,7 @@ def show(picture: Picture, svg: Path | None) -> None:
     try:
         svg.write_text(to_svg(picture), encoding="utf-8")
     except OSError as error:
-        raise ConfigError(f"--svg: cannot write {svg}: {error.strerror}") from error
+        raise ArenaError(f"--svg: cannot write {svg}: {error.strerror}") from error
     typer.echo(f"{svg}: {picture.title}")
 
 

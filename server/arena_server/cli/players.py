@@ -21,11 +21,15 @@ def is_scripted(spec: str) -> bool:
 def check(spec: str, game: str) -> None:
     """Raise an error, in one line that lists what there is, if nobody is called `spec`."""
     from arena_client import scripted
+    from arena_client.errors import ClientError
     from arena_engines import registry
     from arena_engines.engine import EngineError
 
     if is_scripted(spec):
-        scripted.create(spec)
+        try:
+            scripted.create(spec)
+        except ClientError as error:
+            raise ConfigError(str(error)) from None
         return
     try:
         registry.create(spec, game)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 import typer
 
 from arena_server.cli.options import DEFAULT_DATABASE, Config, Database
+from arena_server.errors import ArenaError
 
 if TYPE_CHECKING:
     import socket
@@ -137,7 +138,13 @@ def prepare(
     glance(where, plan, [entrant.name for entrant in entrants], new=new, seeded=seeded)
     cipher = _cipher(file.server)
     sock = bind(host or file.server.host, file.server.port if port is None else port)
-    admin = _admin(where, admin_host or file.server.admin_host, _either(admin_port, file.server.admin_port))
+    try:
+        admin = _admin(
+            where, admin_host or file.server.admin_host, _either(admin_port, file.server.admin_port)
+        )
+    except ArenaError:
+        sock.close()
+        raise
     return Prepared(plan, entrants, seeded, where, file.server.max_connections, sock, admin, cipher)
 
 
@@ -155,7 +162,7 @@ def _either(port: int | None, default: int | None) -> int | None:
 
 
 def _admin(database: Where, host: str, port: int | None) -> tuple[socket.socket, str] | None:
-    """The organiser's port, if one is wanted, and the token for it. Raises ConfigError."""
+    """The organiser's port, if one is wanted, and the token for it. Raises ArenaError."""
     if port is None:
         return None
     from arena_server.admin.access import choose_token

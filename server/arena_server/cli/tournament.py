@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from arena_server.cli.options import DEFAULT_DATABASE, Config, Database, Json, print_json
+from arena_server.errors import INTERRUPTED
 
 if TYPE_CHECKING:
     from arena_server.cli.display import Display
@@ -21,7 +22,6 @@ DEFAULT_ABSENT = "30s"
 TOKEN_BYTES = 16
 
 ARENA = (sys.executable, "-m", "arena_server.cli")
-INTERRUPTED = 130
 
 
 def command(
@@ -171,10 +171,10 @@ def warm_up(game: Annotated[str, typer.Argument()], engines: Annotated[list[str]
 
 
 def _make_folder(folder: Path | None) -> None:
-    from arena_server.errors import ConfigError
+    from arena_server.errors import ArenaError
 
     if folder is not None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise ConfigError(f"--logs: {folder}: cannot be made: {error.strerror}") from None
+            raise ArenaError(f"--logs: {folder}: cannot be made: {error.strerror}") from None

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from arena_server.errors import StoreError
+from arena_server.errors import ConfigError, StoreError
 from arena_server.store.url import Server
 
 #: How long the server may take to answer at all.
@@ -28,6 +28,8 @@ def probe_server(server: Server, layout: int, *, writing: bool) -> None:
         row = connection.execute(LAYOUT_QUERY).fetchone()
         read_only = connection.execute("SHOW transaction_read_only").fetchone()
     check_comment(server, row, layout)
+    if row is None and not writing:
+        raise StoreError(f"{server}: an empty database; has a contest been played here? Try --database")
     if writing and read_only == ("on",):
         raise StoreError(f"{server}: the database can only be read; choose another --database")
 
@@ -55,7 +57,7 @@ def _told(server: Server) -> Iterator[Any]:
     try:
         import psycopg
     except ImportError:
-        raise StoreError(
+        raise ConfigError(
             f'{server}: PostgreSQL needs more than is installed: pip install "insertion-arena[postgres]"'
         ) from None
     try:

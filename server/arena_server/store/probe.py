@@ -42,7 +42,7 @@ def probe(database: Database) -> None:
 def _probe_file(path: Path) -> None:
     with told(path), closing(_connect(path)) as database:
         database.execute("BEGIN IMMEDIATE")
-        _check_header(path, database)
+        _is_laid_out(path, database)
         database.execute("ROLLBACK")
 
 
@@ -61,7 +61,8 @@ def _probe_readable_file(path: Path) -> None:
         raise StoreError(f"{path}: no such database; has a contest been played here? Try --database")
     uri = f"file:{quote(str(path))}{'?immutable=1' * is_sealed(path)}"
     with told(path), closing(sqlite3.connect(uri, timeout=BUSY_TIMEOUT_S, uri=True)) as database:
-        _check_header(path, database)
+        if not _is_laid_out(path, database):
+            raise StoreError(f"{path}: an empty database; has a contest been played here? Try --database")
 
 
 def is_sealed(path: Path) -> bool:
@@ -80,16 +81,18 @@ def _connect(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
 
 
-def _check_header(path: Path, database: sqlite3.Connection) -> None:
+def _is_laid_out(path: Path, database: sqlite3.Connection) -> bool:
+    """Whether there are tables; False for a new file. Raises StoreError if they are not ours."""
     (application,) = database.execute("PRAGMA application_id").fetchone()
     (layout,) = database.execute("PRAGMA user_version").fetchone()
     (tables,) = database.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     if tables == 0:
-        return  # a new file
+        return False
     if application != APPLICATION_ID:
         raise StoreError(f"{path}: a database of another program; choose a file of its own by --database")
     if layout != LAYOUT:
         raise StoreError(f"{path}: results of layout {layout}, and this version reads layout {LAYOUT}")
+    return True
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from arena_server.errors import ArenaError
+from arena_server.errors import MISUSED, ArenaError, ConfigError
 from arena_server.tournament.bots import Keeper, LocalBot
 from arena_server.tournament.child import Child
 
@@ -58,7 +58,7 @@ class Tournament:
 async def run(tournament: Tournament, audience: Audience) -> bool:
     """Run it to its end. Returns False if a signal (SIGINT, SIGTERM) ended it early.
 
-    Raises ArenaError, with the server's own last line, if the server failed. Whatever
+    Raises ArenaError, with the server's own last line and status, if the server failed. Whatever
     happens, no process is left behind.
     """
     loop = asyncio.get_running_loop()
@@ -135,7 +135,8 @@ def _reachable(host: str) -> str:
 
 def _failed(server: Child, status: int) -> ArenaError:
     last = [line.removeprefix("arena: ") for line in server.last_lines(1)]
-    return ArenaError(last[0] if last else f"the server ended with status {status}")
+    kind = ConfigError if status == MISUSED else ArenaError
+    return kind(last[0] if last else f"the server ended with status {status}")
 
 
 async def _lines(server: Child) -> Any:
