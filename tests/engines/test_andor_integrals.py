@@ -182,9 +182,31 @@ def test_a_new_variable_is_one_that_does_not_occur() -> None:
         ("1/0 + x", r"'1/0 \+ x' is no expression in x"),
         ("sin", "'sin' is no expression in x"),
         ("", "'' is no expression in x"),
+        ("х^2", "'х' is not known here"),  # a Cyrillic letter that looks like x is no constant
+        ("β*x", "'β' is not known here"),
+        ("٣*x", r"'٣\*x' is no expression in x"),
+        ("9^9^9^9", r"'9\^9\^9\^9' has a power or a number of more than 1000 digits"),
+        ("((9^900)^900)^x", "more than 1000 digits"),
+        ("x^1001", "more than 1000 digits"),
+        ("(x*9)^-9999", "more than 1000 digits"),
+        ("sin(99^999)", "more than 1000 digits"),
+        ("1" + "+x" * 500, "an integrand has at most 1000 characters, not 1001"),
+        ("(" * 400 + "x" + ")" * 400, "is no expression in x"),
     ],
 )  # fmt: skip
 def test_what_is_no_integrand_is_refused_in_one_line(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message) as refused:
         parse(text)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("variable", ["", "2", "pi", "sin", "lambda", "ж", "x y", "_"])
+def test_what_is_no_variable_is_refused(variable: str) -> None:
+    with pytest.raises(ValueError, match="a variable is a name such as x, and no function's, not "):
+        parse("5", variable)
+
+
+def test_large_powers_and_long_sums_are_read() -> None:
+    assert str(parse("x^1000")[0]) == "x**1000"
+    assert str(parse(" t^2 + 10^99*t", "t")[0]) == f"t**2 + {10**99}*t"
+    assert parse("+".join(["x^2"] * 200))[0] == parse("200*x^2")[0]

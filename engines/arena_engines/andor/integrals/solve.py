@@ -6,7 +6,6 @@ the command line.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -89,32 +88,3 @@ def _answer(solution: Solution[Integral], problem: Integral) -> sp.Expr:
         return table_integral(problem)
     assert isinstance(step, Step), "every rule makes steps"
     return step.combine(tuple(_answer(solution, part) for part in step.parts))
-
-
-def _is_finite(expression: sp.Expr) -> bool:
-    return not expression.has(sp.nan, sp.zoo, sp.oo, -sp.oo)
-
-
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_FUNCTIONS = ("sin", "cos", "tan", "exp", "log", "sqrt", "atan", "asin", "sinh", "cosh", "pi", "E")
-
-
-def parse(text: str, variable: str = "x") -> tuple[sp.Expr, sp.Symbol]:
-    """Read an integrand as a person types it, such as `tan(x)^4`.
-
-    Raises ValueError, one line, for a name that is neither the variable nor a known function, and
-    for what is no expression. Nothing but arithmetic and those names reaches SymPy's parser.
-    """
-    strangers = [word for word in _WORD.findall(text) if word != variable and word not in _FUNCTIONS]
-    if strangers:
-        raise ValueError(f"{strangers[0]!r} is not known here; known are {variable}, {', '.join(_FUNCTIONS)}")
-    if not re.fullmatch(r"[\w\s+\-*/^().]+", text):
-        raise ValueError(f"{text!r} is no expression in {variable}")
-    symbol = sp.Symbol(variable)
-    try:
-        expression = sp.sympify(text.replace("^", "**"), locals={variable: symbol})
-    except (sp.SympifyError, TypeError, SyntaxError, AttributeError) as error:
-        raise ValueError(f"{text!r} is no expression in {variable}") from error
-    if not isinstance(expression, sp.Expr) or not _is_finite(expression):
-        raise ValueError(f"{text!r} is no expression in {variable}")
-    return expression, symbol
