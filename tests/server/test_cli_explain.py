@@ -24,6 +24,8 @@ def arena(*arguments: str) -> str:
         (["example"], ["alphabeta: 11 vertices built below the root, 6 evaluated"]),
         (["example", "--minimax"], ["minimax: 17 vertices built below the root, 10 evaluated"]),
         (["whole", "disc", "--set", "m=6"], ["11 positions on 4 levels below the root"]),
+        (["whole", "disc", "--option", "m=6"], ["11 positions on 4 levels below the root"]),
+        (["integral", "-x^2"], ["∫ -x^2 dx = -x^3/3 + C"]),
         (["strategy", "lastcoin", "--seat", "2"], ["8 problems, 1 of them elementary"]),
         (["strategy", "lastcoin", "--all"], ["14 problems; no solution"]),
         (["strategy", "tictactoe", "--draw", "--state", "xox/.o./oxx"], ["5 problems, 2 of them elementary"]),
@@ -50,7 +52,7 @@ def test_a_drawing_goes_to_a_file(tmp_path: Path) -> None:
     ("arguments", "line"),
     [
         (["whole", "chess"], "arena: no game 'chess'; this version has:"),
-        (["whole", "disc", "--set", "m"], "arena: --set: expected KEY=VALUE, got 'm'"),
+        (["whole", "disc", "--set", "m"], "arena: --option: expected KEY=VALUE, got 'm'"),
         (["whole", "disc", "--set", "mm=3"], "arena: disc has no option 'mm'; it has: m, seats"),
         (
             ["whole", "disc", "--svg", "/no/such/folder/x.svg"],

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 GameName = Annotated[str, typer.Argument(metavar="GAME", help="The game, such as disc.", show_default=False)]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="An option of the game, such as m=20; may be repeated."),
+    typer.Option(
+        "--option", "--set", metavar="KEY=VALUE", help="An option of the game, such as m=20; may be repeated."
+    ),
 ]
 State = Annotated[
     str | None, typer.Option(metavar="TEXT", help="The position, as STATE prints it; else the start.")
@@ -47,7 +49,7 @@ def tree(
     """
     from arena_engines.explain import api
 
-    options = options_of(settings or (), "--set")
+    options = options_of(settings or ())
     show(
         api.tree(
             game, options, state=state, sequence=sequence, seed=seed, depth=depth, method=_method(minimax)
@@ -59,11 +61,11 @@ def tree(
 def whole(game: GameName, settings: Settings = None, state: State = None, svg: Svg = None) -> None:
     """Draw the whole tree of a small game with its won and lost positions.
 
-    Example: arena explain whole disc --set m=13 --svg disc.svg
+    Example: arena explain whole disc --option m=13 --svg disc.svg
     """
     from arena_engines.explain import api
 
-    show(api.whole(game, options_of(settings or (), "--set"), state=state), svg)
+    show(api.whole(game, options_of(settings or ()), state=state), svg)
 
 
 def strategy(
@@ -84,7 +86,7 @@ def strategy(
     from arena_engines.explain import api
 
     goal: Goal = "draw" if draw else "win"
-    options = options_of(settings or (), "--set")
+    options = options_of(settings or ())
     show(api.strategy(game, options, seat=seat, goal=goal, state=state, everything=everything), svg)
 
 
@@ -150,6 +152,8 @@ def group() -> typer.Typer:
         no_args_is_help=True,
         rich_markup_mode=None,
     )
-    for command in (tree, whole, strategy, hanoi, integral, example):
+    for command in (tree, whole, strategy, hanoi, example):
         app.command(command.__name__)(command)
+    # -x^2 is no option but an integrand.
+    app.command(integral.__name__, context_settings={"ignore_unknown_options": True})(integral)
     return app
