@@ -1,0 +1,65 @@
+"""A process that the tests started ends with them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from . import tether
+
+PATIENCE_S = 20.0
+#: One that starts a server, of sorts, which starts another; all of them hold stdout.
+PARENT = """
+import subprocess, sys
+import tether
+end = tether.begin()
+last = "import signal; print('up', flush=True); signal.pause()"
+first = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {last!r}])"
+child = subprocess.Popen([sys.executable, "-c", first])
+sys.stdin.readline()
+"""
+
+pytestmark = pytest.mark.skipif(not (tether.PROC / "self" / "environ").exists(), reason="NO /proc, NO TETHER")
+
+
+def started(program: str) -> subprocess.Popen[str]:
+    parent = subprocess.Popen(
+        [sys.executable, "-c", program],
+        cwd=Path(tether.__file__).parent,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert parent.stdout is not None
+    assert parent.stdout.readline() == "up\n"
+    return parent
+
+
+def test_a_killed_parent_takes_all_with_it() -> None:
+    with started(PARENT) as parent:
+        parent.kill()
+        # The end of stdout: nobody holds it any more.
+        out, err = parent.communicate(timeout=PATIENCE_S)
+    assert out == ""
+    assert "left behind by the tests, and killed: " in err
+
+
+def test_what_is_left_behind_in_good_order_is_ended_too() -> None:
+    with started(PARENT + "end()\nprint('over')") as parent:
+        out, _ = parent.communicate("\n", timeout=PATIENCE_S)
+    assert (out, parent.returncode) == ("over\n", 0)
+
+
+def test_others_are_let_alone() -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        assert tether.kill_marked("no such mark") == []
+        assert other.poll() is None
+
+
+def test_without_proc_nothing_is_watched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tether, "PROC", tmp_path)
+    tether.begin()()
