@@ -353,6 +353,12 @@ alphabeta: 11 vertices built below the root, 6 evaluated
     )
 
 
+def test_a_sign_is_no_part_of_a_move() -> None:
+    words = to_text(api.tree("tictactoe", {}, state="xo./.x./..o", depth=2)).split()
+    assert {"*", "x"} <= set(words)
+    assert not [word for word in words if word[-1] in "*x" and word[0] in "abc"]
+
+
 def test_a_shared_vertex_is_written_out_once() -> None:
     text = to_text(api.strategy("lastcoin", {}, seat=2))
     assert (

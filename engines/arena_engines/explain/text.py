@@ -36,6 +36,13 @@ def _lines(picture: Picture) -> Iterator[str]:
 
 
 def _entry(edge: Edge, vertex: Vertex, again: bool) -> str:
-    move = f"{edge.text}{_SIGN[edge.line]}"
-    words = [move, vertex.shape.value, vertex.text, vertex.note, vertex.tone.value, "^" if again else ""]
+    words = [
+        edge.text,
+        _SIGN[edge.line],
+        vertex.shape.value,
+        vertex.text,
+        vertex.note,
+        vertex.tone.value,
+        "^" if again else "",
+    ]
     return " ".join(word for word in words if word)
