@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from arena_client.bot import Bot
 from arena_engines.engine import EngineError
 from arena_protocol.messages import VERSION
 from arena_protocol.record import FaultRecord, PlyRecord, decode
@@ -303,6 +304,28 @@ class TestBot:
         monkeypatch.setattr("arena_client.asyncio_shell.run", run)
         assert shell("bot", "greedy", "--connect", "here:1", "--name", "a").out == "a leaves: finished\n"
         assert done == ["compiled", "logged in"]
+
+    @pytest.mark.parametrize(
+        ("arguments", "games"),
+        [
+            (["xo1970"], ["xo"]),
+            (["perfect"], ["tictactoe", "disc", "lastcoin"]),
+            (["perfect", "--game", "disc"], ["disc"]),
+            (["random:seed=1"], ["insertion", "xo", "tictactoe", "disc", "lastcoin"]),
+        ],
+    )
+    def test_an_engine_offers_every_game_that_it_can_play(
+        self, shell: Shell, monkeypatch: pytest.MonkeyPatch, arguments: list[str], games: list[str]
+    ) -> None:
+        offered: list[str] = []
+
+        def run(bot: Bot, *_: object, **__: object) -> str:
+            offered.extend(bot.games)
+            return "finished"
+
+        monkeypatch.setattr("arena_client.asyncio_shell.run", run)
+        assert shell("bot", *arguments, "--connect", "here:1", "--name", "a").code == 0
+        assert offered == games
 
     @pytest.mark.parametrize(
         ("arguments", "line"),

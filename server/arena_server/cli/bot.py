@@ -25,14 +25,19 @@ def command(
         str | None, typer.Option(help="The bot's name; else ARENA_NAME, else the engine's.")
     ] = None,
     token: Annotated[str | None, typer.Option(help="Its token; better given as ARENA_TOKEN.")] = None,
-    game: Annotated[str, typer.Option(help="The game the engine is to play.")] = "insertion",
+    game: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GAME", help="The only game to play; else all that ENGINE can.", show_default=False
+        ),
+    ] = None,
     tls: Tls = False,
     tls_ca: TlsCa = None,
 ) -> None:
     """Let an engine play at a server until it says BYE.
 
     ENGINE is NAME or NAME:key=value,... of an engine (champion:depth=5, greedy, random, dummy,
-    minimax:depth=3) or of a scripted bot, good or bad (zero-based, flooder, silent, ...).
+    minimax:depth=3; xo; perfect) or of a scripted bot, good or bad (zero-based, flooder, silent, ...).
 
     Example: arena bot champion:depth=5 --connect localhost:2006 --name mine
     """

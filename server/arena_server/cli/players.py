@@ -48,15 +48,29 @@ def warm_up(specs: Iterable[str], game: str) -> None:
             registry.create(spec, game).warm_up()
 
 
-def play(spec: str, game: str, seat: Invitation) -> str:
-    """Compile, log in and play to the end; return the reason of BYE. Raises ClientError or EngineError."""
+def play(spec: str, game: str | None, seat: Invitation) -> str:
+    """Compile, log in and play to the end; return the reason of BYE. Raises ClientError or EngineError.
+
+    Without a `game` it is every game that has an engine of this name.
+    """
     from arena_client import asyncio_shell, scripted
     from arena_engines import bots
 
-    check(spec, game)
+    games = _games_of(spec) if game is None else (game,)
+    for each in games:
+        check(spec, each)
     if is_scripted(spec):
         return scripted.run(spec, seat.host, seat.port, name=seat.name, token=seat.token, tls=seat.tls)
     # READY has a limit, and a cold and busy machine may take longer to compile a search than that.
-    warm_up((spec,), game)
+    for each in games:
+        warm_up((spec,), each)
     bot = bots.bot_of(spec, game)
     return asyncio_shell.run(bot, seat.host, seat.port, name=seat.name, token=seat.token, tls=seat.tls)
+
+
+def _games_of(spec: str) -> tuple[str, ...]:
+    """The games that have an engine of this name; for a name that nobody has, the one it is looked for in."""
+    from arena_engines import registry
+    from arena_protocol.games import FLAGSHIP
+
+    return registry.games_of(spec.partition(":")[0]) or (FLAGSHIP,)
