@@ -201,3 +201,22 @@ class TestChild:
         assert await child.process.stdout.readline() == b"up\n"
         assert await child.end() == 7
         assert await child.end() == 7  # once more is no harm
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("import sys; sys.exit('no attribute')", ["bot b ended with status 1", "  b: no attribute"]),
+        ("print('bye')", []),
+    ],
+)
+async def test_a_bot_that_crashes_as_the_contest_ends_is_quoted_all_the_same(
+    code: str, said: list[str]
+) -> None:
+    """The contest may have ended by that very crash, and the author wants to know why."""
+    audience = Audience()
+    bot = LocalBot("b", [sys.executable, "-c", code], "t")
+    keeper = bots_module.Keeper(bot, "127.0.0.1", 1, None, audience.say)
+    keeper.contest_over()
+    await keeper.keep()
+    assert audience.said == said

@@ -72,6 +72,9 @@ class Keeper:
                 break
         if not self._over.is_set():
             self._complain("has ended too often; its games go on without it", last_words)
+        elif status:
+            # A crash may be what the contest ended by, and the author wants to know why.
+            self._complain(f"ended {_how(status)}", last_words)
 
     def contest_over(self) -> None:
         """The bot may leave now and is not started again."""
