@@ -101,19 +101,20 @@ class Visit:
         """Connect, and connect again, until BYE; return its reason."""
         try:
             while True:
+                began = asyncio.get_running_loop().time()
                 reason = await self._connection()
                 if self.player.farewell is not None:
                     break
-                await self._pause(reason)
+                await self._pause(reason, asyncio.get_running_loop().time() - began)
             await self._settle()
         finally:
             self._mind.close()
         return self.player.farewell
 
-    async def _pause(self, reason: str) -> None:
-        """Wait for the next try."""
+    async def _pause(self, reason: str, lasted: float) -> None:
+        """Wait for the next try after a connection that lasted for so many seconds."""
         player = self.player
-        wait = self._tries.after(reason, welcomed=player.welcomed, at_least=player.retry_after)
+        wait = self._tries.after(reason, welcomed=player.welcomed, at_least=player.retry_after, lasted=lasted)
         logger.info("%s: no connection (%s), next try in %.1f s", player.name, reason, wait)
         await asyncio.sleep(wait)
 
@@ -136,7 +137,7 @@ class Visit:
         try:
             await self._converse(sock)
         except LinkError as lost:
-            return self.player.refusal or str(lost)
+            return self.player.why(str(lost))
         except BaseException:
             await self._leave(sock)
             raise

@@ -41,12 +41,14 @@ class Patience:
     """The waits of a visit, in seconds.
 
     `delays()` gives the waits between tries to log in; a log-in that succeeds begins them
-    anew. `greeting` is how long a server may take to log the bot in, `farewell` how long
-    the last QUIT may take to leave.
+    anew. `greeting` is how long a server may take to log the bot in, `vain` how long all
+    connections together may last that do not log it in, `farewell` how long the last QUIT may
+    take to leave.
     """
 
     delays: Callable[[], Iterator[float]] = backoff
     greeting: float = 10.0
+    vain: float = 30.0
     farewell: float = 1.0
 
 
@@ -62,19 +64,22 @@ class Tries:
         self._where = where
         self._delays = patience.delays()
         self._failed = 0
+        self._vain = 0.0
 
-    def after(self, reason: str, *, welcomed: bool, at_least: float = 0) -> float:
+    def after(self, reason: str, *, welcomed: bool, at_least: float = 0, lasted: float = 0) -> float:
         """Return the seconds to wait after a connection that ended for `reason`.
 
         `welcomed`: it had been logged in, so the count begins anew; `at_least`: what the server
-        asked for. Raises ClientError when the delays are used up.
+        asked for; `lasted`: for how many seconds there was a connection, or a try to have one.
+        Raises ClientError when the delays are used up, or too much was spent in vain.
         """
         if welcomed:
-            self._delays, self._failed = self._patience.delays(), 0
+            self._delays, self._failed, self._vain = self._patience.delays(), 0, 0.0
         else:
             self._failed += 1
+            self._vain += lasted
         wait = next(self._delays, None)
-        if wait is None:
+        if wait is None or self._vain >= self._patience.vain:
             tries = f" after {self._failed} tries" if self._failed > 1 else ""
             raise ClientError(f"gave up on {self._where}{tries}: {reason}")
         return max(wait, at_least)

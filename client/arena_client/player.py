@@ -23,9 +23,12 @@ from arena_protocol import messages as wire
 from arena_protocol.errors import ErrorCode, LocalProtocolError, ProtocolError
 from arena_protocol.lines import SERVER_LINE_LIMIT, LineBuffer, Overlong
 from arena_protocol.reasons import ByeReason
-from arena_protocol.session import LOGGED_IN, ClientSession
+from arena_protocol.session import LOGGED_IN, ClientSession, State
 
 AGENT = "arena-client"
+
+#: What to look at where a connection ends before the server's first word.
+SILENT = "nothing was said there: is it an arena server, and TLS the same on both sides?"
 
 logger = logging.getLogger("arena_client")
 
@@ -109,6 +112,12 @@ class Player:
         # A game that goes on is told anew after the next WELCOME; one that ended is not.
         self._view = None
         self._out.clear()
+
+    def why(self, lost: str) -> str:
+        """Why the connection ended that was `lost` so; what the server itself said goes before that."""
+        assert self._session is not None, "ask before lost()"
+        silent = self._session.state is State.OPENED
+        return self.refusal or (f"{lost}; {SILENT}" if silent else lost)
 
     def quit(self) -> None:
         """Say QUIT if there is anybody who would understand it."""
@@ -199,7 +208,8 @@ class Player:
         try:
             message = self._session.receive(line)
         except ProtocolError as error:
-            raise ClientError(f"the server broke the protocol: {error.text}: {_shown(line)}") from error
+            hint = "; is it an arena server?" * (self._session.state is State.OPENED)
+            raise ClientError(f"the server broke the protocol: {error.text}: {_shown(line)}{hint}") from error
         if message is None:
             return
         handler = _HANDLERS.get(type(message))

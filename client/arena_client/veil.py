@@ -33,7 +33,9 @@ class Veil:
         try:
             return self._stream.receive(data)
         except TlsError as error:
-            raise ClientError(f"cannot speak TLS with {self._host}: {error}") from error
+            trusted = not isinstance(error.__cause__, ssl.SSLCertVerificationError)
+            hint = "; is it an arena server, and does it want TLS?" * trusted
+            raise ClientError(f"cannot speak TLS with {self._host}: {error}{hint}") from error
 
     def send(self, data: bytes) -> bytes:
         """What is to be sent so that the server reads `data`, and answers to the handshake."""

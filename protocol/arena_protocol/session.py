@@ -242,6 +242,7 @@ class ClientSession(_Session[ServerMessage, ClientMessage]):
     def receive(self, line: bytes) -> ServerMessage | None:
         """Read a line of the server's; None for a blank line, an unknown verb, or after the end.
 
+        Before ARENA an unknown verb is refused: whatever is there is no server of this protocol.
         Any bytes give a message, None or ProtocolError, and nothing else. A refused line
         leaves the state as it was.
         """
@@ -250,6 +251,8 @@ class ClientSession(_Session[ServerMessage, ClientMessage]):
         try:
             message = parse_server(line)
         except ProtocolError as problem:
+            if self.state is State.OPENED and not line.startswith(b"ARENA "):
+                raise ProtocolError(ErrorCode.UNEXPECTED, "a server says ARENA first") from None
             if problem.code is ErrorCode.UNKNOWN_VERB:
                 return None  # a newer server may say more than this version knows
             raise

@@ -451,7 +451,10 @@ def test_an_error_in_a_game_is_told_and_goes_by(caplog: pytest.LogCaptureFixture
             "TURN 1 clock=1,1 lag=0 credit=0",
             "^the server broke the protocol: TURN has no meaning before ARENA",
         ),
-        ("ARENA one fake/1", r"^the server broke the protocol: .*: 'ARENA one fake/1'$"),
+        (
+            "ARENA one fake/1",
+            r"^the server broke the protocol: .*: 'ARENA one fake/1'; is it an arena server",
+        ),
         ("X" * (SERVER_LINE_LIMIT + 1), "^the server sent a line of more than 65536 bytes: 'XXX"),
     ],
 )

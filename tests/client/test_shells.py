@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import logging
+import re
 import threading
 
 import pytest
 
 from arena_client import Bot, ClientError, GameView, Result, asyncio_shell, trio_shell
 from arena_client.patience import Patience
-from arena_client.player import Player
+from arena_client.player import SILENT, Player
 
 from .conftest import EAGER, Driver
 from .fake_server import (
@@ -335,11 +337,41 @@ def test_nobody_listens(driver: Driver, server: FakeServer) -> None:
         driver.play(four, port)
 
 
+HASTY = Patience(delays=lambda: iter(()), greeting=0.05)
+
+
 def test_a_server_that_never_greets_is_given_up(driver: Driver, server: FakeServer) -> None:
-    server.follow(Connection.expect_end)
-    hasty = Patience(delays=lambda: iter(()), greeting=0.05)
+    def script(connection: Connection) -> None:
+        connection.say("ARENA 1 test/1")
+        connection.hear()
+        connection.expect_end()
+
+    server.follow(script)
     with pytest.raises(ClientError, match=r"127.0.0.1:[0-9]+: the server did not log the bot in$"):
-        driver.play(four, server.port, patience=hasty)
+        driver.play(four, server.port, patience=HASTY)
+
+
+def test_who_says_nothing_may_be_no_arena_server(driver: Driver, server: FakeServer) -> None:
+    server.follow(Connection.expect_end)
+    with pytest.raises(ClientError, match=rf" the server did not log the bot in; {re.escape(SILENT)}$"):
+        driver.play(four, server.port, patience=HASTY)
+
+
+def test_who_says_nothing_is_not_tried_for_long(driver: Driver, server: FakeServer) -> None:
+    server.follow(Connection.expect_end, Connection.expect_end)
+    brief = Patience(delays=lambda: itertools.repeat(0.0), greeting=0.05, vain=0.08)
+    with pytest.raises(ClientError, match=r" after 2 tries: the server did not log the bot in; nothing "):
+        driver.play(four, server.port, patience=brief)
+
+
+@pytest.mark.parametrize("line", ["SSH-2.0-OpenSSH_9.2", "HTTP/1.1 400 Bad Request", "+OK ready"])
+def test_who_speaks_otherwise_is_no_arena_server(driver: Driver, server: FakeServer, line: str) -> None:
+    server.follow(lambda connection: connection.say(line))
+    with pytest.raises(ClientError) as caught:
+        driver.play(four, server.port)
+    assert str(caught.value) == (
+        f"the server broke the protocol: a server says ARENA first: {line!r}; is it an arena server?"
+    )
 
 
 def test_once_logged_in_there_is_no_hurry(
@@ -515,8 +547,8 @@ def test_a_lost_connection_is_told_in_one_line(
     with caplog.at_level(logging.INFO, "arena_client"):
         driver.play(four, server.port)
     assert caplog.messages == [
-        "me: no connection (the server closed the connection), next try in 0.0 s"
-    ] or caplog.messages == ["me: no connection (Connection reset by peer), next try in 0.0 s"]
+        f"me: no connection (the server closed the connection; {SILENT}), next try in 0.0 s"
+    ] or caplog.messages == [f"me: no connection (Connection reset by peer; {SILENT}), next try in 0.0 s"]
 
 
 def test_a_port_that_cannot_be_one(driver: Driver) -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from itertools import repeat
 
 import pytest
 import trio
@@ -48,6 +49,14 @@ class TestPatience:
         assert [tries.after("lost", welcomed=True) for _ in range(5)] == [1.0] * 5
         with pytest.raises(ClientError, match=r"^gave up on here:1: gone$"):
             tries.after("gone", welcomed=False)
+
+    def test_time_spent_in_vain_counts_too(self) -> None:
+        tries = Tries(Patience(delays=lambda: repeat(1.0), vain=25.0), "here:1")
+        assert [tries.after("silence", welcomed=False, lasted=10.0) for _ in range(2)] == [1.0, 1.0]
+        assert tries.after("lost", welcomed=True, lasted=1000.0) == 1.0
+        assert [tries.after("silence", welcomed=False, lasted=10.0) for _ in range(2)] == [1.0, 1.0]
+        with pytest.raises(ClientError, match=r"^gave up on here:1 after 3 tries: silence$"):
+            tries.after("silence", welcomed=False, lasted=10.0)
 
     def test_the_server_may_ask_for_more(self) -> None:
         tries = Tries(Patience(delays=lambda: iter([1.0, 9.0])), "here:1")

@@ -13,6 +13,7 @@ from arena_protocol.session import (
     LOGGED_IN,
     SERVER_SAYS,
     ZOMBIE_OTHER,
+    ClientSession,
     State,
 )
 from arena_protocol.shapes import Direction
@@ -174,3 +175,18 @@ def test_a_line_that_cannot_be_read_changes_nothing():
     assert refused(server, b"MOVE 4 ")[0] is ErrorCode.SYNTAX
     assert refused(server, b"JUMP")[0] is ErrorCode.UNKNOWN_VERB
     assert server.state is State.TURN
+
+
+@pytest.mark.parametrize(
+    "line", [b"SSH-2.0-OpenSSH_9.2", b"HTTP/1.1 400 Bad Request", b"JUMP", b"\x16\x03\x01"]
+)
+def test_who_does_not_begin_with_arena_is_no_server(line):
+    client = ClientSession()
+    assert client.receive(b"") is None
+    with pytest.raises(ProtocolError, match=r"^unexpected: a server says ARENA first$"):
+        client.receive(line)
+    assert client.state is State.OPENED
+
+
+def test_verbs_of_a_newer_server_are_ignored_once_it_has_greeted():
+    assert client_at(State.CONNECTED).receive(b"JUMP") is None

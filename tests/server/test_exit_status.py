@@ -73,6 +73,8 @@ bot zero-based:size=2 --connect 127.0.0.1:PORT
 bot dummy --name a=b --connect 127.0.0.1:PORT
 bot dummy --tls-ca nowhere.pem --connect 127.0.0.1:PORT
 watch --connect 127.0.0.1
+watch --name a=b --connect 127.0.0.1:PORT
+watch gé --connect 127.0.0.1:PORT
 watch --tls-ca nowhere.pem --connect 127.0.0.1:PORT
 standings --database mysql://x
 replay g1 --database mysql://x

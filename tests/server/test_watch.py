@@ -225,7 +225,9 @@ def test_nobody_there() -> None:
         port = taken.getsockname()[1]
     outcome = arena("watch", "--connect", f"127.0.0.1:{port}")
     assert (outcome.code, outcome.out) == (1, "")
-    assert outcome.line == f"arena: no server at 127.0.0.1:{port}: Connection refused"
+    assert outcome.line == (
+        f"arena: no server at 127.0.0.1:{port}: Connection refused; is it running, and is the address right?"
+    )
 
 
 @pytest.mark.parametrize("address", ["nowhere", "host:0", "host:70000", ":7"])

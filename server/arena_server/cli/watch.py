@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
+from arena_server.cli.login import address, check_login
 from arena_server.cli.options import Tls, TlsCa, is_terminal, may_paint, trust
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 #: Clear the screen from its top left corner on.
 HOME = "\x1b[H\x1b[J"
 READ_BYTES = 65536
+#: What a server may take to let us in, as of `arena_client.patience`; and the shortest wait there is.
+GREETING_S, SHORTEST_S = 10.0, 0.001
 #: Results shown beneath the board.
 RESULTS = 5
 
@@ -54,7 +58,8 @@ def command(
     from arena_client.veil import Veil
     from arena_server.cli.watching import Spectator
 
-    host, port = _address(connect)
+    host, port = address(_server() if connect is None else connect)
+    check_login(name, token, game)
     veil = Veil(trust(tls, tls_ca), host)
     show: Show
     if as_json:
@@ -76,17 +81,32 @@ class Show(Protocol):
 
 def watch(sock: socket.socket, spectator: Spectator, show: Show, veil: Veil) -> None:
     """Show what comes until there is nothing more to be seen. Raises ArenaError, or ClientError for TLS."""
+    limit = time.monotonic() + GREETING_S
     with _connected():
         veil.begin()
         sock.sendall(veil.send(b""))
     while not spectator.over:
         with _connected():
-            data = sock.recv(READ_BYTES)
+            data = _received(sock, spectator, limit)
             plain = veil.receive(data)
         if plain or not data:  # else it is of the handshake
             show(spectator.receive(plain))
         with _connected():
             sock.sendall(veil.send(spectator.to_send()))
+
+
+def _received(sock: socket.socket, spectator: Spectator, limit: float) -> bytes:
+    """What comes next. Raises ArenaError if the server has not let us in by `limit` (monotonic seconds)."""
+    from arena_server.errors import ArenaError
+
+    # A person waits for a game as long as it takes, but not for the first word of a stranger.
+    sock.settimeout(None if spectator.welcomed else max(limit - time.monotonic(), SHORTEST_S))
+    try:
+        return sock.recv(READ_BYTES)
+    except TimeoutError as error:
+        if error.errno is not None:
+            raise  # the system's: the link is dead
+        raise ArenaError(spectator.unheard()) from None
 
 
 @contextmanager
@@ -97,21 +117,15 @@ def _connected() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise ArenaError(f"the connection was lost: {error.strerror}") from None
+        raise ArenaError(f"the connection was lost: {error.strerror or error}; watch again") from None
 
 
-def _address(connect: str | None) -> tuple[str, int]:
-    """Where the server is. Raises ConfigError."""
+def _server() -> str:
+    """HOST:PORT of the server that the environment names, else of one on this machine."""
     from arena_server.config.schema import DEFAULT_PORT
-    from arena_server.errors import ConfigError
 
-    if connect is None:
-        host = os.environ.get("ARENA_HOST") or "127.0.0.1"
-        connect = f"{host}:{os.environ.get('ARENA_PORT') or DEFAULT_PORT}"
-    host, _, port = connect.rpartition(":")
-    if not host or not (port.isascii() and port.isdigit() and 0 < int(port[:6]) < 65536):
-        raise ConfigError(f"--connect: expected HOST:PORT, got {connect!r}")
-    return host.strip("[]"), int(port)
+    host = os.environ.get("ARENA_HOST") or "127.0.0.1"
+    return f"{host}:{os.environ.get('ARENA_PORT') or DEFAULT_PORT}"
 
 
 def _connection(host: str, port: int) -> socket.socket:
@@ -121,9 +135,11 @@ def _connection(host: str, port: int) -> socket.socket:
     from arena_server.errors import ArenaError
 
     try:
-        sock = socket.create_connection((host, port))
+        sock = socket.create_connection((host, port), timeout=GREETING_S)
     except OSError as error:
-        raise ArenaError(f"no server at {host}:{port}: {error.strerror or error}") from None
+        raise ArenaError(
+            f"no server at {host}:{port}: {error.strerror or error}; is it running, and is the address right?"
+        ) from None
     tune(sock)
     return sock
 

@@ -11,11 +11,12 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from arena_client.errors import ClientError
+from arena_client.player import SILENT
 from arena_client.view import GameView
 from arena_protocol import messages as wire
 from arena_protocol.errors import LocalProtocolError, ProtocolError
 from arena_protocol.lines import SERVER_LINE_LIMIT, LineBuffer, Overlong
-from arena_protocol.session import ClientSession
+from arena_protocol.session import BEFORE_LOGIN, ClientSession, State
 from arena_server.cli.drawing import NO_RIM, Scene
 from arena_server.errors import ArenaError
 
@@ -51,9 +52,7 @@ class Spectator:
     def receive(self, data: bytes) -> Iterator[Sight]:
         """Take bytes of the server's; empty ones are the end of the connection."""
         if not data and not self.over:
-            raise ArenaError(
-                "the server closed the connection: it has ended, or we read too slowly; watch again"
-            )
+            raise ArenaError(self._closed())
         for line in self._lines.feed(data):
             if self.over:
                 return
@@ -61,9 +60,26 @@ class Spectator:
                 message = None if isinstance(line, Overlong) else self._session.receive(line)
                 seen = None if message is None else self._heard(message)
             except (ProtocolError, ClientError) as error:
-                raise ArenaError(f"the server does not keep to the protocol: {error}") from None
+                hint = "; is it an arena server?" * (self._session.state is State.OPENED)
+                raise ArenaError(f"the server does not keep to the protocol: {error}{hint}") from None
             if seen is not None:
                 yield seen
+
+    @property
+    def welcomed(self) -> bool:
+        """Whether the server has let us in."""
+        return self._session.state not in BEFORE_LOGIN
+
+    def unheard(self) -> str:
+        """Why it goes no further, if the server took too long to let us in."""
+        if self._session.state is State.OPENED:
+            return SILENT
+        return "the server did not let us in; is it stopped or overloaded? Watch again later"
+
+    def _closed(self) -> str:
+        if self._session.state is State.OPENED:
+            return f"the server closed the connection; {SILENT}"
+        return "the server closed the connection: it has ended, or we read too slowly; watch again"
 
     def _heard(self, message: wire.ServerMessage) -> Sight | None:
         match message:
