@@ -5,6 +5,7 @@ A busy machine is no reason for a property to fail.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from hypothesis import settings
 from arena_server.store.url import Database
 
 from .postgres import Cluster, cluster
+from .programs import Players, Server, Shell, contest
 
 settings.register_profile("server", deadline=None)
 settings.load_profile("server")
@@ -33,3 +35,35 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
         return tmp_path / "arena.db"
     running: Cluster = request.getfixturevalue("postgres")
     return running.database()
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    return Shell(monkeypatch, capsys)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where an SQLite file may be made."""
+    return tmp_path / "arena.db"
+
+
+@pytest.fixture(scope="session")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results of a contest of three bots, one of which counts from zero, in a folder nobody changes."""
+    folder = tmp_path_factory.mktemp("played")
+    text = contest("first", "six", "zero", contest="probation = 0", game='plies = 8\nclock = "10s"')
+    with Server(text, folder, "--until-finished") as server:
+        Players(
+            server.port, [("first", "first-legal"), ("six", "fixed:move=6"), ("zero", "zero-based")]
+        ).join()
+        assert server.end().code == 0
+    return folder
+
+
+@pytest.fixture
+def here(played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same, to be spoilt, as the current folder."""
+    shutil.copy(played / "arena.db", tmp_path / "arena.db")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

@@ -77,6 +77,21 @@ def inside(*arguments: str | Path, cwd: Path | None = None, env: dict[str, str] 
     return Outcome(int(end.value.code or 0), out.getvalue(), err.getvalue())
 
 
+class Shell:
+    """Runs commands in this process, through the program's own `main`."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self._monkeypatch = monkeypatch
+        self._capsys = capsys
+
+    def __call__(self, *arguments: str) -> Outcome:
+        self._monkeypatch.setattr(sys, "argv", ["arena", *arguments])
+        with pytest.raises(SystemExit) as end:
+            main()
+        out, err = self._capsys.readouterr()
+        return Outcome(int(end.value.code or 0), out, err)
+
+
 class Server:
     """`arena serve` on a free port; use it in a `with` statement. `url` is that of another database."""
 

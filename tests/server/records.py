@@ -106,3 +106,12 @@ def game(
         end=end,
         final="././././6",
     )
+
+
+def keep(database: Database, *games: int, status: str = "finished", contest: Opening | None = None) -> None:
+    """Play a contest of these games into a database."""
+    kept = Kept(database, contest)
+    kept.start()
+    for number in games:
+        kept.writer.put(f"g{number}", game(number))
+    kept.close(status)

@@ -16,35 +16,11 @@ from arena_protocol.record import encode
 from arena_server.store.chain import GENESIS, Link, audit, extend
 from arena_server.store.reader import Results
 
-from .programs import Outcome, Players, Server, contest
-from .records import Kept, game, opening
-from .test_commands import Shell
-from .test_store import keep
+from .programs import Outcome, Players, Server, Shell, contest
+from .records import Kept, game, keep, opening
 
 BOTS = [("first", "first-legal"), ("six", "fixed:move=6"), ("zero", "zero-based")]
 TEXT = contest("first", "six", "zero", contest="probation = 0", game='plies = 8\nclock = "10s"')
-
-
-@pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("played")
-    with Server(TEXT, folder, "--until-finished") as server:
-        Players(server.port, BOTS).join()
-        assert server.end().code == 0
-    return folder
-
-
-@pytest.fixture
-def here(played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A contest of six games, to be spoilt, as the current folder."""
-    shutil.copy(played / "arena.db", tmp_path / "arena.db")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
-    return Shell(monkeypatch, capsys)
 
 
 def rows(folder: Path) -> list[tuple[int, str, bytes, bytes]]:

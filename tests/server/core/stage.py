@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from itertools import count
+from textwrap import dedent
 
-from arena_protocol.record import GameRecord, verify
+from arena_protocol.record import FaultRecord, GameRecord, verify
 from arena_server.core.contest import Contest
 from arena_server.core.effects import (
     PORTION_TAKEN,
@@ -212,3 +213,20 @@ def seated(*names: str, ready: bool = True, **more: object) -> Stage:
         for name in names:
             stage.say(name, "READY g1")
     return stage
+
+
+def text(literal: str) -> str:
+    """What a bot saw, as a test has it indented."""
+    return dedent(literal).strip()
+
+
+def faults(stage: Stage, game_id: str = "g1") -> tuple[FaultRecord, ...]:
+    """What the record of a game says of faults."""
+    return stage.records[game_id].faults
+
+
+def finish(stage: Stage, milliseconds: int = 5) -> None:
+    """The good bot, in seat 2, plays both its plies."""
+    for _ in range(2):
+        stage.wait(milliseconds)
+        stage.say("good", "MOVE 9")

@@ -1,0 +1,184 @@
+"""Each way to become a zombie by what one says, as the bot at fault and its opponent saw it.
+
+The opponent is told of none: it sees sixes. Every scene's record passes `verify`.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from arena_protocol.record import FaultRecord
+
+from .stage import faults, finish, seated, text
+
+
+def test_an_illegal_move() -> None:
+    stage = seated("zero", "good")
+    stage.wait(5)
+    stage.say("zero", "MOVE 0")
+    finish(stage)
+    assert stage.game("zero") == text("""
+        S  START g1
+        S  TURN 1 clock=20000,20000 lag=0 credit=0
+        C  MOVE 0
+        S  ZOMBIE ply=1 reason=illegal
+        S  PLAYED 1 seat=1 move=6 time=0 clock=20000,20000 points=0 total=0,0 reveal=1
+        S  PLAYED 2 seat=2 move=9 time=5 clock=20000,19995 points=0 total=0,0 reveal=3
+        S  PLAYED 3 seat=1 move=6 time=0 clock=20000,19995 points=0 total=0,0
+        S  PLAYED 4 seat=2 move=9 time=5 clock=20000,19990 points=0 total=0,0
+        S  OVER g1 total=0,0 end=complete nonce=... sequence=3513
+    """)
+    assert stage.game("good") == text("""
+        S  START g1
+        S  PLAYED 1 seat=1 move=6 time=0 clock=20000,20000 points=0 total=0,0 reveal=1
+        S  TURN 2 clock=20000,20000 lag=0 credit=0
+        C  MOVE 9
+        S  PLAYED 2 seat=2 move=9 time=5 clock=20000,19995 points=0 total=0,0 reveal=3
+        S  PLAYED 3 seat=1 move=6 time=0 clock=20000,19995 points=0 total=0,0
+        S  TURN 4 clock=20000,19995 lag=0 credit=0
+        C  MOVE 9
+        S  PLAYED 4 seat=2 move=9 time=5 clock=20000,19990 points=0 total=0,0
+        S  OVER g1 total=0,0 end=complete nonce=... sequence=3513
+    """)
+    assert faults(stage) == (FaultRecord(1, 1, "illegal", b"MOVE 0"),)
+
+
+def test_a_malformed_line_is_answered_before_it_costs_the_game() -> None:
+    stage = seated("bad", "good")
+    stage.say("bad", "MOVE 7 please")
+    finish(stage)
+    assert stage.game("bad") == text("""
+        S  START g1
+        S  TURN 1 clock=20000,20000 lag=0 credit=0
+        C  MOVE 7 please
+        S  ERROR syntax MOVE: expected key=value, not 'please'
+        S  ZOMBIE ply=1 reason=malformed
+        S  PLAYED 1 seat=1 move=6 time=0 clock=20000,20000 points=0 total=0,0 reveal=4
+        S  PLAYED 2 seat=2 move=9 time=5 clock=20000,19995 points=0 total=0,0 reveal=4
+        S  PLAYED 3 seat=1 move=6 time=0 clock=20000,19995 points=0 total=0,0
+        S  PLAYED 4 seat=2 move=9 time=5 clock=20000,19990 points=0 total=0,0
+        S  OVER g1 total=0,0 end=complete nonce=... sequence=4144
+    """)
+    assert "ZOMBIE" not in stage.game("good")
+    assert faults(stage) == (FaultRecord(1, 1, "malformed", b"MOVE 7 please"),)
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("JUMP", "unknown-verb"),
+        ("MOVE", "syntax"),
+        ("MOVE  7", "syntax"),
+        ("MOVE \xe9", "syntax"),
+        ("HELLO 1 -bad-", "name"),
+    ],
+)
+def test_whatever_cannot_be_read_is_malformed(line: str, code: str) -> None:
+    stage = seated("bad", "good")
+    stage.say("bad", line)
+    finish(stage)
+    assert [said.split()[1] for said in stage.heard("bad") if said.startswith("ERROR")] == [code]
+    assert faults(stage) == (FaultRecord(1, 1, "malformed", line.encode("latin-1")),)
+
+
+def test_a_line_too_long_is_malformed_and_its_head_is_the_evidence() -> None:
+    stage = seated("bad", "good")
+    stage.overlong("bad", b"MOVE 77777")
+    finish(stage)
+    assert stage.game("bad").splitlines()[2:5] == [
+        "C  (a line too long)",
+        "S  ERROR too-long a line may have 1024 bytes at most",
+        "S  ZOMBIE ply=1 reason=malformed",
+    ]
+    assert faults(stage) == (FaultRecord(1, 1, "malformed", b"MOVE 77777"),)
+
+
+def test_malformed_in_the_opponents_turn_costs_the_own_next_ply() -> None:
+    stage = seated("bad", "good")
+    stage.say("bad", "MOVE 7", "what?")
+    finish(stage)
+    assert faults(stage) == (FaultRecord(1, 2, "malformed", b"what?"),)
+    assert [ply.zombie for ply in stage.records["g1"].plies] == [False, False, True, False]
+
+
+def test_a_flood() -> None:
+    stage = seated("bad", "good", flood_limit=5)
+    stage.say("bad", "MOVE 7", *["READY g1"] * 4)
+    assert not stage.muted("bad")
+    stage.say("bad", "READY g1")
+    assert stage.muted("bad")
+    stage.say("bad", "READY g1", "READY g1")  # read together with the others, before the mute
+    finish(stage)
+    assert stage.game("bad", since="PLAYED 1") == text("""
+        S  PLAYED 1 seat=1 move=7 time=0 clock=20000,20000 points=0 total=0,0 reveal=4
+        C  READY g1
+        C  READY g1
+        C  READY g1
+        C  READY g1
+        C  READY g1
+        S  ERROR flood too many lines that nothing asked for
+        S  ZOMBIE ply=2 reason=flood
+        C  READY g1
+        C  READY g1
+        S  PLAYED 2 seat=2 move=9 time=5 clock=20000,19995 points=0 total=0,0 reveal=4
+        S  PLAYED 3 seat=1 move=6 time=0 clock=20000,19995 points=0 total=0,0
+        S  PLAYED 4 seat=2 move=9 time=5 clock=20000,19990 points=0 total=0,0
+        S  OVER g1 total=0,0 end=complete nonce=... sequence=4144
+    """)
+    assert faults(stage) == (FaultRecord(1, 2, "flood", b"READY g1"),)
+    assert not stage.muted("bad")  # the next game begins afresh
+
+
+def test_a_hundred_lines_are_a_flood_and_ninety_nine_are_none() -> None:
+    stage = seated("bad", "good")
+    stage.say("bad", "MOVE 7", *["READY g1"] * 99)
+    assert not stage.muted("bad")
+    assert "ZOMBIE" not in stage.game("bad")
+    stage.say("bad", "READY g1")
+    assert stage.muted("bad")
+    assert stage.last("bad") == "ZOMBIE ply=2 reason=flood"
+
+
+def test_a_flooder_that_comes_back_is_mute_again_after_one_line() -> None:
+    stage = seated("bad", "good", flood_limit=5)
+    stage.say("bad", *["READY g1"] * 5)
+    stage.hang_up("bad")
+    stage.log_in("bad")
+    assert not stage.muted("bad")
+    stage.say("bad", "READY g1")
+    assert stage.muted("bad")
+    finish(stage)
+    assert [fault.kind for fault in faults(stage)] == ["flood"]
+
+
+def test_moves_out_of_turn() -> None:
+    stage = seated("bad", "good", out_of_turn_limit=2)
+    stage.say("bad", "MOVE 7", "MOVE 8", "MOVE 8", "MOVE 9", "MOVE 10")
+    finish(stage)
+    assert stage.game("bad", since="PLAYED 1") == text("""
+        S  PLAYED 1 seat=1 move=7 time=0 clock=20000,20000 points=0 total=0,0 reveal=4
+        C  MOVE 8
+        S  ERROR not-your-turn MOVE answers a TURN, and none is open
+        C  MOVE 8
+        S  ERROR not-your-turn MOVE answers a TURN, and none is open
+        C  MOVE 9
+        S  ERROR not-your-turn MOVE answers a TURN, and none is open
+        S  ZOMBIE ply=2 reason=out-of-turn
+        C  MOVE 10
+        S  PLAYED 2 seat=2 move=9 time=5 clock=20000,19995 points=0 total=0,0 reveal=4
+        S  PLAYED 3 seat=1 move=6 time=0 clock=20000,19995 points=0 total=0,0
+        S  PLAYED 4 seat=2 move=9 time=5 clock=20000,19990 points=0 total=0,0
+        S  OVER g1 total=0,0 end=complete nonce=... sequence=4144
+    """)
+    assert "ZOMBIE" not in stage.game("good")
+    assert faults(stage) == (FaultRecord(1, 2, "out-of-turn", b"MOVE 9"),)
+
+
+def test_ten_moves_out_of_turn_are_dropped_and_forgiven() -> None:
+    stage = seated("hasty", "good")
+    stage.say("hasty", "MOVE 7", *["MOVE 8"] * 10)
+    stage.say("good", "MOVE 9")
+    stage.say("hasty", "MOVE 8")
+    stage.say("good", "MOVE 9")
+    assert faults(stage) == ()
+    assert [ply.move for ply in stage.records["g1"].plies] == ["7", "9", "8", "9"]
