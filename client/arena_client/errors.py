@@ -5,6 +5,9 @@ It must not know: sockets, event loops, or which shell is running.
 
 from __future__ import annotations
 
+#: What to look at where a connection ends before the server's first word.
+SILENT = "nothing was said there: is it an arena server, and TLS the same on both sides?"
+
 
 class ClientError(Exception):
     """The visit is over and trying again would not help; the text says why and what to do next.

@@ -10,14 +10,14 @@ It must not know: sockets, event loops, threads, time, or any particular game.
 from __future__ import annotations
 
 import logging
-import operator
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, SupportsIndex
+from typing import Any, Literal
 
+from arena_client.answers import Moment, check_hello, is_dealt, moment, move_of, shown
 from arena_client.bot import Bot, result_of
-from arena_client.errors import ClientError
+from arena_client.errors import SILENT, ClientError
 from arena_client.view import GameView
 from arena_protocol import messages as wire
 from arena_protocol.errors import ErrorCode, LocalProtocolError, ProtocolError
@@ -27,16 +27,10 @@ from arena_protocol.session import LOGGED_IN, ClientSession, State
 
 AGENT = "arena-client"
 
-#: What to look at where a connection ends before the server's first word.
-SILENT = "nothing was said there: is it an arena server, and TLS the same on both sides?"
-
 logger = logging.getLogger("arena_client")
 
 #: ERRORs before WELCOME that pass by themselves: another try may succeed.
 PASSING = frozenset({ErrorCode.FULL, ErrorCode.RATE})
-
-#: What an answer of the bot is an answer to: the game, its start and the moves played.
-Moment = tuple[str, str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +61,7 @@ class Player:
         self.refusal: str | None = None
         self.retry_after = 0
         self._hello = wire.Hello(wire.VERSION, name, tuple(bot.games), token, agent=agent)
-        _check_hello(self._hello)
+        check_hello(self._hello)
         self._resume: str | None = None
         self._resuming = False
         self._known = False
@@ -137,7 +131,7 @@ class Player:
                 return
             if isinstance(line, Overlong):
                 raise ClientError(
-                    f"the server sent a line of more than {SERVER_LINE_LIMIT} bytes: {_shown(line.head)}"
+                    f"the server sent a line of more than {SERVER_LINE_LIMIT} bytes: {shown(line.head)}"
                 )
             self._receive(line)
         self._answer_game()
@@ -156,7 +150,7 @@ class Player:
         if job.kind == "new_game":
             self._prepared = job.view.game_id
         elif job.kind == "choose":
-            self._answer = _moment(job.view), _move(value)
+            self._answer = moment(job.view), move_of(value)
         self._answer_game()
 
     def _due(self) -> Job | None:
@@ -168,14 +162,14 @@ class Player:
         if view is None or view.over is not None or self.farewell is not None:
             return None
         if self._prepared != view.game_id:
-            return Job("new_game", view, lambda: self.bot.new_game(view)) if _dealt(view) else None
+            return Job("new_game", view, lambda: self.bot.new_game(view)) if is_dealt(view) else None
         if view.my_turn and not self._answers(view):
             return Job("choose", view, lambda: self.bot.choose(view))
         return None
 
     def _answers(self, view: GameView) -> bool:
         """Whether the bot has already been asked for its move at this very moment of the game."""
-        return self._answer is not None and self._answer[0] == _moment(view)
+        return self._answer is not None and self._answer[0] == moment(view)
 
     def _answer_game(self) -> None:
         """Send READY or MOVE if the server waits for it and the bot has given it.
@@ -187,7 +181,7 @@ class Player:
         if view is None or view.over is not None or self.farewell is not None:
             return
         awaited = not view.started and view.zombie is None and not self._said_ready
-        if awaited and self._prepared == view.game_id and _dealt(view):
+        if awaited and self._prepared == view.game_id and is_dealt(view):
             self._said_ready = True
             self._send(wire.Ready(view.game_id))
         if self._answer is not None and view.my_turn and not self._said_move and self._answers(view):
@@ -209,7 +203,7 @@ class Player:
             message = self._session.receive(line)
         except ProtocolError as error:
             hint = "; is it an arena server?" * (self._session.state is State.OPENED)
-            raise ClientError(f"the server broke the protocol: {error.text}: {_shown(line)}{hint}") from error
+            raise ClientError(f"the server broke the protocol: {error.text}: {shown(line)}{hint}") from error
         if message is None:
             return
         handler = _HANDLERS.get(type(message))
@@ -299,39 +293,3 @@ _HANDLERS: dict[type, Callable[[Player, Any], None]] = {
     wire.Bye: Player._on_bye,
     wire.Error: Player._on_error,
 }
-
-
-def _dealt(view: GameView) -> bool:
-    """Whether all that comes before READY has come."""
-    return bool(view.state) and (bool(view.shown) or not view.hides)
-
-
-def _moment(view: GameView) -> Moment:
-    return view.game_id, view.state, view.moves
-
-
-def _move(value: object) -> wire.Move:
-    """Make the bot's answer a MOVE; any integer type will do, numpy's too."""
-    text = value if isinstance(value, str) else _number(value)
-    try:
-        wire.encode(wire.Move(text))
-    except LocalProtocolError as error:
-        raise ClientError(f"choose() returned {value!r}, which cannot be sent as a move: {error}") from error
-    return wire.Move(text)
-
-
-def _number(value: object) -> str:
-    if isinstance(value, SupportsIndex):
-        return str(operator.index(value))
-    raise ClientError(f"choose() must return a move as an int or a str, not {value!r}")
-
-
-def _check_hello(hello: wire.Hello) -> None:
-    try:
-        wire.encode(hello)
-    except LocalProtocolError as error:
-        raise ClientError(f"the server could not read this log-in: {error}") from error
-
-
-def _shown(line: bytes) -> str:
-    return repr(line[:80])[1:]

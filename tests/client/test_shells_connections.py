@@ -12,8 +12,8 @@ import re
 import pytest
 
 from arena_client import ClientError
+from arena_client.errors import SILENT
 from arena_client.patience import Patience
-from arena_client.player import SILENT
 
 from .conftest import Driver
 from .fake_server import (

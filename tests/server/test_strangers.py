@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from arena_client.player import SILENT
+from arena_client.errors import SILENT
 from arena_client.veil import Veil
 from arena_server.cli import watch
 from arena_server.cli.watching import Spectator

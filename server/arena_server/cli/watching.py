@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from typing import Any
 
-from arena_client.errors import ClientError
-from arena_client.player import SILENT
+from arena_client.errors import SILENT, ClientError
 from arena_client.view import GameView
 from arena_protocol import messages as wire
 from arena_protocol.errors import LocalProtocolError, ProtocolError
