@@ -11,16 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from sqlalchemy import delete, func, insert, select, text
 from sqlalchemy.orm import Session
 
-from arena_protocol.record import FaultRecord, GameRecord
+from arena_protocol.record import GameRecord
 from arena_server.core.ids import number_of
 from arena_server.core.journal import Entry, Live
 from arena_server.core.plan import ContestPlan
@@ -33,7 +32,8 @@ from arena_server.store.payload import pack
 from arena_server.store.pen import Pen
 from arena_server.store.postgres import LAYOUT_QUERY, MARK, check_comment
 from arena_server.store.probe import APPLICATION_ID, LAYOUT
-from arena_server.store.sameness import check_same, plain_plan
+from arena_server.store.rows import contest_row, fault_row, game_row, now
+from arena_server.store.sameness import check_same
 from arena_server.store.takeup import Unfinished, begun, find, load
 from arena_server.store.url import Database
 from arena_server.store.writer import Opening
@@ -164,22 +164,7 @@ class Book:
         return Session(self._connection)
 
     def _begin(self, session: Session, opening: Opening, plan: ContestPlan) -> None:
-        contest = tables.Contest(
-            name=plan.name,
-            game=plan.game,
-            options=dict(opening.options),
-            format=plan.format,
-            games_per_pair=plan.games_per_pair,
-            games=opening.games,
-            scoring=plan.scoring,
-            seed=str(plan.seed),
-            clock_ms=plan.clock_ms,
-            increment_ms=plan.increment_ms,
-            margin_ms=plan.margin_ms,
-            software=plan.software,
-            plan=plain_plan(plan, opening.names),
-            started_at=_now(),
-        )
+        contest = contest_row(opening, plan)
         session.add(contest)
         session.flush()
         self._contest = contest.id
@@ -203,7 +188,7 @@ class Book:
         """Mark the contest as over; of one that is finished nothing has to be taken up any more."""
         with self._session() as session:
             contest = session.get_one(tables.Contest, self._contest)
-            contest.status, contest.ended_at, contest.head = status, _now(), self._chain
+            contest.status, contest.ended_at, contest.head = status, now(), self._chain
             session.flush()
         if status == tables.FINISHED:
             self._live = Live()
@@ -243,29 +228,12 @@ class Book:
 
     def _add_result(self, game_id: str, record: GameRecord, data: bytes) -> None:
         self._place, self._chain = self._place + 1, extend(self._chain, data)
-        game = {
-            "contest_id": self._contest,
-            "game_id": game_id,
-            "names": list(record.names),
-            "totals": list(record.totals),
-            "end": record.end,
-            "plies": len(record.plies),
-            "stored_at": _now(),
-            "record": data,
-            "place": self._place,
-            "chain": self._chain,
-        }
+        game = game_row(self._contest, game_id, record, data, (self._place, self._chain))
         (key,) = self._connection.execute(insert(tables.Game).returning(tables.Game.id), game).one()
         if record.faults:
-            self._connection.execute(
-                insert(tables.Fault), [self._fault(key, record, each) for each in record.faults]
-            )
+            faults = [fault_row(key, record.names, self._bots, each) for each in record.faults]
+            self._connection.execute(insert(tables.Fault), faults)
         self.unsettled += 1
-
-    def _fault(self, game: int, record: GameRecord, fault: FaultRecord) -> dict[str, Any]:
-        bot = self._bots[record.names[fault.seat - 1]] if fault.seat else None
-        fields = {"seat": fault.seat, "ply": fault.ply, "kind": str(fault.kind), "line": fault.line}
-        return {"game_pk": game, "bot_id": bot, **fields}
 
     # -- tidiness
 
@@ -313,7 +281,3 @@ class Book:
         self.unsettled = 0
         if self._log is not None:
             self._log.fold(self._lock)
-
-
-def _now() -> datetime:
-    return datetime.now(UTC).replace(tzinfo=None)
