@@ -35,10 +35,11 @@ from arena_server.core.events import Stop, Stored, Tick
 from arena_server.core.journal import Entry, JournalError
 from arena_server.core.plan import ContestPlan, Entrant
 from arena_server.descriptors import connection_cap, raise_descriptor_limit
-from arena_server.errors import ArenaError, StoreError
+from arena_server.errors import ArenaError
 from arena_server.host import Host
 from arena_server.inbox import Inbox
 from arena_server.logs import Log
+from arena_server.store.probe import damaged
 from arena_server.store.url import Database
 from arena_server.store.writer import Opening, Writer
 from arena_server.watcher import Watcher
@@ -149,7 +150,7 @@ class Service:
         try:
             contest = Contest(plan, self._setup.entrants, secrets.token_hex, time.monotonic_ns(), past)
         except JournalError as error:
-            raise StoreError(f"{self._setup.database}: {error}") from error
+            raise damaged(self._setup.database, str(error)) from error
         self._writer.enter(plan)
         return contest
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -14,13 +15,14 @@ from arena_server.core.journal import Entry
 from arena_server.errors import StoreError
 from arena_server.store.engine import open_engine
 from arena_server.store.glance import COLUMNS, JOURNAL_ROWS, glance
+from arena_server.store.payload import pack
 from arena_server.store.probe import probe
 from arena_server.store.tables import Base
 from arena_server.store.url import Database
 from arena_server.store.writer import Opening
 
 from .postgres import Cluster
-from .programs import arena, contest
+from .programs import Server, arena, contest
 from .records import Kept, game, opening
 
 ENTRY: Entry = (1, "offer", 0)
@@ -185,3 +187,23 @@ def test_the_command_says_so_before_it_listens(tmp_path: Path) -> None:
         "arena: arena.db: the database is damaged (no such table: games); "
         "restore it or choose another --database"
     )
+
+
+@pytest.mark.slow
+def test_what_a_glance_cannot_see_is_one_line_all_the_same(tmp_path: Path) -> None:
+    """A row of the right digest that no contest has written: it has to be played to be found."""
+    text = contest("a", "b")
+    with Server(text, tmp_path) as server, socket.create_connection(("127.0.0.1", server.port)) as bot:
+        bot.sendall(b"HELLO 1 a\n")
+        with bot.makefile("rb") as lines:
+            while not lines.readline().startswith(b"WELCOME"):
+                pass
+        server.process.kill()
+    statement = "INSERT INTO journal (contest_id, payload) VALUES (1, :row)"
+    change(server.database, statement, row=pack([(1, "no such entry")]))
+    with Server(text, tmp_path) as again:
+        outcome = again.end()
+    last = outcome.err.splitlines()[-1]
+    assert outcome.code == 1
+    assert last.startswith(f"arena: {server.database}: the database is damaged (the journal of the contest ")
+    assert last.endswith("; restore it, or begin a new contest by --new")

@@ -217,7 +217,10 @@ def test_a_damaged_journal_is_refused_and_left_as_it_is(database: Database) -> N
         connection.execute(text("UPDATE journal SET payload = :junk"), {"junk": b"junk" * 20})
         connection.commit()
     told = refused(database, opening(new=False))
-    assert told == f"{database}: a row of the journal does not match its SHA-256 digest"
+    assert told == (
+        f"{database}: the database is damaged (a row of the journal does not match its SHA-256 digest); "
+        "restore it, or begin a new contest by --new"
+    )
     assert rows(database) == 1
 
 

@@ -20,9 +20,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from arena_server.core.plan import ContestPlan
-from arena_server.errors import StoreError
 from arena_server.store.claim import check_unclaimed
-from arena_server.store.probe import BUSY_TIMEOUT_S, told
+from arena_server.store.probe import BUSY_TIMEOUT_S, damaged, told
 from arena_server.store.sameness import Begun, check_same
 from arena_server.store.seal import opened
 from arena_server.store.url import Database
@@ -120,7 +119,7 @@ class _Asked:
         except (TypeError, ValueError):
             plan = None
         if not isinstance(plan, dict):
-            raise self._damaged(f"contest {row[0]}: its plan or its seed cannot be read")
+            raise damaged(self._database, f"contest {row[0]}: its plan or its seed cannot be read")
         return Begun(row[0], name, row[1], plan)
 
     def check_journal(self, number: int) -> None:
@@ -130,9 +129,4 @@ class _Asked:
             try:
                 opened(bytes(payload))
             except (TypeError, ValueError) as error:
-                raise self._damaged(str(error)) from None
-
-    def _damaged(self, what: str) -> StoreError:
-        return StoreError(
-            f"{self._database}: the database is damaged ({what}); restore it, or begin a new contest by --new"
-        )
+                raise damaged(self._database, str(error)) from None

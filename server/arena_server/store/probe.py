@@ -104,6 +104,13 @@ def told(path: Path) -> Iterator[None]:
         raise StoreError(describe(path, error)) from None
 
 
+def damaged(database: Database, what: str) -> StoreError:
+    """For a contest whose rows are there, but say what nobody wrote."""
+    return StoreError(
+        f"{database}: the database is damaged ({what}); restore it, or begin a new contest by --new"
+    )
+
+
 def describe(database: Database, error: BaseException) -> str:
     """One line for an error of the driver, with the next step where there is one."""
     if not isinstance(database, Path):

@@ -25,7 +25,7 @@ from arena_protocol.record import GameRecord, encode
 from arena_server.core.journal import Entry
 from arena_server.core.plan import ContestPlan
 from arena_server.errors import StoreError
-from arena_server.store.probe import describe
+from arena_server.store.probe import damaged, describe
 from arena_server.store.url import Database
 
 if TYPE_CHECKING:
@@ -182,8 +182,12 @@ class Writer:
         self._over = True
         # SQLAlchemy wraps what the driver said; the driver says it more plainly.
         cause: BaseException = getattr(error, "orig", None) or error
-        told = error if isinstance(error, StoreError) else StoreError(describe(self._database, cause))
-        self._failed(told)
+        if isinstance(error, StoreError):
+            self._failed(error)
+        elif isinstance(cause, ValueError):  # what was read is no JSON, no text, not its digest's
+            self._failed(damaged(self._database, str(cause)))
+        else:
+            self._failed(StoreError(describe(self._database, cause)))
 
     # -- on the thread
 
