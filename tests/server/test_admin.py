@@ -322,7 +322,7 @@ class TestRefusals:
         with socket.create_server(("127.0.0.1", 0)) as other:
             port = str(other.getsockname()[1])
             outcome = arena("serve", "c.toml", "--port", "0", "--admin-port", port, cwd=tmp_path)
-        assert (outcome.code, outcome.out) == (2, "")
+        assert (outcome.code, outcome.out) == (1, "")
         assert outcome.line == (
             f"arena: cannot listen on 127.0.0.1:{port}: the port is in use; "
             "choose another by --admin-port (0 picks one)"

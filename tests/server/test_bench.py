@@ -58,7 +58,7 @@ def test_the_table_has_a_line_a_row() -> None:
 
 
 def test_a_server_that_fails_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ArenaError, match=r"^the measured server ended with status 1; see above$"):
+    with pytest.raises(ArenaError, match=r"^the measured server ended with status 2; see above$"):
         bench_referee._run("referee", games=0, seconds=0.1)
 
 
