@@ -16,6 +16,8 @@ from arena_engines.xo.scale import WINS
 
 #: The level thresholds of the paper, in halves: 3.5 3.5 3.5 3.5 4 4 5.
 THRESHOLDS = (7, 7, 7, 7, 8, 8, 10)
+#: With these an analysis has some thousand nodes; lower ones can have any number.
+NODE_LIMIT = 300_000
 
 
 class Vector(NamedTuple):
