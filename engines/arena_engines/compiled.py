@@ -35,7 +35,9 @@ R = TypeVar("R")
 #: Compiled code is kept under this name in the user's cache folder.
 FOLDER = "insertion-arena"
 #: What every function is compiled with; part of the digest. `nogil`: a search runs beside an event loop.
-FLAGS = {"nogil": True}
+#: `_nrt`, numba's name for its own memory management: kernels make no arrays, so nobody need count references
+#: to those that they are given; that took a quarter of the time of kernels that pass many on.
+FLAGS = {"nogil": True, "_nrt": False}
 
 _one_thread = threading.RLock()
 _outlined: set[Callable[..., Any]] = set()

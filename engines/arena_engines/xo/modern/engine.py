@@ -6,21 +6,28 @@ It must not know: how moves are searched for, the wire.
 from __future__ import annotations
 
 from functools import cached_property
+from time import perf_counter
 from typing import ClassVar
 
 from arena_engines.engine import Parameter
 from arena_engines.table import Table, TableEngine
-from arena_engines.xo.cells import cell_names, sides_of
-from arena_engines.xo.modern.player import MAX_DEPTH, Limits, Thinker, run
+from arena_engines.xo.cells import Sides, cell_names, sides_of
+from arena_engines.xo.foretold import minds
+from arena_engines.xo.foretold.foresight import Advice, Foresight, Story
+from arena_engines.xo.modern.player import MAX_DEPTH, Limits, Thinker, Thought, run
 from arena_engines.xo.modern.timing import budget
 from arena_protocol.games.xo import Xo
 
 #: Milliseconds a move where nobody keeps a clock.
 UNCLOCKED = 1000
+#: With less time than this for a move, in seconds, nothing is foretold.
+LEAST_PLANNED = 0.1
 
 
 class ModernXo(TableEngine):
     """The strongest player of XO; it uses its clock, at most `time` ms a move.
+
+    By the clock it also plans against opponents whose moves can be foretold, unless `foresight` is 0.
 
     With `nodes` or `depth` it looks at no clock: the same position is always answered by the same move.
     """
@@ -31,30 +38,63 @@ class ModernXo(TableEngine):
         Parameter("time", None, 1, 3_600_000),
         Parameter("nodes", None, 1, 10**12),
         Parameter("depth", None, 1, MAX_DEPTH),
+        Parameter("foresight", None, 0, 1),
     )
 
     def warm_up(self) -> None:
-        """Compile or load the kernel."""
+        """Compile or load the kernels."""
         run()
+        minds.warm_up()
 
     @cached_property
     def _thinkers(self) -> dict[int, Thinker]:
         """One thinker a board size, made when it is needed."""
         return {}
 
+    @cached_property
+    def _foresights(self) -> dict[int, Foresight]:
+        """What is foretold, a board size."""
+        return {}
+
     def choose(self, table: Table) -> str:
         """Return the name of the cell to mark."""
+        began = perf_counter()
         assert isinstance(table.rules, Xo), "the registry gives this engine XO only"
         size = table.rules.size
         sides = sides_of(size, table.position)
         if size not in self._thinkers:
             self._thinkers[size] = Thinker(size)
+        limits = self._limits(table, size * size - len(sides.x) - len(sides.o))
+        advice = self._foretold(size, sides, table.moves, limits, began)
+        if advice and advice.safe:
+            return cell_names(size)[advice.cell]
+        thought = self._think(size, sides, limits.after(perf_counter() - began))
+        return cell_names(size)[advice.cell if advice and thought.lost else thought.cell]
+
+    def _foretold(
+        self, size: int, sides: Sides, moves: tuple[str, ...], limits: Limits, began: float
+    ) -> Advice | None:
+        """The move of a plan against an opponent that is known; None without a clock to plan by."""
+        seconds = limits.seconds
+        if seconds is None or seconds < LEAST_PLANNED or not moves or self.values["foresight"] == 0:
+            return None
+        if size not in self._foresights:
+            self._foresights[size] = Foresight(self._thinkers[size])
+        names = cell_names(size)
+        story = story_of(sides, [names.index(move) for move in moves])
+
+        def in_time(part: float) -> bool:
+            return perf_counter() - began < part * seconds
+
+        return self._foresights[size].advice(story, in_time)
+
+    def _think(self, size: int, sides: Sides, limits: Limits) -> Thought:
+        """What a search comes to."""
         thinker = self._thinkers[size]
         thinker.set_up(sides.x, sides.o)
         if self.values["nodes"] or self.values["depth"]:
             thinker.forget()
-        limits = self._limits(table, size * size - len(sides.x) - len(sides.o))
-        return cell_names(size)[thinker.think(sides.to_move, limits).cell]
+        return thinker.think(sides.to_move, limits)
 
     def _limits(self, table: Table, empty: int) -> Limits:
         nodes, depth, most = (self._number(name) for name in ("nodes", "depth", "time"))
@@ -68,3 +108,11 @@ class ModernXo(TableEngine):
     def _number(self, name: str) -> int | None:
         value = self.values[name]
         return None if value is None else int(value)
+
+
+def story_of(sides: Sides, moves: list[int]) -> Story:
+    """The game that these moves led to the marks of both sides in."""
+    made = set(moves)
+    return Story(
+        [cell for cell in sides.x if cell not in made], [cell for cell in sides.o if cell not in made], moves
+    )

@@ -16,7 +16,7 @@ from arena_engines.compiled import compiled
 from arena_engines.xo.modern import board as boards
 from arena_engines.xo.modern import kernel, memory, patterns
 from arena_engines.xo.modern.fours import PLIES
-from arena_engines.xo.modern.values import MATE, WON
+from arena_engines.xo.modern.values import MATE, WON, worth
 
 #: Entries of the table of positions: 16 MiB.
 TABLE = 1 << 20
@@ -51,6 +51,11 @@ class Limits(NamedTuple):
     nodes: int | None = None
     depth: int | None = None
 
+    def after(self, used: float) -> Limits:
+        """What is left of these limits when so many seconds are gone."""
+        seconds, enough = (None if limit is None else max(0.0, limit - used) for limit in self[:2])
+        return self._replace(seconds=seconds, enough=enough)
+
 
 class Thought(NamedTuple):
     """What a search came to: the move, its value, the depth that was finished, the nodes."""
@@ -64,6 +69,11 @@ class Thought(NamedTuple):
     def decided(self) -> bool:
         """Whether the search has seen the end of the game."""
         return abs(self.value) > MATE
+
+    @property
+    def lost(self) -> bool:
+        """Whether the search has seen that the other side can win."""
+        return self.value < -MATE
 
 
 class Thinker:
@@ -182,7 +192,7 @@ class Thinker:
         self._control[memory.STOP] = 1
 
     def _think(self, side: int, limits: Limits, began: float) -> Thought:
-        self._control[memory.BEST] = self._liveliest()
+        self._control[memory.BEST] = self.lively()[0]
         found = self.win_by_fours(side)
         if found:
             return found
@@ -217,9 +227,17 @@ class Thinker:
                 return value
         return self._run(kernel.SEARCH, side, depth)
 
-    def _liveliest(self) -> int:
-        """The empty cell of the highest interest to both sides: a move for when there is no time at all."""
+    def lively(self) -> list[int]:
+        """The empty cells, those of the highest interest to both sides first."""
         shapes = self.board[boards.CELL : boards.CELL + 2]
         interest = self.cells[shapes, patterns.INTEREST].sum(axis=0)
-        interest[self.board[boards.MARK] != patterns.EMPTY] = -1
-        return int(interest.argmax())
+        empty = (self.board[boards.MARK] == patterns.EMPTY).nonzero()[0]
+        return [int(cell) for cell in empty[(-interest[empty]).argsort(kind="stable")]]
+
+    def makes_five(self, cell: int, side: int) -> bool:
+        """Whether a mark of the side on this empty cell wins."""
+        return boards.rank_of(self._world, cell, side) == patterns.WINS_NOW
+
+    def worth(self, side: int) -> int:
+        """The static value of the position for this side, to move."""
+        return worth(self._world, side)

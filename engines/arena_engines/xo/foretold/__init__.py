@@ -1,0 +1,1 @@
+"""Opponents whose every move can be foretold, and how they are beaten."""

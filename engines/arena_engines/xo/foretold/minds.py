@@ -1,0 +1,67 @@
+"""Who an opponent may be: programs that always answer a position by the same move.
+
+They are the program of 1970 with the thresholds of the paper, and with others: longer and shorter, and lower.
+It must not know: who the opponent is, plans, time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Protocol
+
+from arena_engines.xo.program1970 import MAX_LEVELS
+from arena_engines.xo.swift.player import Swift1970, run
+
+#: The thresholds of a mind are at most so many levels of 3, then of 3.5, then of 4, and the 5 that ends them.
+MOST_LEVELS = (8, 9, 3)
+
+
+def warm_up() -> None:
+    """Compile what the minds think with, or load it from the disk. Raises EngineError without numba."""
+    run()
+
+
+class Mind(Protocol):
+    """A program that answers every position always by the same move."""
+
+    def reply(self, x: Sequence[int], o: Sequence[int], side: int, patience: int) -> int | None:
+        """The cell that it marks for `side`, to move, or None if so many positions do not tell.
+
+        The board has two marks at least and is not full.
+        """
+        ...
+
+
+def budgets() -> list[tuple[int, ...]]:
+    """The thresholds of the minds, in halves, the paper's first and those most like them next."""
+    levels = [
+        each for each in product(*(range(most + 1) for most in MOST_LEVELS)) if 0 < sum(each) < MAX_LEVELS
+    ]
+    levels.sort(key=lambda each: (each[0], abs(each[1] - 4) + abs(each[2] - 2)))
+    return [(6,) * low + (7,) * middle + (8,) * high + (10,) for low, middle, high in levels]
+
+
+class Mind1970:
+    """The program of 1970 with these thresholds; its arrays are made when it is asked for the first time."""
+
+    def __init__(self, size: int, thresholds: tuple[int, ...]) -> None:
+        self._size = size
+        self._thresholds = thresholds
+        self._programs: dict[int, Swift1970] = {}
+
+    def _program(self, patience: int) -> Swift1970:
+        if patience not in self._programs:
+            self._programs[patience] = Swift1970(self._size, self._thresholds, patience)
+        return self._programs[patience]
+
+    def reply(self, x: Sequence[int], o: Sequence[int], side: int, patience: int) -> int | None:
+        """The cell that it marks, as Swift1970 has it. Raises EngineError without numba."""
+        program = self._program(patience)
+        cell = program.reply(x, o, side)
+        return cell if program.nodes < patience else None
+
+
+def minds_of(size: int) -> list[Mind]:
+    """All minds for a board of size x size."""
+    return [Mind1970(size, thresholds) for thresholds in budgets()]

@@ -1,0 +1,110 @@
+"""A way to win against an opponent whose answers are known: a search with one side's moves only.
+
+A line of own moves, each with the answer that the mind gives, ends where a win by threats stands on the
+board: from there the opponent may play as it likes. Lines grow a move at a time; those whose positions are
+worth the most are kept, more of them at every new attempt, until the time is over. It must not know: who the
+mind is, the rules of the clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from arena_engines.xo.foretold.minds import Mind
+from arena_engines.xo.modern.player import Thinker
+
+#: Lines kept at a time, at the first attempt; so many times more at the next one.
+WIDTH = 6
+WIDER = 3
+#: Own moves tried in a position, and the longest line.
+CANDIDATES = 10
+LONGEST = 12
+#: An answer for which the mind looks at more positions than this is not waited for.
+PATIENCE = 50_000
+#: The effort to find a win at the end of a line.
+FOURS_NODES = 200
+THREATS, THREAT_NODES = 12, 400
+
+
+class Step(NamedTuple):
+    """An own move and the answer that is foretold."""
+
+    cell: int
+    answer: int
+
+
+class Line(NamedTuple):
+    """Steps from the position at hand, the marks they lead to, and what these are worth."""
+
+    steps: tuple[Step, ...]
+    marks: tuple[tuple[int, ...], tuple[int, ...]]
+    worth: int = 0
+
+
+class Planner:
+    """Plans for `side`, to move, against a mind."""
+
+    def __init__(self, thinker: Thinker, mind: Mind, side: int, in_time: Callable[[], bool]) -> None:
+        self._thinker = thinker
+        self._mind = mind
+        self._side = side
+        self._in_time = in_time
+
+    def plan(self, x: Sequence[int], o: Sequence[int]) -> tuple[Step, ...]:
+        """The steps after which a win by threats stands on the board; none if no way is found in time."""
+        width = WIDTH
+        while self._in_time():
+            steps = self._attempt(Line((), (tuple(x), tuple(o))), width)
+            if steps:
+                return steps
+            width *= WIDER
+        return ()
+
+    def _attempt(self, start: Line, width: int) -> tuple[Step, ...]:
+        """Go on with so many lines at a time."""
+        lines = [start]
+        for _ in range(LONGEST):
+            found: list[Line] = []
+            known = set()
+            for line in self._longer(lines, CANDIDATES if width == WIDTH else 2 * CANDIDATES):
+                if self._wins(line):
+                    return line.steps
+                position = tuple(map(frozenset, line.marks))
+                if position not in known:
+                    known.add(position)
+                    found.append(line._replace(worth=self._thinker.worth(self._side)))
+            lines = sorted(found, key=lambda line: -line.worth)[:width]
+        return ()
+
+    def _longer(self, lines: Sequence[Line], candidates: int) -> Iterator[Line]:
+        """Every line with one step more, as long as there is time."""
+        for line in lines:
+            self._thinker.set_up(*line.marks)
+            for cell in self._thinker.lively()[:candidates]:
+                if not self._in_time():
+                    return
+                longer = self._step(line, cell)
+                if longer:
+                    yield longer
+
+    def _step(self, line: Line, cell: int) -> Line | None:
+        """The line with this own move and its answer; None if the answer is unknown or ends the game."""
+        marks = [*map(list, line.marks)]
+        marks[self._side].append(cell)
+        if len(marks[0]) + len(marks[1]) >= self._thinker.size**2 - 1:
+            return None
+        answer = self._mind.reply(marks[0], marks[1], 1 - self._side, PATIENCE)
+        self._thinker.set_up(*marks)
+        if answer is None or self._thinker.makes_five(answer, 1 - self._side):
+            return None
+        marks[1 - self._side].append(answer)
+        return Line((*line.steps, Step(cell, answer)), (tuple(marks[0]), tuple(marks[1])))
+
+    def _wins(self, line: Line) -> bool:
+        """Whether a win by threats stands on the board; the thinker is left with the line's position."""
+        self._thinker.set_up(*line.marks)
+        return bool(
+            self._thinker.win_by_fours(self._side, nodes=FOURS_NODES)
+            or self._thinker.win_by_threats(self._side, THREATS, THREAT_NODES)
+        )
