@@ -112,6 +112,15 @@ def test_against_one_who_leaves_the_plan_nothing_of_it_is_played(thinker: Thinke
     assert foresight.advice(left, ticks(5000)) is None
 
 
+def test_a_plan_that_was_not_followed_is_dropped(thinker: Thinker) -> None:
+    foresight = Scripted(thinker, First())
+    story = game(First(), [99, 96, 93], [44], [17])
+    assert foresight.advice(story, ticks(5000)) is not None
+    elsewhere = game(First(), [99, 96, 93, 90], [44], [17])
+    assert foresight.advice(elsewhere, ticks(2)) is None, "there was no time for another plan"
+    assert foresight.advice(elsewhere, ticks(5000)) is not None
+
+
 def test_against_the_next_suspect_the_plan_is_another_one(thinker: Thinker) -> None:
     foresight = Scripted(thinker, First(), Turncoat())
     own = [99, 96, 93]

@@ -17,7 +17,7 @@ from arena_engines.xo.modern.player import Thinker
 #: An opponent is known when so many of its moves were foretold.
 KNOWN = 2
 #: Until so many were, a move that the opponent, if it were another, could punish by threats is not safe.
-TRUSTED = 6
+TRUSTED = 4
 #: The effort to see whether it could.
 PUNISHMENT_NODES = 20_000
 #: Where a win is on the board, no plan is needed: the effort to see it.
@@ -57,7 +57,19 @@ class Watched:
     def __init__(self, minds: Sequence[Mind], story: Story, side: int) -> None:
         self.suspects = Suspects(minds, story.x, story.o, 1 - side)
         self.start = (side, list(story.x), list(story.o))
-        self.plan: tuple[Step, ...] = ()
+        self._plan: tuple[Step, ...] = ()
+        self._planned = 0
+
+    def keep(self, plan: tuple[Step, ...], moves: int) -> None:
+        """Keep a plan for when so many moves are made."""
+        self._plan = plan
+        self._planned = moves
+
+    def rest(self, moves: Sequence[int]) -> tuple[Step, ...]:
+        """The rest of the plan if all moves since were those of it."""
+        made = list(moves[self._planned :])
+        planned = [cell for step in self._plan for cell in step]
+        return self._plan[len(made) // 2 :] if made == planned[: len(made)] else ()
 
     def is_of(self, story: Story, side: int) -> bool:
         """Whether this is the game that the story tells."""
@@ -84,10 +96,13 @@ class Foresight:
         suspect = game.suspects.likeliest
         if not all_asked or suspect is None or suspect.hits < KNOWN or self._is_plain(marks, side):
             return None
-        game.plan = self._steps(game, suspect.mind, marks, side, partial(in_time, PLANNING))
-        if not game.plan:
+        steps = game.rest(story.moves)
+        if not steps:
+            steps = Planner(self._thinker, suspect.mind, side, partial(in_time, PLANNING)).plan(*marks)
+            game.keep(steps, len(story.moves))
+        if not steps:
             return None
-        cell = game.plan[0].cell
+        cell = steps[0].cell
         return Advice(cell, suspect.hits >= TRUSTED or not self._is_punished(marks, side, cell))
 
     def _game(self, story: Story, side: int) -> Watched:
@@ -97,21 +112,6 @@ class Foresight:
             game = Watched(self._minds, story, side)
             self._games = [game, *self._games[: GAMES - 1]]
         return game
-
-    def _steps(
-        self,
-        game: Watched,
-        mind: Mind,
-        marks: tuple[list[int], list[int]],
-        side: int,
-        in_time: Callable[[], bool],
-    ) -> tuple[Step, ...]:
-        """The rest of the plan if all went as foretold, else a new one."""
-        taken = {*marks[0], *marks[1]}
-        rest = tuple(step for step in game.plan if not set(step) <= taken)
-        if rest and not any(taken.intersection(step) for step in rest):
-            return rest
-        return Planner(self._thinker, mind, side, in_time).plan(*marks)
 
     def _is_plain(self, marks: tuple[list[int], list[int]], side: int) -> bool:
         """Whether a win is on the board already."""

@@ -1,4 +1,4 @@
-"""Which mind the opponent of a game is: the one that would have made its moves.
+"""Which mind the opponent of a game is: the first one that would have made all of its moves.
 
 All are asked about every move; who was wrong once is out. It must not know: plans, how long a move may
 take, the game's texts.
@@ -71,8 +71,8 @@ class Suspects:
 
     @property
     def likeliest(self) -> Suspect | None:
-        """The first one of those that have foretold the most and nothing wrongly."""
-        return max(self._suspects, key=lambda suspect: suspect.hits, default=None)
+        """The first one that has foretold nothing wrongly; to foretell more at once makes nobody likelier."""
+        return self._suspects[0] if self._suspects else None
 
     def follows(self, moves: Sequence[int]) -> bool:
         """Whether these moves continue the game that is watched."""
