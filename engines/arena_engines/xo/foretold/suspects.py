@@ -1,7 +1,7 @@
-"""Which mind the opponent of a game is: the first one that would have made all of its moves.
+"""Which mind the opponent of a game is: the one that would have made its moves.
 
-All are asked about every move; who was wrong once is out. It must not know: plans, how long a move may
-take, the game's texts.
+All are asked about every move; who was wrong once is out. Who tells late has not told less, so the first
+one and the likeliest are given time. It must not know: plans, how long a move may take, the game's texts.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class Suspects:
 
     @property
     def likeliest(self) -> Suspect | None:
-        """The first one that has foretold nothing wrongly; to foretell more at once makes nobody likelier."""
-        return self._suspects[0] if self._suspects else None
+        """The first one of those that have foretold the most and nothing wrongly."""
+        return max(self._suspects, key=lambda suspect: suspect.hits, default=None)
 
     def follows(self, moves: Sequence[int]) -> bool:
         """Whether these moves continue the game that is watched."""
@@ -89,10 +89,15 @@ class Suspects:
             while suspect.asked < len(self._turns) and not suspect.out and in_time():
                 suspect.ask(self._turns[suspect.asked])
         self._dismiss()
-        while (likeliest := self.likeliest) and likeliest.unsure and in_time():
-            likeliest.ask_again()
-            self._dismiss()
+        self._ask_again(lambda: self._suspects[0] if self._suspects else None, in_time)
+        self._ask_again(lambda: self.likeliest, in_time)
         return all(suspect.asked == len(self._turns) for suspect in self._suspects)
+
+    def _ask_again(self, whom: Callable[[], Suspect | None], in_time: Callable[[], bool]) -> None:
+        """Ask until nothing is left that this one could not tell; when it was wrong, go on with the next."""
+        while (suspect := whom()) and suspect.unsure and in_time():
+            suspect.ask_again()
+            self._dismiss()
 
     def _dismiss(self) -> None:
         self._suspects = [suspect for suspect in self._suspects if not suspect.out]
