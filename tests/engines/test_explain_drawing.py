@@ -1,0 +1,165 @@
+"""Pictures of searches on paper: where each thing stands, and how SVG and text print it."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from itertools import pairwise
+
+import pytest
+
+from arena_engines.explain import api, to_svg, to_text
+from arena_engines.explain.layout import GAP, layout, room
+from arena_engines.explain.picture import Edge, Picture, Vertex
+
+# ---- places
+
+
+PICTURES = {
+    "example": lambda: api.example(),
+    "disc": lambda: api.whole("disc", {"m": 13}),
+    "coins": lambda: api.strategy("lastcoin", {}, seat=2, everything=True),
+    "hanoi": lambda: api.hanoi(5),
+    "tower": lambda: api.hanoi(8),
+    "long ways": lambda: api.strategy("disc", {}, seat=1, everything=True),
+    "integral": lambda: api.integral("x^2*sin(x)")[0],
+    "insertion": lambda: api.tree("insertion", {}, depth=1),
+}
+EVERY_PICTURE = pytest.mark.parametrize("make", PICTURES.values(), ids=PICTURES.keys())
+
+
+@EVERY_PICTURE
+def test_vertices_of_a_layer_stand_apart_and_edges_lead_down(make) -> None:
+    picture = make()
+    placed, wide = layout(picture), room(picture)
+    rows: dict[int, list[tuple[float, float]]] = {}
+    for key, (x, y) in placed.places.items():
+        rows.setdefault(y, []).append((x - wide[key] / 2, x + wide[key] / 2))
+    for row in rows.values():
+        assert all(right + GAP <= left + 1e-6 for (_, right), (left, _) in pairwise(sorted(row)))
+    for edge in picture.edges:
+        ys = [
+            placed.places[edge.source][1],
+            *(y for _, y in placed.bends.get(edge, ())),
+            placed.places[edge.target][1],
+        ]
+        assert ys == list(range(ys[0], ys[-1] + 1))
+        assert len(ys) >= 2
+    bends = [x for points in placed.bends.values() for x, _ in points]
+    assert min([x - wide[key] / 2 for key, (x, _) in placed.places.items()] + bends) == pytest.approx(0)
+
+
+def test_a_parent_stands_over_the_middle_of_its_subtree() -> None:
+    picture = api.whole("disc", {"m": 6})
+    places = layout(picture).places
+    for key, edges in picture.below.items():
+        if edges:
+            xs = [places[edge.target][0] for edge in edges]
+            assert min(xs) <= places[key][0] <= max(xs)
+
+
+def test_a_very_deep_tree_is_placed() -> None:
+    vertices = tuple(Vertex(str(number), "v") for number in range(3000))
+    chain = Picture("deep", vertices, tuple(Edge(str(number), str(number + 1)) for number in range(2999)))
+    assert layout(chain).places["2999"][1] == 2999
+
+
+# ---- SVG and text
+
+
+@EVERY_PICTURE
+def test_the_svg_is_well_formed_and_inside_its_frame(make) -> None:
+    picture = make()
+    root = ET.fromstring(to_svg(picture))
+    _, _, width, height = map(float, root.attrib["viewBox"].split())
+    texts = list(root.iter("{http://www.w3.org/2000/svg}text"))
+    assert all(
+        0 <= float(each.attrib["x"]) <= width and 0 <= float(each.attrib["y"]) <= height for each in texts
+    )
+    written = [each.text for each in texts]
+    assert written[0] == picture.title
+    for vertex in picture.vertices:
+        assert not vertex.text or vertex.text in written
+    lines = list(root.iter("{http://www.w3.org/2000/svg}polyline"))
+    assert len(lines) == len(picture.edges)
+    points = [point.split(",") for line in lines for point in line.attrib["points"].split()]
+    assert all(0 <= float(x) <= width and 0 <= float(y) <= height for x, y in points)
+
+
+@EVERY_PICTURE
+def test_the_arc_of_an_and_stays_with_its_vertex(make) -> None:
+    picture = make()
+    arcs = [
+        each.attrib["d"] for each in ET.fromstring(to_svg(picture)).iter("{http://www.w3.org/2000/svg}path")
+    ]
+    assert len(arcs) == len(picture.arcs)
+    for arc in arcs:
+        x1, y1, rx, ry, _, _, _, x2, y2 = map(float, re.findall(r"-?[\d.]+", arc))
+        assert rx == ry
+        assert 0 < x2 - x1 <= 2 * rx
+        assert abs(y2 - y1) <= rx
+
+
+def test_a_drawing_brings_its_paper() -> None:
+    """Dark words on a dark page cannot be read."""
+    first = next(ET.fromstring(to_svg(api.example())).iter("{http://www.w3.org/2000/svg}rect"))
+    assert first.attrib == {"width": "100%", "height": "100%", "fill": "#fff"}
+
+
+def test_signs_of_markup_are_escaped() -> None:
+    picture = Picture("a < b & c", (Vertex("r", "<b>", "&"),), ())
+    root = ET.fromstring(to_svg(picture))
+    texts = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts == ["a < b & c", "<b>", "&"]
+
+
+def test_the_seeds_example_as_text() -> None:
+    assert (
+        to_text(api.example())
+        == """\
+The example of seed 004
+alphabeta: 11 vertices built below the root, 6 evaluated
+△ W0 3
+├─ * ▽ W1 3
+│  ├─ * △ W2 3
+│  │  ├─ □ 2
+│  │  ├─ * □ 3
+│  │  └─ □ 1
+│  └─ △ W3 ≥4
+│     ├─ □ 4
+│     └─ x ▽ cut
+└─ ▽ W4 ≤3
+   ├─ △ W5 3
+   │  ├─ □ 3
+   │  └─ □ 1
+   ├─ x △ cut
+   └─ x △ cut
+"""
+    )
+
+
+def test_a_sign_is_no_part_of_a_move() -> None:
+    words = to_text(api.tree("tictactoe", {}, state="xo./.x./..o", depth=2)).split()
+    assert {"*", "x"} <= set(words)
+    assert not [word for word in words if word[-1] in "*x" and word[0] in "abc"]
+
+
+def test_a_shared_vertex_is_written_out_once() -> None:
+    text = to_text(api.strategy("lastcoin", {}, seat=2))
+    assert (
+        text
+        == """\
+lastcoin: seat 2 forces a win from 7/1
+8 problems, 1 of them elementary
+▭ 7/1 & all of
+├─ 1 ▭ 6/2
+│  └─ 2 ▭ 4/1 & all of
+│     ├─ 1 ▭ 3/2
+│     │  └─ 2 ▭ 1/1
+│     │     └─ 1 ▣ 0/2
+│     └─ 2 ▭ 2/2
+│        └─ 1 ▭ 1/1 ^
+└─ 2 ▭ 5/2
+   └─ 1 ▭ 4/1 ^
+"""
+    )
