@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 
 import pytest
 
 from arena_engines.registry import create
 from arena_engines.table import Table
 from arena_engines.xo.cells import Sides
-from arena_engines.xo.foretold.foresight import KNOWN, TRUSTED, Advice, Foresight, Story
+from arena_engines.xo.foretold.adviser import Adviser, Whistle
+from arena_engines.xo.foretold.foresight import KNOWN, TRUSTED, Advice, Foresight
 from arena_engines.xo.foretold.minds import Mind1970
 from arena_engines.xo.foretold.planner import Planner, Step
+from arena_engines.xo.foretold.watched import Story
 from arena_engines.xo.minimax import THRESHOLDS
-from arena_engines.xo.modern.engine import ModernXo, story_of
-from arena_engines.xo.modern.player import Limits, Thinker
+from arena_engines.xo.modern.engine import ModernXo, chosen, story_of
+from arena_engines.xo.modern.player import Limits, Thinker, Thought
 from arena_engines.xo.swift.player import Swift1970
-from arena_protocol.games.marks import Marks, board_of
 from arena_protocol.games.xo import Xo
 
-from .xo_minds import SIZE, First, Fours, Last, Turncoat, game, ticks
+from .xo_minds import SIZE, First, Fours, Last, Never, Turncoat, game, ticks
 from .xo_slow import five
 
 
@@ -44,21 +46,35 @@ def test_a_plan_leads_to_a_win_by_threats_if_all_goes_as_foretold(
     mind = Mind1970(SIZE, THRESHOLDS)
     start = ([*x, 33], [*o, 66])
     side = len(x) - len(o)
-    steps = Planner(thinker, mind, side, ticks(20_000)).plan(*start)
-    assert steps
+    steps = next(Planner(thinker, mind, side, ticks(20_000)).plans(*start))
     follow(mind, start, side, steps)
     thinker.set_up(*start)
     assert thinker.win_by_fours(side) or thinker.win_by_threats(side)
 
 
 def test_without_time_nothing_is_planned(thinker: Thinker) -> None:
-    assert Planner(thinker, First(), 0, ticks(0)).plan([44, 45], [54, 55]) == ()
-    assert Planner(thinker, First(), 0, ticks(1)).plan([44, 45], [54, 55]) == ()
+    assert not list(Planner(thinker, First(), 0, ticks(0)).plans([44, 45], [54, 55]))
+    assert not list(Planner(thinker, First(), 0, ticks(1)).plans([44, 45], [54, 55]))
+
+
+def test_every_plan_is_another_one_and_none_begins_as_one_that_was_refused(thinker: Thinker) -> None:
+    planner = Planner(thinker, First(), 0, ticks(3000))
+    plans = planner.plans([44, 55], [54, 7])
+    first = next(plans)
+    planner.refuse(first[:1])
+    others = [next(plans) for _ in range(5)]
+    assert all(steps[:1] != first[:1] for steps in others)
+    assert len({first, *others}) == 6
+
+
+def test_where_nothing_is_left_to_try_time_is_not_waited_for(thinker: Thinker) -> None:
+    planner = Planner(thinker, Never(), 0, ticks(10**9))
+    assert not list(planner.plans([44, 55], [54, 7]))
 
 
 def test_no_step_lets_the_mind_make_five(thinker: Thinker) -> None:
     x, o = [11, 77, 18, 4], [90, 91, 92, 93]
-    steps = Planner(thinker, Fours(), 0, ticks(5000)).plan(x, o)
+    steps = next(Planner(thinker, Fours(), 0, ticks(5000)).plans(x, o))
     assert steps[0].cell == 94
 
 
@@ -66,32 +82,24 @@ def test_on_a_board_that_is_nearly_full_there_is_no_plan(thinker: Thinker) -> No
     order = [cell for cell in range(SIZE * SIZE) if (cell // 10 + cell % 10 // 2) % 2]
     order += [cell for cell in range(SIZE * SIZE) if cell not in order]
     x, o = order[:50][:49], order[50:][:49]
-    assert Planner(thinker, First(), 0, ticks(5000)).plan(x, o) == ()
+    assert not list(Planner(thinker, First(), 0, ticks(5000)).plans(x, o))
 
 
-class Scripted(Foresight):
-    """A foresight with minds of the test's own."""
-
-    def __init__(self, thinker: Thinker, *minds: First) -> None:
-        super().__init__(thinker)
-        self._minds = list(minds)
-
-
-def test_nobody_is_known_by_one_move(thinker: Thinker) -> None:
-    foresight = Scripted(thinker, First())
+def test_nobody_is_known_by_one_move() -> None:
+    foresight = Foresight(SIZE, [First()])
     quiet = [99, 96, 93, 69, 66, 63]
     for moves in range(1, KNOWN + 1):
         story = game(First(), quiet[:moves], [44], [17])
         assert (foresight.advice(story, ticks(5000)) is None) == (moves < KNOWN)
 
 
-def test_who_moves_otherwise_is_not_planned_against(thinker: Thinker) -> None:
-    foresight = Scripted(thinker, Last())
+def test_who_moves_otherwise_is_not_planned_against() -> None:
+    foresight = Foresight(SIZE, [Last()])
     assert foresight.advice(game(First(), [99, 96, 93], [44], [17]), ticks(5000)) is None
 
 
 def test_a_plan_is_kept_to_while_all_goes_as_foretold(thinker: Thinker) -> None:
-    foresight = Scripted(thinker, First())
+    foresight = Foresight(SIZE, [First()])
     story = game(First(), [99, 96, 93], [44], [17])
     advice = foresight.advice(story, ticks(5000))
     assert advice is not None
@@ -103,8 +111,8 @@ def test_a_plan_is_kept_to_while_all_goes_as_foretold(thinker: Thinker) -> None:
     assert second is not None or thinker.win_by_threats(0)
 
 
-def test_against_one_who_leaves_the_plan_nothing_of_it_is_played(thinker: Thinker) -> None:
-    foresight = Scripted(thinker, First())
+def test_against_one_who_leaves_the_plan_nothing_of_it_is_played() -> None:
+    foresight = Foresight(SIZE, [First()])
     story = game(First(), [99, 96, 93], [44], [17])
     advice = foresight.advice(story, ticks(5000))
     assert advice is not None
@@ -112,8 +120,8 @@ def test_against_one_who_leaves_the_plan_nothing_of_it_is_played(thinker: Thinke
     assert foresight.advice(left, ticks(5000)) is None
 
 
-def test_a_plan_that_was_not_followed_is_dropped(thinker: Thinker) -> None:
-    foresight = Scripted(thinker, First())
+def test_a_plan_that_was_not_followed_is_dropped() -> None:
+    foresight = Foresight(SIZE, [First()])
     story = game(First(), [99, 96, 93], [44], [17])
     assert foresight.advice(story, ticks(5000)) is not None
     elsewhere = game(First(), [99, 96, 93, 90], [44], [17])
@@ -121,24 +129,32 @@ def test_a_plan_that_was_not_followed_is_dropped(thinker: Thinker) -> None:
     assert foresight.advice(elsewhere, ticks(5000)) is not None
 
 
-def test_against_the_next_suspect_the_plan_is_another_one(thinker: Thinker) -> None:
-    foresight = Scripted(thinker, First(), Turncoat())
+def test_while_those_who_may_be_the_opponent_do_not_agree_no_plan_is_safe() -> None:
+    foresight = Foresight(SIZE, [First(), Turncoat()])
     own = [99, 96, 93]
-    before = foresight.advice(game(Turncoat(), own, [44], [17]), ticks(5000))
-    assert before is not None
-    changed = game(Turncoat(), [*own, before.cell], [44], [17])
-    after = foresight.advice(changed, ticks(5000))
-    assert after is not None
-    assert after.cell not in {*changed.marks()[0], *changed.marks()[1]}
+    doubtful = foresight.advice(game(Turncoat(), own, [44], [17]), ticks(5000))
+    assert doubtful is not None
+    assert not doubtful.safe
+    decided = game(Turncoat(), [*own, 90], [44], [17])
+    advice = foresight.advice(decided, ticks(5000))
+    assert advice is not None
+    assert advice.cell not in {*decided.marks()[0], *decided.marks()[1]}
 
 
-def test_where_a_win_is_on_the_board_nothing_is_planned(thinker: Thinker) -> None:
-    foresight = Scripted(thinker, First())
-    assert foresight.advice(game(First(), [99, 45, 46], [44], [17]), ticks(5000)) is None
+def test_who_was_known_in_the_game_before_is_believed_in_sooner() -> None:
+    foresight = Foresight(SIZE, [Last(), Turncoat(), First()])
+    for own in ([99, 96, 93, 90], [98, 96, 93]):
+        advice = foresight.advice(game(First(), own, [44], [17]), ticks(5000))
+    assert advice is not None
+    assert advice.safe, "Turncoat, who was no less likely at first, has been wrong in the first game"
+    fresh = Foresight(SIZE, [Last(), Turncoat(), First()])
+    doubtful = fresh.advice(game(First(), [98, 96, 93], [44], [17]), ticks(5000))
+    assert doubtful is not None
+    assert not doubtful.safe
 
 
-def test_two_games_at_a_time_are_watched_apart(thinker: Thinker) -> None:
-    foresight = Scripted(thinker, First())
+def test_two_games_at_a_time_are_watched_apart() -> None:
+    foresight = Foresight(SIZE, [First()])
     here, there = (game(First(), own, [44], [17]) for own in ([99, 96, 93], [98, 96, 92]))
     assert foresight.advice(here, ticks(5000)) is not None
     assert foresight.advice(there, ticks(5000)) is not None
@@ -152,26 +168,24 @@ THREE = ([44, 41, 81], [62, 63, 64])
 
 
 @pytest.mark.parametrize(("own", "safe"), [([99, 96], False), ([99, 96, 93, 90, 87, 84, 21][:TRUSTED], True)])
-def test_what_could_be_punished_is_safe_only_against_who_is_trusted(
-    thinker: Thinker, own: list[int], safe: bool
-) -> None:
+def test_what_could_be_punished_is_safe_only_against_who_is_trusted(own: list[int], safe: bool) -> None:
     story = game(First(), own, *THREE)
-    advice = Scripted(thinker, First()).advice(story, ticks(9000))
+    advice = Foresight(SIZE, [First()]).advice(story, ticks(9000))
     assert advice is not None
     assert advice.safe == safe
 
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_the_program_of_1970_is_beaten_from_the_empty_board(thinker: Thinker, seat: int) -> None:
-    rival, foresight = Swift1970(SIZE), Foresight(thinker)
+    rival, foresight = Swift1970(SIZE), Foresight(SIZE)
     moves = [44, 55]
     while not five(SIZE, frozenset(moves[::2])) and not five(SIZE, frozenset(moves[1::2])):
         marks = (moves[::2], moves[1::2])
         side = len(moves) % 2
         if side == seat:
-            advice = foresight.advice(Story([], [], moves), ticks(40_000))
             thinker.set_up(*marks)
-            cell = advice.cell if advice else thinker.think(side, Limits(nodes=5000)).cell
+            thought = thinker.think(side, Limits(nodes=5000))
+            cell = chosen(thought, foresight.advice(Story([], [], moves), ticks(40_000)))
         else:
             cell = rival.reply(*marks, side)
         moves.append(cell)
@@ -189,7 +203,7 @@ def test_only_by_a_clock_and_unless_it_is_forbidden_is_anybody_foretold(spec: st
     for move in moves:
         position = rules.play(position, move).position
     player.choose(Table(rules=rules, position=position, moves=tuple(moves)))
-    assert bool(player._foresights) == (spec == "xo:time=200")
+    assert bool(player._advisers) == (spec == "xo:time=200")
 
 
 def test_a_story_begins_with_the_marks_that_nobody_made_in_it() -> None:
@@ -198,26 +212,79 @@ def test_a_story_begins_with_the_marks_that_nobody_made_in_it() -> None:
     assert story.marks() == ([1, 44, 50], [2, 55])
 
 
-class Advised(ModernXo):
-    """A player that is advised to mark j10."""
-
-    safe = False
-
-    def _foretold(self, *_: object) -> Advice:
-        return Advice(SIZE * SIZE - 1, self.safe)
+LOST, EVEN, WON = (Thought(7, value, 1, 1) for value in (-999_990, 0, 999_990))
 
 
 @pytest.mark.parametrize(
-    ("threats", "safe", "advised"), [(2, False, True), (1, False, False), (0, False, False), (0, True, True)]
+    ("thought", "safe", "advised"),
+    [(LOST, False, True), (LOST, True, True), (EVEN, False, False), (EVEN, True, True), (WON, True, False)],
 )
-def test_advice_that_is_not_safe_is_taken_where_all_else_is_lost(
-    threats: int, safe: bool, advised: bool
+def test_a_win_goes_before_advice_and_what_is_not_safe_is_for_the_lost(
+    thought: Thought, safe: bool, advised: bool
 ) -> None:
-    player = Advised({"time": None, "nodes": 500, "depth": None, "foresight": None})
-    player.safe = safe
-    bits = list(board_of(SIZE).cells.values())
-    x, o = [0, 19, 80, 46], [54, 55, 56, 57] if threats else [54, 9, 90, 57]
-    if threats == 1:
-        x[3] = 53
-    table = Table(rules=Xo(size=SIZE), position=Marks(sum(bits[c] for c in x), sum(bits[c] for c in o)))
-    assert (player.choose(table) == "j10") == advised
+    assert chosen(thought, Advice(99, safe)) == (99 if advised else thought.cell)
+    assert chosen(thought, None) == thought.cell
+
+
+class Oracle(Foresight):
+    """A foresight that knows what it will advise, and asks for the time before."""
+
+    def __init__(self, advice: Advice | None) -> None:
+        super().__init__(SIZE, [First()])
+        self._advice = advice
+
+    def advice(self, story: Story, in_time: Callable[[float], bool]) -> Advice | None:
+        return self._advice if in_time(1) else None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "advice", "ends"),
+    [
+        (3600, Advice(7, True), True),
+        (3600, Advice(7, False), False),
+        (3600, None, False),
+        (0, Advice(7, True), False),
+    ],
+)
+def test_only_safe_advice_ends_the_search_beside(seconds: float, advice: Advice | None, ends: bool) -> None:
+    stopped = threading.Event()
+    whistle = Whistle(stopped.set)
+    asked = Adviser(Oracle(advice)).ask(Story([44], [55], []), seconds, whistle)
+    assert asked.result() == (advice if seconds else None)
+    if ends:
+        assert stopped.wait(60)
+    assert whistle.blown() == stopped.is_set() == ends
+
+
+def test_a_whistle_stops_only_once() -> None:
+    stops: list[int] = []
+    whistle = Whistle(lambda: stops.append(1))
+    assert not whistle.blown()
+    whistle.blow()
+    whistle.blow()
+    assert whistle.blown()
+    assert stops == [1]
+
+
+def test_when_the_search_is_over_nothing_more_is_looked_for() -> None:
+    whistle = Whistle(bool)
+    whistle.blow()
+    assert Adviser(Oracle(Advice(7, True))).ask(Story([44], [55], []), 3600, whistle).result() is None
+
+
+class Broken(Foresight):
+    """A foresight with a fault in it."""
+
+    def advice(self, story: Story, in_time: Callable[[float], bool]) -> Advice | None:
+        raise ArithmeticError(story)
+
+
+def test_what_goes_wrong_beside_is_told_to_who_asks_for_the_advice() -> None:
+    asked = Adviser(Broken(SIZE, [First()])).ask(Story([44], [55], []), 3600, Whistle(bool))
+    with pytest.raises(ArithmeticError):
+        asked.result()
+
+
+def test_a_search_ends_when_it_is_over_whatever_else_is_allowed(thinker: Thinker) -> None:
+    thinker.set_up([44], [55])
+    assert thinker.think(0, Limits(seconds=3600, over=lambda: True)).depth == 1

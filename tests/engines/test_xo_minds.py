@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from arena_engines.xo.foretold.minds import Mind1970, budgets, minds_of
-from arena_engines.xo.foretold.planner import Planner
-from arena_engines.xo.foretold.suspects import Suspects
+from collections.abc import Sequence
+
+import pytest
+
+from arena_engines.xo.foretold.minds import Mind, Mind1970, budgets, minds_of
+from arena_engines.xo.foretold.suspects import PATIENCE, QUICK, RIGHT_BY_CHANCE, Suspect, Suspects, Turn
 from arena_engines.xo.minimax import THRESHOLDS
-from arena_engines.xo.modern.player import Thinker
 
 from .xo_minds import SIZE, First, Last, Never, Slow, ticks
 
 
-def told(suspects: Suspects) -> tuple[object, int, int] | None:
-    """The likeliest mind, its hits, and how many turns it is unsure of."""
+def told(suspects: Suspects) -> tuple[object, int, list[int]] | None:
+    """The likeliest mind, its hits, and how many turns it is unsure of, by the patience."""
     likeliest = suspects.likeliest
-    return likeliest and (likeliest.mind, likeliest.hits, len(likeliest.unsure))
+    return likeliest and (likeliest.mind, likeliest.hits, [len(turns) for turns in likeliest.unsure])
 
 
 def test_who_would_have_moved_otherwise_is_not_the_opponent() -> None:
     suspects = Suspects([First(), last := Last()], [], [], side=1)
     assert suspects.watch([44, 55, 45, 99, 46, 98], ticks(99)), "55 is an opening, the others are Last's"
-    assert told(suspects) == (last, 2, 0)
+    assert told(suspects) == (last, 2, [0, 0, 0, 0])
     suspects.watch([44, 55, 45, 99, 46, 98, 47, 7], ticks(99))
     assert told(suspects) is None
 
@@ -28,37 +30,88 @@ def test_who_would_have_moved_otherwise_is_not_the_opponent() -> None:
 def test_the_first_of_those_who_agree_is_the_likeliest() -> None:
     suspects = Suspects([first := First(), First()], [44, 45], [54, 55], side=0)
     assert suspects.watch([0, 99, 1, 98, 2], ticks(99))
-    assert told(suspects) == (first, 3, 0)
+    assert told(suspects) == (first, 3, [0, 0, 0, 0])
 
 
-def test_what_takes_long_to_tell_counts_neither_for_nor_against() -> None:
+def test_who_was_likelier_before_the_game_is_likelier_while_nothing_speaks_against_it() -> None:
+    suspects = Suspects([First(), heavy := First()], [44, 45], [54, 55], 0, [0.1, 0.9])
+    assert suspects.watch([0, 99, 1], ticks(99))
+    assert told(suspects) == (heavy, 2, [0, 0, 0, 0])
+
+
+def test_what_could_never_be_told_makes_it_the_less_likely_the_more_it_is() -> None:
     suspects = Suspects([never := Never()], [44], [55], side=0)
-    assert suspects.watch([7, 99, 9, 98], ticks(3))
-    assert told(suspects) == (never, 0, 1), "it was asked once more about one of the two"
-    assert Planner(Thinker(SIZE), never, 1, ticks(99)).plan([44], [55]) == ()
-    assert Mind1970(SIZE, (6, 6, 6, 6, 10)).reply([44, 45, 54], [34, 35, 64], 0, 2) is None
+    assert suspects.watch([7, 99, 9, 98], ticks(99))
+    assert told(suspects) == (never, 0, [0, 0, 0, 2]), "it was asked with all the patience there is"
+    assert suspects.likeliest is not None
+    assert suspects.likeliest.belief == RIGHT_BY_CHANCE**2
+    both = Suspects([Never(), first := First()], [44], [55], side=0)
+    assert both.watch([0, 99, 1, 98], ticks(99))
+    assert told(both) == (first, 2, [0, 0, 0, 0])
 
 
-def test_the_likeliest_is_asked_again_with_more_patience() -> None:
-    suspects = Suspects([never := Never(), Slow()], [44], [55], side=0)
-    assert suspects.watch([0, 99, 1, 98], ticks(4))
-    assert told(suspects) == (never, 0, 2), "nobody has foretold anything"
-    first = Suspects([Slow()], [44], [55], side=0)
-    assert first.watch([0, 99, 1, 98, 2], ticks(99))
-    assert told(first) is not None
+def test_with_too_little_patience_a_mind_does_not_tell() -> None:
+    mind = Mind1970(SIZE, (6, 6, 6, 6, 10))
+    assert mind.reply([44, 45, 54], [34, 35, 64], 0, 2) is None
+    assert mind.reply([44, 45, 54], [34, 35, 64], 0, 99_999) is not None
+
+
+class Counting(Never):
+    """A mind that never can tell, and counts with how much patience it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def reply(self, x: Sequence[int], o: Sequence[int], side: int, patience: int = 0) -> int | None:
+        self.asked.append(patience)
+        return None
+
+
+def test_who_could_not_tell_is_asked_with_ever_more_patience() -> None:
+    suspects = Suspects([mind := Counting()], [44], [55], side=0)
+    assert suspects.watch([0], ticks(99))
+    assert tuple(mind.asked) == PATIENCE
+    assert suspects.watch([0, 99, 1], ticks(99))
+    assert tuple(mind.asked) == 2 * PATIENCE, "what it could not tell with all patience it is not asked again"
+
+
+@pytest.mark.parametrize(("weights", "first"), [([0.5, 0.5], 0), ([0.1, 0.9], 1), ([0.9, 0.1], 0)])
+def test_answers_that_tell_the_most_for_their_price_are_asked_for_first(
+    weights: list[float], first: int
+) -> None:
+    minds = [Counting(), Counting()]
+    suspects = Suspects(minds, [44], [55], 0, weights)
+    suspects.watch([0], ticks(3))
+    assert [len(mind.asked) for mind in minds] == [2 - first, 1 + first]
+
+
+def test_who_takes_long_and_was_wrong_is_out_all_the_same() -> None:
+    right = Suspects([slow := Slow()], [44], [55], side=0)
+    assert right.watch([0, 99, 1, 98, 2], ticks(99))
+    assert told(right) == (slow, 3, [0, 0, 0, 0])
     wrong = Suspects([Slow()], [44], [55], side=0)
     assert wrong.watch([0, 99, 5, 98, 2], ticks(99))
     assert told(wrong) is None
+
+
+def test_a_suspect_with_nothing_left_to_tell_has_no_price() -> None:
+    suspect = Suspect(Slow(), 0, 0.5)
+    assert suspect.price == float("inf")
+    suspect.ask(Turn((44,), (55,), 0))
+    assert suspect.price == PATIENCE[1] / (0.5 * RIGHT_BY_CHANCE)
+    suspect.ask_again()
+    assert (suspect.price, suspect.belief, suspect.hits) == (float("inf"), 0.5, 1)
+    assert PATIENCE[0] == QUICK
 
 
 def test_who_there_was_no_time_to_ask_is_asked_the_next_time() -> None:
     suspects = Suspects([Last(), first := First()], [44], [55], side=0)
     moves = [0, 99, 1, 98]
     assert not suspects.watch(moves, ticks(2))
-    assert told(suspects) == (first, 1, 0)
+    assert told(suspects) == (first, 1, [0, 0, 0, 0])
     assert suspects.follows(moves)
     assert suspects.watch(moves, ticks(1))
-    assert told(suspects) == (first, 2, 0)
+    assert told(suspects) == (first, 2, [0, 0, 0, 0])
     assert not suspects.follows([0, 99, 2, 98])
 
 
@@ -70,4 +123,5 @@ def test_the_thresholds_of_the_minds_are_legal_and_the_papers_come_first() -> No
         assert 2 <= len(each) <= 12
         assert list(each) == sorted(each)
         assert each[-1] == 10
-    assert len(minds_of(SIZE)) == len(all_budgets)
+    minds: list[Mind] = minds_of(SIZE)
+    assert len(minds) == len(all_budgets)

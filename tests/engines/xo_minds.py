@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import count
 
-from arena_engines.xo.foretold.foresight import Story
 from arena_engines.xo.foretold.suspects import QUICK
+from arena_engines.xo.foretold.watched import Story
 
 SIZE = 10
 

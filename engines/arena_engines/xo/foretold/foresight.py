@@ -5,13 +5,16 @@ It must not know: alpha-beta, how long a move may take, the game's texts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import NamedTuple
 
+from arena_engines.xo.foretold.experience import Experience
 from arena_engines.xo.foretold.minds import Mind, minds_of
+from arena_engines.xo.foretold.panel import Panel
 from arena_engines.xo.foretold.planner import Planner, Step
-from arena_engines.xo.foretold.suspects import Suspects
+from arena_engines.xo.foretold.watched import Story, Watched
 from arena_engines.xo.modern.player import Thinker
 
 #: An opponent is known when so many of its moves were foretold.
@@ -20,11 +23,13 @@ KNOWN = 2
 TRUSTED = 4
 #: The effort to see whether it could.
 PUNISHMENT_NODES = 20_000
-#: Where a win is on the board, no plan is needed: the effort to see it.
-PLAIN_NODES = 5000
 #: These parts of the time for a move may be gone when a mind is asked whether it is the opponent, and while
 #: a plan is made.
-ASKING, PLANNING = 0.25, 0.5
+ASKING, PLANNING = 0.45, 0.9
+#: A plan is good if this part of those who may be the opponent would go along with it.
+AGREED = 0.75
+#: So many plans against one mind are put to the vote before one is made against another.
+PLANS = 6
 #: Games that are watched at a time.
 GAMES = 4
 
@@ -36,95 +41,82 @@ class Advice(NamedTuple):
     safe: bool
 
 
-class Story(NamedTuple):
-    """A game up to now, X and O each as the cells marked at its start; `moves` are the cells since."""
+class Plan(NamedTuple):
+    """Steps, and the part of those who may be the opponent that would go along with them."""
 
-    x: Sequence[int]
-    o: Sequence[int]
-    moves: Sequence[int]
-
-    def marks(self) -> tuple[list[int], list[int]]:
-        """The marks of both sides now."""
-        marks = (list(self.x), list(self.o))
-        for cell in self.moves:
-            marks[len(marks[0]) - len(marks[1])].append(cell)
-        return marks
-
-
-class Watched:
-    """One game, who the opponent may be, and what is planned."""
-
-    def __init__(self, minds: Sequence[Mind], story: Story, side: int) -> None:
-        self.suspects = Suspects(minds, story.x, story.o, 1 - side)
-        self.start = (side, list(story.x), list(story.o))
-        self._plan: tuple[Step, ...] = ()
-        self._planned = 0
-
-    def keep(self, plan: tuple[Step, ...], moves: int) -> None:
-        """Keep a plan for when so many moves are made."""
-        self._plan = plan
-        self._planned = moves
-
-    def rest(self, moves: Sequence[int]) -> tuple[Step, ...]:
-        """The rest of the plan if all moves since were those of it."""
-        made = list(moves[self._planned :])
-        planned = [cell for step in self._plan for cell in step]
-        return self._plan[len(made) // 2 :] if made == planned[: len(made)] else ()
-
-    def is_of(self, story: Story, side: int) -> bool:
-        """Whether this is the game that the story tells."""
-        return self.start == (side, list(story.x), list(story.o)) and self.suspects.follows(story.moves)
+    steps: tuple[Step, ...]
+    share: float
 
 
 class Foresight:
-    """Plans against opponents of games on one size of board."""
+    """Plans against opponents of games on boards of size x size, who may be one of these minds."""
 
-    def __init__(self, thinker: Thinker) -> None:
-        self._thinker = thinker
-        self._minds = minds_of(thinker.size)
+    def __init__(self, size: int, minds: Sequence[Mind] = ()) -> None:
+        self._thinker = Thinker(size)
+        self._experience = Experience(minds or minds_of(size))
         self._games: list[Watched] = []
 
     def advice(self, story: Story, in_time: Callable[[float], bool]) -> Advice | None:
-        """The move of a plan, or None if the opponent is unknown or no plan is found in time.
+        """The move of a plan, or None if the opponent is unknown or no good plan is found in time.
 
         `in_time` tells whether less than a part of the time for this move is gone.
         """
-        marks = story.marks()
-        side = len(marks[0]) - len(marks[1])
-        game = self._game(story, side)
+        game = self._game(story)
         all_asked = game.suspects.watch(story.moves, partial(in_time, ASKING))
-        suspect = game.suspects.likeliest
-        if not all_asked or suspect is None or suspect.hits < KNOWN or self._is_plain(marks, side):
+        likeliest = game.suspects.likeliest
+        if not all_asked or likeliest is None or likeliest.hits < KNOWN:
             return None
-        steps = game.rest(story.moves)
-        if not steps:
-            steps = Planner(self._thinker, suspect.mind, side, partial(in_time, PLANNING)).plan(*marks)
-            game.keep(steps, len(story.moves))
-        if not steps:
-            return None
-        cell = steps[0].cell
-        return Advice(cell, suspect.hits >= TRUSTED or not self._is_punished(marks, side, cell))
+        plan = Plan(game.rest(story.moves), 1.0)
+        if not plan.steps:
+            plan = self._plan(game, story, partial(in_time, PLANNING))
+        return self._advise(game, story, plan, trusted=likeliest.hits >= TRUSTED) if plan.steps else None
 
-    def _game(self, story: Story, side: int) -> Watched:
-        """The watched game that this is, else a new one."""
-        game = next((game for game in self._games if game.is_of(story, side)), None)
+    def _advise(self, game: Watched, story: Story, plan: Plan, *, trusted: bool) -> Advice:
+        """The first move of a plan; one that is good is kept to."""
+        cell = plan.steps[0].cell
+        safe = plan.share >= AGREED and (trusted or not self._is_punished(story, cell))
+        return Advice(cell, safe)
+
+    def _game(self, story: Story) -> Watched:
+        """The watched game that this is, else a new one; what the one before has taught is kept in mind."""
+        game = next((game for game in self._games if game.is_of(story)), None)
         if game is None:
-            game = Watched(self._minds, story, side)
+            if self._games:
+                self._experience.learn(self._games[0].suspects.left)
+            game = Watched(self._experience, story)
             self._games = [game, *self._games[: GAMES - 1]]
         return game
 
-    def _is_plain(self, marks: tuple[list[int], list[int]], side: int) -> bool:
-        """Whether a win is on the board already."""
-        self._thinker.set_up(*marks)
-        return self._wins(side, PLAIN_NODES)
+    def _plan(self, game: Watched, story: Story, in_time: Callable[[], bool]) -> Plan:
+        """The first good plan, which is kept; if there is no time for one, the best that was found."""
+        best = Plan((), 0.0)
+        for plan in self._plans(game, story, in_time):
+            best = max(best, plan, key=lambda each: each.share)
+            if best.share >= AGREED:
+                game.keep(best.steps, len(story.moves))
+                break
+        return best
 
-    def _is_punished(self, marks: tuple[list[int], list[int]], side: int, cell: int) -> bool:
+    def _plans(self, game: Watched, story: Story, in_time: Callable[[], bool]) -> Iterator[Plan]:
+        """Plans that were put to the vote, against the likeliest first."""
+        guide = game.suspects.likeliest
+        panel = Panel(game.suspects.left, story, in_time)
+        while guide is not None and in_time():
+            planner, other = Planner(self._thinker, guide.mind, story.side, in_time), None
+            for steps in islice(planner.plans(*story.marks()), PLANS):
+                vote = panel.vote(steps, guide, AGREED)
+                yield Plan(steps, vote.share)
+                planner.refuse(steps[: vote.heard])
+                other = vote.against
+            guide = other
+
+    def _is_punished(self, story: Story, cell: int) -> bool:
         """Whether the opponent would have a win by threats after this move."""
-        marks[side].append(cell)
-        self._thinker.set_up(*marks)
-        return self._wins(1 - side, PUNISHMENT_NODES)
-
-    def _wins(self, side: int, nodes: int) -> bool:
-        """Whether this side, to move, is seen to win by fours or by threats."""
+        marks, foe = story.marks(), 1 - story.side
+        marks[story.side].append(cell)
         thinker = self._thinker
-        return bool(thinker.win_by_fours(side, nodes=nodes) or thinker.win_by_threats(side, nodes=nodes))
+        thinker.set_up(*marks)
+        return bool(
+            thinker.win_by_fours(foe, nodes=PUNISHMENT_NODES)
+            or thinker.win_by_threats(foe, nodes=PUNISHMENT_NODES)
+        )

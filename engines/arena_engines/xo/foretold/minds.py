@@ -7,6 +7,7 @@ It must not know: who the opponent is, plans, time.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import product
 from typing import Protocol
 
@@ -48,16 +49,15 @@ class Mind1970:
     def __init__(self, size: int, thresholds: tuple[int, ...]) -> None:
         self._size = size
         self._thresholds = thresholds
-        self._programs: dict[int, Swift1970] = {}
 
-    def _program(self, patience: int) -> Swift1970:
-        if patience not in self._programs:
-            self._programs[patience] = Swift1970(self._size, self._thresholds, patience)
-        return self._programs[patience]
+    @cached_property
+    def _program(self) -> Swift1970:
+        return Swift1970(self._size, self._thresholds)
 
     def reply(self, x: Sequence[int], o: Sequence[int], side: int, patience: int) -> int | None:
         """The cell that it marks, as Swift1970 has it. Raises EngineError without numba."""
-        program = self._program(patience)
+        program = self._program
+        program.limit = patience
         cell = program.reply(x, o, side)
         return cell if program.nodes < patience else None
 

@@ -8,7 +8,7 @@ mind is, the rules of the clock.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from arena_engines.xo.foretold.minds import Mind
@@ -50,32 +50,42 @@ class Planner:
         self._mind = mind
         self._side = side
         self._in_time = in_time
+        self._refused: list[tuple[Step, ...]] = []
+        self._narrowed = False
 
-    def plan(self, x: Sequence[int], o: Sequence[int]) -> tuple[Step, ...]:
-        """The steps after which a win by threats stands on the board; none if no way is found in time."""
+    def plans(self, x: Sequence[int], o: Sequence[int]) -> Iterator[tuple[Step, ...]]:
+        """Ever more lines after which a win by threats stands on the board, until the time is over."""
         width = WIDTH
-        while self._in_time():
-            steps = self._attempt(Line((), (tuple(x), tuple(o))), width)
-            if steps:
-                return steps
+        while self._in_time() and (self._narrowed or width <= WIDTH * WIDER):
+            self._narrowed = False
+            yield from self._attempt(Line((), (tuple(x), tuple(o))), width)
             width *= WIDER
-        return ()
 
-    def _attempt(self, start: Line, width: int) -> tuple[Step, ...]:
+    def refuse(self, steps: tuple[Step, ...]) -> None:
+        """Go on with no line that begins with these steps."""
+        self._refused.append(steps)
+
+    def _is_refused(self, line: Line) -> bool:
+        return any(line.steps[: len(steps)] == steps for steps in self._refused)
+
+    def _attempt(self, start: Line, width: int) -> Iterator[tuple[Step, ...]]:
         """Go on with so many lines at a time."""
         lines = [start]
         for _ in range(LONGEST):
-            found: list[Line] = []
-            known = set()
+            found: dict[tuple[frozenset[int], ...], Line] = {}
             for line in self._longer(lines, CANDIDATES if width == WIDTH else 2 * CANDIDATES):
                 if self._wins(line):
-                    return line.steps
-                position = tuple(map(frozenset, line.marks))
-                if position not in known:
-                    known.add(position)
-                    found.append(line._replace(worth=self._thinker.worth(self._side)))
-            lines = sorted(found, key=lambda line: -line.worth)[:width]
-        return ()
+                    yield line.steps
+                else:
+                    worth = self._thinker.worth(self._side)
+                    found.setdefault(tuple(map(frozenset, line.marks)), line._replace(worth=worth))
+            lines = self._best(found.values(), width)
+
+    def _best(self, lines: Iterable[Line], width: int) -> list[Line]:
+        """The lines to go on with."""
+        left = sorted((line for line in lines if not self._is_refused(line)), key=lambda line: -line.worth)
+        self._narrowed = self._narrowed or len(left) > width
+        return left[:width]
 
     def _longer(self, lines: Sequence[Line], candidates: int) -> Iterator[Line]:
         """Every line with one step more, as long as there is time."""
@@ -84,7 +94,7 @@ class Planner:
             for cell in self._thinker.lively()[:candidates]:
                 if not self._in_time():
                     return
-                longer = self._step(line, cell)
+                longer = None if self._is_refused(line) else self._step(line, cell)
                 if longer:
                     yield longer
 

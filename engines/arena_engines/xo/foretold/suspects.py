@@ -1,7 +1,8 @@
 """Which mind the opponent of a game is: the one that would have made its moves.
 
-All are asked about every move; who was wrong once is out. Who tells late has not told less, so the first
-one and the likeliest are given time. It must not know: plans, how long a move may take, the game's texts.
+All are asked about every move; who was wrong once is out. Who could not answer soon is asked again with more
+patience, those first whose answers tell the most for their price. It must not know: plans, how long a move
+may take, the game's texts.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ from arena_engines.xo.foretold.minds import Mind
 
 #: Below so many marks the program of 1970 follows its rule for openings, which tells nothing.
 OPENING_MARKS = 2
-#: All minds are asked about every move, with the patience for so many positions, half a millisecond; the
-#: likeliest then once more about what it could not tell so soon.
-QUICK, PATIENT = 1000, 50_000
+#: All minds are asked about every move with the patience for so many positions, half a millisecond;
+#: then again about what they could not tell so soon, with ever more.
+QUICK = 1000
+PATIENCE = (QUICK, 8000, 64_000, 150_000)
+#: How likely another mind than the opponent is to be right about a move that it could not tell so far.
+RIGHT_BY_CHANCE = 0.75
 
 
 class Turn(NamedTuple):
@@ -29,41 +33,67 @@ class Turn(NamedTuple):
 class Suspect:
     """A mind and what it has foretold.
 
-    `hits` counts the moves foretold; `unsure` are those that took too long to tell; it is `out` when one
-    was foretold wrongly.
+    `weight` says how likely it was the opponent before the game, compared with others; `hits` counts the
+    moves foretold; it is `out` when one was foretold wrongly. `unsure[k]` are the turns that it could not
+    tell with PATIENCE[k].
     """
 
-    def __init__(self, mind: Mind, side: int) -> None:
+    def __init__(self, mind: Mind, side: int, weight: float = 1) -> None:
         self.mind = mind
+        self.weight = weight
         self.hits = 0
         self.out = False
         self.asked = 0
-        self.unsure: list[Turn] = []
+        self.unsure: tuple[list[Turn], ...] = tuple([] for _ in PATIENCE)
         self._side = side
 
     def ask(self, turn: Turn) -> None:
         """Ask about the next turn."""
         self.asked += 1
-        if not self._answers(turn, QUICK):
-            self.unsure.append(turn)
+        self._ask(turn, 0)
 
     def ask_again(self) -> None:
-        """Ask about a turn that it could not tell."""
-        self._answers(self.unsure.pop(), PATIENT)
+        """Ask about a turn that it could not tell, with a little more patience."""
+        at = self._least()
+        self._ask(self.unsure[at].pop(), at + 1)
 
-    def _answers(self, turn: Turn, patience: int) -> bool:
-        foretold = self.mind.reply(turn.x, turn.o, self._side, patience)
+    @property
+    def belief(self) -> float:
+        """How likely it is the opponent, compared with others; of what is not told, some would be wrong."""
+        return self.weight * RIGHT_BY_CHANCE ** sum(map(len, self.unsure))
+
+    @property
+    def price(self) -> float:
+        """The patience for the next question by how likely it is the opponent; infinite if all is told."""
+        at = self._least()
+        return PATIENCE[at + 1] / self.belief if at + 1 < len(PATIENCE) else float("inf")
+
+    def _least(self) -> int:
+        """With how much patience it was asked about the turn that it has been asked about the least."""
+        return next((at for at, turns in enumerate(self.unsure) if turns), len(PATIENCE))
+
+    def _ask(self, turn: Turn, at: int) -> None:
+        foretold = self.mind.reply(turn.x, turn.o, self._side, PATIENCE[at])
         self.hits += foretold == turn.cell
         self.out = self.out or foretold not in (turn.cell, None)
-        return foretold is not None
+        if foretold is None:
+            self.unsure[at].append(turn)
 
 
 class Suspects:
     """Which mind the opponent of one game may be; who was wrong once does not come back."""
 
-    def __init__(self, minds: Sequence[Mind], x: Sequence[int], o: Sequence[int], side: int) -> None:
+    def __init__(
+        self,
+        minds: Sequence[Mind],
+        x: Sequence[int],
+        o: Sequence[int],
+        side: int,
+        weights: Sequence[float] = (),
+    ) -> None:
         """Begin a game that starts with these marks, the opponent playing `side`."""
-        self._suspects = [Suspect(mind, side) for mind in minds]
+        each = weights or [1.0] * len(minds)
+        self.left = [Suspect(mind, side, weight) for mind, weight in zip(minds, each, strict=True)]
         self._marks = (list(x), list(o))
         self._side = side
         self._moves: list[int] = []
@@ -71,8 +101,8 @@ class Suspects:
 
     @property
     def likeliest(self) -> Suspect | None:
-        """The first one of those that have foretold the most and nothing wrongly."""
-        return max(self._suspects, key=lambda suspect: suspect.hits, default=None)
+        """The first one of those that are believed in the most."""
+        return max(self.left, key=lambda suspect: suspect.belief, default=None)
 
     def follows(self, moves: Sequence[int]) -> bool:
         """Whether these moves continue the game that is watched."""
@@ -85,22 +115,22 @@ class Suspects:
         """
         for cell in moves[len(self._moves) :]:
             self._take(cell)
-        for suspect in self._suspects:
+        for suspect in self.left:
             while suspect.asked < len(self._turns) and not suspect.out and in_time():
                 suspect.ask(self._turns[suspect.asked])
-        self._dismiss()
-        self._ask_again(lambda: self._suspects[0] if self._suspects else None, in_time)
-        self._ask_again(lambda: self.likeliest, in_time)
-        return all(suspect.asked == len(self._turns) for suspect in self._suspects)
+        self.left = [suspect for suspect in self.left if not suspect.out]
+        self._ask_again(in_time)
+        return all(suspect.asked == len(self._turns) for suspect in self.left)
 
-    def _ask_again(self, whom: Callable[[], Suspect | None], in_time: Callable[[], bool]) -> None:
-        """Ask until nothing is left that this one could not tell; when it was wrong, go on with the next."""
-        while (suspect := whom()) and suspect.unsure and in_time():
+    def _ask_again(self, in_time: Callable[[], bool]) -> None:
+        """Ask about what could not be told, the cheapest answers first."""
+        while self.left and in_time():
+            suspect = min(self.left, key=lambda suspect: suspect.price)
+            if suspect.price == float("inf"):
+                return
             suspect.ask_again()
-            self._dismiss()
-
-    def _dismiss(self) -> None:
-        self._suspects = [suspect for suspect in self._suspects if not suspect.out]
+            if suspect.out:
+                self.left.remove(suspect)
 
     def _take(self, cell: int) -> None:
         x, o = self._marks

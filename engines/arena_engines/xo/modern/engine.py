@@ -5,15 +5,17 @@ It must not know: how moves are searched for, the wire.
 
 from __future__ import annotations
 
+from concurrent.futures import Future, wait
 from functools import cached_property
-from time import perf_counter
 from typing import ClassVar
 
 from arena_engines.engine import Parameter
 from arena_engines.table import Table, TableEngine
 from arena_engines.xo.cells import Sides, cell_names, sides_of
 from arena_engines.xo.foretold import minds
-from arena_engines.xo.foretold.foresight import Advice, Foresight, Story
+from arena_engines.xo.foretold.adviser import Adviser, Whistle
+from arena_engines.xo.foretold.foresight import Advice, Foresight
+from arena_engines.xo.foretold.watched import Story
 from arena_engines.xo.modern.player import MAX_DEPTH, Limits, Thinker, Thought, run
 from arena_engines.xo.modern.timing import budget
 from arena_protocol.games.xo import Xo
@@ -52,41 +54,41 @@ class ModernXo(TableEngine):
         return {}
 
     @cached_property
-    def _foresights(self) -> dict[int, Foresight]:
-        """What is foretold, a board size."""
+    def _advisers(self) -> dict[int, Adviser]:
+        """Who foretells the opponents' moves, a board size."""
         return {}
 
     def choose(self, table: Table) -> str:
-        """Return the name of the cell to mark."""
-        began = perf_counter()
+        """Return the name of the cell to mark; where all is lost there is time for advice."""
         assert isinstance(table.rules, Xo), "the registry gives this engine XO only"
         size = table.rules.size
         sides = sides_of(size, table.position)
         if size not in self._thinkers:
             self._thinkers[size] = Thinker(size)
         limits = self._limits(table, size * size - len(sides.x) - len(sides.o))
-        advice = self._foretold(size, sides, table.moves, limits, began)
-        if advice and advice.safe:
-            return cell_names(size)[advice.cell]
-        thought = self._think(size, sides, limits.after(perf_counter() - began))
-        return cell_names(size)[advice.cell if advice and thought.lost else thought.cell]
+        whistle = Whistle(self._thinkers[size].stop)
+        advising = self._advising(size, sides, table.moves, limits, whistle)
+        try:
+            thought = self._think(size, sides, limits._replace(over=whistle.blown))
+            if advising and thought.lost:
+                wait([advising], limits.seconds)
+        finally:
+            whistle.blow()
+        advice = advising.result() if advising and advising.done() else None
+        return cell_names(size)[chosen(thought, advice)]
 
-    def _foretold(
-        self, size: int, sides: Sides, moves: tuple[str, ...], limits: Limits, began: float
-    ) -> Advice | None:
-        """The move of a plan against an opponent that is known; None without a clock to plan by."""
+    def _advising(
+        self, size: int, sides: Sides, moves: tuple[str, ...], limits: Limits, whistle: Whistle
+    ) -> Future[Advice | None] | None:
+        """The advice that is looked for beside the search; None without a clock to plan by."""
         seconds = limits.seconds
         if seconds is None or seconds < LEAST_PLANNED or not moves or self.values["foresight"] == 0:
             return None
-        if size not in self._foresights:
-            self._foresights[size] = Foresight(self._thinkers[size])
+        if size not in self._advisers:
+            self._advisers[size] = Adviser(Foresight(size))
         names = cell_names(size)
         story = story_of(sides, [names.index(move) for move in moves])
-
-        def in_time(part: float) -> bool:
-            return perf_counter() - began < part * seconds
-
-        return self._foresights[size].advice(story, in_time)
+        return self._advisers[size].ask(story, seconds, whistle)
 
     def _think(self, size: int, sides: Sides, limits: Limits) -> Thought:
         """What a search comes to."""
@@ -108,6 +110,13 @@ class ModernXo(TableEngine):
     def _number(self, name: str) -> int | None:
         value = self.values[name]
         return None if value is None else int(value)
+
+
+def chosen(thought: Thought, advice: Advice | None) -> int:
+    """The cell to mark: a win that is seen goes before advice, and what is not safe is for the lost."""
+    if advice is None or thought.won or not (advice.safe or thought.lost):
+        return thought.cell
+    return advice.cell
 
 
 def story_of(sides: Sides, moves: list[int]) -> Story:

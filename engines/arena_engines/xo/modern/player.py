@@ -43,18 +43,14 @@ def run() -> Callable[..., int]:
 class Limits(NamedTuple):
     """When a search ends, by the clock or, the same every time, by nodes and depth.
 
-    A search is stopped after `seconds`; no deeper one is begun after `enough` seconds.
+    A search is stopped after `seconds`; no deeper one is begun after `enough` seconds, or when it is `over`.
     """
 
     seconds: float | None = None
     enough: float | None = None
     nodes: int | None = None
     depth: int | None = None
-
-    def after(self, used: float) -> Limits:
-        """What is left of these limits when so many seconds are gone."""
-        seconds, enough = (None if limit is None else max(0.0, limit - used) for limit in self[:2])
-        return self._replace(seconds=seconds, enough=enough)
+    over: Callable[[], bool] = bool
 
 
 class Thought(NamedTuple):
@@ -69,6 +65,11 @@ class Thought(NamedTuple):
     def decided(self) -> bool:
         """Whether the search has seen the end of the game."""
         return abs(self.value) > MATE
+
+    @property
+    def won(self) -> bool:
+        """Whether the search has seen that its own side can win."""
+        return self.value > MATE
 
     @property
     def lost(self) -> bool:
@@ -207,7 +208,7 @@ class Thinker:
             cell, nodes = int(self._control[memory.BEST]), int(self._control[memory.NODES])
             best = Thought(cell, best.value if stopped else value, depth - stopped, nodes)
             late = limits.enough is not None and perf_counter() - began > limits.enough
-            if stopped or late or best.decided:
+            if stopped or late or limits.over() or best.decided:
                 break
         return best
 

@@ -46,6 +46,15 @@ class Swift1970:
         self._memory = (frames, self._control)
 
     @property
+    def limit(self) -> int:
+        """From so many nodes on every new position is taken as dead."""
+        return int(self._control[search.LIMIT])
+
+    @limit.setter
+    def limit(self, nodes: int) -> None:
+        self._control[search.LIMIT] = nodes
+
+    @property
     def nodes(self) -> int:
         """The positions looked at for the last reply; 0 if it needed no analysis."""
         return int(self._control[search.NODES])

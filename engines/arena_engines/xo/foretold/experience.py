@@ -1,0 +1,36 @@
+"""How likely each mind is to be the next opponent: half as ever, half as the last one that was known.
+
+It must not know: what a mind is, games.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from arena_engines.xo.foretold.minds import Mind
+from arena_engines.xo.foretold.suspects import Suspect
+
+#: Somebody was known in a game if so many of its moves were foretold.
+FORETOLD = 4
+
+
+class Experience:
+    """The weights of all minds, in their order; those of all together are 1."""
+
+    def __init__(self, minds: Sequence[Mind]) -> None:
+        """To begin with the first one is as likely as the others together."""
+        self.minds = minds
+        others = len(minds) - 1
+        self._first_weights = [0.5 if others else 1.0, *[0.5 / max(others, 1)] * others]
+        self.weights = self._first_weights
+
+    def learn(self, left: Sequence[Suspect]) -> None:
+        """Take in who was left at the end of a game; if nobody, there is nothing to learn."""
+        known = [suspect for suspect in left if suspect.hits >= FORETOLD]
+        total = sum(suspect.weight for suspect in known)
+        shares = {id(suspect.mind): suspect.weight / total for suspect in known}
+        if known:
+            self.weights = [
+                (first + shares.get(id(mind), 0.0)) / 2
+                for mind, first in zip(self.minds, self._first_weights, strict=True)
+            ]
