@@ -6,8 +6,24 @@ from collections.abc import Sequence
 
 import pytest
 
-from arena_engines.xo.foretold.minds import Mind, Mind1970, budgets, minds_of
-from arena_engines.xo.foretold.suspects import PATIENCE, QUICK, RIGHT_BY_CHANCE, Suspect, Suspects, Turn
+from arena_engines.xo.foretold.experience import Experience
+from arena_engines.xo.foretold.minds import (
+    Mind,
+    Mind1970,
+    budgets,
+    minds_of,
+    reserve_budgets,
+    reserve_of,
+)
+from arena_engines.xo.foretold.suspects import (
+    PATIENCE,
+    QUICK,
+    RIGHT_BY_CHANCE,
+    UNLIKELY,
+    Suspect,
+    Suspects,
+    Turn,
+)
 from arena_engines.xo.minimax import THRESHOLDS
 
 from .xo_minds import SIZE, First, Last, Never, Slow, ticks
@@ -75,14 +91,17 @@ def test_who_could_not_tell_is_asked_with_ever_more_patience() -> None:
     assert tuple(mind.asked) == 2 * PATIENCE, "what it could not tell with all patience it is not asked again"
 
 
-@pytest.mark.parametrize(("weights", "first"), [([0.5, 0.5], 0), ([0.1, 0.9], 1), ([0.9, 0.1], 0)])
-def test_answers_that_tell_the_most_for_their_price_are_asked_for_first(
-    weights: list[float], first: int
+@pytest.mark.parametrize(
+    ("time", "asked"),
+    [(3, [1, 1, 1]), (5, [1, 3, 1]), (6, [1, 4, 1]), (7, [1, 4, 2]), (9, [1, 4, 4]), (10, [2, 4, 4])],
+)
+def test_the_likeliest_is_asked_about_everything_and_then_the_others_by_their_price(
+    time: int, asked: list[int]
 ) -> None:
-    minds = [Counting(), Counting()]
-    suspects = Suspects(minds, [44], [55], 0, weights)
-    suspects.watch([0], ticks(3))
-    assert [len(mind.asked) for mind in minds] == [2 - first, 1 + first]
+    minds = [Counting(), Counting(), Counting()]
+    suspects = Suspects(minds, [44], [55], 0, [0.001, 0.5, 0.3])
+    suspects.watch([0], ticks(time))
+    assert [len(mind.asked) for mind in minds] == asked
 
 
 def test_who_takes_long_and_was_wrong_is_out_all_the_same() -> None:
@@ -125,3 +144,30 @@ def test_the_thresholds_of_the_minds_are_legal_and_the_papers_come_first() -> No
         assert each[-1] == 10
     minds: list[Mind] = minds_of(SIZE)
     assert len(minds) == len(all_budgets)
+
+
+def test_the_thresholds_of_the_reserve_are_legal_and_all_begin_lower() -> None:
+    reserve = reserve_budgets()
+    assert len({*reserve, *budgets()}) == len(reserve) + len(budgets())
+    for each in reserve:
+        assert 2 <= len(each) <= 12
+        assert list(each) == sorted(each)
+        assert (each[0], each[-1]) == (5, 10)
+    assert len(reserve_of(SIZE)) == len(reserve)
+    weights = Experience(minds_of(SIZE), reserve_of(SIZE)).weights
+    assert [weight < UNLIKELY for weight in weights] == [False] * len(budgets()) + [True] * len(reserve)
+
+
+def test_the_reserve_is_asked_when_nobody_else_has_told_half_of_the_moves() -> None:
+    reserve = First()
+    suspects = Suspects([Last(), reserve], [44], [55], 0, [1, UNLIKELY / 2])
+    assert suspects.watch([99], ticks(99))
+    assert told(suspects) is not None
+    assert suspects.likeliest is not None
+    assert suspects.likeliest.mind is not reserve
+    assert suspects.watch([99, 98, 0], ticks(99))
+    assert told(suspects) is None, "99 was not foretold by the reserve"
+    right = Suspects([Never(), reserve], [44], [55], 0, [1, UNLIKELY / 2])
+    assert right.watch([0], ticks(99))
+    assert [suspect.mind for suspect in right.left][1:] == [reserve]
+    assert right.left[1].hits == 1

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_engines.xo.foretold.experience import FORETOLD, Experience
+from arena_engines.xo.foretold.experience import FORETOLD, RARITY, Experience
 from arena_engines.xo.foretold.panel import DOUBT, SEATS, Panel, seated
 from arena_engines.xo.foretold.planner import Step
 from arena_engines.xo.foretold.suspects import Suspect
@@ -61,10 +61,10 @@ def test_who_would_answer_otherwise_at_any_step_does_not(marks: int, heard: int)
     assert vote.against == (None if marks == 11 else turning)
 
 
-def test_who_cannot_tell_counts_half_and_only_once() -> None:
+def test_who_cannot_tell_is_believed_in_less_at_every_step() -> None:
     every = suspects(First(), Never())
     vote = Panel(every, STORY, ticks(99)).vote(PLAN, every[0], 0.75)
-    assert (vote.share, vote.heard, vote.against) == ((1 + DOUBT) / 2, 3, None)
+    assert (vote.share, vote.heard, vote.against) == (pytest.approx((1 + DOUBT**3) / 2), 3, None)
 
 
 def test_the_one_whose_answers_a_plan_has_is_not_asked() -> None:
@@ -115,6 +115,12 @@ def known(experience: Experience, *places: int, hits: int = FORETOLD) -> list[Su
 def test_to_begin_with_the_first_mind_is_as_likely_as_all_others() -> None:
     assert Experience([First(), First(), First()]).weights == [0.5, 0.25, 0.25]
     assert Experience([First()]).weights == [1.0]
+
+
+def test_one_of_the_reserve_is_less_likely_than_one_of_the_others() -> None:
+    weights = Experience([First(), First()], [First(), First()]).weights
+    assert weights[1] == RARITY * weights[2] == RARITY * weights[3]
+    assert sum(weights) == pytest.approx(1)
 
 
 def test_who_was_known_in_a_game_is_half_of_what_is_expected_of_the_next() -> None:

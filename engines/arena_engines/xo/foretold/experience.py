@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from arena_engines.xo.foretold.minds import Mind
 from arena_engines.xo.foretold.suspects import Suspect
 
+#: One of the reserve is so much less likely than one of the others.
+RARITY = 8
 #: Somebody was known in a game if so many of its moves were foretold.
 FORETOLD = 4
 
@@ -17,11 +19,12 @@ FORETOLD = 4
 class Experience:
     """The weights of all minds, in their order; those of all together are 1."""
 
-    def __init__(self, minds: Sequence[Mind]) -> None:
+    def __init__(self, minds: Sequence[Mind], reserve: Sequence[Mind] = ()) -> None:
         """To begin with the first one is as likely as the others together."""
-        self.minds = minds
-        others = len(minds) - 1
-        self._first_weights = [0.5 if others else 1.0, *[0.5 / max(others, 1)] * others]
+        self.minds = [*minds, *reserve]
+        others = [1.0] * (len(minds) - 1) + [1 / RARITY] * len(reserve)
+        total = sum(others)
+        self._first_weights = [0.5 if others else 1.0, *(0.5 * each / total for each in others)]
         self.weights = self._first_weights
 
     def learn(self, left: Sequence[Suspect]) -> None:

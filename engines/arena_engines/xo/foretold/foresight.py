@@ -11,7 +11,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from arena_engines.xo.foretold.experience import Experience
-from arena_engines.xo.foretold.minds import Mind, minds_of
+from arena_engines.xo.foretold.minds import Mind, minds_of, reserve_of
 from arena_engines.xo.foretold.panel import Panel
 from arena_engines.xo.foretold.planner import Planner, Step
 from arena_engines.xo.foretold.watched import Story, Watched
@@ -28,6 +28,8 @@ PUNISHMENT_NODES = 20_000
 ASKING, PLANNING = 0.45, 0.9
 #: A plan is good if this part of those who may be the opponent would go along with it.
 AGREED = 0.75
+#: Where this part of the board is marked, a smaller part will do: who has not won by then hardly will.
+LATE, AGREED_LATE = 0.35, 0.5
 #: So many plans against one mind are put to the vote before one is made against another.
 PLANS = 6
 #: Games that are watched at a time.
@@ -53,7 +55,7 @@ class Foresight:
 
     def __init__(self, size: int, minds: Sequence[Mind] = ()) -> None:
         self._thinker = Thinker(size)
-        self._experience = Experience(minds or minds_of(size))
+        self._experience = Experience(minds) if minds else Experience(minds_of(size), reserve_of(size))
         self._games: list[Watched] = []
 
     def advice(self, story: Story, in_time: Callable[[float], bool]) -> Advice | None:
@@ -69,13 +71,18 @@ class Foresight:
         plan = Plan(game.rest(story.moves), 1.0)
         if not plan.steps:
             plan = self._plan(game, story, partial(in_time, PLANNING))
-        return self._advise(game, story, plan, trusted=likeliest.hits >= TRUSTED) if plan.steps else None
+        return self._advise(story, plan, trusted=likeliest.hits >= TRUSTED) if plan.steps else None
 
-    def _advise(self, game: Watched, story: Story, plan: Plan, *, trusted: bool) -> Advice:
-        """The first move of a plan; one that is good is kept to."""
+    def _advise(self, story: Story, plan: Plan, *, trusted: bool) -> Advice:
+        """The first move of a plan."""
         cell = plan.steps[0].cell
-        safe = plan.share >= AGREED and (trusted or not self._is_punished(story, cell))
-        return Advice(cell, safe)
+        good = plan.share >= self._enough(story)
+        return Advice(cell, good and (trusted or not self._is_punished(story, cell)))
+
+    def _enough(self, story: Story) -> float:
+        """Which part of those who may be the opponent must go along with a plan."""
+        marks = len(story.x) + len(story.o) + len(story.moves)
+        return AGREED_LATE if marks >= LATE * self._thinker.size**2 else AGREED
 
     def _game(self, story: Story) -> Watched:
         """The watched game that this is, else a new one; what the one before has taught is kept in mind."""
@@ -92,7 +99,7 @@ class Foresight:
         best = Plan((), 0.0)
         for plan in self._plans(game, story, in_time):
             best = max(best, plan, key=lambda each: each.share)
-            if best.share >= AGREED:
+            if best.share >= self._enough(story):
                 game.keep(best.steps, len(story.moves))
                 break
         return best
@@ -104,7 +111,7 @@ class Foresight:
         while guide is not None and in_time():
             planner, other = Planner(self._thinker, guide.mind, story.side, in_time), None
             for steps in islice(planner.plans(*story.marks()), PLANS):
-                vote = panel.vote(steps, guide, AGREED)
+                vote = panel.vote(steps, guide, self._enough(story))
                 yield Plan(steps, vote.share)
                 planner.refuse(steps[: vote.heard])
                 other = vote.against

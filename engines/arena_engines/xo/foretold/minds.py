@@ -1,12 +1,12 @@
 """Who an opponent may be: programs that always answer a position by the same move.
 
-They are the program of 1970 with the thresholds of the paper, and with others: longer and shorter, and lower.
-It must not know: who the opponent is, plans, time.
+They are the program of 1970 with the thresholds of the paper, and with others: longer and shorter, and lower;
+a reserve has some that are lower still. It must not know: who the opponent is, plans, time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import product
 from typing import Protocol
@@ -14,8 +14,12 @@ from typing import Protocol
 from arena_engines.xo.program1970 import MAX_LEVELS
 from arena_engines.xo.swift.player import Swift1970, run
 
-#: The thresholds of a mind are at most so many levels of 3, then of 3.5, then of 4, and the 5 that ends them.
-MOST_LEVELS = (8, 9, 3)
+#: The thresholds of a mind, and of one of the reserve, are at most so many levels of 2.5, then of 3, of 3.5
+#: and of 4, and the 5 that ends them.
+MOST_LEVELS = (0, 8, 9, 3)
+RESERVE_LEVELS = (8, 8, 8, 3)
+#: So many levels the reserve has at most, with the 5.
+RESERVE_LENGTH = 9
 
 
 def warm_up() -> None:
@@ -36,11 +40,23 @@ class Mind(Protocol):
 
 def budgets() -> list[tuple[int, ...]]:
     """The thresholds of the minds, in halves, the paper's first and those most like them next."""
-    levels = [
-        each for each in product(*(range(most + 1) for most in MOST_LEVELS)) if 0 < sum(each) < MAX_LEVELS
-    ]
-    levels.sort(key=lambda each: (each[0], abs(each[1] - 4) + abs(each[2] - 2)))
-    return [(6,) * low + (7,) * middle + (8,) * high + (10,) for low, middle, high in levels]
+    return _thresholds(each for each in _levels(MOST_LEVELS) if 0 < sum(each) < MAX_LEVELS)
+
+
+def reserve_budgets() -> list[tuple[int, ...]]:
+    """The thresholds of the reserve, in halves."""
+    return _thresholds(each for each in _levels(RESERVE_LEVELS) if each[0] and sum(each) < RESERVE_LENGTH)
+
+
+def _levels(most: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Every number of levels of each threshold."""
+    return product(*(range(each + 1) for each in most))
+
+
+def _thresholds(levels: Iterable[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """The thresholds that have these levels, those most like the paper's first."""
+    ordered = sorted(levels, key=lambda each: (each[0], each[1], abs(each[2] - 4) + abs(each[3] - 2)))
+    return [(5,) * a + (6,) * b + (7,) * c + (8,) * d + (10,) for a, b, c, d in ordered]
 
 
 class Mind1970:
@@ -65,3 +81,8 @@ class Mind1970:
 def minds_of(size: int) -> list[Mind]:
     """All minds for a board of size x size."""
     return [Mind1970(size, thresholds) for thresholds in budgets()]
+
+
+def reserve_of(size: int) -> list[Mind]:
+    """The reserve for a board of size x size."""
+    return [Mind1970(size, thresholds) for thresholds in reserve_budgets()]

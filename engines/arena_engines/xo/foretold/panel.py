@@ -16,9 +16,9 @@ from arena_engines.xo.foretold.watched import Story
 
 #: So many seats are given, each to one of those that stand for an equal part of all belief.
 SEATS = 24
-#: The patience with each; who needs more at any step counts half.
+#: The patience with each; who needs more at a step is as likely as this to go along with it.
 PATIENCE = 8000
-DOUBT = 0.5
+DOUBT = 0.8
 
 
 class Vote(NamedTuple):
@@ -63,7 +63,7 @@ class Panel:
         """What is left of the belief in a seat when the last one of these steps was put to it."""
         told = self._answer(seat, steps)
         if told is None:
-            return DOUBT
+            return DOUBT * before
         return before if told == steps[-1].answer else 0.0
 
     def _answer(self, seat: Suspect, steps: Sequence[Step]) -> int | None:

@@ -14,11 +14,11 @@ from typing import NamedTuple
 from arena_engines.xo.foretold.minds import Mind
 from arena_engines.xo.modern.player import Thinker
 
-#: Lines kept at a time, at the first attempt; so many times more at the next one.
-WIDTH = 6
+#: Lines kept at a time and own moves tried in a position, an attempt after the other; the first are narrow
+#: for minds that need long for an answer, and the last one is repeated ever wider.
+ATTEMPTS = ((2, 5), (6, 10), (18, 20))
 WIDER = 3
-#: Own moves tried in a position, and the longest line.
-CANDIDATES = 10
+#: The longest line.
 LONGEST = 12
 #: An answer for which the mind looks at more positions than this is not waited for.
 PATIENCE = 50_000
@@ -52,14 +52,16 @@ class Planner:
         self._in_time = in_time
         self._refused: list[tuple[Step, ...]] = []
         self._narrowed = False
+        self._answers: dict[tuple[frozenset[int], frozenset[int]], int | None] = {}
 
     def plans(self, x: Sequence[int], o: Sequence[int]) -> Iterator[tuple[Step, ...]]:
         """Ever more lines after which a win by threats stands on the board, until the time is over."""
-        width = WIDTH
-        while self._in_time() and (self._narrowed or width <= WIDTH * WIDER):
-            self._narrowed = False
-            yield from self._attempt(Line((), (tuple(x), tuple(o))), width)
+        start = Line((), (tuple(x), tuple(o)))
+        for width, candidates in ATTEMPTS:
+            yield from self._attempt(start, width, candidates)
+        while self._in_time() and self._narrowed:
             width *= WIDER
+            yield from self._attempt(start, width, candidates)
 
     def refuse(self, steps: tuple[Step, ...]) -> None:
         """Go on with no line that begins with these steps."""
@@ -68,12 +70,13 @@ class Planner:
     def _is_refused(self, line: Line) -> bool:
         return any(line.steps[: len(steps)] == steps for steps in self._refused)
 
-    def _attempt(self, start: Line, width: int) -> Iterator[tuple[Step, ...]]:
-        """Go on with so many lines at a time."""
+    def _attempt(self, start: Line, width: int, candidates: int) -> Iterator[tuple[Step, ...]]:
+        """Go on with so many lines at a time, and so many moves in each."""
         lines = [start]
+        self._narrowed = False
         for _ in range(LONGEST):
             found: dict[tuple[frozenset[int], ...], Line] = {}
-            for line in self._longer(lines, CANDIDATES if width == WIDTH else 2 * CANDIDATES):
+            for line in self._longer(lines, candidates):
                 if self._wins(line):
                     yield line.steps
                 else:
@@ -104,12 +107,19 @@ class Planner:
         marks[self._side].append(cell)
         if len(marks[0]) + len(marks[1]) >= self._thinker.size**2 - 1:
             return None
-        answer = self._mind.reply(marks[0], marks[1], 1 - self._side, PATIENCE)
+        answer = self._answer(marks[0], marks[1])
         self._thinker.set_up(*marks)
         if answer is None or self._thinker.makes_five(answer, 1 - self._side):
             return None
         marks[1 - self._side].append(answer)
         return Line((*line.steps, Step(cell, answer)), (tuple(marks[0]), tuple(marks[1])))
+
+    def _answer(self, x: list[int], o: list[int]) -> int | None:
+        """What the mind answers, which is asked only once."""
+        key = (frozenset(x), frozenset(o))
+        if key not in self._answers:
+            self._answers[key] = self._mind.reply(x, o, 1 - self._side, PATIENCE)
+        return self._answers[key]
 
     def _wins(self, line: Line) -> bool:
         """Whether a win by threats stands on the board; the thinker is left with the line's position."""

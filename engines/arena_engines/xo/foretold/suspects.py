@@ -18,6 +18,8 @@ OPENING_MARKS = 2
 #: then again about what they could not tell so soon, with ever more.
 QUICK = 1000
 PATIENCE = (QUICK, 8000, 64_000, 150_000)
+#: Who is less likely than this before a game is asked if nobody else is left who has told half of the moves.
+UNLIKELY = 0.0005
 #: How likely another mind than the opponent is to be right about a move that it could not tell so far.
 RIGHT_BY_CHANCE = 0.75
 
@@ -93,7 +95,9 @@ class Suspects:
     ) -> None:
         """Begin a game that starts with these marks, the opponent playing `side`."""
         each = weights or [1.0] * len(minds)
-        self.left = [Suspect(mind, side, weight) for mind, weight in zip(minds, each, strict=True)]
+        suspects = [Suspect(mind, side, weight) for mind, weight in zip(minds, each, strict=True)]
+        self.left = [suspect for suspect in suspects if suspect.weight >= UNLIKELY]
+        self._reserve = [suspect for suspect in suspects if suspect.weight < UNLIKELY]
         self._marks = (list(x), list(o))
         self._side = side
         self._moves: list[int] = []
@@ -115,22 +119,35 @@ class Suspects:
         """
         for cell in moves[len(self._moves) :]:
             self._take(cell)
+        self._ask_all(in_time)
+        if not any(2 * suspect.hits >= len(self._turns) for suspect in self.left):
+            self.left += self._reserve
+            self._reserve = []
+            self._ask_all(in_time)
+        self._ask_again(in_time)
+        return all(suspect.asked == len(self._turns) for suspect in self.left)
+
+    def _ask_all(self, in_time: Callable[[], bool]) -> None:
+        """Ask everybody about all turns that they were not asked about."""
         for suspect in self.left:
             while suspect.asked < len(self._turns) and not suspect.out and in_time():
                 suspect.ask(self._turns[suspect.asked])
         self.left = [suspect for suspect in self.left if not suspect.out]
-        self._ask_again(in_time)
-        return all(suspect.asked == len(self._turns) for suspect in self.left)
 
     def _ask_again(self, in_time: Callable[[], bool]) -> None:
-        """Ask about what could not be told, the cheapest answers first."""
-        while self.left and in_time():
-            suspect = min(self.left, key=lambda suspect: suspect.price)
-            if suspect.price == float("inf"):
-                return
+        """Ask about what could not be told: the likeliest until it has told all, then by the price."""
+        while (suspect := self._next()) and in_time():
             suspect.ask_again()
             if suspect.out:
                 self.left.remove(suspect)
+
+    def _next(self) -> Suspect | None:
+        """Who is asked again next, if anybody has anything left to tell."""
+        likeliest = self.likeliest
+        if likeliest is None or likeliest.price < float("inf"):
+            return likeliest
+        cheapest = min(self.left, key=lambda suspect: suspect.price)
+        return cheapest if cheapest.price < float("inf") else None
 
     def _take(self, cell: int) -> None:
         x, o = self._marks
