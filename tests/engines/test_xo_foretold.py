@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from arena_engines.xo.foretold.foresight import KNOWN, TRUSTED, Foresight
+from arena_engines.xo.foretold.foresight import ASKING, KNOWN, PLANNING, TRUSTED, Foresight
 from arena_engines.xo.foretold.minds import Mind1970
 from arena_engines.xo.foretold.planner import Planner, Step
+from arena_engines.xo.foretold.suspects import PATIENCE
 from arena_engines.xo.foretold.watched import Story
 from arena_engines.xo.minimax import THRESHOLDS
 from arena_engines.xo.modern.engine import chosen
@@ -166,6 +167,29 @@ def test_what_could_be_punished_is_safe_only_against_who_is_trusted(own: list[in
     advice = Foresight(SIZE, [First()]).advice(story, ticks(9000))
     assert advice is not None
     assert advice.safe == safe
+
+
+class Patient(Never):
+    """A mind that never can tell, and counts how often it was asked."""
+
+    asked = 0
+
+    def reply(self, x: Sequence[int], o: Sequence[int], side: int, patience: int = 0) -> int | None:
+        self.asked += 1
+        return None
+
+
+def test_where_there_is_nothing_to_plan_the_minds_are_asked_on() -> None:
+    mind = Patient()
+    shares: list[float] = []
+
+    def in_time(part: float) -> bool:
+        shares.append(part)
+        return part > ASKING or len(shares) < 4
+
+    assert Foresight(SIZE, [mind]).advice(game(First(), [99], [44], [17]), in_time) is None
+    assert mind.asked == len(PATIENCE)
+    assert set(shares) == {ASKING, PLANNING}
 
 
 @pytest.mark.parametrize("seat", [0, 1])

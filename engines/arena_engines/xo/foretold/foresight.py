@@ -24,7 +24,7 @@ TRUSTED = 4
 #: The effort to see whether it could.
 PUNISHMENT_NODES = 20_000
 #: These parts of the time for a move may be gone when a mind is asked whether it is the opponent, and while
-#: a plan is made.
+#: a plan is made; where there is no plan the minds are asked on.
 ASKING, PLANNING = 0.45, 0.9
 #: A plan is good if this part of those who may be the opponent would go along with it.
 AGREED = 0.75
@@ -65,17 +65,26 @@ class Foresight:
         """
         game = self._game(story)
         all_asked = game.suspects.watch(story.moves, partial(in_time, ASKING))
-        likeliest = game.suspects.likeliest
-        if not all_asked or likeliest is None or likeliest.hits < KNOWN:
-            return None
-        plan = Plan(game.rest(story.moves), 1.0)
-        if not plan.steps:
-            plan = self._plan(game, story, partial(in_time, PLANNING))
-        return self._advise(story, plan, trusted=likeliest.hits >= TRUSTED) if plan.steps else None
+        plan = Plan((), 0.0)
+        if all_asked and self._is_known(game):
+            plan = Plan(game.rest(story.moves), 1.0)
+            if not plan.steps:
+                plan = self._plan(game, story, partial(in_time, PLANNING))
+        if plan.steps:
+            return self._advise(game, story, plan)
+        game.suspects.watch(story.moves, partial(in_time, PLANNING))
+        return None
 
-    def _advise(self, story: Story, plan: Plan, *, trusted: bool) -> Advice:
+    def _is_known(self, game: Watched) -> bool:
+        """Whether the likeliest mind has foretold enough to be planned against."""
+        likeliest = game.suspects.likeliest
+        return likeliest is not None and likeliest.hits >= KNOWN
+
+    def _advise(self, game: Watched, story: Story, plan: Plan) -> Advice:
         """The first move of a plan."""
         cell = plan.steps[0].cell
+        likeliest = game.suspects.likeliest
+        trusted = likeliest is not None and likeliest.hits >= TRUSTED
         good = plan.share >= self._enough(story)
         return Advice(cell, good and (trusted or not self._is_punished(story, cell)))
 
