@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 import pytest
 
-from arena_engines.xo.foretold.foresight import ASKING, KNOWN, PLANNING, TRUSTED, Foresight
+from arena_engines.xo.foretold.foresight import (
+    AGREED,
+    AGREED_LATE,
+    ASKING,
+    KNOWN,
+    PLANNING,
+    PLANS,
+    TRUSTED,
+    Foresight,
+)
 from arena_engines.xo.foretold.minds import Mind1970
 from arena_engines.xo.foretold.planner import Planner, Step
 from arena_engines.xo.foretold.suspects import PATIENCE
@@ -167,6 +177,26 @@ def test_what_could_be_punished_is_safe_only_against_who_is_trusted(own: list[in
     advice = Foresight(SIZE, [First()]).advice(story, ticks(9000))
     assert advice is not None
     assert advice.safe == safe
+
+
+def test_plans_that_were_voted_down_are_not_put_again_and_then_another_mind_is_planned_against() -> None:
+    foresight = Foresight(SIZE, [First(), Turncoat()])
+    story = game(Turncoat(), [99, 96, 93], [44], [17])
+    watched = foresight._game(story)
+    watched.suspects.watch(story.moves, ticks(99))
+    plans = list(islice(foresight._plans(watched, story, ticks(9000)), PLANS + 1))
+    steps = [plan.steps[0] for plan in plans]
+    assert len(set(steps[:PLANS])) == PLANS
+    x, o = story.marks()
+    assert steps[0].answer == First().reply([*x, steps[0].cell], o, 1)
+    assert steps[PLANS].answer == Last().reply([*x, steps[PLANS].cell], o, 1)
+
+
+@pytest.mark.parametrize(("marks", "enough"), [(34, AGREED), (35, AGREED_LATE)])
+def test_on_a_board_that_fills_fewer_need_to_agree(marks: int, enough: float) -> None:
+    story = Story(range(17), range(17, 34), range(34, marks))
+    assert Foresight(SIZE, [First()])._enough(story) == enough
+    assert AGREED_LATE < AGREED
 
 
 class Patient(Never):
