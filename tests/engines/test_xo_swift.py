@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from arena_engines.engine import EngineError
 from arena_engines.registry import create
 from arena_engines.table import Table, TableEngine
-from arena_engines.xo.estimates import empty_board, estimates_of, line_value
+from arena_engines.xo.estimates import estimates_of, line_value
 from arena_engines.xo.minimax import THRESHOLDS, Analysis1970, Vector, double_threat, winning_cell
 from arena_engines.xo.procedure import general_procedure
 from arena_engines.xo.program1970 import Xo1970
@@ -127,44 +127,94 @@ def test_uncompiled_it_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     both_agree(10, [44, 45, 36, 63], [54, 55, 47], NOUGHT, (6, 6, 7, 10), 60)
 
 
-@pytest.mark.parametrize("tree", [(), (0, 10)])
+@pytest.mark.parametrize("tree", [(), (0, 10), (7,) * player.MOST_LEVELS + (10,)])
 def test_thresholds_that_no_tree_has_are_refused(tree: Sequence[int]) -> None:
-    with pytest.raises(ValueError, match="expected one or more numbers from 1 on"):
+    with pytest.raises(ValueError, match="expected 1 to 16 numbers from 1 on"):
         Swift1970(10, tree)
 
 
 # ---- the board and its tables
 
 
-def test_every_line_value_is_that_of_the_paper() -> None:
-    values = list(tables.line_values())
-    assert len(values) == board.FOLDS
-    assert all(values[pattern] == line_value(pattern) for pattern in range(0, board.FOLDS, 5))
+def pattern_of(back: int, ahead: int, *, foe: int) -> int:
+    """The pattern of ten neighbours of which two views tell, the marks of `foe` being foes."""
+    digits = [*reversed(tables.places_of(back)), *tables.places_of(ahead)]
+    return sum((0, 2 - (foe != 1), 2 - (foe != 2), 2)[digit] * 3**place for place, digit in enumerate(digits))
+
+
+@given(st.integers(0, tables.VIEWS - 1), st.integers(0, tables.VIEWS - 1))
+def test_every_two_views_have_the_line_values_of_the_paper(back: int, ahead: int) -> None:
+    kinds = tables.kinds()
+    both = tables.tables()[board.LINES + board.KINDS * kinds[back] + kinds[ahead]]
+    assert both % board.ONE_O == line_value(pattern_of(back, ahead, foe=2))
+    assert both // board.ONE_O == line_value(pattern_of(back, ahead, foe=1))
+
+
+@given(st.integers(0, tables.VIEWS - 1), st.sampled_from([X, NOUGHT]))
+def test_a_mark_leads_from_the_kind_of_a_view_to_that_of_the_view_with_it(view: int, side: int) -> None:
+    kinds, places = tables.kinds(), tables.places_of(view)
+    seen = int(tables.visits()[kinds[view]])
+    visible = [seen >> 3 * at & 7 for at in range(5) if seen >> 3 * at]
+    blocked = [at for at in range(5) if {1, 2} <= {*places[:at]} or 3 in places[:at]]
+    assert visible == [at + 1 for at in range(5) if places[at] == 0 and at not in blocked]
+    for place in (each - 1 for each in visible):
+        after = tables.tables()[board.STEP * kinds[view] + board.PLACES * side + place]
+        assert after == kinds[view + ((1 + side) << 2 * place)]
 
 
 @pytest.mark.parametrize("size", [10, 13])
-def test_marks_change_the_values_as_in_the_readable_board_and_give_them_back(size: int) -> None:
-    blank = tables.blank_board(size)
-    world = (blank.copy(), tables.reach_table(size), tables.tables())
-    cells = random.Random(size).sample(range(size * size), 45)
-    position = empty_board(size)
-    for number, cell in enumerate(cells):
-        board.make(world, cell, number % 2)
-        position = position.after(cell, number % 2)
-        assert world[0][board.VALUE : board.VALUE + 2, :-1].tolist() == [
-            list(each) for each in position.values
-        ]
-    for number, cell in reversed(list(enumerate(cells))):
-        board.unmake(world, cell, number % 2)
-    assert np.array_equal(counted(world[0]), counted(blank))
+@pytest.mark.parametrize("before", [0, 9, 40])
+def test_marks_change_the_values_as_in_the_readable_board_and_give_them_back(size: int, before: int) -> None:
+    world = tables.new_world(size, player.MOST_LEVELS)
+    cells = random.Random(size + before).sample(range(size * size), before + player.MOST_LEVELS)
+    for number, cell in enumerate(cells[:before]):
+        board.mark(world, cell, number % 2, 0, 0)
+    made = cells[before:-2]
+    seen = [shown(world, 0)]
+    for level, cell in enumerate(made):
+        board.make(world, cell, level % 2, level)
+        seen.append(shown(world, level + 1))
+        board.look(world, cells[-1], 0, level + 1)
+        assert shown(world, level + 1) == seen[-1], "to look changes the counts of the next row only"
+    for level in reversed(range(len(made))):
+        board.unmake(world, level)
+        marks = [*cells[:before][::2], *made[:level][::2]], [*cells[:before][1::2], *made[:level][1::2]]
+        values = [list(each) for each in estimates_of(size, *marks).values]
+        assert shown(world, level) == seen[level] == (values, *counted(values))
 
 
-def counted(rows: board.Array) -> board.Array:
-    """A board without the counts of the value 0, which mean nothing."""
-    rows = rows.copy()
-    rows[board.COUNT : board.COUNT + 3, 0] = 0
-    rows[board.PAIRS, 0] = 0
-    return rows
+Shown = tuple[list[list[int]], list[Counter[object]], dict[int, list[int]]]
+
+
+def shown(world: board.World, row: int) -> Shown:
+    """The values for both sides, and what a row counts: each side's and the higher values, and the pairs."""
+    states, _, counts, where, *_ = world
+    values = [[int(state) >> board.PAIR + up & 15 for state in states] for up in (4, 0)]
+    start = board.COUNTS * row
+    parts = [(0, 11), (board.FOR_SIDE, 11), (board.HIGHS, 11), (board.PAIRS, 11 * board.ONE_X)]
+    found: list[Counter[object]] = []
+    for part, length in parts:
+        column = counts[start + part : start + part + length].tolist()
+        found.append(Counter({value: number for value, number in enumerate(column) if value and number}))
+    words = where[board.WHERE * row :]
+    cells = {
+        value: [cell for cell in range(len(states)) if words[4 * value + cell // 49] >> cell % 49 & 1]
+        for value in range(1, 11)
+    }
+    return values, found, cells
+
+
+def counted(values: list[list[int]]) -> tuple[list[Counter[object]], dict[int, list[int]]]:
+    """What the counts should be, counted anew."""
+    pairs = [(x, o) for x, o in zip(*values, strict=True) if x or o]
+    higher = [max(pair) for pair in zip(*values, strict=True)]
+    found: list[Counter[object]] = [
+        Counter(x for x, _ in pairs),
+        Counter(o for _, o in pairs),
+        Counter(max(pair) for pair in pairs),
+        Counter(board.ONE_X * x + o for x, o in pairs),
+    ]
+    return found, {value: [at for at, each in enumerate(higher) if each == value] for value in range(1, 11)}
 
 
 @given(st.lists(st.tuples(st.integers(-20, 20), st.integers(-196, 196), st.integers(1, 11)), min_size=2))

@@ -12,7 +12,10 @@ from arena_engines.compiled import compiled
 from arena_engines.engine import EngineError
 from arena_engines.xo.minimax import NODE_LIMIT, THRESHOLDS
 from arena_engines.xo.scale import EMPTY, NOTHING
-from arena_engines.xo.swift import search, tables
+from arena_engines.xo.swift import board, search, tables
+
+#: The board has rows for no more.
+MOST_LEVELS = board.ROW + 1
 
 
 @cache
@@ -31,19 +34,21 @@ class Swift1970:
     def __init__(
         self, size: int, thresholds: Sequence[int] = THRESHOLDS, node_limit: int = NODE_LIMIT
     ) -> None:
-        if not thresholds or min(thresholds) < NOTHING:
-            raise ValueError(f"thresholds={thresholds}: expected one or more numbers from {NOTHING} on")
+        if not 0 < len(thresholds) <= MOST_LEVELS or min(thresholds) < NOTHING:
+            raise ValueError(
+                f"thresholds={thresholds}: expected 1 to {MOST_LEVELS} numbers from {NOTHING} on"
+            )
         self._run = run()
         import numpy as np
 
-        self._blank = tables.blank_board(size)
-        self._world = (self._blank.copy(), tables.reach_table(size), tables.tables())
+        self._size = size
+        self._world = tables.new_world(size, len(thresholds))
         self._marks = np.zeros(size * size, dtype="i1")
         frames = np.zeros((len(thresholds), search.FRAME), dtype="i8")
         frames[:, search.THRESHOLD] = thresholds
         self._control = np.zeros(search.CONTROLS, dtype="i8")
         self._control[search.LIMIT] = node_limit
-        self._memory = (frames, self._control)
+        self._memory = (frames, tables.quarters(), tables.bits(), self._control)
 
     @property
     def limit(self) -> int:
@@ -61,7 +66,7 @@ class Swift1970:
 
     def reply(self, x: Sequence[int], o: Sequence[int], side: int) -> int:
         """The cell that `side` marks, X and O having marked these; the board must not be full."""
-        self._world[0][...] = self._blank
+        tables.clear(self._world, self._size)
         self._marks[:] = EMPTY
         self._marks[list(x)] = 1
         self._marks[list(o)] = 2
