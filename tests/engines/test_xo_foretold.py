@@ -15,12 +15,14 @@ from arena_engines.xo.foretold.foresight import (
     PLANNING,
     PLANS,
     TRUSTED,
+    Advice,
     Foresight,
+    Plan,
 )
 from arena_engines.xo.foretold.minds import Mind1970
-from arena_engines.xo.foretold.planner import Planner, Step
+from arena_engines.xo.foretold.planner import Planner
 from arena_engines.xo.foretold.suspects import PATIENCE
-from arena_engines.xo.foretold.watched import Story
+from arena_engines.xo.foretold.watched import Step, Story
 from arena_engines.xo.minimax import THRESHOLDS
 from arena_engines.xo.modern.engine import chosen
 from arena_engines.xo.modern.player import Limits, Thinker
@@ -90,11 +92,38 @@ def test_on_a_board_that_is_nearly_full_there_is_no_plan(thinker: Thinker) -> No
 
 
 def test_nobody_is_known_by_one_move() -> None:
-    foresight = Foresight(SIZE, [First()])
+    foresight = Foresight(SIZE, [First(), Turncoat()])
     quiet = [99, 96, 93, 69, 66, 63]
     for moves in range(1, KNOWN + 1):
         story = game(First(), quiet[:moves], [44], [17])
         assert (foresight.advice(story, ticks(5000)) is None) == (moves < KNOWN)
+
+
+def test_who_was_known_before_is_planned_against_from_the_first_move() -> None:
+    foresight = Foresight(SIZE, [First(), Turncoat()])
+    start = game(First(), [99], [44], [17])
+    assert foresight.advice(start, ticks(5000)) is None
+    assert foresight.advice(game(First(), [98, 96, 93, 90], [44], [17]), ticks(5000)) is not None
+    foresight.advice(game(First(), [97], [44], [17]), ticks(0))
+    foresight._games.clear()
+    assert foresight.advice(start, ticks(5000)) is not None
+
+
+def test_as_a_game_was_won_it_is_won_again_without_a_plan() -> None:
+    foresight, start = Foresight(SIZE, [Last(), First()]), ([44, 45], [17, 28])
+    won = game(First(), [99, 54, 63], *start)
+    foresight.advice(won, ticks(99))
+    for own, advice in (([99, 54], Advice(63, safe=True)), ([98, 54], None)):
+        foresight._games.clear()
+        assert foresight.advice(game(First(), own, *start), ticks(8)) == advice
+
+
+def test_on_the_empty_board_there_is_no_plan_but_what_has_won() -> None:
+    foresight = Foresight(SIZE, [First()])
+    assert foresight.advice(Story([], [], []), ticks(9999)) is None
+    won = game(First(), [44, 99, 45, 54, 63], [], [])
+    foresight.advice(won, ticks(99))
+    assert foresight.advice(Story([], [], []), ticks(9999)) == Advice(44, safe=True)
 
 
 def test_who_moves_otherwise_is_not_planned_against() -> None:
@@ -173,10 +202,11 @@ THREE = ([44, 41, 81], [62, 63, 64])
 
 @pytest.mark.parametrize(("own", "safe"), [([99, 96], False), ([99, 96, 93, 90, 87, 84, 21][:TRUSTED], True)])
 def test_what_could_be_punished_is_safe_only_against_who_is_trusted(own: list[int], safe: bool) -> None:
-    story = game(First(), own, *THREE)
-    advice = Foresight(SIZE, [First()]).advice(story, ticks(9000))
-    assert advice is not None
-    assert advice.safe == safe
+    story, foresight = game(First(), own, *THREE), Foresight(SIZE, [First()])
+    watched = foresight._game(story)
+    watched.suspects.watch(story.moves, ticks(99))
+    plan = Plan((Step(66, 9),), 1.0)
+    assert foresight._advise(watched, story, plan) == Advice(66, safe)
 
 
 def test_plans_that_were_voted_down_are_not_put_again_and_then_another_mind_is_planned_against() -> None:
@@ -217,8 +247,8 @@ def test_where_there_is_nothing_to_plan_the_minds_are_asked_on() -> None:
         shares.append(part)
         return part > ASKING or len(shares) < 4
 
-    assert Foresight(SIZE, [mind]).advice(game(First(), [99], [44], [17]), in_time) is None
-    assert mind.asked == len(PATIENCE)
+    assert Foresight(SIZE, [mind, mind]).advice(game(First(), [99], [44], [17]), in_time) is None
+    assert mind.asked == 2 * len(PATIENCE)
     assert set(shares) == {ASKING, PLANNING}
 
 

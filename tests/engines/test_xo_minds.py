@@ -6,10 +6,13 @@ from collections.abc import Sequence
 
 import pytest
 
+from arena_engines.xo.foretold import minds
 from arena_engines.xo.foretold.experience import Experience
 from arena_engines.xo.foretold.minds import (
+    Memory,
     Mind,
     Mind1970,
+    Told,
     budgets,
     minds_of,
     reserve_budgets,
@@ -24,7 +27,8 @@ from arena_engines.xo.foretold.suspects import (
     Suspects,
     Turn,
 )
-from arena_engines.xo.minimax import THRESHOLDS
+from arena_engines.xo.minimax import NODE_LIMIT, THRESHOLDS
+from arena_engines.xo.swift.player import Swift1970
 
 from .xo_minds import SIZE, First, Last, Never, Slow, ticks
 
@@ -70,6 +74,45 @@ def test_with_too_little_patience_a_mind_does_not_tell() -> None:
     mind = Mind1970(SIZE, (6, 6, 6, 6, 10))
     assert mind.reply([44, 45, 54], [34, 35, 64], 0, 2) is None
     assert mind.reply([44, 45, 54], [34, 35, 64], 0, 99_999) is not None
+
+
+class Thinking(Mind1970):
+    """A mind that counts how often it must think."""
+
+    thought = 0
+
+    def _ask(self, x: Sequence[int], o: Sequence[int], side: int, patience: int) -> int | None:
+        self.thought += 1
+        return super()._ask(x, o, side, patience)
+
+
+def test_what_a_mind_has_told_it_does_not_think_about_again() -> None:
+    mind = Thinking(SIZE, (6, 6, 6, 6, 10))
+    x, o = [44, 45, 54], [34, 35, 64]
+    assert [mind.reply(x, o, 0, patience) for patience in (2, 2, 1)] == [None] * 3
+    assert mind.thought == 1
+    cells = {mind.reply(x, o, 0, 99_999), mind.reply(x[::-1], o, 0, 99_999), mind.reply(x, o, 0, 2)}
+    assert (len(cells), mind.thought) == (1, 2), "what is told is told, however little the patience"
+    assert mind.reply([44, 45, 55], o, 0, 2) is None
+    assert mind.thought == 3
+
+
+def test_with_all_patience_a_mind_tells_what_the_program_makes_do_with() -> None:
+    widest, x, o = (1, 1, 1, 1, 1, 1, 10), [44, 45, 54], [34, 35, 64]
+    mind, program = Mind1970(SIZE, widest), Swift1970(SIZE, widest)
+    assert mind.reply(x, o, 0, NODE_LIMIT - 1) is None
+    assert mind.reply(x, o, 0, NODE_LIMIT) == program.reply(x, o, 0)
+    assert program.nodes >= NODE_LIMIT
+
+
+def test_a_memory_forgets_the_oldest_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(minds, "KEPT", 2)
+    memory, told = Memory(), Told(7, 100)
+    for position in (1, 2, 3):
+        assert memory.keep("mind", position, 0, told) == told
+    kept = [memory.told("mind", position, 0, 100) for position in (1, 2, 3)]
+    assert kept == [None, told, told]
+    assert memory.told("another", 3, 0, 100) is None
 
 
 class Counting(Never):
@@ -142,8 +185,8 @@ def test_the_thresholds_of_the_minds_are_legal_and_the_papers_come_first() -> No
         assert 2 <= len(each) <= 12
         assert list(each) == sorted(each)
         assert each[-1] == 10
-    minds: list[Mind] = minds_of(SIZE)
-    assert len(minds) == len(all_budgets)
+    each_one: list[Mind] = minds_of(SIZE, Memory())
+    assert len(each_one) == len(all_budgets)
 
 
 def test_the_thresholds_of_the_reserve_are_legal_and_all_begin_lower() -> None:
@@ -153,8 +196,8 @@ def test_the_thresholds_of_the_reserve_are_legal_and_all_begin_lower() -> None:
         assert 2 <= len(each) <= 12
         assert list(each) == sorted(each)
         assert (each[0], each[-1]) == (5, 10)
-    assert len(reserve_of(SIZE)) == len(reserve)
-    weights = Experience(minds_of(SIZE), reserve_of(SIZE)).weights
+    assert len(reserve_of(SIZE, Memory())) == len(reserve)
+    weights = Experience(minds_of(SIZE, Memory()), reserve_of(SIZE, Memory())).weights
     assert [weight < UNLIKELY for weight in weights] == [False] * len(budgets()) + [True] * len(reserve)
 
 

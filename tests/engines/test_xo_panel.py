@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_engines.xo.foretold.experience import FORETOLD, RARITY, Experience
+from arena_engines.xo.foretold.experience import FORETOLD, RARITY, SAME, Experience
 from arena_engines.xo.foretold.panel import DOUBT, SEATS, Panel, seated
-from arena_engines.xo.foretold.planner import Step
-from arena_engines.xo.foretold.suspects import Suspect
-from arena_engines.xo.foretold.watched import Story
+from arena_engines.xo.foretold.suspects import RIGHT_BY_CHANCE, Suspect, Turn
+from arena_engines.xo.foretold.watched import Step, Story
 
 from .xo_minds import First, Last, Never, ticks
 
@@ -82,23 +81,11 @@ def test_a_vote_that_is_not_finished_in_time_is_for_nobody() -> None:
     assert Panel(every, STORY, ticks(1)).vote(PLAN, every[0], 0.75) == (0.0, 2, None)
 
 
-class Forgetful(First):
-    """A mind that can be asked about a position only once."""
-
-    def __init__(self) -> None:
-        self.asked: set[tuple[int, ...]] = set()
-
-    def reply(self, x: Sequence[int], o: Sequence[int], side: int, patience: int = 0) -> int | None:
-        assert tuple(o) not in self.asked
-        self.asked.add(tuple(o))
-        return super().reply(x, o, side)
-
-
-def test_nobody_is_asked_twice_about_a_position() -> None:
-    every = suspects(First(), Forgetful())
-    panel = Panel(every, STORY, ticks(99))
-    assert panel.vote(PLAN, every[0], 0.75).share == 1
-    assert panel.vote((*PLAN[:2], Step(93, 2)), every[0], 0.75).share == 1
+def test_where_the_guide_alone_is_enough_nobody_else_is_asked() -> None:
+    every = suspects(First(), Last(), weights=[3, 1])
+    panel = Panel(every, STORY, ticks(0))
+    assert panel.vote(PLAN, every[0], 0.75) == (0.75, 3, None)
+    assert panel.vote(PLAN, every[0], 0.8) == (0.0, 1, None), "now others count, and there is no time"
 
 
 # ---- what a game teaches
@@ -123,12 +110,25 @@ def test_one_of_the_reserve_is_less_likely_than_one_of_the_others() -> None:
     assert sum(weights) == pytest.approx(1)
 
 
-def test_who_was_known_in_a_game_is_half_of_what_is_expected_of_the_next() -> None:
+def test_who_was_known_in_a_game_is_most_of_what_is_expected_of_the_next() -> None:
     experience = Experience([First(), First(), First(), First(), First()])
+    first = experience.weights
     experience.learn(known(experience, 2, 3))
-    assert experience.weights == [0.25, 0.0625, 0.3125, 0.3125, 0.0625]
+    assert experience.weights == pytest.approx(
+        [(1 - SAME) * weight + SAME * share for weight, share in zip(first, (0, 0, 0.5, 0.5, 0), strict=True)]
+    )
     experience.learn(known(experience, 3))
-    assert experience.weights == [0.25, 0.0625, 0.0625, 0.5625, 0.0625]
+    assert experience.weights[3] == pytest.approx((1 - SAME) * first[3] + SAME)
+    assert sum(experience.weights) == pytest.approx(1)
+
+
+def test_who_has_told_less_in_a_game_is_less_expected_in_the_next() -> None:
+    experience = Experience([First(), First(), Never()])
+    left = known(experience, 1, 2)
+    left[1].ask(Turn((44,), (55,), 0))
+    experience.learn(left)
+    others = experience.weights[1] - 0.25 * (1 - SAME), experience.weights[2] - 0.25 * (1 - SAME)
+    assert others[1] == pytest.approx(RIGHT_BY_CHANCE * others[0])
 
 
 @pytest.mark.parametrize("hits", [0, FORETOLD - 1])

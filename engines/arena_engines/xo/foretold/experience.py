@@ -1,4 +1,4 @@
-"""How likely each mind is to be the next opponent: half as ever, half as the last one that was known.
+"""How likely each mind is to be the next opponent: mostly as the last one that was known, else as ever.
 
 It must not know: what a mind is, games.
 """
@@ -14,6 +14,8 @@ from arena_engines.xo.foretold.suspects import Suspect
 RARITY = 8
 #: Somebody was known in a game if so many of its moves were foretold.
 FORETOLD = 4
+#: How likely the next opponent is the last one again.
+SAME = 0.8
 
 
 class Experience:
@@ -28,12 +30,11 @@ class Experience:
         self.weights = self._first_weights
 
     def learn(self, left: Sequence[Suspect]) -> None:
-        """Take in who was left at the end of a game; if nobody, there is nothing to learn."""
-        known = [suspect for suspect in left if suspect.hits >= FORETOLD]
-        total = sum(suspect.weight for suspect in known)
-        shares = {id(suspect.mind): suspect.weight / total for suspect in known}
-        if known:
+        """Take in who was left at the end of a game; if nobody was known, there is nothing to learn."""
+        total = sum(suspect.belief for suspect in left)
+        shares = {id(suspect.mind): suspect.belief / total for suspect in left}
+        if any(suspect.hits >= FORETOLD for suspect in left):
             self.weights = [
-                (first + shares.get(id(mind), 0.0)) / 2
+                (1 - SAME) * first + SAME * shares.get(id(mind), 0.0)
                 for mind, first in zip(self.minds, self._first_weights, strict=True)
             ]

@@ -11,21 +11,27 @@ from itertools import islice
 from typing import NamedTuple
 
 from arena_engines.xo.foretold.experience import Experience
-from arena_engines.xo.foretold.minds import Mind, minds_of, reserve_of
+from arena_engines.xo.foretold.minds import Memory, Mind, minds_of, reserve_of
 from arena_engines.xo.foretold.panel import Panel
-from arena_engines.xo.foretold.planner import Planner, Step
-from arena_engines.xo.foretold.watched import Story, Watched
+from arena_engines.xo.foretold.planner import Planner
+from arena_engines.xo.foretold.repertoire import Repertoire
+from arena_engines.xo.foretold.suspects import OPENING_MARKS, Suspect
+from arena_engines.xo.foretold.watched import Step, Story, Watched
 from arena_engines.xo.modern.player import Thinker
 
-#: An opponent is known when so many of its moves were foretold.
+#: An opponent is known when so many of its moves were foretold, or if nobody else is to be expected.
 KNOWN = 2
 #: Until so many were, a move that the opponent, if it were another, could punish by threats is not safe.
 TRUSTED = 4
 #: The effort to see whether it could.
 PUNISHMENT_NODES = 20_000
+#: The effort to see that a game is won.
+WON_NODES = 1000
 #: These parts of the time for a move may be gone when a mind is asked whether it is the opponent, and while
 #: a plan is made; where there is no plan the minds are asked on.
 ASKING, PLANNING = 0.45, 0.9
+#: While the likeliest is less likely than this, plans are hardly ever agreed on, and asking may take longer.
+DOUBTFUL, ASKING_LONG = 0.3, 0.75
 #: A plan is good if this part of those who may be the opponent would go along with it.
 AGREED = 0.75
 #: Where this part of the board is marked, a smaller part will do: who has not won by then hardly will.
@@ -55,7 +61,8 @@ class Foresight:
 
     def __init__(self, size: int, minds: Sequence[Mind] = ()) -> None:
         self._thinker = Thinker(size)
-        self._experience = Experience(minds) if minds else Experience(minds_of(size), reserve_of(size))
+        self._experience = Experience(minds) if minds else experience_of(size)
+        self._repertoire = Repertoire()
         self._games: list[Watched] = []
 
     def advice(self, story: Story, in_time: Callable[[float], bool]) -> Advice | None:
@@ -65,20 +72,38 @@ class Foresight:
         """
         game = self._game(story)
         all_asked = game.suspects.watch(story.moves, partial(in_time, ASKING))
-        plan = Plan((), 0.0)
+        if game.suspects.certainty < DOUBTFUL:
+            all_asked = game.suspects.watch(story.moves, partial(in_time, ASKING_LONG))
+        self._learn(game, story)
         if all_asked and self._is_known(game):
-            plan = Plan(game.rest(story.moves), 1.0)
+            plan = self._kept(game, story)
             if not plan.steps:
                 plan = self._plan(game, story, partial(in_time, PLANNING))
-        if plan.steps:
-            return self._advise(game, story, plan)
+            if plan.steps:
+                return self._advise(game, story, plan)
         game.suspects.watch(story.moves, partial(in_time, PLANNING))
         return None
 
+    def _learn(self, game: Watched, story: Story) -> None:
+        """Keep how the game was won, where it is won and the opponent is known."""
+        known = self._certain(game)
+        if known and self._wins(story.marks(), story.side, WON_NODES):
+            self._repertoire.learn(known.mind, story)
+
+    def _certain(self, game: Watched) -> Suspect | None:
+        """Who the opponent is, if that is hardly in doubt."""
+        return game.suspects.likeliest if game.suspects.certainty >= AGREED else None
+
     def _is_known(self, game: Watched) -> bool:
-        """Whether the likeliest mind has foretold enough to be planned against."""
+        """Whether the likeliest mind has foretold enough, now or before, to be planned against."""
         likeliest = game.suspects.likeliest
-        return likeliest is not None and likeliest.hits >= KNOWN
+        return likeliest is not None and (likeliest.hits >= KNOWN or self._certain(game) is not None)
+
+    def _kept(self, game: Watched, story: Story) -> Plan:
+        """The rest of this game's plan, or the step by which another game was won."""
+        rest, known = game.rest(story.moves), self._certain(game)
+        step = self._repertoire.step(known.mind, story) if known and not rest else None
+        return Plan((step,) if step else rest, 1.0)
 
     def _advise(self, game: Watched, story: Story, plan: Plan) -> Advice:
         """The first move of a plan."""
@@ -114,13 +139,16 @@ class Foresight:
         return best
 
     def _plans(self, game: Watched, story: Story, in_time: Callable[[], bool]) -> Iterator[Plan]:
-        """Plans that were put to the vote, against the likeliest first."""
-        guide = game.suspects.likeliest
+        """Plans that were put to the vote, against the likeliest first; on the empty board none."""
+        if sum(map(len, story.marks())) + 1 < OPENING_MARKS:
+            return
+        guide, enough = game.suspects.likeliest, self._enough(story)
         panel = Panel(game.suspects.left, story, in_time)
         while guide is not None and in_time():
-            planner, other = Planner(self._thinker, guide.mind, story.side, in_time), None
+            hint = partial(self._repertoire.mirrored, guide.mind, size=self._thinker.size)
+            planner, other = Planner(self._thinker, guide.mind, story.side, in_time, hint), None
             for steps in islice(planner.plans(*story.marks()), PLANS):
-                vote = panel.vote(steps, guide, self._enough(story))
+                vote = panel.vote(steps, guide, enough)
                 yield Plan(steps, vote.share)
                 planner.refuse(steps[: vote.heard])
                 other = vote.against
@@ -128,11 +156,18 @@ class Foresight:
 
     def _is_punished(self, story: Story, cell: int) -> bool:
         """Whether the opponent would have a win by threats after this move."""
-        marks, foe = story.marks(), 1 - story.side
+        marks = story.marks()
         marks[story.side].append(cell)
+        return self._wins(marks, 1 - story.side, PUNISHMENT_NODES)
+
+    def _wins(self, marks: Sequence[Sequence[int]], side: int, nodes: int) -> bool:
+        """Whether `side`, to move, is seen to win by threats with so much effort."""
         thinker = self._thinker
         thinker.set_up(*marks)
-        return bool(
-            thinker.win_by_fours(foe, nodes=PUNISHMENT_NODES)
-            or thinker.win_by_threats(foe, nodes=PUNISHMENT_NODES)
-        )
+        return bool(thinker.win_by_fours(side, nodes=nodes) or thinker.win_by_threats(side, nodes=nodes))
+
+
+def experience_of(size: int) -> Experience:
+    """All minds for a board of size x size, who share one memory."""
+    memory = Memory()
+    return Experience(minds_of(size, memory), reserve_of(size, memory))

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import product
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+from arena_engines.xo.cells import bits_of
+from arena_engines.xo.minimax import NODE_LIMIT
 from arena_engines.xo.program1970 import MAX_LEVELS
 from arena_engines.xo.swift.player import Swift1970, run
 
@@ -20,6 +22,8 @@ MOST_LEVELS = (0, 8, 9, 3)
 RESERVE_LEVELS = (8, 8, 8, 3)
 #: So many levels the reserve has at most, with the 5.
 RESERVE_LENGTH = 9
+#: So many answers a memory keeps, some 50 MB.
+KEPT = 200_000
 
 
 def warm_up() -> None:
@@ -59,12 +63,43 @@ def _thresholds(levels: Iterable[tuple[int, ...]]) -> list[tuple[int, ...]]:
     return [(5,) * a + (6,) * b + (7,) * c + (8,) * d + (10,) for a, b, c, d in ordered]
 
 
-class Mind1970:
-    """The program of 1970 with these thresholds; its arrays are made when it is asked for the first time."""
+class Told(NamedTuple):
+    """What a mind has told about a position: its cell, or None with so much patience."""
 
-    def __init__(self, size: int, thresholds: tuple[int, ...]) -> None:
+    cell: int | None
+    patience: int
+
+
+class Memory:
+    """What minds have told about positions; if that is too much, the oldest is forgotten first."""
+
+    def __init__(self) -> None:
+        self._told: dict[tuple[object, int, int], Told] = {}
+
+    def told(self, mind: object, x: int, o: int, patience: int) -> Told | None:
+        """What a mind has told, if it needs not be asked again with so much patience; marks are bits."""
+        told = self._told.get((mind, x, o))
+        return None if told is None or (told.cell is None and told.patience < patience) else told
+
+    def keep(self, mind: object, x: int, o: int, told: Told) -> Told:
+        """Keep what a mind has told."""
+        self._told[mind, x, o] = told
+        if len(self._told) > KEPT:
+            del self._told[next(iter(self._told))]
+        return told
+
+
+class Mind1970:
+    """The program of 1970 with these thresholds; its arrays are made when it is asked for the first time.
+
+    What it has told it does not think about again while the memory, which many share, has it. With the
+    patience for NODE_LIMIT positions it always tells, for where those do not suffice the program makes do.
+    """
+
+    def __init__(self, size: int, thresholds: tuple[int, ...], memory: Memory | None = None) -> None:
         self._size = size
         self._thresholds = thresholds
+        self._memory = memory or Memory()
 
     @cached_property
     def _program(self) -> Swift1970:
@@ -72,17 +107,24 @@ class Mind1970:
 
     def reply(self, x: Sequence[int], o: Sequence[int], side: int, patience: int) -> int | None:
         """The cell that it marks, as Swift1970 has it. Raises EngineError without numba."""
+        position = bits_of(x), bits_of(o)
+        told = self._memory.told(self, *position, patience)
+        if told is None:
+            told = self._memory.keep(self, *position, Told(self._ask(x, o, side, patience), patience))
+        return told.cell
+
+    def _ask(self, x: Sequence[int], o: Sequence[int], side: int, patience: int) -> int | None:
         program = self._program
-        program.limit = patience
+        program.limit = min(patience, NODE_LIMIT)
         cell = program.reply(x, o, side)
-        return cell if program.nodes < patience else None
+        return cell if program.nodes < patience or patience >= NODE_LIMIT else None
 
 
-def minds_of(size: int) -> list[Mind]:
-    """All minds for a board of size x size."""
-    return [Mind1970(size, thresholds) for thresholds in budgets()]
+def minds_of(size: int, memory: Memory) -> list[Mind]:
+    """All minds for a board of size x size, who share this memory."""
+    return [Mind1970(size, thresholds, memory) for thresholds in budgets()]
 
 
-def reserve_of(size: int) -> list[Mind]:
-    """The reserve for a board of size x size."""
-    return [Mind1970(size, thresholds) for thresholds in reserve_budgets()]
+def reserve_of(size: int, memory: Memory) -> list[Mind]:
+    """The reserve for a board of size x size, who share this memory."""
+    return [Mind1970(size, thresholds, memory) for thresholds in reserve_budgets()]

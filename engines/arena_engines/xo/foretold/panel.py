@@ -10,14 +10,13 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from arena_engines.xo.foretold.planner import Step
 from arena_engines.xo.foretold.suspects import Suspect
-from arena_engines.xo.foretold.watched import Story
+from arena_engines.xo.foretold.watched import Step, Story
 
 #: So many seats are given, each to one of those that stand for an equal part of all belief.
 SEATS = 24
 #: The patience with each; who needs more at a step is as likely as this to go along with it.
-PATIENCE = 8000
+PATIENCE = 20_000
 DOUBT = 0.8
 
 
@@ -39,15 +38,17 @@ class Panel:
         self._seats = seated(suspects)
         self._story = story
         self._in_time = in_time
-        self._told: dict[tuple[Suspect, tuple[int, ...]], int | None] = {}
 
     def vote(self, steps: Sequence[Step], guide: Suspect, least: float) -> Vote:
         """Ask about a plan step by step, as long as the share may come to `least`; without time it is 0.
 
+        Where the guide alone has the share, nobody needs to be asked.
         `guide` is the one whose answers the plan has.
         """
         faith = dict.fromkeys(self._seats, 1.0)
-        share = 0.0
+        share = self._seats.get(guide, 0) / SEATS
+        if share >= least:
+            return Vote(share, len(steps), None)
         for heard in range(1, len(steps) + 1):
             for seat in [seat for seat, belief in faith.items() if belief and seat is not guide]:
                 if not self._in_time():
@@ -68,15 +69,12 @@ class Panel:
 
     def _answer(self, seat: Suspect, steps: Sequence[Step]) -> int | None:
         """What it answers to the last step; None if it cannot tell."""
-        key = (seat, tuple(cell for step in steps for cell in step)[:-1])
-        if key not in self._told:
-            side, marks = self._story.side, self._story.marks()
-            for cell, answer in steps:
-                marks[side].append(cell)
-                marks[1 - side].append(answer)
-            marks[1 - side].pop()
-            self._told[key] = seat.mind.reply(*marks, 1 - side, PATIENCE)
-        return self._told[key]
+        side, marks = self._story.side, self._story.marks()
+        for cell, answer in steps:
+            marks[side].append(cell)
+            marks[1 - side].append(answer)
+        marks[1 - side].pop()
+        return seat.mind.reply(*marks, 1 - side, PATIENCE)
 
 
 def seated(suspects: Sequence[Suspect]) -> dict[Suspect, int]:

@@ -11,15 +11,18 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from arena_engines.xo.foretold.minds import Mind
+from arena_engines.xo.minimax import NODE_LIMIT
 
 #: Below so many marks the program of 1970 follows its rule for openings, which tells nothing.
 OPENING_MARKS = 2
 #: All minds are asked about every move with the patience for so many positions, half a millisecond;
 #: then again about what they could not tell so soon, with ever more.
-QUICK = 1000
-PATIENCE = (QUICK, 8000, 64_000, 150_000)
+QUICK = 2000
+PATIENCE = (QUICK, 16_000, 100_000, NODE_LIMIT)
 #: Who is less likely than this before a game is asked if nobody else is left who has told half of the moves.
-UNLIKELY = 0.0005
+UNLIKELY = 0.0003
+#: Who has told everything and holds this part of all belief is the opponent; nobody else is asked again.
+SURE = 0.75
 #: How likely another mind than the opponent is to be right about a move that it could not tell so far.
 RIGHT_BY_CHANCE = 0.75
 
@@ -108,6 +111,12 @@ class Suspects:
         """The first one of those that are believed in the most."""
         return max(self.left, key=lambda suspect: suspect.belief, default=None)
 
+    @property
+    def certainty(self) -> float:
+        """How likely the likeliest is the opponent; 0 if nobody is left."""
+        likeliest = self.likeliest
+        return likeliest.belief / sum(suspect.belief for suspect in self.left) if likeliest else 0.0
+
     def follows(self, moves: Sequence[int]) -> bool:
         """Whether these moves continue the game that is watched."""
         return list(moves[: len(self._moves)]) == self._moves
@@ -135,7 +144,10 @@ class Suspects:
         self.left = [suspect for suspect in self.left if not suspect.out]
 
     def _ask_again(self, in_time: Callable[[], bool]) -> None:
-        """Ask about what could not be told: the likeliest until it has told all, then by the price."""
+        """Ask about what could not be told: the likeliest until it has told all, then by the price.
+
+        Where the likeliest has told all and leaves hardly any doubt, that is enough.
+        """
         while (suspect := self._next()) and in_time():
             suspect.ask_again()
             if suspect.out:
@@ -147,7 +159,7 @@ class Suspects:
         if likeliest is None or likeliest.price < float("inf"):
             return likeliest
         cheapest = min(self.left, key=lambda suspect: suspect.price)
-        return cheapest if cheapest.price < float("inf") else None
+        return cheapest if cheapest.price < float("inf") and self.certainty < SURE else None
 
     def _take(self, cell: int) -> None:
         x, o = self._marks

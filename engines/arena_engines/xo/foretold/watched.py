@@ -9,8 +9,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from arena_engines.xo.foretold.experience import Experience
-from arena_engines.xo.foretold.planner import Step
 from arena_engines.xo.foretold.suspects import Suspects
+
+
+class Step(NamedTuple):
+    """An own move and the answer that is foretold."""
+
+    cell: int
+    answer: int
 
 
 class Story(NamedTuple):

@@ -82,7 +82,7 @@ class ModernXo(TableEngine):
     ) -> Future[Advice | None] | None:
         """The advice that is looked for beside the search; None without a clock to plan by."""
         seconds = limits.seconds
-        if seconds is None or seconds < LEAST_PLANNED or not moves or self.values["foresight"] == 0:
+        if seconds is None or seconds < LEAST_PLANNED or self.values["foresight"] == 0:
             return None
         if size not in self._advisers:
             self._advisers[size] = Adviser(Foresight(size))
