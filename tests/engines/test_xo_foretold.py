@@ -118,6 +118,14 @@ def test_as_a_game_was_won_it_is_won_again_without_a_plan() -> None:
         assert foresight.advice(game(First(), own, *start), ticks(8)) == advice
 
 
+def test_as_a_game_was_won_against_a_stranger_it_is_won_again() -> None:
+    foresight, start = Foresight(SIZE, [Last(), Never()]), ([44, 45], [17, 28])
+    foresight.advice(game(First(), [99, 54, 63], *start), ticks(99))
+    for own, advice in (([99, 54], Advice(63, safe=True)), ([98, 54], None)):
+        foresight._games.clear()
+        assert foresight.advice(game(First(), own, *start), ticks(8)) == advice
+
+
 def test_on_the_empty_board_there_is_no_plan_but_what_has_won() -> None:
     foresight = Foresight(SIZE, [First()])
     assert foresight.advice(Story([], [], []), ticks(9999)) is None

@@ -75,20 +75,19 @@ class Foresight:
         if game.suspects.certainty < DOUBTFUL:
             all_asked = game.suspects.watch(story.moves, partial(in_time, ASKING_LONG))
         self._learn(game, story)
-        if all_asked and self._is_known(game):
-            plan = self._kept(game, story)
-            if not plan.steps:
-                plan = self._plan(game, story, partial(in_time, PLANNING))
-            if plan.steps:
-                return self._advise(game, story, plan)
+        plan = self._kept(game, story)
+        if not plan.steps and all_asked and self._is_known(game):
+            plan = self._plan(game, story, partial(in_time, PLANNING))
+        if plan.steps:
+            return self._advise(game, story, plan)
         game.suspects.watch(story.moves, partial(in_time, PLANNING))
         return None
 
     def _learn(self, game: Watched, story: Story) -> None:
-        """Keep how the game was won, where it is won and the opponent is known."""
-        known = self._certain(game)
-        if known and self._wins(story.marks(), story.side, WON_NODES):
-            self._repertoire.learn(known.mind, story)
+        """Keep how the game was won, where it is won."""
+        if self._wins(story.marks(), story.side, WON_NODES):
+            known = self._certain(game)
+            self._repertoire.learn(known.mind if known else None, story)
 
     def _certain(self, game: Watched) -> Suspect | None:
         """Who the opponent is, if that is hardly in doubt."""
@@ -102,7 +101,7 @@ class Foresight:
     def _kept(self, game: Watched, story: Story) -> Plan:
         """The rest of this game's plan, or the step by which another game was won."""
         rest, known = game.rest(story.moves), self._certain(game)
-        step = self._repertoire.step(known.mind, story) if known and not rest else None
+        step = None if rest else self._repertoire.step(known.mind if known else None, story)
         return Plan((step,) if step else rest, 1.0)
 
     def _advise(self, game: Watched, story: Story, plan: Plan) -> Advice:

@@ -1,4 +1,4 @@
-"""The games that were won against each mind: who always moves alike loses the same game again.
+"""The games that were won, against each mind and against strangers: who always moves alike loses them again.
 
 It must not know: how a game was won, time.
 """
@@ -17,12 +17,15 @@ KEPT = 50_000
 
 
 class Repertoire:
-    """Own moves that led to a win, with their answers, by the mind that was the opponent and the position."""
+    """Own moves that led to a win, with their answers, by the opponent's mind and the position.
+
+    No mind is that of an opponent who could not be foretold.
+    """
 
     def __init__(self) -> None:
-        self._steps: dict[tuple[Mind, int, int], Step] = {}
+        self._steps: dict[tuple[Mind | None, int, int], Step] = {}
 
-    def learn(self, mind: Mind, story: Story) -> None:
+    def learn(self, mind: Mind | None, story: Story) -> None:
         """Keep the moves that the side to move has made in this story, for now it wins."""
         marks = (list(story.x), list(story.o))
         for cell, answer in pairwise(story.moves):
@@ -31,7 +34,7 @@ class Repertoire:
                 self._keep((mind, bits_of(marks[0]), bits_of(marks[1])), Step(cell, answer))
             marks[side].append(cell)
 
-    def step(self, mind: Mind, story: Story) -> Step | None:
+    def step(self, mind: Mind | None, story: Story) -> Step | None:
         """The step that led to a win against this mind, or None."""
         x, o = map(bits_of, story.marks())
         return self._steps.get((mind, x, o))
@@ -45,7 +48,7 @@ class Repertoire:
                 return image.index(step.cell)
         return None
 
-    def _keep(self, key: tuple[Mind, int, int], step: Step) -> None:
+    def _keep(self, key: tuple[Mind | None, int, int], step: Step) -> None:
         self._steps[key] = step
         if len(self._steps) > KEPT:
             del self._steps[next(iter(self._steps))]
