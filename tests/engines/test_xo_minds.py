@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import pytest
 
 from arena_engines.xo.foretold import minds
-from arena_engines.xo.foretold.experience import Experience
+from arena_engines.xo.foretold.experience import FORETOLD, Experience
 from arena_engines.xo.foretold.minds import (
+    LIMITS,
     Memory,
     Mind,
     Mind1970,
@@ -196,9 +197,27 @@ def test_the_thresholds_of_the_reserve_are_legal_and_all_begin_lower() -> None:
         assert 2 <= len(each) <= 12
         assert list(each) == sorted(each)
         assert (each[0], each[-1]) == (5, 10)
-    assert len(reserve_of(SIZE, Memory())) == len(reserve)
-    weights = Experience(minds_of(SIZE, Memory()), reserve_of(SIZE, Memory())).weights
-    assert [weight < UNLIKELY for weight in weights] == [False] * len(budgets()) + [True] * len(reserve)
+    every = reserve_of(SIZE, Memory())
+    assert len(every) == len(reserve) + len(LIMITS) * len(budgets())
+
+
+@pytest.mark.parametrize("games", [0, 1])
+def test_only_the_reserve_is_unlikely_before_a_game(games: int) -> None:
+    experience = Experience(minds_of(SIZE, Memory()), reserve_of(SIZE, Memory()))
+    for _ in range(games):
+        known = Suspect(experience.minds[7], 0)
+        known.hits = FORETOLD
+        experience.learn([known])
+    unlikely = [weight < UNLIKELY for weight in experience.weights]
+    assert unlikely == [False] * len(budgets()) + [True] * (len(unlikely) - len(budgets()))
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_a_mind_with_a_limit_is_the_program_with_it(limit: int) -> None:
+    widest, x, o = (1, 1, 1, 1, 1, 1, 10), [44, 45, 54], [34, 35, 64]
+    mind, program = Mind1970(SIZE, widest, limit=limit), Swift1970(SIZE, widest, limit)
+    assert mind.reply(x, o, 0, limit - 1) is None
+    assert mind.reply(x, o, 0, limit) == program.reply(x, o, 0)
 
 
 def test_the_reserve_is_asked_when_nobody_else_has_told_half_of_the_moves() -> None:

@@ -1,7 +1,8 @@
 """Who an opponent may be: programs that always answer a position by the same move.
 
 They are the program of 1970 with the thresholds of the paper, and with others: longer and shorter, and lower;
-a reserve has some that are lower still. It must not know: who the opponent is, plans, time.
+a reserve has some that are lower still, and some that look at few positions. It must not know: who the
+opponent is, plans, time.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ MOST_LEVELS = (0, 8, 9, 3)
 RESERVE_LEVELS = (8, 8, 8, 3)
 #: So many levels the reserve has at most, with the 5.
 RESERVE_LENGTH = 9
+#: With the first thresholds the reserve also has minds that look at no more than so many positions.
+LIMITS = (1000, 10_000, 100_000)
 #: So many answers a memory keeps, some 50 MB.
 KEPT = 200_000
 
@@ -93,13 +96,16 @@ class Mind1970:
     """The program of 1970 with these thresholds; its arrays are made when it is asked for the first time.
 
     What it has told it does not think about again while the memory, which many share, has it. With the
-    patience for NODE_LIMIT positions it always tells, for where those do not suffice the program makes do.
+    patience for as many positions as its limit it always tells, for then the program makes do with them.
     """
 
-    def __init__(self, size: int, thresholds: tuple[int, ...], memory: Memory | None = None) -> None:
+    def __init__(
+        self, size: int, thresholds: tuple[int, ...], memory: Memory | None = None, limit: int = NODE_LIMIT
+    ) -> None:
         self._size = size
         self._thresholds = thresholds
         self._memory = memory or Memory()
+        self._limit = limit
 
     @cached_property
     def _program(self) -> Swift1970:
@@ -115,9 +121,9 @@ class Mind1970:
 
     def _ask(self, x: Sequence[int], o: Sequence[int], side: int, patience: int) -> int | None:
         program = self._program
-        program.limit = min(patience, NODE_LIMIT)
+        program.limit = min(patience, self._limit)
         cell = program.reply(x, o, side)
-        return cell if program.nodes < patience or patience >= NODE_LIMIT else None
+        return cell if program.nodes < patience or patience >= self._limit else None
 
 
 def minds_of(size: int, memory: Memory) -> list[Mind]:
@@ -127,4 +133,6 @@ def minds_of(size: int, memory: Memory) -> list[Mind]:
 
 def reserve_of(size: int, memory: Memory) -> list[Mind]:
     """The reserve for a board of size x size, who share this memory."""
-    return [Mind1970(size, thresholds, memory) for thresholds in reserve_budgets()]
+    lower = [Mind1970(size, thresholds, memory) for thresholds in reserve_budgets()]
+    limited = product(LIMITS, budgets())
+    return [*lower, *(Mind1970(size, thresholds, memory, limit) for limit, thresholds in limited)]

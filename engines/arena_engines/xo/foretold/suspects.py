@@ -20,7 +20,7 @@ OPENING_MARKS = 2
 QUICK = 2000
 PATIENCE = (QUICK, 16_000, 100_000, NODE_LIMIT)
 #: Who is less likely than this before a game is asked if nobody else is left who has told half of the moves.
-UNLIKELY = 0.0003
+UNLIKELY = 0.0002
 #: Who has told everything and holds this part of all belief is the opponent; nobody else is asked again.
 SURE = 0.75
 #: How likely another mind than the opponent is to be right about a move that it could not tell so far.
