@@ -15,6 +15,7 @@ from arena_engines.xo.foretold.minds import (
     Mind1970,
     Told,
     budgets,
+    late_budgets,
     minds_of,
     reserve_budgets,
     reserve_of,
@@ -198,7 +199,18 @@ def test_the_thresholds_of_the_reserve_are_legal_and_all_begin_lower() -> None:
         assert list(each) == sorted(each)
         assert (each[0], each[-1]) == (5, 10)
     every = reserve_of(SIZE, Memory())
-    assert len(every) == len(reserve) + len(LIMITS) * len(budgets())
+    assert len(every) == len(reserve) + len(late_budgets()) + len(LIMITS) * len(budgets())
+
+
+def test_late_thresholds_are_legal_and_no_others() -> None:
+    late = late_budgets()
+    assert not {*late} & {*budgets(), *reserve_budgets()}
+    assert len({*late}) == len(late)
+    for each in late:
+        assert len(each) <= 12
+        assert list(each) == sorted(each)
+        assert (each[-2], each[-1]) == (9, 10)
+    assert (6, 7, 7, 9, 9, 10) in late
 
 
 @pytest.mark.parametrize("games", [0, 1])

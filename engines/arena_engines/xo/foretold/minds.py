@@ -1,8 +1,8 @@
 """Who an opponent may be: programs that always answer a position by the same move.
 
 They are the program of 1970 with the thresholds of the paper, and with others: longer and shorter, and lower;
-a reserve has some that are lower still, and some that look at few positions. It must not know: who the
-opponent is, plans, time.
+a reserve has some that are lower still, some with levels of 4.5, and some that look at few positions. It
+must not know: who the opponent is, plans, time.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol
 from arena_engines.xo.cells import bits_of
 from arena_engines.xo.minimax import NODE_LIMIT
 from arena_engines.xo.program1970 import MAX_LEVELS
+from arena_engines.xo.scale import WINS
 from arena_engines.xo.swift.player import Swift1970, run
 
 #: The thresholds of a mind, and of one of the reserve, are at most so many levels of 2.5, then of 3, of 3.5
@@ -23,6 +24,8 @@ MOST_LEVELS = (0, 8, 9, 3)
 RESERVE_LEVELS = (8, 8, 8, 3)
 #: So many levels the reserve has at most, with the 5.
 RESERVE_LENGTH = 9
+#: So many levels of 4.5 the first thresholds have in the reserve.
+LATE_LEVELS = (1, 2)
 #: With the first thresholds the reserve also has minds that look at no more than so many positions.
 LIMITS = (1000, 10_000, 100_000)
 #: So many answers a memory keeps, some 50 MB.
@@ -53,6 +56,12 @@ def budgets() -> list[tuple[int, ...]]:
 def reserve_budgets() -> list[tuple[int, ...]]:
     """The thresholds of the reserve, in halves."""
     return _thresholds(each for each in _levels(RESERVE_LEVELS) if each[0] and sum(each) < RESERVE_LENGTH)
+
+
+def late_budgets() -> list[tuple[int, ...]]:
+    """The first thresholds with some levels of 4.5 before the 5, in halves."""
+    longer = ((*each[:-1], *(WINS,) * levels, each[-1]) for levels in LATE_LEVELS for each in budgets())
+    return [each for each in longer if len(each) <= MAX_LEVELS]
 
 
 def _levels(most: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -133,6 +142,6 @@ def minds_of(size: int, memory: Memory) -> list[Mind]:
 
 def reserve_of(size: int, memory: Memory) -> list[Mind]:
     """The reserve for a board of size x size, who share this memory."""
-    lower = [Mind1970(size, thresholds, memory) for thresholds in reserve_budgets()]
+    others = [Mind1970(size, thresholds, memory) for thresholds in (*reserve_budgets(), *late_budgets())]
     limited = product(LIMITS, budgets())
-    return [*lower, *(Mind1970(size, thresholds, memory, limit) for limit, thresholds in limited)]
+    return [*others, *(Mind1970(size, thresholds, memory, limit) for limit, thresholds in limited)]
