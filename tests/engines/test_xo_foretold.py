@@ -7,10 +7,12 @@ from itertools import islice
 
 import pytest
 
+from arena_engines.xo.foretold import foresight as foresight_module
 from arena_engines.xo.foretold.foresight import (
     AGREED,
     AGREED_LATE,
     ASKING,
+    ASKING_LONG,
     KNOWN,
     PLANNING,
     PLANS,
@@ -258,6 +260,23 @@ def test_where_there_is_nothing_to_plan_the_minds_are_asked_on() -> None:
     assert Foresight(SIZE, [mind, mind]).advice(game(First(), [99], [44], [17]), in_time) is None
     assert mind.asked == 2 * len(PATIENCE)
     assert set(shares) == {ASKING, PLANNING}
+
+
+@pytest.mark.parametrize(("doubtful", "longer"), [(0.4, False), (0.6, True)])
+def test_while_nobody_is_likely_the_minds_are_asked_for_longer(
+    monkeypatch: pytest.MonkeyPatch, doubtful: float, longer: bool
+) -> None:
+    monkeypatch.setattr(foresight_module, "DOUBTFUL", doubtful)
+    shares: set[float] = set()
+
+    def in_time(part: float) -> bool:
+        shares.add(part)
+        return part > ASKING
+
+    foresight = Foresight(SIZE, [First(), First()])
+    foresight.advice(game(First(), [99], [44], [17]), lambda part: True)
+    foresight.advice(game(First(), [99, 96], [44], [17]), in_time)
+    assert (ASKING_LONG in shares) == longer
 
 
 @pytest.mark.parametrize("seat", [0, 1])

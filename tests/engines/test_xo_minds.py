@@ -149,6 +149,13 @@ def test_the_likeliest_is_asked_about_everything_and_then_the_others_by_their_pr
     assert [len(mind.asked) for mind in minds] == asked
 
 
+@pytest.mark.parametrize(("weights", "asked"), [([0.9, 0.1], 1), ([0.5, 0.5], len(PATIENCE))])
+def test_where_the_likeliest_leaves_no_doubt_nobody_is_asked_again(weights: list[float], asked: int) -> None:
+    suspects = Suspects([First(), other := Counting()], [44], [55], 0, weights)
+    assert suspects.watch([0], ticks(99))
+    assert len(other.asked) == asked
+
+
 def test_who_takes_long_and_was_wrong_is_out_all_the_same() -> None:
     right = Suspects([slow := Slow()], [44], [55], side=0)
     assert right.watch([0, 99, 1, 98, 2], ticks(99))

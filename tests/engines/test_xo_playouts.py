@@ -8,8 +8,8 @@ from itertools import islice
 import pytest
 
 from arena_engines.xo.cells import symmetries
-from arena_engines.xo.foretold import repertoire
-from arena_engines.xo.foretold.playouts import LONGEST, REPEATED, Playouts
+from arena_engines.xo.foretold import playouts, repertoire
+from arena_engines.xo.foretold.playouts import REPEATED, Playouts
 from arena_engines.xo.foretold.repertoire import Repertoire
 from arena_engines.xo.foretold.watched import Step, Story
 from arena_engines.xo.modern.player import Thinker
@@ -69,10 +69,14 @@ def test_a_game_that_the_mind_wins_is_no_plan(thinker: Thinker) -> None:
     assert all(steps[0].cell == 94 for steps in found)
 
 
-def test_no_game_is_longer_than_the_longest(thinker: Thinker) -> None:
-    mind = Copying()
-    next(Playouts(thinker, mind, 0, ticks(10**9)).plans([0], [1]))
-    assert 0 < mind.asked <= LONGEST
+def test_no_game_is_longer_than_the_longest(thinker: Thinker, monkeypatch: pytest.MonkeyPatch) -> None:
+    quiet = {2: 99, 3: 96, 4: 93, 5: 69}
+    for longest in (2, 3):
+        monkeypatch.setattr(playouts, "LONGEST", longest)
+        mind = Copying()
+        games = Playouts(thinker, mind, 0, ticks(99), lambda marks: quiet[len(marks[0])])
+        next(games.plans([44, 33], [45, 66]))
+        assert mind.asked == longest
 
 
 def test_without_time_or_on_a_full_board_no_game_is_played(thinker: Thinker) -> None:
