@@ -17,7 +17,7 @@ from arena_engines.insertion.strategy import COOPERATIVE, SPOILING, Strategy
 from arena_engines.insertion.tree import InsertionTree, Node
 from arena_engines.search.alphabeta import alphabeta
 from arena_engines.search.minimax import minimax
-from arena_protocol.games.insertion.text import parse_board
+from arena_protocol.games.insertion.board import parse_board
 
 if TYPE_CHECKING:
     from tests.engines.conftest import Case

@@ -18,8 +18,8 @@ from arena_engines.insertion.tree import Node as Board
 from arena_engines.insertion.twoevals import eval_of, fewer, gain
 from arena_engines.registry import create_engine
 from arena_engines.search.minimax import minimax
+from arena_protocol.games.insertion.board import parse_board
 from arena_protocol.games.insertion.rules import play
-from arena_protocol.games.insertion.text import parse_board
 
 if TYPE_CHECKING:
     from tests.engines.conftest import Case

@@ -27,8 +27,8 @@ from arena_engines.insertion.simple import Dummy, Greedy, Random
 from arena_engines.match import Played, play_game
 from arena_engines.registry import create
 from arena_protocol.games.insertion import Insertion
+from arena_protocol.games.insertion.board import Planes, parse_board
 from arena_protocol.games.insertion.rules import distinct_moves, play
-from arena_protocol.games.insertion.text import Planes, parse_board
 
 LONG = 600.0
 

@@ -14,7 +14,7 @@ from arena_engines.insertion.tree import Node as Board
 from arena_engines.search.alphabeta import alphabeta
 from arena_engines.search.minimax import minimax
 from arena_engines.search.tree import Node
-from arena_protocol.games.insertion.text import parse_board
+from arena_protocol.games.insertion.board import parse_board
 
 if TYPE_CHECKING:
     from tests.engines.conftest import Case

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from arena_engines.engine import Situation
 from arena_engines.insertion.fixed_depth import Task, pack_pictures, pack_roles
 from arena_engines.insertion.strategy import COOPERATIVE, SPOILING, Strategy
+from arena_protocol.games.insertion.board import Planes, parse_board
 from arena_protocol.games.insertion.rules import play
-from arena_protocol.games.insertion.text import Planes, parse_board
 
 #: An opponent is taken to look so far ahead; deeper differs little and costs more.
 DEPTH = 3

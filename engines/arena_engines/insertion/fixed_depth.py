@@ -18,7 +18,7 @@ from arena_engines.insertion.eval import MAX_DEPTH
 from arena_engines.insertion.strategy import COOPERATIVE, FIXED, Strategy
 from arena_engines.insertion.zombies import depth_among, zombies
 from arena_protocol.games.base import GameError
-from arena_protocol.games.insertion.text import Planes, check_sequence, parse_board
+from arena_protocol.games.insertion.board import Planes, check_sequence, parse_board
 
 #: The two bits of a ply's role: another seat moves; and it can only play the zombie's move.
 THEIRS = 0b01

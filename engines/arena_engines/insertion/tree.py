@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from arena_engines.insertion.eval import FELL
 from arena_engines.insertion.strategy import COOPERATIVE, Strategy
+from arena_protocol.games.insertion.board import Planes
 from arena_protocol.games.insertion.rules import MOVES, distinct_moves, play
-from arena_protocol.games.insertion.text import Planes
 
 
 class Node(NamedTuple):

@@ -11,7 +11,7 @@ from functools import cache
 from arena_engines.engine import Parameter
 from arena_engines.small.marks import lines_of
 from arena_engines.table import Table, TableEngine
-from arena_protocol.games.marks import Marks, MarksGame
+from arena_protocol.games.mnk import Marks, MarksGame
 
 #: More than all lines of a 4 x 4 board for three in a row (24).
 WON = 100

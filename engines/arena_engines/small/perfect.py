@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from arena_engines.small.marks import MarksSolver
 from arena_engines.small.solver import Solver
 from arena_engines.table import Table, TableEngine
-from arena_protocol.games.marks import MarksGame
+from arena_protocol.games.mnk import MarksGame
 
 
 class Perfect(TableEngine):

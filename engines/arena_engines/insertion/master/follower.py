@@ -27,8 +27,8 @@ from arena_engines.insertion.master.workspace import (
     shortcut,
 )
 from arena_engines.insertion.zombies import zombies
+from arena_protocol.games.insertion.board import Planes, parse_board
 from arena_protocol.games.insertion.rules import play
-from arena_protocol.games.insertion.text import Planes, parse_board
 
 #: Plans begin anew when a ply's number within them would pass this; so far ahead pictures are used.
 LAST_PLY = 200

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from arena_engines.insertion.master.layout import INFINITY, WIDTH
 from arena_engines.insertion.master.minds import Mind
 from arena_engines.insertion.master.workspace import GUARD, Workspace
-from arena_protocol.games.insertion.text import Planes
+from arena_protocol.games.insertion.board import Planes
 
 FIRST_WIDTH = 2
 #: Plans narrower than this look so many plies ahead at most: what little time there is tells more there.

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from arena_engines.compiled import compiled
 from arena_engines.engine import Eval
 from arena_engines.insertion.master import kernel, layout, root
+from arena_protocol.games.insertion.board import Planes
 from arena_protocol.games.insertion.rules import POINTS_A_CELL
-from arena_protocol.games.insertion.text import Planes
 
 #: A cell of one's own points in the packed exact EVAL: mine * 2**14 - deleted * 2**7 - theirs, in cells.
 #: 20 plies remove at most 25 + 20 cells, so each tier keeps within its 7 bits and the whole in 32.
