@@ -35,7 +35,7 @@ class ErrorCode(StrEnum):
     UNEXPECTED = "unexpected", "a message that has no meaning at this moment"
     NOT_YOUR_TURN = "not-your-turn", "a MOVE without a TURN to answer"
     NO_SUCH_GAME = "no-such-game", "a game id that is unknown, or not the one on offer"
-    FLOOD = "flood", "too many lines that nothing asked for"
+    FLOOD = "flood", "too many lines that were not asked for"
     FULL = "full", "the server holds as many connections as it may"
     RATE = "rate", "too many log-ins in a short time; retry_after= says how many milliseconds to wait"
 

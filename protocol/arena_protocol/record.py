@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgpack
 
@@ -49,8 +49,7 @@ class FaultKind(StrEnum):
     VOID = "void"
 
 
-@dataclass(frozen=True, slots=True)
-class PlyRecord:
+class PlyRecord(NamedTuple):
     """One ply: who played what, when, and the clocks and points after it.
 
     `handed_ns` (TURN went to the socket) and `arrived_ns` (the move was there) are monotonic
@@ -73,8 +72,7 @@ class PlyRecord:
     credit_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class FaultRecord:
+class FaultRecord(NamedTuple):
     """A fault of `seat` (0: the platform's) while `ply` was to be played, with the offending bytes.
 
     A fault before START has ply 0 or 1. From its fault on, a seat is a zombie.
@@ -153,8 +151,8 @@ def _plain(record: GameRecord) -> dict[str, object]:
     plain = {name: getattr(record, name) for name in _FIELDS}
     plain["options"] = dict(sorted(record.options.items()))
     plain["seed"] = f"{record.seed:x}"
-    plain["plies"] = [[getattr(ply, name) for name in _PLY] for ply in record.plies]
-    plain["faults"] = [[getattr(fault, name) for name in _FAULT] for fault in record.faults]
+    plain["plies"] = record.plies
+    plain["faults"] = record.faults
     return plain
 
 

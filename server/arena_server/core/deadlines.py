@@ -16,7 +16,7 @@ class Kind(IntEnum):
     GAME = 2
     ABSENCE = 3
     FEED = 4
-    PORTION = 5
+    CHUNK = 5
 
 
 #: What has the deadline: the number of a connection, a game, a player, or a game's feed.

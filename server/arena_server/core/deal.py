@@ -29,6 +29,9 @@ Secret = Callable[[int], str]
 SESSION_BYTES = 4
 RESUME_BYTES = 24
 
+#: Digits of the greatest number of a game; int() refuses texts of more than 4,300.
+GAME_DIGITS = 18
+
 #: Too many seeds to try them all against the pictures in sight.
 SEED_BITS = 128
 
@@ -41,7 +44,8 @@ def game_id(number: int) -> str:
 def number_of(name: str) -> int:
     """The number of the game that is called so; 0 for a word that calls none."""
     digits = name[1:]
-    return int(digits) if name[:1] == "g" and digits.isascii() and digits.isdigit() else 0
+    valid = name[:1] == "g" and digits.isascii() and digits.isdigit() and len(digits) <= GAME_DIGITS
+    return int(digits) if valid else 0
 
 
 def deal_seed(contest_seed: int, names: Sequence[str], deal: int) -> int:

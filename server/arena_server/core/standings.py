@@ -195,6 +195,10 @@ class BotState:
     connected: bool
     faulty_games: int
 
+    @classmethod
+    def of(cls, player: Player, where: str) -> BotState:
+        return cls(player.name, where, player.peer is not None, player.faulty_games - player.forgiven)
+
 
 @dataclass(frozen=True, slots=True)
 class Overview:
@@ -212,7 +216,7 @@ def where_is(player: Player) -> str:
         return KICKED
     if player.barred:
         return PROBATION
-    if player.table is not None:
+    if player.game is not None:
         return PLAYING
     if player.peer is not None:
         return FREE
