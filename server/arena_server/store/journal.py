@@ -21,7 +21,6 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable
-from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
@@ -29,26 +28,11 @@ from typing import TYPE_CHECKING, Final
 import msgpack
 
 from arena_server.core.journal import Entry
+from arena_server.store.chain import add_checksum, verify_checksum
 from arena_server.store.database import LAYOUT
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
-
-
-_DIGEST = sha256().digest_size
-
-
-def add_checksum(payload: bytes) -> bytes:
-    """The payload and its digest; `verify_checksum` gives it back."""
-    return payload + sha256(payload).digest()
-
-
-def verify_checksum(data: bytes) -> bytes:
-    """The payload of sealed bytes. Raises ValueError if the digest is not its own."""
-    payload, digest = data[:-_DIGEST], data[-_DIGEST:]
-    if sha256(payload).digest() != digest:
-        raise ValueError("a row of the journal does not match its SHA-256 digest")
-    return payload
 
 
 def pack(entries: Iterable[Entry]) -> bytes:

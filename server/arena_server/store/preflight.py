@@ -38,8 +38,8 @@ from urllib.parse import quote
 from arena_server.core.config import ContestPlan
 from arena_server.errors import ConfigError, StoreError
 from arena_server.store import database as parameters
+from arena_server.store.chain import verify_checksum
 from arena_server.store.database import APPLICATION_ID, LAYOUT, Database, Server, check_unclaimed
-from arena_server.store.journal import verify_checksum
 
 #: What may differ: the seed may be a drawn one, and a newer version may go on with an older one's contest.
 _MAY_DIFFER = ("seed", "software")
