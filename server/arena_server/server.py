@@ -40,12 +40,12 @@ from arena_server.driver import Host
 from arena_server.errors import ArenaError
 from arena_server.listener import connection_cap, raise_descriptor_limit
 from arena_server.logs import Log
-from arena_server.store.database import Database
+from arena_server.store.database import ContestHeader, Database
 from arena_server.store.preflight import damaged
-from arena_server.store.writer import Inbox, Opening, Writer
+from arena_server.store.writer import Writer
 
 if TYPE_CHECKING:
-    from arena_server.store.reader import Unfinished
+    from arena_server.store.reader import UnfinishedContest
 
 
 class Watcher:
@@ -140,7 +140,7 @@ class Service:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self.stop, number.name)
         self._writer = self._open_store(loop)
-        self._inbox = Inbox(self._writer, loop)
+        self._batches = 0
         self._writer.start()
         try:
             if await self._opened():
@@ -209,10 +209,10 @@ class Service:
         names = [entrant.name for entrant in setup.entrants]
         game = make_game(plan.game, plan.options)
         games = comb(len(names), game.seats) * plan.games_per_pair
-        self._past: asyncio.Future[Unfinished | None] = loop.create_future()
+        self._past: asyncio.Future[UnfinishedContest | None] = loop.create_future()
         return Writer(
             setup.database,
-            Opening(plan, game.options(), names, games, setup.new, setup.seeded),
+            ContestHeader(plan, game.options(), names, games, setup.new, setup.seeded),
             found=lambda found: _later(loop, self._past.set_result, found),
             committed=self._written,
             failed=lambda error: _later(loop, self._fail, error),
@@ -251,7 +251,9 @@ class Service:
     def journal(self, entries: tuple[Entry, ...]) -> None:
         """Have entries made durable."""
         self.watcher.journaled()
-        self._inbox.journal(entries)
+        self._batches += 1
+        if self._writer.append(entries):
+            self._committed(self._batches, [])
 
     def reply(self, number: int, problem: str | None) -> None:
         """Tell whoever gave the order."""
@@ -260,7 +262,7 @@ class Service:
     def store(self, game_id: str, record: GameRecord) -> None:
         """Have a record made durable."""
         self.watcher.kept(game_id)
-        self._inbox.store(game_id, record)
+        self._writer.store(game_id, record)
 
     def note(self, note: Note) -> None:
         """Log what the contest has to say."""

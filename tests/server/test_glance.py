@@ -13,11 +13,10 @@ from sqlalchemy import text
 
 from arena_server.core.journal import Entry
 from arena_server.errors import StoreError
-from arena_server.store.database import Database
+from arena_server.store.database import ContestHeader, Database
 from arena_server.store.journal import pack
 from arena_server.store.preflight import COLUMNS, JOURNAL_ROWS, glance, probe
 from arena_server.store.schema import Base, open_engine
-from arena_server.store.writer import Opening
 
 from .postgres import Cluster
 from .programs import Server, arena, contest
@@ -26,13 +25,13 @@ from .records import Kept, game, opening
 ENTRY: Entry = (1, "offer", 0)
 
 
-def look(database: Database, wanted: Opening | None = None) -> None:
+def look(database: Database, wanted: ContestHeader | None = None) -> None:
     """The glance of a server that is about to play this contest."""
     wanted = wanted or opening(new=False)
     glance(database, wanted.plan, wanted.names, new=wanted.new, seeded=wanted.seeded)
 
 
-def refused(database: Database, wanted: Opening | None = None) -> str:
+def refused(database: Database, wanted: ContestHeader | None = None) -> str:
     with pytest.raises(StoreError) as caught:
         look(database, wanted)
     return str(caught.value).removeprefix(f"{database}: ")
@@ -51,9 +50,9 @@ def kept(database: Database) -> Database:
     """A database with a contest that was broken off after one game, a row of journal behind it."""
     kept = Kept(database)
     kept.start()
-    kept.writer.put("g1", game(1))
+    kept.writer.store("g1", game(1))
     assert kept.next() == ["g1"]
-    kept.journal([(ENTRY,)])
+    kept.append(ENTRY)
     kept.close()
     return database
 
@@ -70,7 +69,7 @@ def test_an_empty_database_and_a_good_one_are_fine(database: Database, tmp_path:
     look(database)
     kept = Kept(database)
     kept.start()
-    kept.journal([(ENTRY,)])
+    kept.append(ENTRY)
     kept.close()
     look(database)
     look(database, opening("other", new=False))
@@ -136,8 +135,9 @@ def test_of_a_long_journal_the_end_is_looked_at(tmp_path: Path) -> None:
     database = tmp_path / "arena.db"
     kept = Kept(database)
     kept.start()
-    for _ in range(JOURNAL_ROWS + 1):
-        kept.journal([(ENTRY,)])
+    for number in range(1, JOURNAL_ROWS + 2):
+        kept.append(ENTRY)
+        kept.wait_for(number)
     kept.close()
     change(database, "UPDATE journal SET payload = 'text' WHERE id = (SELECT min(id) FROM journal)")
     look(database)
@@ -150,8 +150,8 @@ def test_a_contest_that_another_server_plays(postgres: Cluster) -> None:
     database = postgres.database()
     kept = Kept(database)
     kept.start()
-    kept.journal([(ENTRY,)])
-    kept.groups.get(timeout=20.0)
+    kept.append(ENTRY)
+    kept.batches.get(timeout=20.0)
     assert refused(database).startswith("contest 1 is being played by another server; stop that one, ")
     kept.close()
     look(database)

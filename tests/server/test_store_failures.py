@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from arena_server.core.journal import Entry
 from arena_server.errors import StoreError
+from arena_server.store.journal import unpack
 from arena_server.store.preflight import LAYOUT, probe, probe_readable
 from arena_server.store.reader import Results
 from arena_server.store.writer import Writer
@@ -36,60 +38,63 @@ class TestFailures:
         monkeypatch.setattr("arena_server.store.schema.BUSY_TIMEOUT_S", 0.0)
         kept = Kept(path)
         kept.start()
-        kept.writer.put("g1", game(1))
+        kept.writer.store("g1", game(1))
         assert kept.next() == ["g1"]
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
-            kept.writer.put("g2", game(2))
+            kept.writer.store("g2", game(2))
             told = kept.next()
             assert isinstance(told, StoreError)
             assert "is locked by another program" in str(told)
-        kept.writer.put("g3", game(3))
+        kept.writer.store("g3", game(3))
         kept.close("stopped")
         assert kept.told.empty()
         with Results(path) as results:
             assert results.games_played(results.contest()) == 1
 
-    def test_entries_do_not_wait_for_another_program_and_come_again(self, path: Path) -> None:
+    def test_entries_are_queued_while_another_program_writes(self, path: Path) -> None:
         kept = Kept(path)
         kept.start()
-        kept.journal([((1, "offer", 0),)])
+        kept.append((1, "offer", 0))
+        kept.wait_for(1)
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
-            assert not kept.writer.journal([((2, "offer", 0),)])
+            assert not kept.writer.append([(2, "offer", 0)])
+            assert not kept.writer.append([(3, "offer", 0)])
+            assert kept.batches.empty()
             other.execute("ROLLBACK")
-        kept.journal([((2, "offer", 0),)])
-        assert [kept.groups.get_nowait() for _ in range(2)] == [1, 2]
+        kept.wait_for(3)
+        assert kept.writer.append([(4, "offer", 0)])
         kept.close()
+        assert journal(path) == [(number, "offer", 0) for number in (1, 2, 3, 4)]
 
-    def test_a_lock_that_lasts_is_told_to_whoever_brings_entries(
-        self, path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_lock_that_lasts_is_reported(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("arena_server.store.schema.BUSY_TIMEOUT_S", 0.0)
         kept = Kept(path)
         kept.start()
-        kept.journal([((1, "offer", 0),)])
-        monkeypatch.setattr("arena_server.store.database.BUSY_TIMEOUT_S", 0.0)
+        kept.append((1, "offer", 0))
+        kept.wait_for(1)
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
-            kept.journal([((2, "offer", 0),)])
+            kept.append((2, "offer", 0))
             assert str(kept.next()) == (
                 f"{path}: the database is locked by another program; stop it or choose another --database"
             )
-        kept.journal([((3, "offer", 0),)])
+        kept.append((3, "offer", 0))
         kept.close()
-        assert kept.groups.get_nowait() == 1
-        assert isinstance(kept.groups.get_nowait(), StoreError)
-        assert kept.groups.empty()
+        assert isinstance(kept.batches.get_nowait(), StoreError)
+        assert kept.batches.empty()
+        assert journal(path) == [(1, "offer", 0)]
 
     def test_a_full_disk_is_told_and_nothing_is_acknowledged(self, path: Path) -> None:
         keep(path, 1)
         kept = Kept(path)
         kept.start()
-        kept.writer.put("g1", game(1))
+        kept.writer.store("g1", game(1))
         assert kept.next() == ["g1"]
         _limit_pages(kept.writer)
         for number in range(2, 200):
-            kept.writer.put(f"g{number}", game(number))
+            kept.writer.store(f"g{number}", game(number))
         told: list[str] = []
         while isinstance(word := kept.next(), list):
             told += word
@@ -155,6 +160,13 @@ class TestFailures:
         assert isinstance(told, StoreError)
         assert str(told) == f"{path}: UNIQUE constraint failed: bots.contest_id, bots.name"
         kept.close("stopped")
+
+
+def journal(path: Path) -> list[Entry]:
+    """All entries of an SQLite file, in their order."""
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("SELECT payload FROM journal ORDER BY id").fetchall()
+    return [entry for (payload,) in rows for entry in unpack(payload)]
 
 
 def _limit_pages(writer: Writer) -> None:

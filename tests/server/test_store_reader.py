@@ -52,9 +52,9 @@ class TestReader:
     def test_standings_leave_void_games_out_and_count_faults(self, path: Path) -> None:
         kept = Kept(path)
         kept.start()
-        kept.writer.put("g1", game(1, ("a", "b"), (30, 10), (FaultRecord(2, 1, "illegal", b""),)))
-        kept.writer.put("g2", game(2, ("c", "a"), (20, 20)))
-        kept.writer.put("g3", game(3, ("b", "c"), (900, 0), (FaultRecord(1, 1, "flood", b""),), end="void"))
+        kept.writer.store("g1", game(1, ("a", "b"), (30, 10), (FaultRecord(2, 1, "illegal", b""),)))
+        kept.writer.store("g2", game(2, ("c", "a"), (20, 20)))
+        kept.writer.store("g3", game(3, ("b", "c"), (900, 0), (FaultRecord(1, 1, "flood", b""),), end="void"))
         kept.close("finished")
         with Results(path) as results:
             rows = results.standings(results.contest())
@@ -67,9 +67,9 @@ class TestReader:
     def test_standings_follow_the_scoring_of_the_contest(self, path: Path) -> None:
         kept = Kept(path, opening(scoring="wins"))
         kept.start()
-        kept.writer.put("g1", game(1, ("a", "b"), (1, 0)))
-        kept.writer.put("g2", game(2, ("b", "c"), (500, 600)))
-        kept.writer.put("g3", game(3, ("a", "c"), (2, 1)))
+        kept.writer.store("g1", game(1, ("a", "b"), (1, 0)))
+        kept.writer.store("g2", game(2, ("b", "c"), (500, 600)))
+        kept.writer.store("g3", game(3, ("a", "c"), (2, 1)))
         kept.close("finished")
         with Results(path) as results:
             assert [row.name for row in results.standings(results.contest())] == ["a", "c", "b"]

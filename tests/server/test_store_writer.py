@@ -26,7 +26,7 @@ class TestWriter:
         kept = Kept(path)
         kept.start()
         for number in range(1, 6):
-            kept.writer.put(f"g{number}", game(number))
+            kept.writer.store(f"g{number}", game(number))
             assert kept.next() == [f"g{number}"]
             # Another connection sees it already: it was committed.
             with closing(sqlite3.connect(path)) as other:
@@ -38,7 +38,7 @@ class TestWriter:
         kept = Kept(path)
         kept.writer.enter(kept.opening.plan)
         for number in range(1, 601):
-            kept.writer.put(f"g{number}", game(number))
+            kept.writer.store(f"g{number}", game(number))
         kept.writer.start()
         kept.close("finished")
         batches: list[list[str]] = []
@@ -67,14 +67,15 @@ class TestWriter:
         self, path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("arena_server.store.contest_store.CHECKPOINT_ROWS", 50)
-        monkeypatch.setattr("arena_server.store.writer.LOOK_ROWS", 50)
+        monkeypatch.setattr("arena_server.store.writer.MAINTENANCE_S", 0.01)
         kept = Kept(path)
         kept.start()
         log, entries, began = path.with_name("arena.db-wal"), 0, set()
         deadline = time.monotonic() + PATIENCE_S
         while len(began) < 3 and time.monotonic() < deadline:
-            kept.journal([((1, "lag", entries, 0),)])
+            kept.append((1, "lag", entries, 0))
             entries += 1
+            kept.wait_for(entries)
             began.add(_head(log))  # its header has a salt that changes when it begins anew
         assert len(began) == 3
         with closing(sqlite3.connect(path)) as other:
@@ -90,8 +91,8 @@ class TestWriter:
         kept = Kept(path)
         kept.start()
         fault = FaultRecord(2, 1, "illegal", b"MOVE 0\xff")
-        kept.writer.put("g1", game(1, faults=(fault,)))
-        kept.writer.put("g2", game(2, faults=(FaultRecord(0, 1, "void", b""),), end="void"))
+        kept.writer.store("g1", game(1, faults=(fault,)))
+        kept.writer.store("g2", game(2, faults=(FaultRecord(0, 1, "void", b""),), end="void"))
         kept.close("stopped")
         with Results(path) as results:
             contest = results.contest()
@@ -120,7 +121,7 @@ class TestWriter:
             "writer = Writer(Path(sys.argv[1]), opening(), found=print, committed=say, failed=print)\n"
             "writer.start()\n"
             "writer.enter(opening().plan)\n"
-            "for n in range(1, 20000): writer.put(f'g{n}', game(n))\n"
+            "for n in range(1, 20000): writer.store(f'g{n}', game(n))\n"
             "writer.close()\n"
         )
         root = Path(__file__).parents[2]

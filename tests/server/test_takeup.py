@@ -17,12 +17,11 @@ from sqlalchemy import Connection, text
 from arena_protocol.record import FaultRecord, decode
 from arena_server.core.journal import Entry, Live, PastGame
 from arena_server.errors import StoreError
-from arena_server.store.contest_store import Book
-from arena_server.store.database import Database, Server
+from arena_server.store.contest_store import ContestStore
+from arena_server.store.database import ContestHeader, Database, Server
 from arena_server.store.preflight import LAYOUT, MARK, probe, probe_readable
-from arena_server.store.reader import Results, Unfinished
+from arena_server.store.reader import Results, UnfinishedContest
 from arena_server.store.schema import open_engine
-from arena_server.store.writer import Opening
 
 from .postgres import Cluster
 from .records import PATIENCE_S, Kept, game, opening
@@ -30,7 +29,7 @@ from .records import PATIENCE_S, Kept, game, opening
 KEY: Entry = (0, "key", "a", "ab" * 32)
 
 
-def taken_up(database: Database, contest: Opening | None = None) -> Unfinished | None:
+def taken_up(database: Database, contest: ContestHeader | None = None) -> UnfinishedContest | None:
     """What a new server finds."""
     kept = Kept(database, contest or opening(new=False))
     found = kept.start()
@@ -38,7 +37,7 @@ def taken_up(database: Database, contest: Opening | None = None) -> Unfinished |
     return found
 
 
-def refused(database: Database, contest: Opening) -> str:
+def refused(database: Database, contest: ContestHeader) -> str:
     kept = Kept(database, contest)
     kept.start()
     error = kept.next()
@@ -70,12 +69,13 @@ def rows(database: Database) -> int:
 def test_what_was_told_is_there_for_the_next_server(database: Database) -> None:
     kept = Kept(database)
     assert kept.start() is None
-    kept.journal([((1, "offer", 0),), ((1, "move", 1, "6", 3, 4), KEY)])
-    assert kept.groups.get(timeout=PATIENCE_S) == 2
-    kept.journal([((2, "offer", 0),)])
-    assert kept.groups.get(timeout=PATIENCE_S) == 3
+    kept.append((1, "offer", 0))
+    kept.append((1, "move", 1, "6", 3, 4), KEY)
+    kept.wait_for(2)
+    kept.append((2, "offer", 0))
+    kept.wait_for(3)
     fault = FaultRecord(2, 1, "illegal", b"MOVE 0\xff")
-    kept.writer.put("g1", game(1, faults=(fault,)))
+    kept.writer.store("g1", game(1, faults=(fault,)))
     assert kept.next() == ["g1"]
     kept.close()  # without a word on how the contest ended, as after a crash
     found = taken_up(database)
@@ -92,11 +92,11 @@ def test_what_was_told_is_there_for_the_next_server(database: Database) -> None:
 def test_a_stopped_contest_goes_on_under_its_own_number(database: Database) -> None:
     kept = Kept(database)
     kept.start()
-    kept.writer.put("g1", game(1))
+    kept.writer.store("g1", game(1))
     kept.close("stopped")
     kept = Kept(database, opening(new=False))
     assert kept.start() is not None
-    kept.writer.put("g2", game(2))
+    kept.writer.store("g2", game(2))
     assert kept.next() == ["g2"]
     kept.close("finished")
     with Results(database) as results:
@@ -134,11 +134,11 @@ def test_a_journal_stays_small(database: Database, monkeypatch: pytest.MonkeyPat
     kept = Kept(database)
     kept.start()
     for number in range(1, 60):
-        kept.journal([game_entries(number)])
-        kept.groups.get(timeout=PATIENCE_S)
+        kept.append(*game_entries(number))
+        kept.batches.get(timeout=PATIENCE_S)
         if number > 10:
-            kept.writer.put(f"g{number - 10}", game(number - 10))
-            kept.groups.get(timeout=PATIENCE_S)
+            kept.writer.store(f"g{number - 10}", game(number - 10))
+            kept.batches.get(timeout=PATIENCE_S)
     kept.close()
     assert rows(database) < 110
     found = taken_up(database)
@@ -156,15 +156,15 @@ def test_a_journal_that_was_being_rewritten_says_the_same(
     contest = opening(new=False)
     steps = 0
     while True:
-        with Book(database) as book:
-            book.look(contest)
-            with book.transaction():
-                book.enter(contest, contest.plan)
+        with ContestStore(database) as store:
+            store.find(contest)
+            with store.transaction():
+                store.enter(contest, contest.plan)
                 if steps == 0:
-                    book.add([KEY, *game_entries(1), *game_entries(2)], [])
-                    book.add([(1, "move", 9), *game_entries(3)], [])
-            with book.transaction():
-                rewriting = book._rewriting()
+                    store.add([KEY, *game_entries(1), *game_entries(2)], [])
+                    store.add([(1, "move", 9), *game_entries(3)], [])
+            with store.transaction():
+                rewriting = store._compaction_steps()
                 left = [next(rewriting, False) for _ in range(steps)]
         found = taken_up(database)
         assert found is not None
@@ -186,7 +186,7 @@ def test_a_journal_that_was_being_rewritten_says_the_same(
         (opening(names=("a", "b")), "was begun with bots=['a', 'b', 'c'] where there is ['a', 'b'] now"),
     ],
 )
-def test_another_plan_is_told_in_one_line(database: Database, other: Opening, line: str) -> None:
+def test_another_plan_is_told_in_one_line(database: Database, other: ContestHeader, line: str) -> None:
     kept = Kept(database)
     kept.start()
     kept.close("stopped")
@@ -209,7 +209,7 @@ def test_a_seed_that_nobody_chose_may_be_any(database: Database) -> None:
 def test_a_damaged_journal_is_refused_and_left_as_it_is(database: Database) -> None:
     kept = Kept(database)
     kept.start()
-    kept.journal([((1, "offer", 0),)])
+    kept.append((1, "offer", 0))
     kept.close()
     with connected(database) as connection:
         connection.execute(text("UPDATE journal SET payload = :junk"), {"junk": b"junk" * 20})
@@ -227,8 +227,8 @@ def test_a_contest_has_one_server_at_a_time(postgres: Cluster) -> None:
     database = postgres.database()
     kept = Kept(database)
     kept.start()
-    kept.journal([((1, "offer", 0),)])
-    kept.groups.get(timeout=PATIENCE_S)
+    kept.append((1, "offer", 0))
+    kept.batches.get(timeout=PATIENCE_S)
     assert refused(database, opening(new=False)) == (
         f"{database}: contest 1 is being played by another server; stop that one, "
         "or begin a new contest by --new"
@@ -255,12 +255,13 @@ def test_entries_do_not_wait_for_the_disk_and_results_do(
 
     kept = Kept(tmp_path / "arena.db")
     kept.start()
-    kept.journal([((1, "offer", 0),)])
+    kept.append((1, "offer", 0))
+    kept.wait_for(1)
     monkeypatch.setattr("arena_server.store.journal._fdatasync", slow_disk)
-    kept.writer.put("g1", game(1))
+    kept.writer.store("g1", game(1))
     assert asked.wait(PATIENCE_S)
-    kept.journal([((2, "offer", 0),)])  # while the result waits
-    assert [kept.groups.get_nowait() for _ in range(2)] == [1, 2]
+    kept.append((2, "offer", 0))  # while the result waits
+    assert kept.batches.get_nowait() == 2
     assert kept.told.empty()
     answer.set()
     assert kept.next() == ["g1"]
@@ -273,27 +274,27 @@ def test_a_disk_that_fails_to_sync_is_a_clear_stop(tmp_path: Path, monkeypatch: 
 
     kept = Kept(tmp_path / "arena.db")
     kept.start()
-    kept.journal([((1, "offer", 0),)])
+    kept.append((1, "offer", 0))
+    kept.wait_for(1)
     monkeypatch.setattr("arena_server.store.journal._fdatasync", failing)
-    kept.writer.put("g1", game(1))
+    kept.writer.store("g1", game(1))
     assert str(kept.next()) == f"{tmp_path}/arena.db: the disk is full; nothing more can be kept"
-    kept.journal([((2, "offer", 0),)])  # taken, and never told
+    kept.append((2, "offer", 0))  # taken, and never told
     kept.close()
-    assert kept.groups.get_nowait() == 1
-    assert isinstance(kept.groups.get_nowait(), StoreError)
-    assert kept.groups.empty()
+    assert isinstance(kept.batches.get_nowait(), StoreError)
+    assert kept.batches.empty()
 
 
 def test_a_full_disk_in_the_middle_of_a_game_is_a_clear_stop(tmp_path: Path) -> None:
     path = tmp_path / "arena.db"
     kept = Kept(path)
     kept.start()
-    kept.journal([((1, "offer", 0),)])
-    last = kept.groups.get(timeout=PATIENCE_S)
+    kept.append((1, "offer", 0))
+    kept.wait_for(last := 1)
     _no_more_pages(kept)
     for _ in range(200):
-        kept.journal([((1, "fault", 1, "malformed", b"x" * 9000, 0),)])
-    while isinstance(word := kept.groups.get(timeout=PATIENCE_S), int):
+        kept.append((1, "fault", 1, "malformed", b"x" * 9000, 0))
+    while isinstance(word := kept.batches.get(timeout=PATIENCE_S), int):
         last = word
     assert str(word) == f"{path}: the disk is full; nothing more can be kept"
     kept.close()
@@ -303,10 +304,10 @@ def test_a_full_disk_in_the_middle_of_a_game_is_a_clear_stop(tmp_path: Path) -> 
 
 
 def _no_more_pages(kept: Kept) -> None:
-    book = kept.writer._book
-    assert book is not None
-    assert book.pen is not None
-    book.pen._connection.execute("PRAGMA max_page_count=60")
+    store = kept.writer._direct
+    assert store is not None
+    assert store._appender is not None
+    store._appender._connection.execute("PRAGMA max_page_count=60")
 
 
 # -- PostgreSQL's own questions

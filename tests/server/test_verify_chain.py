@@ -71,7 +71,7 @@ class TestStore:
         assert stopped == rows(tmp_path)[-1][3]
         kept = Kept(path, opening(new=False))
         kept.start()
-        kept.writer.put("g3", game(3))
+        kept.writer.store("g3", game(3))
         assert kept.next() == ["g3"]
         with Results(path) as results:
             assert results.contest().head is None

@@ -31,6 +31,19 @@ def extend(previous: bytes, record: bytes) -> bytes:
     return link(previous, sha256(record).digest())
 
 
+def add_checksum(payload: bytes) -> bytes:
+    """The payload and its digest; `verify_checksum` gives it back."""
+    return payload + sha256(payload).digest()
+
+
+def verify_checksum(data: bytes) -> bytes:
+    """The payload of sealed bytes. Raises ValueError if the digest is not its own."""
+    payload, digest = data[:-_DIGEST], data[-_DIGEST:]
+    if sha256(payload).digest() != digest:
+        raise ValueError("a row of the journal does not match its SHA-256 digest")
+    return payload
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """A stored record as the chain sees it: its place (from 1), the digest of its bytes, its value."""

@@ -9,12 +9,13 @@ PostgreSQL an advisory lock of the connection. It must not know: tables, games.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
+from arena_server.core.config import ContestPlan
 from arena_server.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
@@ -70,20 +71,21 @@ def _names_a_database(url: str) -> bool:
         return False
 
 
-_DIGEST = sha256().digest_size
+@dataclass(frozen=True, slots=True)
+class ContestHeader:
+    """What is known of a contest before it is found in the database or begun.
 
+    `options` are the game's, as GAME prints them; `games` is the number to be played. An unfinished
+    contest of the same name goes on unless `new` is set. Its seed has to be the plan's only if
+    `seeded`: the organiser chose the seed.
+    """
 
-def seal(payload: bytes) -> bytes:
-    """The payload and its digest; `opened` gives it back."""
-    return payload + sha256(payload).digest()
-
-
-def opened(data: bytes) -> bytes:
-    """The payload of sealed bytes. Raises ValueError if the digest is not its own."""
-    payload, digest = data[:-_DIGEST], data[-_DIGEST:]
-    if sha256(payload).digest() != digest:
-        raise ValueError("a row of the journal does not match its SHA-256 digest")
-    return payload
+    plan: ContestPlan
+    options: Mapping[str, str]
+    names: Sequence[str]
+    games: int
+    new: bool = False
+    seeded: bool = True
 
 
 #: Tells our advisory locks from those of other programs: "Aren".
@@ -92,7 +94,7 @@ CLASS = 0x4172656E
 SUFFIX = "-claims"
 
 
-class Claim:
+class ContestLock:
     """The right to play contest `number`; keep it as long as it is played, then `release` it.
 
     Raises StoreError if another server has it.

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import time
 from collections.abc import Iterable
 from pathlib import Path
 from threading import Lock
@@ -29,8 +28,8 @@ from typing import TYPE_CHECKING, Final
 import msgpack
 
 from arena_server.core.journal import Entry
-from arena_server.store import database as parameters
-from arena_server.store.database import LAYOUT, opened, seal
+from arena_server.store.chain import add_checksum, verify_checksum
+from arena_server.store.database import LAYOUT
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -38,12 +37,12 @@ if TYPE_CHECKING:
 
 def pack(entries: Iterable[Entry]) -> bytes:
     """The bytes of these entries; `unpack` reads them back."""
-    return seal(msgpack.packb(list(entries)))
+    return add_checksum(msgpack.packb(list(entries)))
 
 
 def unpack(data: bytes) -> list[Entry]:
     """Read entries. Raises ValueError for bytes that `pack` did not write."""
-    payload = opened(data)
+    payload = verify_checksum(data)
     try:
         entries = msgpack.unpackb(payload, use_list=False)
     except (ValueError, msgpack.UnpackException):
@@ -54,44 +53,30 @@ def unpack(data: bytes) -> list[Entry]:
 
 
 _INSERT: Final = "INSERT INTO journal (contest_id, payload) VALUES (?, ?)"
-#: Of an extended code of SQLite's, what it is about.
-_CODE: Final = 0xFF
+#: The primary error code within SQLite's extended ones.
+_PRIMARY_CODE: Final = 0xFF
 
 
-class Pen:
-    """A connection of its own that adds rows to the journal of one contest."""
+class JournalAppender:
+    """A connection of its own to an SQLite file, for rows of one contest's journal."""
 
     def __init__(self, path: Path, contest: int) -> None:
         self._contest: Final = contest
-        #: When another connection was found writing, and has not been done since.
-        self._busy_since: float | None = None
         self._connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
         for pragma in ("synchronous=NORMAL", "wal_autocheckpoint=0"):
             self._connection.execute(f"PRAGMA {pragma}").close()
 
-    def write(self, payload: bytes) -> bool:
-        """Commit one row. Returns False if another connection is writing; nothing is kept then.
-
-        Raises sqlite3.Error for what a little waiting would not mend: a full disk, or another
-        connection that has been writing for BUSY_TIMEOUT_S.
-        """
+    def append(self, payload: bytes) -> bool:
+        """Commit one row. Returns False if another connection is writing. Raises sqlite3.Error."""
         try:
             self._connection.execute(_INSERT, (self._contest, payload))
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & _CODE != sqlite3.SQLITE_BUSY or self._busy_for_long():
+            if error.sqlite_errorcode & _PRIMARY_CODE != sqlite3.SQLITE_BUSY:
                 raise
             return False
-        self._busy_since = None
         return True
 
-    def _busy_for_long(self) -> bool:
-        now = time.monotonic()
-        if self._busy_since is None:
-            self._busy_since = now
-        return now - self._busy_since >= parameters.BUSY_TIMEOUT_S
-
     def close(self) -> None:
-        """Write no more."""
         self._connection.close()
 
 
@@ -101,7 +86,7 @@ SUFFIX: Final = "-wal"
 _fdatasync = getattr(os, "fdatasync", os.fsync)
 
 
-class Log:
+class WriteAheadLog:
     """The log of the file that `connection` is open on. Its methods raise OSError and SQLAlchemy's errors."""
 
     def __init__(self, path: Path, connection: Connection) -> None:
@@ -115,7 +100,7 @@ class Log:
             self._file = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
         _fdatasync(self._file)
 
-    def fold(self, writing: Lock) -> None:
+    def checkpoint(self, writing: Lock) -> None:
         """Fold the log into the file, and have it begin anew; who writes holds `writing`.
 
         It can only begin anew when all of it is folded in, and whoever writes next has to wait
@@ -134,10 +119,10 @@ class Log:
         self._connection.exec_driver_sql(pragma)
         self._connection.commit()
 
-    def close(self, *, whole: bool) -> None:
-        """Leave nothing in the log if the file is to be `whole` without it."""
+    def close(self, *, truncate: bool) -> None:
+        """Leave nothing in the log so that the file is complete without it."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
-        if whole:
+        if truncate:
             self._checkpoint("TRUNCATE")

@@ -38,7 +38,8 @@ from urllib.parse import quote
 from arena_server.core.config import ContestPlan
 from arena_server.errors import ConfigError, StoreError
 from arena_server.store import database as parameters
-from arena_server.store.database import APPLICATION_ID, LAYOUT, Database, Server, check_unclaimed, opened
+from arena_server.store.chain import verify_checksum
+from arena_server.store.database import APPLICATION_ID, LAYOUT, Database, Server, check_unclaimed
 
 #: What may differ: the seed may be a drawn one, and a newer version may go on with an older one's contest.
 _MAY_DIFFER = ("seed", "software")
@@ -270,7 +271,7 @@ FINISHED: Final = "finished"
 def glance(database: Database, plan: ContestPlan, names: Sequence[str], *, new: bool, seeded: bool) -> None:
     """Raise StoreError, with one line, for tables that are not ours or a contest that cannot go on.
 
-    `names` are the bots', in order; `new` and `seeded` as in `writer.Opening`. A database
+    `names` are the bots', in order; `new` and `seeded` as in `writer.ContestHeader`. A database
     without tables is fine: they will be made.
     """
     with _connected(database) as connection:
@@ -350,6 +351,6 @@ class _Asked:
         mine = f"contest_id = {self._value} ORDER BY id DESC LIMIT {JOURNAL_ROWS}"
         for (payload,) in self._rows(f"SELECT payload FROM journal WHERE {mine}", number):  # noqa: S608
             try:
-                opened(bytes(payload))
+                verify_checksum(bytes(payload))
             except (TypeError, ValueError) as error:
                 raise damaged(self._database, str(error)) from None

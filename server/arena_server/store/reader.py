@@ -131,7 +131,7 @@ class Results:
 
 
 @dataclass(frozen=True, slots=True)
-class Unfinished:
+class UnfinishedContest:
     """A contest that is not over: its row's number, its seed, and all that is durable of it."""
 
     contest: int
@@ -151,10 +151,10 @@ def begun(contest: Contest) -> Begun:
     return Begun(contest.id, contest.name, contest.seed, contest.plan)
 
 
-def load(session: Session, contest: Contest) -> Unfinished:
+def load(session: Session, contest: Contest) -> UnfinishedContest:
     """All that is durable of `contest`. Raises ValueError for a damaged row."""
     results = tuple(_results(session, contest))
-    return Unfinished(contest.id, int(contest.seed), Past(results, tuple(_entries(session, contest))))
+    return UnfinishedContest(contest.id, int(contest.seed), Past(results, tuple(_entries(session, contest))))
 
 
 def _results(session: Session, contest: Contest) -> list[PastGame]:

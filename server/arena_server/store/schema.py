@@ -28,9 +28,8 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, MappedAsDataclass, mapped_co
 
 from arena_protocol.record import FaultRecord, GameRecord
 from arena_server.core.config import ContestPlan
-from arena_server.store.database import BUSY_TIMEOUT_S, Database
+from arena_server.store.database import BUSY_TIMEOUT_S, ContestHeader, Database
 from arena_server.store.preflight import is_sealed, plain_plan
-from arena_server.store.writer import Opening
 
 RUNNING, FINISHED, STOPPED = "running", "finished", "stopped"
 
@@ -142,22 +141,22 @@ def now() -> datetime:
     return datetime.now(UTC).replace(tzinfo=None)
 
 
-def contest_row(opening: Opening, plan: ContestPlan) -> Contest:
+def contest_row(header: ContestHeader, plan: ContestPlan) -> Contest:
     """A contest that begins."""
     return Contest(
         name=plan.name,
         game=plan.game,
-        options=dict(opening.options),
+        options=dict(header.options),
         format=plan.format,
         games_per_pair=plan.games_per_pair,
-        games=opening.games,
+        games=header.games,
         scoring=plan.scoring,
         seed=str(plan.seed),
         clock_ms=plan.clock_ms,
         increment_ms=plan.increment_ms,
         margin_ms=plan.margin_ms,
         software=plan.software,
-        plan=plain_plan(plan, opening.names),
+        plan=plain_plan(plan, header.names),
         started_at=now(),
     )
 
