@@ -171,7 +171,7 @@ def _server(login: str) -> Iterator[tuple[subprocess.Popen[str], str, int]]:
 @contextmanager
 def _elsewhere() -> Iterator[tuple[str, int]]:
     """Another server, which says back what it hears, and waits for more talkers than will ever come."""
-    command = [*BENCH, "server", "echo", "1000000", "1"]
+    command = [*BENCH, "echo"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
