@@ -184,8 +184,8 @@ class Connection:
             if self._cipher is not None:
                 data = self._decrypt(self._cipher, data)
             lines = self._lines.feed(data)
-            if len(lines) == 1:  # nearly always: nothing is read while lines wait
-                self._dispatch(lines[0], arrived)
+            if len(lines) == 1 and type(line := lines[0]) is bytes:  # nearly always
+                self._sink.received(self.number, line, arrived)
             elif lines:
                 self._pending = [(line, arrived) for line in lines]
                 self._dispatch_pending()
@@ -256,7 +256,7 @@ class Connection:
         The sink gets `flushed` once all of it is with the socket, if there is a `marker`, and
         `lost` if the client has left OUTPUT_LIMIT bytes unread or is gone.
         """
-        if self._state in (_State.CLOSING, _State.GONE):
+        if self._state is _State.CLOSING or self._state is _State.GONE:
             return
         if self._cipher is not None:
             self._cipher.send(data)

@@ -57,7 +57,7 @@ STOPPED = "stopped"
 
 #: Nearly all that a contest makes is freed by its last reference. A full collection would look
 #: at every running game for nothing, 0.1 s with a thousand of them; so one in a thousand is full.
-COLLECT = (700, 10, 1000)
+COLLECT = (5_000, 10, 1000)
 
 #: While the writer encodes a record, the loop may have to wait for the interpreter so long;
 #: Python's own 5 ms would be seen in every bot's turn-round.

@@ -26,7 +26,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain, count
-from typing import ClassVar, Generic, Self, TypeVar
+from typing import ClassVar, Generic, NamedTuple, Self, TypeVar
 
 P = TypeVar("P")
 
@@ -57,8 +57,7 @@ class Rim:
     left: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Step(Generic[P]):
+class Step(NamedTuple, Generic[P]):
     """The effect of one ply: the position after it and the points it gave the mover."""
 
     position: P

@@ -87,6 +87,11 @@ class Contest:
         return self._deadlines.next
 
     @property
+    def alarm(self) -> int | None:
+        """A cheap lower bound of `deadline`: a Tick at this moment does no harm if it is early."""
+        return self._deadlines.alarm
+
+    @property
     def ended(self) -> str | None:
         """Why nothing more will be played, None if something may."""
         return None if self._ended is None else str(self._ended)
@@ -177,7 +182,7 @@ class Contest:
 
     def _command(self, command: Command, now: int) -> None:
         if self._ended is ByeReason.FINISHED:
-            self._out.add(Reply(command.number, "the contest is over: finished"))
+            self._out.effects.append(Reply(command.number, "the contest is over: finished"))
         else:
             self._commands.handle(command, now)
 
@@ -193,7 +198,7 @@ class Contest:
             if stopped or self._games.exhausted(missing):
                 self._ended = ByeReason.STOPPED if stopped else ByeReason.FINISHED
                 self._close_all(self._ended, now)
-                self._out.add(Finished(str(self._ended)))
+                self._out.effects.append(Finished(str(self._ended)))
         elif self._ended is not None:
             self._close_all(self._ended, now)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from arena_protocol.games.base import Deal, Game, GameError, Rim, Step, whole_number
 from arena_protocol.games.insertion import rules
@@ -32,8 +32,7 @@ MAX_LOOKAHEAD = 999_999_999
 _NUMBER = {move: number for number, move in enumerate(MOVES, start=1)}
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """The board, the pictures known so far and the points; a value, never changed.
 
     `sequence` holds every known picture from ply 1 on: all of them at the referee, those
@@ -180,7 +179,7 @@ class Insertion(Game[Position]):
 
     def to_move(self, position: Position) -> int:
         """The seats move in turn."""
-        return position.seat
+        return position.played % self.seats + 1
 
     def legal_moves(self, position: Position) -> tuple[str, ...]:
         """All 15 moves, until the last ply has been played."""
@@ -195,9 +194,9 @@ class Insertion(Game[Position]):
         if position.played >= self.plies:
             raise GameError(f"the game is over: all {self.plies} plies are played")
         planes, points = position._after(move)
-        totals = list(position.totals)
-        totals[position.played % self.seats] += points
-        return Step(Position(planes, position.sequence, position.played + 1, tuple(totals)), points)
+        totals, seat = position.totals, position.played % self.seats
+        totals = (*totals[:seat], totals[seat] + points, *totals[seat + 1 :])
+        return Step(Position(planes, position.sequence, position.played + 1, totals), points)
 
     def totals(self, position: Position) -> tuple[int, ...]:
         """The points of each seat so far."""
