@@ -151,6 +151,8 @@ class Spectators:
         begin, lines, until = game.shown, game.transcript.lines, now - self._delay
         while game.shown < len(lines) and lines[game.shown][0] <= until:
             game.shown += 1
+        if not game.viewers:
+            return
         data, end, _ = game.transcript.read(begin, SPECTATORS, CHUNK, game.shown)
         if end == game.shown:
             for peer in game.viewers.values():

@@ -67,8 +67,8 @@ class Transcript:
         #: Whether the last line has been added.
         self.closed = False
         for seat in seats:
-            self._add(now, b"".join(map(encode, setting.offer(seat))), 1 << seat, State.OFFERED)
-        self._add(now, b"".join(map(encode, setting.offer(0))), SPECTATORS)
+            self._add(now, setting.offer(seat), 1 << seat, State.OFFERED)
+        self._add(now, setting.offer(0), SPECTATORS)
 
     def _add(self, at: int, data: bytes, audience: int, enters: State | None = None) -> None:
         self.lines.append((at, data, audience, enters))
