@@ -15,7 +15,7 @@ from arena_server.core.journal import Entry
 from arena_server.errors import StoreError
 from arena_server.store.database import ContestHeader, Database
 from arena_server.store.journal import pack
-from arena_server.store.preflight import COLUMNS, JOURNAL_ROWS, glance, probe
+from arena_server.store.preflight import COLUMNS, JOURNAL_ROWS, check_contest, check_writable
 from arena_server.store.schema import Base, open_engine
 
 from .postgres import Cluster
@@ -26,9 +26,9 @@ ENTRY: Entry = (1, "offer", 0)
 
 
 def look(database: Database, wanted: ContestHeader | None = None) -> None:
-    """The glance of a server that is about to play this contest."""
+    """The check_contest of a server that is about to play this contest."""
     wanted = wanted or opening(new=False)
-    glance(database, wanted.plan, wanted.names, new=wanted.new, seeded=wanted.seeded)
+    check_contest(database, wanted.plan, wanted.names, new=wanted.new, seeded=wanted.seeded)
 
 
 def refused(database: Database, wanted: ContestHeader | None = None) -> str:
@@ -65,7 +65,7 @@ def test_the_columns_are_those_of_the_tables() -> None:
 
 
 def test_an_empty_database_and_a_good_one_are_fine(database: Database, tmp_path: Path) -> None:
-    probe(database)
+    check_writable(database)
     look(database)
     kept = Kept(database)
     kept.start()

@@ -13,7 +13,7 @@ import pytest
 from arena_server.core.journal import Entry
 from arena_server.errors import StoreError
 from arena_server.store.journal import unpack
-from arena_server.store.preflight import LAYOUT, probe, probe_readable
+from arena_server.store.preflight import LAYOUT, check_readable, check_writable
 from arena_server.store.reader import Results
 from arena_server.store.writer import Writer
 
@@ -27,7 +27,7 @@ class TestFailures:
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             with pytest.raises(StoreError) as caught:
-                probe(path)
+                check_writable(path)
             assert str(caught.value) == (
                 f"{path}: the database is locked by another program; stop it or choose another --database"
             )
@@ -109,7 +109,7 @@ class TestFailures:
     )
     def test_a_damaged_file(self, path: Path, damage: bytes) -> None:
         path.write_bytes(damage)
-        for question in (probe, probe_readable):
+        for question in (check_writable, check_readable):
             with pytest.raises(StoreError, match=r"the database is damaged .*; restore it or choose another"):
                 question(path)
 
@@ -124,7 +124,7 @@ class TestFailures:
     def test_a_database_of_another_program(self, path: Path) -> None:
         with closing(sqlite3.connect(path)) as other:
             other.execute("CREATE TABLE things (id INTEGER)")
-        for question in (probe, probe_readable):
+        for question in (check_writable, check_readable):
             with pytest.raises(StoreError, match="a database of another program; choose a file of its own"):
                 question(path)
 
@@ -133,25 +133,25 @@ class TestFailures:
         with closing(sqlite3.connect(path)) as other:
             other.execute(f"PRAGMA user_version={LAYOUT + 1}")
         with pytest.raises(StoreError, match=f"results of layout {LAYOUT + 1}, and this version reads"):
-            probe(path)
+            check_writable(path)
 
     def test_a_folder_that_does_not_exist(self, tmp_path: Path) -> None:
         with pytest.raises(StoreError, match=r"the folder .*nowhere does not exist$"):
-            probe(tmp_path / "nowhere" / "arena.db")
+            check_writable(tmp_path / "nowhere" / "arena.db")
 
     def test_a_path_that_is_a_folder(self, tmp_path: Path) -> None:
         with pytest.raises(
             StoreError, match=r"the database cannot be written .*; check the rights on the file"
         ):
-            probe(tmp_path)
+            check_writable(tmp_path)
 
     def test_a_new_file_is_made_by_a_writer_only(self, path: Path) -> None:
         with pytest.raises(StoreError, match="no such database; has a contest been played here"):
-            probe_readable(path)
+            check_readable(path)
         assert not path.exists()
-        probe(path)
+        check_writable(path)
         with pytest.raises(StoreError, match="an empty database; has a contest been played here"):
-            probe_readable(path)
+            check_readable(path)
 
     def test_an_error_without_a_better_word_is_told_as_it_is(self, path: Path) -> None:
         kept = Kept(path, opening(names=("a", "a")))

@@ -11,7 +11,7 @@ import pytest
 from arena_protocol.record import FaultRecord, decode
 from arena_server.errors import ConfigError, StoreError
 from arena_server.store.database import DEFAULT_URL, database_of
-from arena_server.store.preflight import probe
+from arena_server.store.preflight import check_writable
 from arena_server.store.reader import Results
 
 from .records import Kept, game, keep, opening
@@ -40,7 +40,7 @@ class TestReader:
             )
 
     def test_an_empty_database_has_no_contest(self, path: Path) -> None:
-        probe(path)
+        check_writable(path)
         keep(path)
         with closing(sqlite3.connect(path)) as other:
             other.execute("PRAGMA foreign_keys=OFF")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from arena_protocol.record import FaultRecord, decode
-from arena_server.store.preflight import LAYOUT
+from arena_server.store.database import LAYOUT
 from arena_server.store.reader import Results
 
 from .records import Kept, game, keep
@@ -59,7 +59,7 @@ class TestWriter:
     def test_neither_commits_nor_checkpoints_wait_by_themselves(self, path: Path) -> None:
         from arena_server.store.schema import open_engine
 
-        with open_engine(path, durable=True).connect() as connection:
+        with open_engine(path, writing=True).connect() as connection:
             assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 1
             assert connection.exec_driver_sql("PRAGMA wal_autocheckpoint").scalar() == 0
 

@@ -18,8 +18,8 @@ from arena_protocol.record import FaultRecord, decode
 from arena_server.core.journal import Entry, Live, PastGame
 from arena_server.errors import StoreError
 from arena_server.store.contest_store import ContestStore
-from arena_server.store.database import ContestHeader, Database, Server
-from arena_server.store.preflight import LAYOUT, MARK, probe, probe_readable
+from arena_server.store.database import ContestHeader, Database, Postgres
+from arena_server.store.preflight import COMMENT, LAYOUT, check_readable, check_writable
 from arena_server.store.reader import Results, UnfinishedContest
 from arena_server.store.schema import open_engine
 
@@ -239,7 +239,7 @@ def test_a_contest_has_one_server_at_a_time(postgres: Cluster) -> None:
 
 def test_a_file_of_claims_stands_beside_the_database(tmp_path: Path) -> None:
     taken_up(tmp_path / "arena.db")
-    assert (tmp_path / "arena.db-claims").read_bytes() == b""
+    assert (tmp_path / "arena.db-locks").read_bytes() == b""
 
 
 def test_entries_do_not_wait_for_the_disk_and_results_do(
@@ -315,12 +315,12 @@ def _no_more_pages(kept: Kept) -> None:
 
 def test_a_server_is_probed(postgres: Cluster) -> None:
     database = postgres.database()
-    probe(database)
+    check_writable(database)
     with pytest.raises(StoreError, match="an empty database; has a contest been played here"):
-        probe_readable(database)
+        check_readable(database)
     taken_up(database)
-    probe(database)
-    probe_readable(database)
+    check_writable(database)
+    check_readable(database)
 
 
 def test_a_database_of_another_program_on_a_server(postgres: Cluster) -> None:
@@ -329,7 +329,7 @@ def test_a_database_of_another_program_on_a_server(postgres: Cluster) -> None:
         connection.execute(text("CREATE TABLE contests (id integer)"))
         connection.commit()
     line = f"{database}: a database of another program; choose one of its own by --database"
-    for question in (probe, probe_readable):
+    for question in (check_writable, check_readable):
         with pytest.raises(StoreError) as caught:
             question(database)
         assert str(caught.value) == line
@@ -340,33 +340,33 @@ def test_results_of_another_layout_on_a_server(postgres: Cluster) -> None:
     database = postgres.database()
     taken_up(database)
     with connected(database) as connection:
-        connection.execute(text(f"COMMENT ON TABLE contests IS '{MARK} {LAYOUT + 1}'"))
+        connection.execute(text(f"COMMENT ON TABLE contests IS '{COMMENT} {LAYOUT + 1}'"))
         connection.commit()
     with pytest.raises(StoreError, match=f"results of layout {LAYOUT + 1}, and this version reads"):
-        probe(database)
+        check_writable(database)
 
 
 def test_a_database_that_can_only_be_read(postgres: Cluster) -> None:
     database = postgres.database()
-    read_only = Server(f"{database.url}&options=-c%20default_transaction_read_only%3Don")
+    read_only = Postgres(f"{database.url}&options=-c%20default_transaction_read_only%3Don")
     with pytest.raises(StoreError, match="the database can only be read"):
-        probe(read_only)
+        check_writable(read_only)
     taken_up(database)
-    probe_readable(read_only)
+    check_readable(read_only)
 
 
 def test_a_server_that_is_not_there(tmp_path: Path) -> None:
     pytest.importorskip("psycopg")
-    nowhere = Server(f"postgresql://me:secret@localhost/x?host={tmp_path}")
+    nowhere = Postgres(f"postgresql://me:secret@localhost/x?host={tmp_path}")
     with pytest.raises(StoreError, match="the database does not answer") as caught:
-        probe(nowhere)
+        check_writable(nowhere)
     assert "secret" not in str(caught.value).partition("does not answer")[0]
     assert "\n" not in str(caught.value)
 
 
 def test_a_server_goes_by_its_url_without_the_password() -> None:
-    assert str(Server("postgresql://me:secret@host:5433/x")) == "postgresql://host:5433/x"
-    assert "secret" not in repr(Server("postgresql://me:secret@host/x"))
+    assert str(Postgres("postgresql://me:secret@host:5433/x")) == "postgresql://host:5433/x"
+    assert "secret" not in repr(Postgres("postgresql://me:secret@host/x"))
 
 
 def test_sqlite_keeps_its_journal_in_a_table_of_its_own(tmp_path: Path) -> None:
