@@ -125,15 +125,15 @@ def prepare(
     from arena_server.config_file import entrants_of, load_contest, plan_of
     from arena_server.sockets import bind
     from arena_server.store.database import database_of
-    from arena_server.store.preflight import glance, probe
+    from arena_server.store.preflight import check_contest, check_writable
 
     file = load_contest(config)
     plan = plan_of(file, absent_ms=None if absent is None else _absent(absent))
     where = database_of(database)
-    probe(where)
+    check_writable(where)
     entrants = entrants_of(file, json.loads(os.environ.get(DIGESTS_VARIABLE, "{}")))
     seeded = file.contest.seed is not None
-    glance(where, plan, [entrant.name for entrant in entrants], new=new, seeded=seeded)
+    check_contest(where, plan, [entrant.name for entrant in entrants], new=new, seeded=seeded)
     cipher = _cipher(file.server)
     sock = bind(host or file.server.host, file.server.port if port is None else port)
     try:

@@ -56,7 +56,7 @@ def command(
     from arena_server.config_file import load_contest
     from arena_server.errors import ConfigError
     from arena_server.store.database import database_of
-    from arena_server.store.preflight import probe
+    from arena_server.store.preflight import check_writable
     from arena_server.store.reader import Results
     from arena_server.tournament.supervisor import Tournament, run
 
@@ -68,7 +68,7 @@ def command(
     _check_bots(file, config)
     _make_folder(logs)
     where = database_of(database)
-    probe(where)
+    check_writable(where)
     bots = [_local(bot, file) for bot in file.bot if bot.is_local]
     listen = ["--port", str(port), *(["--host", host] if host is not None else [])]
     server = [

@@ -40,8 +40,7 @@ from arena_server.driver import Driver
 from arena_server.errors import ArenaError
 from arena_server.listener import connection_cap, raise_descriptor_limit
 from arena_server.logs import Log
-from arena_server.store.database import ContestHeader, Database
-from arena_server.store.preflight import damaged
+from arena_server.store.database import ContestHeader, Database, damaged
 from arena_server.store.writer import Writer
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What is read back from a database, and which database a URL means."""
+"""What is read back from a database."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from arena_protocol.record import FaultRecord, decode
-from arena_server.errors import ConfigError, StoreError
-from arena_server.store.database import DEFAULT_URL, database_of
-from arena_server.store.preflight import probe
+from arena_server.errors import StoreError
+from arena_server.store.preflight import check_writable
 from arena_server.store.reader import Results
 
-from .records import Kept, game, keep, opening
+from ..records import Kept, game, keep, opening
 
 
 class TestReader:
@@ -40,7 +39,7 @@ class TestReader:
             )
 
     def test_an_empty_database_has_no_contest(self, path: Path) -> None:
-        probe(path)
+        check_writable(path)
         keep(path)
         with closing(sqlite3.connect(path)) as other:
             other.execute("PRAGMA foreign_keys=OFF")
@@ -84,22 +83,3 @@ class TestReader:
             assert decode(results.record(contest, "g11")) == game(11)
             with pytest.raises(StoreError, match=r"no game 'g12' in contest 1 trial$"):
                 results.record(contest, "g12")
-
-
-class TestUrls:
-    def test_the_default_is_a_file_here(self) -> None:
-        assert database_of(DEFAULT_URL) == Path("arena.db")
-
-    def test_four_slashes_are_an_absolute_path(self) -> None:
-        assert database_of("sqlite:////var/lib/a%20b.db") == Path("/var/lib/a b.db")
-
-    @pytest.mark.parametrize(
-        "url",
-        ["arena.db", "postgresql://x", "mysql://x/y", "sqlite:///", "sqlite:///:memory:", "sqlite:///a?b"],
-    )
-    def test_other_urls_are_refused(self, url: str) -> None:
-        with pytest.raises(ConfigError) as caught:
-            database_of(url)
-        assert str(caught.value) == (
-            f"--database: expected a URL such as sqlite:///arena.db or postgresql://host/name, got {url!r}"
-        )

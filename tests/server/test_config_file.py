@@ -36,7 +36,7 @@ def test_the_defaults_are_those_of_the_documents() -> None:
     assert (plan.game, plan.format, plan.games_per_pair, plan.scoring) == (
         "insertion",
         "round-robin",
-        2,
+        8,
         "points",
     )
     assert (plan.clock_ms, plan.increment_ms, plan.margin_ms, plan.ready_ms) == (20_000, 0, 0, 30_000)

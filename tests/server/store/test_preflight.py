@@ -13,22 +13,29 @@ from sqlalchemy import text
 
 from arena_server.core.journal import Entry
 from arena_server.errors import StoreError
-from arena_server.store.database import ContestHeader, Database
+from arena_server.store.database import LAYOUT, ContestHeader, Database, Postgres
 from arena_server.store.journal import pack
-from arena_server.store.preflight import COLUMNS, JOURNAL_ROWS, glance, probe
+from arena_server.store.preflight import (
+    COLUMNS,
+    COMMENT,
+    JOURNAL_ROWS,
+    check_contest,
+    check_readable,
+    check_writable,
+)
 from arena_server.store.schema import Base, open_engine
 
-from .postgres import Cluster
-from .programs import Server, arena, contest
-from .records import Kept, game, opening
+from ..postgres import Cluster
+from ..programs import Server, arena, contest
+from ..records import Kept, game, keep, opening
 
 ENTRY: Entry = (1, "offer", 0)
 
 
 def look(database: Database, wanted: ContestHeader | None = None) -> None:
-    """The glance of a server that is about to play this contest."""
+    """The check_contest of a server that is about to play this contest."""
     wanted = wanted or opening(new=False)
-    glance(database, wanted.plan, wanted.names, new=wanted.new, seeded=wanted.seeded)
+    check_contest(database, wanted.plan, wanted.names, new=wanted.new, seeded=wanted.seeded)
 
 
 def refused(database: Database, wanted: ContestHeader | None = None) -> str:
@@ -65,7 +72,7 @@ def test_the_columns_are_those_of_the_tables() -> None:
 
 
 def test_an_empty_database_and_a_good_one_are_fine(database: Database, tmp_path: Path) -> None:
-    probe(database)
+    check_writable(database)
     look(database)
     kept = Kept(database)
     kept.start()
@@ -205,3 +212,112 @@ def test_what_a_glance_cannot_see_is_one_line_all_the_same(tmp_path: Path) -> No
     assert outcome.code == 1
     assert last.startswith(f"arena: {server.database}: the database is damaged (the journal of the contest ")
     assert last.endswith("; restore it, or begin a new contest by --new")
+
+
+# -- is the database ours
+
+
+def test_a_database_locked_by_another_program(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arena_server.store.database.BUSY_TIMEOUT_S", 0.0)
+    keep(path, 1)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError) as caught:
+            check_writable(path)
+        assert str(caught.value) == (
+            f"{path}: the database is locked by another program; stop it or choose another --database"
+        )
+
+
+@pytest.mark.parametrize(
+    "damage", [b"this is no database at all" * 100, b"SQLite format 3\0" + b"\xff" * 2000]
+)
+def test_a_damaged_file(path: Path, damage: bytes) -> None:
+    path.write_bytes(damage)
+    for question in (check_writable, check_readable):
+        with pytest.raises(StoreError, match=r"the database is damaged .*; restore it or choose another"):
+            question(path)
+
+
+def test_a_database_of_another_program(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("CREATE TABLE things (id INTEGER)")
+    for question in (check_writable, check_readable):
+        with pytest.raises(StoreError, match="a database of another program; choose a file of its own"):
+            question(path)
+
+
+def test_results_of_another_layout(path: Path) -> None:
+    keep(path, 1)
+    with closing(sqlite3.connect(path)) as other:
+        other.execute(f"PRAGMA user_version={LAYOUT + 1}")
+    with pytest.raises(StoreError, match=f"results of layout {LAYOUT + 1}, and this version reads"):
+        check_writable(path)
+
+
+def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"the folder .*nowhere does not exist$"):
+        check_writable(tmp_path / "nowhere" / "arena.db")
+
+
+def test_a_path_that_is_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"the database cannot be written .*; check the rights on the file"):
+        check_writable(tmp_path)
+
+
+def test_a_new_file_is_made_by_a_writer_only(path: Path) -> None:
+    with pytest.raises(StoreError, match="no such database; has a contest been played here"):
+        check_readable(path)
+    assert not path.exists()
+    check_writable(path)
+    with pytest.raises(StoreError, match="an empty database; has a contest been played here"):
+        check_readable(path)
+
+
+# -- PostgreSQL
+
+
+def test_a_server_is_probed(postgres: Cluster) -> None:
+    database = postgres.database()
+    check_writable(database)
+    with pytest.raises(StoreError, match="an empty database; has a contest been played here"):
+        check_readable(database)
+    keep(database, 1)
+    check_writable(database)
+    check_readable(database)
+
+
+def test_a_database_of_another_program_on_a_server(postgres: Cluster) -> None:
+    database = postgres.database()
+    change(database, "CREATE TABLE contests (id integer)")
+    line = f"{database}: a database of another program; choose one of its own by --database"
+    for question in (check_writable, check_readable):
+        with pytest.raises(StoreError) as caught:
+            question(database)
+        assert str(caught.value) == line
+
+
+def test_results_of_another_layout_on_a_server(postgres: Cluster) -> None:
+    database = postgres.database()
+    keep(database, 1)
+    change(database, f"COMMENT ON TABLE contests IS '{COMMENT} {LAYOUT + 1}'")
+    with pytest.raises(StoreError, match=f"results of layout {LAYOUT + 1}, and this version reads"):
+        check_writable(database)
+
+
+def test_a_database_that_can_only_be_read(postgres: Cluster) -> None:
+    database = postgres.database()
+    read_only = Postgres(f"{database.url}&options=-c%20default_transaction_read_only%3Don")
+    with pytest.raises(StoreError, match="the database can only be read"):
+        check_writable(read_only)
+    keep(database, 1)
+    check_readable(read_only)
+
+
+def test_a_server_that_is_not_there(tmp_path: Path) -> None:
+    pytest.importorskip("psycopg")
+    nowhere = Postgres(f"postgresql://me:secret@localhost/x?host={tmp_path}")
+    with pytest.raises(StoreError, match="the database does not answer") as caught:
+        check_writable(nowhere)
+    assert "secret" not in str(caught.value).partition("does not answer")[0]
+    assert "\n" not in str(caught.value)

@@ -7,16 +7,21 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from arena_protocol.record import FaultRecord, decode
-from arena_server.store.preflight import LAYOUT
+from arena_server.core.journal import Entry
+from arena_server.errors import StoreError
+from arena_server.store.database import LAYOUT
+from arena_server.store.journal import unpack
 from arena_server.store.reader import Results
+from arena_server.store.writer import Writer
 
-from .records import Kept, game, keep
+from ..records import Kept, game, keep, opening
 
 PATIENCE_S = 20.0
 
@@ -59,7 +64,7 @@ class TestWriter:
     def test_neither_commits_nor_checkpoints_wait_by_themselves(self, path: Path) -> None:
         from arena_server.store.schema import open_engine
 
-        with open_engine(path, durable=True).connect() as connection:
+        with open_engine(path, writing=True).connect() as connection:
             assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 1
             assert connection.exec_driver_sql("PRAGMA wal_autocheckpoint").scalar() == 0
 
@@ -124,7 +129,7 @@ class TestWriter:
             "for n in range(1, 20000): writer.store(f'g{n}', game(n))\n"
             "writer.close()\n"
         )
-        root = Path(__file__).parents[2]
+        root = Path(__file__).parents[3]
         child = subprocess.Popen(
             [sys.executable, "-c", program, str(path)],
             stdout=subprocess.PIPE,
@@ -148,3 +153,125 @@ class TestWriter:
 def _head(log: Path) -> bytes:
     with log.open("rb") as file:
         return file.read(32)
+
+
+class TestFailures:
+    def test_a_lock_that_comes_later_is_told_and_nothing_is_acknowledged(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("arena_server.store.schema.BUSY_TIMEOUT_S", 0.0)
+        kept = Kept(path)
+        kept.start()
+        kept.writer.store("g1", game(1))
+        assert kept.next() == ["g1"]
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            kept.writer.store("g2", game(2))
+            told = kept.next()
+            assert isinstance(told, StoreError)
+            assert "is locked by another program" in str(told)
+        kept.writer.store("g3", game(3))
+        kept.close("stopped")
+        assert kept.told.empty()
+        with Results(path) as results:
+            assert results.games_played(results.contest()) == 1
+
+    def test_entries_are_queued_while_another_program_writes(self, path: Path) -> None:
+        kept = Kept(path)
+        kept.start()
+        kept.append((1, "offer", 0))
+        kept.wait_for(1)
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            assert not kept.writer.append([(2, "offer", 0)])
+            assert not kept.writer.append([(3, "offer", 0)])
+            assert kept.batches.empty()
+            other.execute("ROLLBACK")
+        kept.wait_for(3)
+        assert kept.writer.append([(4, "offer", 0)])
+        kept.close()
+        assert journal(path) == [(number, "offer", 0) for number in (1, 2, 3, 4)]
+
+    def test_a_lock_that_lasts_is_reported(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("arena_server.store.schema.BUSY_TIMEOUT_S", 0.0)
+        kept = Kept(path)
+        kept.start()
+        kept.append((1, "offer", 0))
+        kept.wait_for(1)
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            kept.append((2, "offer", 0))
+            assert str(kept.next()) == (
+                f"{path}: the database is locked by another program; stop it or choose another --database"
+            )
+        kept.append((3, "offer", 0))
+        kept.close()
+        assert isinstance(kept.batches.get_nowait(), StoreError)
+        assert kept.batches.empty()
+        assert journal(path) == [(1, "offer", 0)]
+
+    def test_a_full_disk_is_told_and_nothing_is_acknowledged(self, path: Path) -> None:
+        keep(path, 1)
+        kept = Kept(path)
+        kept.start()
+        kept.writer.store("g1", game(1))
+        assert kept.next() == ["g1"]
+        _limit_pages(kept.writer)
+        for number in range(2, 200):
+            kept.writer.store(f"g{number}", game(number))
+        told: list[str] = []
+        while isinstance(word := kept.next(), list):
+            told += word
+        assert str(word) == f"{path}: the disk is full; nothing more can be kept"
+        kept.close("stopped")
+        with Results(path) as results:
+            there = [game_id for game_id, _ in results.records(results.contest())]
+            assert there == ["g1", *told]
+
+    def test_a_page_damaged_within_is_told_by_whoever_reads_it(self, path: Path) -> None:
+        keep(path, *range(1, 40))
+        data = bytearray(path.read_bytes())
+        data[4096 * 2 :] = os.urandom(len(data) - 4096 * 2)
+        path.write_bytes(data)
+        with pytest.raises(StoreError, match="the database is damaged"), Results(path) as results:
+            results.standings(results.contest())
+
+    def test_an_error_without_a_better_word_is_told_as_it_is(self, path: Path) -> None:
+        kept = Kept(path, opening(names=("a", "a")))
+        kept.start()
+        told = kept.next()
+        assert isinstance(told, StoreError)
+        assert str(told) == f"{path}: UNIQUE constraint failed: bots.contest_id, bots.name"
+        kept.close("stopped")
+
+
+def journal(path: Path) -> list[Entry]:
+    """All entries of an SQLite file, in their order."""
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("SELECT payload FROM journal ORDER BY id").fetchall()
+    return [entry for (payload,) in rows for entry in unpack(payload)]
+
+
+def _limit_pages(writer: Writer) -> None:
+    """Let the file grow by a few pages more: to SQLite that is a full disk."""
+    from sqlalchemy import event
+    from sqlalchemy.engine import Engine
+
+    def limit(connection: object, *_: object) -> None:
+        connection.exec_driver_sql("PRAGMA max_page_count=30")  # type: ignore[attr-defined]
+
+    event.listen(Engine, "begin", limit)
+    _LISTENERS.append(limit)
+
+
+_LISTENERS: list[object] = []
+
+
+@pytest.fixture(autouse=True)
+def _forget_listeners() -> Iterator[None]:
+    yield
+    from sqlalchemy import event
+    from sqlalchemy.engine import Engine
+
+    while _LISTENERS:
+        event.remove(Engine, "begin", _LISTENERS.pop())

@@ -9,22 +9,23 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, text
 
-from arena_protocol.record import FaultRecord, decode
+from arena_protocol.record import FaultRecord, decode, encode
 from arena_server.core.journal import Entry, Live, PastGame
 from arena_server.errors import StoreError
+from arena_server.store.chain import GENESIS, extend
 from arena_server.store.contest_store import ContestStore
-from arena_server.store.database import ContestHeader, Database, Server
-from arena_server.store.preflight import LAYOUT, MARK, probe, probe_readable
+from arena_server.store.database import ContestHeader, Database
 from arena_server.store.reader import Results, UnfinishedContest
 from arena_server.store.schema import open_engine
 
-from .postgres import Cluster
-from .records import PATIENCE_S, Kept, game, opening
+from ..postgres import Cluster
+from ..records import PATIENCE_S, Kept, game, keep, opening
 
 KEY: Entry = (0, "key", "a", "ab" * 32)
 
@@ -239,7 +240,7 @@ def test_a_contest_has_one_server_at_a_time(postgres: Cluster) -> None:
 
 def test_a_file_of_claims_stands_beside_the_database(tmp_path: Path) -> None:
     taken_up(tmp_path / "arena.db")
-    assert (tmp_path / "arena.db-claims").read_bytes() == b""
+    assert (tmp_path / "arena.db-locks").read_bytes() == b""
 
 
 def test_entries_do_not_wait_for_the_disk_and_results_do(
@@ -310,66 +311,63 @@ def _no_more_pages(kept: Kept) -> None:
     store._appender._connection.execute("PRAGMA max_page_count=60")
 
 
-# -- PostgreSQL's own questions
-
-
-def test_a_server_is_probed(postgres: Cluster) -> None:
-    database = postgres.database()
-    probe(database)
-    with pytest.raises(StoreError, match="an empty database; has a contest been played here"):
-        probe_readable(database)
-    taken_up(database)
-    probe(database)
-    probe_readable(database)
-
-
-def test_a_database_of_another_program_on_a_server(postgres: Cluster) -> None:
-    database = postgres.database()
-    with connected(database) as connection:
-        connection.execute(text("CREATE TABLE contests (id integer)"))
-        connection.commit()
-    line = f"{database}: a database of another program; choose one of its own by --database"
-    for question in (probe, probe_readable):
-        with pytest.raises(StoreError) as caught:
-            question(database)
-        assert str(caught.value) == line
-    assert refused(database, opening()) == line
-
-
-def test_results_of_another_layout_on_a_server(postgres: Cluster) -> None:
-    database = postgres.database()
-    taken_up(database)
-    with connected(database) as connection:
-        connection.execute(text(f"COMMENT ON TABLE contests IS '{MARK} {LAYOUT + 1}'"))
-        connection.commit()
-    with pytest.raises(StoreError, match=f"results of layout {LAYOUT + 1}, and this version reads"):
-        probe(database)
-
-
-def test_a_database_that_can_only_be_read(postgres: Cluster) -> None:
-    database = postgres.database()
-    read_only = Server(f"{database.url}&options=-c%20default_transaction_read_only%3Don")
-    with pytest.raises(StoreError, match="the database can only be read"):
-        probe(read_only)
-    taken_up(database)
-    probe_readable(read_only)
-
-
-def test_a_server_that_is_not_there(tmp_path: Path) -> None:
-    pytest.importorskip("psycopg")
-    nowhere = Server(f"postgresql://me:secret@localhost/x?host={tmp_path}")
-    with pytest.raises(StoreError, match="the database does not answer") as caught:
-        probe(nowhere)
-    assert "secret" not in str(caught.value).partition("does not answer")[0]
-    assert "\n" not in str(caught.value)
-
-
-def test_a_server_goes_by_its_url_without_the_password() -> None:
-    assert str(Server("postgresql://me:secret@host:5433/x")) == "postgresql://host:5433/x"
-    assert "secret" not in repr(Server("postgresql://me:secret@host/x"))
-
-
 def test_sqlite_keeps_its_journal_in_a_table_of_its_own(tmp_path: Path) -> None:
     taken_up(tmp_path / "arena.db")
     with closing(sqlite3.connect(tmp_path / "arena.db")) as other:
         assert other.execute("SELECT count(*) FROM journal").fetchone() == (0,)
+
+
+def test_a_database_of_another_program_on_a_server_is_refused(postgres: Cluster) -> None:
+    database = postgres.database()
+    with connected(database) as connection:
+        connection.execute(text("CREATE TABLE contests (id integer)"))
+        connection.commit()
+    assert refused(database, opening()) == (
+        f"{database}: a database of another program; choose one of its own by --database"
+    )
+
+
+# -- the hash chain
+
+
+def chained(folder: Path) -> list[tuple[int, str, bytes, bytes]]:
+    """Place, game, record, value of every game in the order of storing."""
+    with closing(sqlite3.connect(folder / "arena.db")) as database:
+        return database.execute("SELECT place, game_id, record, chain FROM games ORDER BY id").fetchall()
+
+
+class TestChain:
+    def test_every_record_is_chained_in_the_order_of_storing(self, tmp_path: Path) -> None:
+        keep(tmp_path / "arena.db", 3, 1, 2)
+        value = bytes(32)
+        for place, (found, game_id, record, chain) in enumerate(chained(tmp_path), start=1):
+            number = (3, 1, 2)[place - 1]
+            assert (found, game_id, record) == (place, f"g{number}", encode(game(number)))
+            value = sha256(value + sha256(record).digest()).digest()
+            assert chain == value
+        with Results(tmp_path / "arena.db") as results:
+            assert results.contest().head == value
+
+    def test_each_contest_has_a_chain_of_its_own(self, tmp_path: Path) -> None:
+        for _ in range(2):
+            keep(tmp_path / "arena.db", 1)
+        assert [(place, chain) for place, _, _, chain in chained(tmp_path)] == [
+            (1, extend(GENESIS, encode(game(1))))
+        ] * 2
+
+    def test_a_contest_that_goes_on_goes_on_with_its_chain(self, tmp_path: Path) -> None:
+        path = tmp_path / "arena.db"
+        keep(path, 1, 2, status="stopped")
+        with Results(path) as results:
+            stopped = results.contest().head
+        assert stopped == chained(tmp_path)[-1][3]
+        kept = Kept(path, opening(new=False))
+        kept.start()
+        kept.writer.store("g3", game(3))
+        assert kept.next() == ["g3"]
+        with Results(path) as results:
+            assert results.contest().head is None
+        kept.close("finished")
+        places = [place for place, _, _, _ in chained(tmp_path)]
+        assert places == [1, 2, 3]
+        assert chained(tmp_path)[-1][3] == extend(stopped, encode(game(3)))
