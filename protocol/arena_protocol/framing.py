@@ -29,13 +29,15 @@ class LineBuffer:
     never an exception, and no more than `limit` + 1 bytes are ever kept between two calls.
     """
 
-    __slots__ = ("_head", "_limit", "_pending", "_swallowing")
+    __slots__ = ("_head", "_limit", "_pending", "_swallowing", "clear")
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._head = min(limit, OVERLONG_HEAD)
         self._pending = b""
         self._swallowing = False
+        #: Whether the last chunk ended with a line end: then the next one starts a line.
+        self.clear = True
 
     @property
     def pending(self) -> int:
@@ -48,14 +50,13 @@ class LineBuffer:
         An over-long line is reported once, as soon as it is known to be one; the rest of
         it is swallowed up to its end.
         """
-        if 0 <= data.find(b"\n") == len(data) - 1 <= self._limit and not (self._pending or self._swallowing):
-            return [data[:-2] if data.endswith(b"\r\n") else data[:-1]]  # nearly always: one whole line
         *ended, rest = data.split(b"\n")
         out: list[bytes | Overlong] = []
         for piece in ended:
             self._end(piece, out)
         if rest:
             self._keep(rest, out)
+        self.clear = not (self._pending or self._swallowing)
         return out
 
     def _end(self, piece: bytes, out: list[bytes | Overlong]) -> None:

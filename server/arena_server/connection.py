@@ -183,9 +183,14 @@ class Connection:
             arrived = self._clock.arrived(ancillary)
             if self._cipher is not None:
                 data = self._decrypt(self._cipher, data)
-            lines = self._lines.feed(data)
-            if len(lines) == 1 and type(line := lines[0]) is bytes:  # nearly always
+            # Nearly always exactly one whole line came: it needs no buffer.
+            if 0 <= data.find(b"\n") == len(data) - 1 <= CLIENT_LINE_LIMIT and self._lines.clear:
+                line = data[:-2] if data.endswith(b"\r\n") else data[:-1]
                 self._sink.received(self.number, line, arrived)
+                return
+            lines = self._lines.feed(data)
+            if len(lines) == 1:
+                self._dispatch(lines[0], arrived)
             elif lines:
                 self._pending = [(line, arrived) for line in lines]
                 self._dispatch_pending()

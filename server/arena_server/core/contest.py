@@ -19,7 +19,7 @@ from arena_server.core.config import ContestPlan, Entrant, PlanError, check_numb
 from arena_server.core.connections import Connections
 from arena_server.core.deadlines import Deadlines, Kind
 from arena_server.core.deal import Secret
-from arena_server.core.effects import ChunkMark, Effect, Finished, PingMark, Reply, TurnMark
+from arena_server.core.effects import ChunkMark, Effect, Finished, Journal, PingMark, Reply, TurnMark
 from arena_server.core.events import (
     Command,
     Event,
@@ -124,7 +124,12 @@ class Contest:
         # spectators are closed as soon as the last line has been sent to them.
         if self._games.changed or self._ended is not None:
             self._start_and_end(now)
-        return self._out.drain()
+        out = self._out
+        effects, out.effects = out.effects, []
+        if out.entries:
+            effects = [Journal(out.entries), *effects]
+            out.entries = []
+        return effects
 
     # -- status
 

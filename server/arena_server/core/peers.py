@@ -9,7 +9,7 @@ from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.messages import Error, ServerMessage
 from arena_protocol.session import ServerSession
 from arena_server.core.clock import LagEstimate
-from arena_server.core.effects import Close, Effect, Journal, Mute, Note, Send, TurnMark, Unmute
+from arena_server.core.effects import Close, Effect, Mute, Note, Send, TurnMark, Unmute
 from arena_server.core.journal import CONTEST, ContestFact, Entry, entry_of
 from arena_server.core.ratelimit import LeakyBucket
 
@@ -81,14 +81,6 @@ class Outbox:
     def __init__(self) -> None:
         self.effects: list[Effect] = []
         self.entries: list[Entry] = []
-
-    def drain(self) -> list[Effect]:
-        """All effects since the last call; the journal entries of this event come first."""
-        effects, self.effects = self.effects, []
-        if self.entries:
-            effects = [Journal(self.entries), *effects]
-            self.entries = []
-        return effects
 
     def fact(self, fact: ContestFact) -> None:
         """Journal a fact of the contest itself."""
