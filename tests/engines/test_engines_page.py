@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from arena_engines.insertion.simple import OnePly
+from arena_engines.insertion.baselines import OnePly
 from arena_engines.registry import ENGINES
 from arena_server.cli.app import app
 

@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from arena_engines.insertion.champion import Champion
-from arena_engines.insertion.eval import unpack
-from arena_engines.insertion.strategy import SPOILING
-from arena_engines.insertion.tree import InsertionTree
-from arena_engines.insertion.tree import Node as Board
+from arena_engines.insertion.evaluation import SPOILING, unpack
 from arena_engines.search.alphabeta import alphabeta
 from arena_engines.search.deepening import deepen
 from arena_engines.search.expectiminimax import ExpectedNode, expectiminimax
@@ -26,6 +23,9 @@ from arena_protocol.games.base import Deal
 from arena_protocol.games.decided import WIN_POINTS
 from arena_protocol.games.insertion import Insertion
 from arena_protocol.games.insertion.text import parse_board
+
+from .insertion_oracle import InsertionTree
+from .insertion_oracle import Node as Board
 
 if TYPE_CHECKING:
     from tests.engines.conftest import Case

@@ -1,7 +1,6 @@
-"""Insertion as the readable searches see it: EVAL by plain rules, the oracle of the kernels.
+"""Insertion as a tree of the readable searches, values by plain rules: the oracle of the kernels.
 
-The values are packed EVALs (eval.py) of the seat that moves first. It must not know: compiled
-code, roles and pictures packed in integers.
+The values are packed (evaluation.py), of the seat that moves first.
 """
 
 from __future__ import annotations
@@ -10,8 +9,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from arena_engines.insertion.eval import FELL
-from arena_engines.insertion.strategy import COOPERATIVE, Strategy
+from arena_engines.insertion.evaluation import COOPERATIVE, FELL, Strategy
 from arena_protocol.games.insertion.rules import MOVES, distinct_moves, play
 from arena_protocol.games.insertion.text import Planes
 

@@ -1,4 +1,4 @@
-"""What is seen of fifteen moves at once is what making them one by one shows."""
+"""The move masks of fifteen moves against the rules, move by move."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_engines.insertion.master.sight import sight
+from arena_engines.insertion.master.movegen import move_masks
 from arena_protocol.games.insertion import rules
 from arena_protocol.games.insertion.text import parse_board
 
 if TYPE_CHECKING:
     from tests.engines.conftest import Case
+
 
 COLOURS = st.integers(1, 7)
 
@@ -29,7 +30,7 @@ def settled_boards(draw: st.DrawFn) -> tuple[int, int, int]:
 
 def check(planes: tuple[int, int, int], colour: int) -> tuple[int, int]:
     """Compare with the rules, move by move; return how many moves score and how many are left open."""
-    word = sight(*planes, colour)
+    word = move_masks(*planes, colour)
     moves, sure, maybe, falling = (word >> 16 * part & 0xFFFF for part in range(4))
     assert moves == rules.distinct_moves(*planes)
     assert sure & maybe == 0

@@ -1,29 +1,64 @@
-"""The rungs before the champion: right where the seed had them right, wrong where it had them wrong."""
+"""The engines before the champion: right where the seed had them right, wrong where it had them wrong."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from itertools import product
+from typing import TYPE_CHECKING
 
 import pytest
 
+from arena_engines.engine import Analysis
 from arena_engines.insertion.champion import Champion
-from arena_engines.insertion.entry2006 import Entry2006
-from arena_engines.insertion.fourtier import FourTier
-from arena_engines.insertion.minimax import Minimax
-from arena_engines.insertion.strategy import COOPERATIVE
-from arena_engines.insertion.threetier import ThreeTier, eval_5
-from arena_engines.insertion.tree import InsertionTree
-from arena_engines.insertion.tree import Node as Board
-from arena_engines.insertion.twoevals import eval_of, fewer, gain
-from arena_engines.registry import create
+from arena_engines.insertion.evaluation import COOPERATIVE, unpack
+from arena_engines.insertion.history import Minimax
 from arena_engines.search.minimax import minimax
-from arena_protocol.games.insertion.rules import play
 from arena_protocol.games.insertion.text import parse_board
 
-from .positions import task_at
+from ..insertion_oracle import InsertionTree, Node
+from ..positions import at, task_at
 
 if TYPE_CHECKING:
     from tests.engines.conftest import Case
+from typing import TYPE_CHECKING, NamedTuple
+
+from arena_engines.insertion.evaluation import eval_of_sides, flip_deleted, side_gain
+from arena_engines.insertion.history import Entry2006, FourTier, ThreeTier, eval_5
+from arena_engines.registry import create
+from arena_protocol.games.insertion.rules import play
+
+from ..insertion_oracle import Node as Board
+
+
+@pytest.fixture(scope="module")
+def plain() -> Minimax:
+    return Minimax()
+
+
+def thousand(cases: list[Case], depth: int) -> Iterator[Case]:
+    """Enough cases for a readable search to get through: 1,200 at depth 1 and 2, then fewer."""
+    for case, start in product(cases[:: {3: 12, 4: 48}.get(depth, 1)], range(5 if depth < 3 else 1)):
+        yield case._replace(visible=case.visible[start:])
+
+
+def oracle(search: object, case: Case, depth: int) -> Analysis:
+    tree = InsertionTree(case.visible[:depth])
+    found = search(tree, Node(parse_board(case.board)), depth)  # type: ignore[operator]
+    return Analysis(found.line[0], unpack(found.value), found.nodes)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_compiled_minimax_equals_the_readable_one(plain: Minimax, cases: list[Case], depth: int) -> None:
+    for case in thousand(cases, depth):
+        assert plain.analyse(case.position, depth)[:3] == oracle(minimax, case, depth)[:3]
+
+
+def test_a_full_board_costs_fifteen_nodes_and_a_sparse_one_five(plain: Minimax) -> None:
+    full = plain.analyse(at("53351/34233/13552/44215/44526", "61"), 1)
+    assert (full.nodes, full.move) == (15, 4)
+    assert full.eval == (30, 4, 0)
+    assert plain.analyse(at("...../...../...../...../..1..", "12"), 1).nodes == 5
+
 
 #: Weighs MyEVAL above any OpponentEVAL, in plain integers without a limit.
 FIRST = 10**30
@@ -36,7 +71,7 @@ class FourTierTree(InsertionTree):
         colour = self.pictures[position.ply]
         p0, p1, p2, removed, fell, _ = play(*position.planes, move, colour)
         if self.maximises(position):
-            worth = FIRST * gain(removed, fell)
+            worth = FIRST * side_gain(removed, fell)
         else:
             worth = -(10 * removed * 2**20 + removed + fell)
         return Board((p0, p1, p2), position.ply + 1), worth
@@ -53,7 +88,7 @@ def test_the_four_tiers_are_minimax_with_every_cut(
         ours = engine.analyse(case.position, depth)
         assert ours.move == found.line[0]
         mine = round(found.value / FIRST) if abs(found.value) > FIRST // 2 else 0
-        assert ours.eval == eval_of(mine, fewer(mine * FIRST - found.value))
+        assert ours.eval == eval_of_sides(mine, flip_deleted(mine * FIRST - found.value))
 
 
 def test_the_cuts_save_what_they_are_named_for(cases: list[Case]) -> None:
@@ -71,7 +106,7 @@ def test_the_cuts_save_what_they_are_named_for(cases: list[Case]) -> None:
 
 
 class Pair(NamedTuple):
-    """MyEVAL and OpponentEVAL, each (points, -deleted): greater is more points, then fewer deleted."""
+    """MyEVAL and OpponentEVAL, each (points, -deleted): greater is more points, then flip_deleted deleted."""
 
     mine: tuple[int, int]
     theirs: tuple[int, int]

@@ -1,8 +1,4 @@
-"""The players that do not search: random, dummy and greedy. They start at once, without numba.
-
-They are the bottom of every league and the opponents of a first bot. This file must not
-know: depth, trees, compiled code.
-"""
+"""Engines without a search: dummy, random and greedy. They need no numba and start at once."""
 
 from __future__ import annotations
 
@@ -13,9 +9,14 @@ from time import perf_counter
 from typing import ClassVar
 
 from arena_engines.engine import Analysis, Parameter
-from arena_engines.insertion.eval import move_gain, unpack
-from arena_engines.insertion.fixed_depth import InsertionEngine, InsertionPosition, Task, task_of
-from arena_engines.insertion.zombies import ZOMBIE_MOVE
+from arena_engines.insertion.evaluation import move_gain, unpack
+from arena_engines.insertion.fixed_depth import (
+    ZOMBIE_MOVE,
+    InsertionEngine,
+    InsertionPosition,
+    Task,
+    task_of,
+)
 from arena_protocol.games.insertion.rules import MOVES, distinct_moves, play
 
 
@@ -27,7 +28,7 @@ class OnePly(InsertionEngine):
         return self._best(task_of(position, 1))[0]
 
     def analyse(self, position: InsertionPosition, depth: int) -> Analysis:
-        """Return the move this player would play and what that one move is worth, whatever the depth."""
+        """Return this player's move and the `Eval` of that one move at any depth."""
         task = task_of(position, depth)
         began = perf_counter()
         move, nodes = self._best(task)
@@ -36,11 +37,11 @@ class OnePly(InsertionEngine):
 
     @abstractmethod
     def _best(self, task: Task) -> tuple[int, int]:
-        """Return the move and how many moves were made to find it."""
+        """Return the move and the number of moves made to find it."""
 
 
 class Dummy(OnePly):
-    """Plays 6, always: what the referee plays for a zombie."""
+    """Always plays 6, the move that the referee plays for a zombie."""
 
     name: ClassVar[str] = "dummy"
     instant: ClassVar[bool] = True
@@ -50,7 +51,7 @@ class Dummy(OnePly):
 
 
 class Random(OnePly):
-    """Plays any of the fifteen moves; the same again for the same seed."""
+    """Plays one of the fifteen moves, each equally likely; the same again for the same seed."""
 
     name: ClassVar[str] = "random"
     instant: ClassVar[bool] = True
@@ -65,7 +66,7 @@ class Random(OnePly):
 
 
 class Greedy(OnePly):
-    """Takes the best EVAL of its own next move and never looks at the answer."""
+    """Plays the move of the best `Eval`, without looking at the reply."""
 
     name: ClassVar[str] = "greedy"
 
@@ -76,6 +77,6 @@ class Greedy(OnePly):
 
 
 def gain_of(task: Task, move: int) -> int:
-    """Return the packed EVAL of my one move in this task."""
+    """Return the packed value of my one move in this task."""
     *_, removed, fell, _ = play(*task.planes, move, task.pictures & 7)
     return move_gain(removed, fell, mine=True)

@@ -1,4 +1,4 @@
-"""Master's exact search is the champion's: move, EVAL, from every view, with every limit."""
+"""Master's exact search against the champion, minimax and a plain search by any weights."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from arena_engines.insertion.champion import Champion
+from arena_engines.insertion.history import Minimax
 from arena_engines.insertion.master.engine import Master
-from arena_engines.insertion.master.root import FIRST
+from arena_engines.insertion.master.search import FIRST
 from arena_engines.insertion.master.workspace import PLAN, SPOILING, Weights, Workspace
-from arena_engines.insertion.minimax import Minimax
 from arena_protocol.games.insertion.rules import distinct_moves, play
 from arena_protocol.games.insertion.text import Planes, parse_board
 
-from .positions import at
+from ...positions import at
 
 if TYPE_CHECKING:
     from tests.engines.conftest import Case
@@ -51,10 +51,10 @@ def test_a_search_by_any_weights_finds_what_minimax_finds(
     work = Workspace(table_bits=8)
     for case in cases[:: 3 * depth]:
         planes = parse_board(case.board)
-        work.forget()
+        work.new_game()
         work.write(PLAN, 0, case.visible[:depth], [1 - ply % 2 for ply in range(depth + 1)], weights)
-        work.clear()
-        move = work.decide(planes, PLAN, 0, range(1, depth + 1), FIRST)
+        work.start()
+        move = work.deepen(planes, PLAN, 0, range(1, depth + 1), FIRST)
         assert (move, work.value) == minimax(planes, case.visible[:depth], weights), case
 
 

@@ -1,4 +1,4 @@
-"""The compiled searches against the readable ones, and the champion against minimax."""
+"""The champion equals minimax and the readable alpha-beta; the adaptive strategy."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ import pytest
 
 from arena_engines.engine import Analysis
 from arena_engines.insertion.champion import Champion
-from arena_engines.insertion.eval import unpack
-from arena_engines.insertion.fixed_depth import FORCED, THEIRS, Task, pack_pictures, pack_roles
-from arena_engines.insertion.minimax import Minimax
-from arena_engines.insertion.strategy import COOPERATIVE, SPOILING, Strategy
-from arena_engines.insertion.tree import InsertionTree, Node
+from arena_engines.insertion.evaluation import COOPERATIVE, SPOILING, Strategy, unpack
+from arena_engines.insertion.fixed_depth import Task, pack_pictures, pack_roles
+from arena_engines.insertion.history import Minimax
 from arena_engines.search.alphabeta import alphabeta
-from arena_engines.search.minimax import minimax
 from arena_protocol.games.insertion.text import parse_board
 
-from .positions import at, task_at
+from ..insertion_oracle import InsertionTree, Node
+from ..positions import at, task_at
 
 if TYPE_CHECKING:
     from tests.engines.conftest import Case
+from arena_engines.insertion.champion import MEMORY, Adaptive
+from arena_engines.registry import create
+
+from ..positions import game
 
 
 @pytest.fixture(scope="module")
@@ -57,12 +59,6 @@ def oracle(search: object, case: Case, depth: int) -> Analysis:
     return Analysis(found.line[0], unpack(found.value), found.nodes)
 
 
-@pytest.mark.parametrize("depth", [1, 2, 3])
-def test_compiled_minimax_equals_the_readable_one(plain: Minimax, cases: list[Case], depth: int) -> None:
-    for case in thousand(cases, depth):
-        assert plain.analyse(case.position, depth)[:3] == oracle(minimax, case, depth)[:3]
-
-
 @pytest.mark.parametrize("depth", [1, 2, 3, 4])
 def test_compiled_champion_equals_the_readable_alphabeta_node_for_node(
     champion: Champion, cases: list[Case], depth: int
@@ -94,13 +90,6 @@ def test_of_equal_moves_the_first_in_natural_order_is_played(champion: Champion,
         assert engine.analyse(at("...../...../...../...../.....", "1"), 1)[:3] == (1, (0, 0, 0), 5)
 
 
-def test_a_full_board_costs_fifteen_nodes_and_a_sparse_one_five(plain: Minimax) -> None:
-    full = plain.analyse(at("53351/34233/13552/44215/44526", "61"), 1)
-    assert (full.nodes, full.move) == (15, 4)
-    assert full.eval == (30, 4, 0)
-    assert plain.analyse(at("...../...../...../...../..1..", "12"), 1).nodes == 5
-
-
 @pytest.mark.parametrize("engine", [Champion(), Minimax()])
 def test_a_forced_ply_has_one_child(engine: Champion | Minimax) -> None:
     planes = parse_board("53351/34233/13552/44215/44526")
@@ -109,13 +98,6 @@ def test_a_forced_ply_has_one_child(engine: Champion | Minimax) -> None:
         easy, hard = engine.run(forced, strategy), engine.run(free, strategy)
         assert easy.nodes <= 15 + 15 < hard.nodes
         assert easy.eval.mine >= hard.eval.mine
-
-
-def test_roles_are_mine_then_the_others() -> None:
-    assert pack_roles(3) & 0b111111 == THEIRS << 2 | THEIRS << 4
-    assert pack_roles(2) & 0b1111 == THEIRS << 2
-    assert pack_roles(3, [2]) & 0b111111 == THEIRS << 2 | (THEIRS | FORCED) << 4
-    assert pack_roles(4) < 1 << 40
 
 
 def test_the_depth_ends_with_the_visible_pictures(champion: Champion) -> None:
@@ -131,3 +113,54 @@ def test_a_board_and_its_mirror_image_are_worth_the_same(
         mirror = "/".join(row[::-1] for row in case.board.split("/"))
         ours, theirs = (champion.analyse(at(board, case.visible), depth) for board in (case.board, mirror))
         assert ours.eval == theirs.eval
+
+
+def watcher() -> Adaptive:
+    champion = Champion()
+    return Adaptive(lambda task, strategy: champion.run(task, strategy).move)
+
+
+@pytest.mark.parametrize(
+    ("opponent", "answer"),
+    [
+        ("champion:depth=3,strategy=spoiling", COOPERATIVE),
+        ("champion:depth=3,strategy=cooperative", SPOILING),
+    ],
+)
+@pytest.mark.parametrize("seats", [2, 3])
+def test_adaptive_play_answers_with_the_opposite(opponent: str, answer: Strategy, seats: int) -> None:
+    adaptive = watcher()
+    answers = [
+        adaptive.answer(position)
+        for position in game(seats, "greedy", *[opponent] * (seats - 1))
+        if position.seat == 1
+    ]
+    assert answers[0] is COOPERATIVE  # nothing has been seen
+    assert answers[-1] is answer
+
+
+def test_what_adaptive_play_saw_does_not_depend_on_when_it_looked() -> None:
+    positions = [each for each in game(2, "greedy", "champion:depth=3") if each.seat == 1]
+    always, seldom = watcher(), watcher()
+    often = [always.answer(each) for each in positions]
+    assert [seldom.answer(each) for each in positions[::5]] == often[::5]
+    assert seldom.answer(positions[3]) is often[3]  # a step back starts afresh
+
+
+def test_another_game_starts_afresh() -> None:
+    adaptive = watcher()
+    for position in game(2, "greedy", "champion:depth=3"):
+        if position.seat == 1:
+            adaptive.answer(position)
+    first = next(game(2, "greedy", "greedy", seed=6))
+    assert adaptive.answer(first) is COOPERATIVE
+    assert MEMORY > 0
+
+
+def test_the_adaptive_champion_plays_the_strategy_it_chose() -> None:
+    adaptive = create("champion:depth=3,strategy=adaptive")
+    fixed = {each: create(f"champion:depth=3,strategy={each.name}") for each in (COOPERATIVE, SPOILING)}
+    watching = watcher()
+    for position in game(2, "greedy", "champion:depth=3"):
+        if position.seat == 1:
+            assert adaptive.choose(position) == fixed[watching.answer(position)].choose(position)
