@@ -24,7 +24,7 @@ from arena_protocol.games.base import GameError
 SIGNATURE_DEPTH = 5
 #: Perft of the set at this depth makes some millions of moves.
 BARE_DEPTH = 4
-#: The fastest of so many runs counts; other processes slow some of them down.
+#: The fastest of this many runs counts; other processes slow some of them down.
 RUNS = 3
 
 

@@ -1,9 +1,8 @@
-"""Play engines against each other in this process, on real clocks, and tell which is better.
+"""Matches between engines in this process, on real clocks, and their statistics.
 
-Games come in pairs: every deal is played twice with the seats swapped, so what a board gives one side it
-gives the other too, and a pair is one observation. A move is charged the time that it took, in whole
-milliseconds as the referee does; who oversteps or answers with no legal move is a zombie for the rest
-of that game. It must not know: the wire, the server, the command line.
+Games are paired: every deal is played twice with the seats swapped, so that the deal favours no side; the two
+games are one observation. A move is charged its time in whole milliseconds, as by the referee; after an
+overstepped clock or an illegal move the seat is a zombie for the rest of that game.
 """
 
 from __future__ import annotations
@@ -102,7 +101,7 @@ def _judged(rules: Game[Any], state: Any, seat: Seat, move: str, seconds: float)
 
 @dataclass(slots=True)
 class Pairs:
-    """What two engines made of the deals so far: per deal, the mean points of each over its two games."""
+    """The points of two engines: per deal, the mean of each over its two games."""
 
     one: list[float] = field(default_factory=list)
     other: list[float] = field(default_factory=list)
@@ -121,7 +120,7 @@ class Pairs:
                     self.faults.setdefault(name, []).append(fault)
 
     def advantages(self) -> list[float]:
-        """Return, per deal, the lead of the first in shares of all points: -1..1."""
+        """Return, per deal, the lead of the first engine as a share of all points, -1..1."""
         return [(one - other) / max(one + other, 1) for one, other in zip(self.one, self.other, strict=True)]
 
     def summary(self, names: Sequence[str]) -> dict[str, Any]:
@@ -147,7 +146,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _ratio(one: Sequence[float], other: Sequence[float]) -> float:
-    """Return points of the one for a point of the other; against no points at all, for one point a game."""
+    """Return the points of one per point of the other, who counts at least one point a game."""
     return round(_mean(one) / max(_mean(other), 1.0), 4)
 
 
@@ -189,7 +188,7 @@ def _log_likelihood_ratio(values: Sequence[float], margin: float) -> float:
         return 0.0
     mean = sum(values) / size
     variance = sum((value - mean) ** 2 for value in values) / (size - 1)
-    # Deals without any spread decide at once, in the direction of their mean.
+    # Without spread the deals decide at once, in the direction of their mean.
     return size * margin * (mean - margin / 2) / max(variance, 1e-9)
 
 
@@ -210,10 +209,9 @@ def match(
 ) -> dict[str, Any]:
     """Play up to `deals` pairs of games between two engines and return the summary, ready for JSON.
 
-    `sprt`: stop as soon as a sequential test decides whether the first's advantage (lead in shares of all
-    points) is nearer to 0 or to this much; the answer's `verdict` is then `better`, `no better` or
-    `open`. `progress` gets the summary after each deal. Raises EngineError for a wrong engine, GameError
-    for a wrong game or option.
+    `sprt`: stop as soon as a sequential test decides whether the first engine's advantage (its lead as a share
+    of all points) is 0 or this much; the answer's `verdict` is `better`, `no better` or `open`. `progress` gets
+    the summary after each deal. Raises EngineError for a wrong engine, GameError for a wrong game or option.
     """
     rules = _two_seats(game, options)
     engines = _ready(one, game), _ready(other, game)
@@ -292,7 +290,7 @@ def _both_ways(
 
 
 def text_table(answer: Mapping[str, Any]) -> str:
-    """Return a match as a person reads it."""
+    """Return a match as text: a row per engine, then the ratio and the verdict."""
     rows = [f"{'engine':<40} {'points':>8}  {'95 % interval':>17}  {'most ms':>8}  faults"]
     for at, name in enumerate(answer["engines"]):
         low, high = answer["interval"][at]

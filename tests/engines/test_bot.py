@@ -57,7 +57,7 @@ def views(seats: int, seat: int, start: str = "full") -> Iterator[GameView]:
 
 
 @pytest.mark.parametrize(("seats", "seat"), [(2, 1), (2, 2), (3, 2), (4, 4)])
-def test_the_engine_is_told_the_game_as_it_is(seats: int, seat: int) -> None:
+def test_the_engine_sees_the_game_as_it_is(seats: int, seat: int) -> None:
     engine = Recorder()
     bot = EngineBot(engine)
     game = Insertion.from_options({"plies": PLIES, "seats": seats})

@@ -76,7 +76,7 @@ def test_time_is_charged_and_an_overstepped_clock_makes_a_zombie() -> None:
     assert [position.clock for position in one.seen] == [10, 6, 2]
 
 
-def test_without_a_clock_nobody_oversteps() -> None:
+def test_without_a_clock_no_seat_oversteps() -> None:
     rules = make_game("insertion", SHORT)
     clock = Clock()
     players = clock.slow(5000.5, 9), clock.slow(0.5, 8)
@@ -110,7 +110,7 @@ def test_where_there_is_no_zombie_move_a_fault_forfeits() -> None:
 
 
 def test_a_match_is_the_same_again_and_pairs_its_deals() -> None:
-    told: list[int] = []
+    notes: list[int] = []
     answers = [
         match(
             "greedy",
@@ -118,11 +118,11 @@ def test_a_match_is_the_same_again_and_pairs_its_deals() -> None:
             deals=3,
             clock=None,
             options=SHORT,
-            progress=lambda each: told.append(each["deals"]),
+            progress=lambda each: notes.append(each["deals"]),
         )
         for _ in range(2)
     ]
-    assert told == [1, 2, 3] * 2
+    assert notes == [1, 2, 3] * 2
     first = json.loads(json.dumps(answers[0]))
     assert first["points"] == answers[1]["points"]
     assert first["games"] == 6

@@ -29,7 +29,7 @@ THEIRS = 0b01
 FORCED = 0b10
 
 ZOMBIE_MOVE = 6
-#: So many sixes in a row make a zombie; 0 disables the guess.
+#: Consecutive sixes that make a zombie; 0 disables the guess.
 ZOMBIE = Parameter("zombie", 6, 0, 100)
 
 #: Seed 001 searched one ply less deep after 17 of its 20 seconds.

@@ -162,7 +162,7 @@ def by_definition(case: Case, depth: int, old: bool, right: bool) -> tuple[int, 
     return best.mine[0], -best.mine[1] - best.theirs[1], best.theirs[0]
 
 
-def test_the_old_recursion_tells_from_depth_five_on(cases: list[Case]) -> None:
+def test_the_old_recursion_differs_from_depth_five_on(cases: list[Case]) -> None:
     # Sparse boards have few moves: only there can the definition look so far.
     sparse = sorted(cases, key=lambda case: -case.board.count("."))[:60:3]
     old, own = Entry2006(), Entry2006({"recursion": "own"})

@@ -223,7 +223,7 @@ class Master(InsertionEngine):
 def budget(position: InsertionPosition, unclocked: float) -> float:
     """Return the milliseconds for this move; 0 if there is no time at all.
 
-    The bank is spread over the moves left, less RESERVE; the next TURN tells the true clock, so unused time
+    The bank is spread over the moves left, less RESERVE; the next TURN carries the true clock, so unused time
     comes back. `unclocked` is the answer without a clock.
     """
     if position.clock is None:

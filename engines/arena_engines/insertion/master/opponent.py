@@ -83,7 +83,7 @@ class OpponentModels:
     ) -> None:
         """Score the models by one move of the opponent, the best hit rate first, until `enough()`.
 
-        `predicts` tells whether a model would have played that move.
+        `predicts(model)`: whether the model would have played that move.
         """
         for model in sorted(self.models, key=self.hit_rate, reverse=True):
             self._hits[model] = FADING * self._hits[model] + predicts(model)
@@ -132,7 +132,7 @@ class GameTracker:
     def __init__(self, works: Sequence[Workspace], sixes: int) -> None:
         """All workspaces get the same views; the first one scores the models.
 
-        `sixes`: so many 6 in a row make a zombie; 0 disables the guess.
+        `sixes`: consecutive moves 6 that make a zombie; 0 disables the guess.
         """
         self.models = OpponentModels()
         self._works = works

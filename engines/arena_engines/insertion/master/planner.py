@@ -32,7 +32,7 @@ LEAF = 2
 DEEPEST = 20
 #: The width of plans behind sampled pictures: many samples are worth more than wide plans for few.
 SAMPLED_WIDTH = 8
-#: A search of so many plies takes less than a millisecond.
+#: Plies of a search that takes less than a millisecond.
 SHALLOW = 4
 #: The next beam starts only if it can be this much wider, and is at most GROWTH times as wide.
 LEAST_GROWTH = 1.3
@@ -64,7 +64,7 @@ IMPOSSIBLE = -INFINITY
 
 @contextmanager
 def time_limit(work: Workspace, seconds: float) -> Iterator[None]:
-    """Stop the searches of the block after so many seconds."""
+    """Stop the searches of the block after `seconds`."""
     work.start()
     timer = threading.Timer(seconds, work.stop)
     timer.daemon = True
@@ -76,7 +76,7 @@ def time_limit(work: Workspace, seconds: float) -> Iterator[None]:
 
 
 def worst_case(work: Workspace, request: SearchRequest, seconds: float) -> int:
-    """Return the best move against the worst reply, by deepening for so long."""
+    """Return the best move against the worst reply, by deepening for `seconds`."""
     with time_limit(work, seconds):
         return work.deepen(request.planes, WORST_CASE, request.ply, range(1, min(request.known, DEEPEST) + 1))
 
@@ -125,7 +125,7 @@ def sampled(
 ) -> list[int]:
     """Return the value of each move's best plan (index 0..15), summed over samples of the unknown pictures.
 
-    `draw(ahead)` writes so many random pictures behind the known ones, others each time. All moves are valued
+    `draw(ahead)` writes that many random pictures behind the known ones, others each time. All moves are valued
     on the same samples; moves that are not distinct have IMPOSSIBLE, and all moves if no sample was finished.
     """
     sums = [IMPOSSIBLE] * 16

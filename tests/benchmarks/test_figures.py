@@ -1,4 +1,4 @@
-"""benchmarks/figures.py: a slice of the real thing, what is kept, what is void, what is drawn."""
+"""benchmarks/figures: a slice of the real measurement, what is stored, what is void, what is drawn."""
 
 from __future__ import annotations
 
@@ -10,19 +10,12 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "figures"))
 
-import figures
-import figures_measure
-import figures_versions
-from figures_change import changed
-from figures_measure import Findings, Nodes, Pairing, Result
-from figures_plan import CONTEST, MASTER, PARTS, QUICK, WHOLE, league_of, selfish
-from figures_reading import ceiling, crosstable, minimal_tree, named, node_curves, standings
-from figures_tables import BLOCKS, fill
-
-from arena_engines.insertion.master import engine, follower
-from arena_engines.match import Pairs
+import measure
+import plot
+from measure import CONTEST, MASTER, PARTS, QUICK, WHOLE, Findings, Nodes, Pairing, Plan, Result, league_of
+from tables import BLOCKS, ceiling, crosstable, fill, minimal_tree, named, node_curves, standings
 
 SHORT = (("plies", 8),)
 
@@ -50,7 +43,7 @@ class Steps:
 def quick(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a quick run."""
     folder = tmp_path_factory.mktemp("figures")
-    assert figures.main(["--quick", str(folder)]) == 0
+    assert plot.main(["--quick", str(folder)]) == 0
     return folder
 
 
@@ -75,15 +68,15 @@ def test_a_second_run_measures_nothing_and_draws_the_same_bytes(
 ) -> None:
     before = {path.name: path.read_bytes() for path in quick.iterdir()}
     capsys.readouterr()
-    assert figures.main(["--quick", str(quick)]) == 0
-    told = capsys.readouterr().err.splitlines()
-    assert [line.split()[2] for line in told] == ["part"] * len(PARTS)
+    assert plot.main(["--quick", str(quick)]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split()[2] for line in lines] == ["part"] * len(PARTS)
     assert {path.name: path.read_bytes() for path in quick.iterdir()} == before
 
 
 @pytest.mark.slow
 def test_pictures_can_be_drawn_without_measuring(quick: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert figures.main(["--quick", str(quick), "--draw"]) == 0
+    assert plot.main(["--quick", str(quick), "--draw"]) == 0
     assert capsys.readouterr().out.split() == [
         "nodes.svg", "depths.svg", "league.svg", "clocks.svg", "zombie.svg",
     ]  # fmt: skip
@@ -137,7 +130,7 @@ def test_tasks_take_turns(tmp_path: Path) -> None:
 def test_a_changed_engine_is_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, task = tmp_path / "found.json", Steps()
     Findings(path).measure([task], print)
-    monkeypatch.setattr(figures_measure, "version", lambda spec, timed: "another")
+    monkeypatch.setattr(measure, "version", lambda spec, timed: "another")
     Findings(path).measure([task], print)
     assert task.began == [0, 0]
 
@@ -149,8 +142,8 @@ def test_a_stopped_run_says_how_to_go_on(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Findings, "measure", stopped)
-    assert figures.main(["--quick", str(tmp_path)]) == 130
-    assert capsys.readouterr().err.endswith("\nstopped; the same command goes on from here\n")
+    assert plot.main(["--quick", str(tmp_path)]) == 130
+    assert capsys.readouterr().err.endswith("\nstopped; the same command continues from here\n")
 
 
 def test_tasks_that_are_planned_no_more_are_dropped(tmp_path: Path) -> None:
@@ -177,22 +170,22 @@ def test_more_deals_are_added_to_those_that_were_played(tmp_path: Path) -> None:
 
 
 def test_a_version_is_that_of_the_code_and_of_all_below_it() -> None:
-    assert figures_versions.version("champion:depth=3") == figures_versions.version("champion:depth=4")
-    assert figures_versions.version("champion") != figures_versions.version("master")
-    sources = figures_versions._sources("arena_engines.insertion.champion")
-    assert {"arena_engines.insertion.eval", "arena_protocol.games.insertion.rules"} <= set(sources)
-    assert "arena_engines.insertion.master.tree" not in sources
+    assert measure.version("champion:depth=3") == measure.version("champion:depth=4")
+    assert measure.version("champion") != measure.version("master")
+    sources = measure._sources("arena_engines.insertion.champion")
+    assert {"arena_engines.insertion.evaluation", "arena_protocol.games.insertion.rules"} <= set(sources)
+    assert "arena_engines.insertion.master.search" not in sources
 
 
 def test_how_an_engine_is_compiled_counts_where_its_speed_does() -> None:
-    assert figures_versions.version("champion", timed=True) != figures_versions.version("champion")
-    assert figures_versions.version("master", timed=True) == figures_versions.version("master")
+    assert measure.version("champion", timed=True) != measure.version("champion")
+    assert measure.version("master", timed=True) == measure.version("master")
 
 
 def test_words_are_no_part_of_a_version() -> None:
     with_words = '"""About."""\ndef f() -> int:\n    """What."""\n    return 1  # why\n'
     bare, other = "def f() -> int:\n    return 1\n", "def f() -> int:\n    return 2\n"
-    trees = [ast.dump(figures_versions._bare(source)) for source in (with_words, bare, other)]
+    trees = [ast.dump(measure._bare(source)) for source in (with_words, bare, other)]
     assert trees[0] == trees[1] != trees[2]
 
 
@@ -209,7 +202,7 @@ def test_the_ceiling_is_that_of_the_seed() -> None:
 
 
 @pytest.mark.parametrize("plan", [WHOLE, QUICK], ids=["whole", "quick"])
-def test_a_plan_measures_nothing_twice_within_a_part(plan: figures.Plan) -> None:
+def test_a_plan_measures_nothing_twice_within_a_part(plan: Plan) -> None:
     for part in (*PARTS, CONTEST):
         keys = [task.key for task in plan.part(part)]
         assert len(keys) == len(set(keys)), part
@@ -231,10 +224,9 @@ def test_a_block_of_an_unknown_name_is_a_mistake_of_the_page(tmp_path: Path) -> 
 def test_without_matplotlib_one_line_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "figures_draw", raising=False)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(SystemExit) as stop:
-        figures.main(["--quick", str(tmp_path), "--draw"])
+        plot.main(["--quick", str(tmp_path), "--draw"])
     assert stop.value.code == (
         "the pictures need matplotlib; install it by: pip install 'insertion-arena[figures]'"
     )
@@ -242,33 +234,7 @@ def test_without_matplotlib_one_line_says_what_to_install(
 
 def test_a_wrong_part_is_refused_with_the_right_ones(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
-        figures.main(["--only", "luck"])
+        plot.main(["--only", "luck"])
     error = capsys.readouterr().err
     assert "invalid choice: 'luck'" in error
     assert all(part in error for part in PARTS)
-
-
-def test_a_constant_is_changed_for_its_games_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[object] = []
-    monkeypatch.setattr(Pairing, "play", lambda self, number, pairs: seen.append(follower.PLAN_WEIGHTS))
-    before = follower.PLAN_WEIGHTS
-    _, varied = selfish("PLAN_WEIGHTS", Pairing("master", "dummy", 1))
-    varied.play(0, Pairs())
-    assert seen == [follower.Weights(1024, 0, 0)] != [before]
-    assert follower.PLAN_WEIGHTS is before
-    assert varied.key == "master - dummy, no clock, PLAN_WEIGHTS=(1024, 0, 0)"
-
-
-def test_a_number_takes_the_place_of_a_number() -> None:
-    before = engine.BELIEF
-    with changed(engine.__name__, "BELIEF", 0.3):
-        assert engine.BELIEF == 0.3
-    assert before == engine.BELIEF
-
-
-def test_a_constant_that_is_gone_is_named() -> None:
-    with (
-        pytest.raises(AttributeError, match="has no attribute 'COURAGE'"),
-        changed(engine.__name__, "COURAGE", 1),
-    ):
-        pass

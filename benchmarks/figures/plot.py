@@ -1,21 +1,32 @@
-"""Draw docs/figures from what was measured: SVG, the same bytes for the same numbers.
+"""Measure the engines, draw docs/figures/*.svg and fill the tables of docs/engines.md: `make figures`.
 
-Colours are those of Okabe and Ito, which most colour-blind readers tell apart; lines differ in their markers
-too, and the heat map prints its numbers. It must not know: how anything is measured, engines.
+    python benchmarks/figures/plot.py                  measure what is missing, draw, fill the tables
+    python benchmarks/figures/plot.py --quick FOLDER   a slice of everything in half a minute, into FOLDER
+    python benchmarks/figures/plot.py --draw           draw and fill only
+
+The first run takes about 25 minutes of one core. A run that was stopped continues where it was, and only
+changed engines are measured again. The same numbers give the same bytes of SVG. Colours are those of Okabe
+and Ito, which most colour-blind readers can distinguish; lines differ in their markers too.
 """
 
 from __future__ import annotations
 
+import sys
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from time import monotonic
+from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
-from figures_measure import Findings, Pairing
-from figures_plan import Plan
-from figures_reading import ceiling, crosstable, minimal_tree, named, node_curves
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from measure import CONTEST, PARTS, QUICK, WHOLE, Findings, Pairing, Plan
+from tables import ceiling, crosstable, fill, minimal_tree, named, node_curves
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+HERE = Path(__file__).resolve().parent
+DOCS = HERE.parents[1] / "docs"
+PAGE = DOCS / "engines.md"
 
 COLOURS = ("#000000", "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7")
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PINK = COLOURS
@@ -30,12 +41,15 @@ STYLE: dict[Any, Any] = {
     "axes.titlelocation": "left",
     "axes.titlesize": 11,
 }
-#: Without these the file would tell when and by what it was made.
+#: Otherwise the file would hold the time and the program that wrote it.
 NO_METADATA = {"Date": None, "Creator": None}
 
 
 def draw_all(findings: Findings, plan: Plan, folder: Path) -> list[Path]:
     """Draw every picture whose tasks are all measured; return the files."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
     files = []
     with mpl.rc_context(STYLE):
         for name, (size, draw) in PICTURES.items():
@@ -143,7 +157,7 @@ def draw_zombie(axes: Axes, findings: Findings, plan: Plan) -> None:
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.06), ncols=2, frameon=False)
 
 
-Draw = Callable[[Axes, Findings, Plan], None]
+Draw = Callable[["Axes", Findings, Plan], None]
 #: Picture: inches, and what draws it; the name is that of the part of the plan.
 PICTURES: dict[str, tuple[tuple[float, float], Draw]] = {
     "nodes": ((8, 5), draw_nodes),
@@ -152,3 +166,63 @@ PICTURES: dict[str, tuple[tuple[float, float], Draw]] = {
     "clocks": ((7, 4.2), draw_clocks),
     "zombie": ((8, 4.6), draw_zombie),
 }
+
+
+def arguments(words: list[str]) -> Namespace:
+    """Read the command line. Exits with one line if it is wrong."""
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--quick", metavar="FOLDER", type=Path, help="a slice of everything, into this folder"
+    )
+    parser.add_argument("--draw", action="store_true", help="measure nothing")
+    parser.add_argument(
+        "--only", nargs="+", choices=PARTS, metavar="PART", default=PARTS, help=", ".join(PARTS)
+    )
+    parser.add_argument("--contest", action="store_true", help="half an hour more, at the clock of 20 s")
+    return parser.parse_args(words)
+
+
+def measure(findings: Findings, plan: Plan, parts: list[str]) -> None:
+    """Measure these parts; every step is a line on stderr."""
+    began = monotonic()
+
+    def report(note: str) -> None:
+        print(f"{monotonic() - began:6.0f} s  {note}", file=sys.stderr, flush=True)
+
+    for number, part in enumerate(parts, start=1):
+        report(f"part {number} of {len(parts)}: {part}")
+        findings.measure(plan.part(part), report)
+    findings.keep(task for part in (*PARTS, CONTEST) for task in plan.part(part))
+
+
+def draw(findings: Findings, plan: Plan, page: Path, folder: Path) -> None:
+    """Draw all pictures into the folder, and fill the tables of the page."""
+    try:
+        files = draw_all(findings, plan, folder)
+    except ModuleNotFoundError as error:
+        sys.exit(f"the pictures need {error.name}; install it by: pip install 'insertion-arena[figures]'")
+    for path in files:
+        print(path.name)
+    page.write_text(fill(PAGE.read_text(encoding="utf-8"), findings, plan), encoding="utf-8")
+
+
+def main(words: list[str]) -> int:
+    """Return the exit status."""
+    wanted = arguments(words)
+    plan: Plan = QUICK if wanted.quick else WHOLE
+    folder: Path = wanted.quick or DOCS / "figures"
+    folder.mkdir(parents=True, exist_ok=True)
+    findings = Findings((wanted.quick or HERE) / "figures.json")
+    parts = [*wanted.only, *([CONTEST] if wanted.contest else [])]
+    if not wanted.draw:
+        try:
+            measure(findings, plan, parts)
+        except KeyboardInterrupt:
+            print("stopped; the same command continues from here", file=sys.stderr)
+            return 130
+    draw(findings, plan, wanted.quick / PAGE.name if wanted.quick else PAGE, folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
