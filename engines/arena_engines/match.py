@@ -209,9 +209,10 @@ def match(
 ) -> dict[str, Any]:
     """Play up to `deals` pairs of games between two engines and return the summary, ready for JSON.
 
-    `sprt`: stop as soon as a sequential test decides whether the first engine's advantage (its lead as a share
-    of all points) is 0 or this much; the answer's `verdict` is `better`, `no better` or `open`. `progress` gets
-    the summary after each deal. Raises EngineError for a wrong engine, GameError for a wrong game or option.
+    `sprt`: stop as soon as a sequential test decides whether the first engine's advantage (its lead as a
+    share of all points) is 0 or this much; the answer's `verdict` is `better`, `no better` or `open`.
+    `progress` gets the summary after each deal. Raises EngineError for a wrong engine, GameError for a
+    wrong game or option.
     """
     rules = _two_seats(game, options)
     engines = _ready(one, game), _ready(other, game)

@@ -125,8 +125,9 @@ def sampled(
 ) -> list[int]:
     """Return the value of each move's best plan (index 0..15), summed over samples of the unknown pictures.
 
-    `draw(ahead)` writes that many random pictures behind the known ones, others each time. All moves are valued
-    on the same samples; moves that are not distinct have IMPOSSIBLE, and all moves if no sample was finished.
+    `draw(ahead)` writes that many random pictures behind the known ones, others each time. All moves are
+    valued on the same samples; moves that are not distinct have IMPOSSIBLE, and all moves if no sample was
+    finished.
     """
     sums = [IMPOSSIBLE] * 16
     extended = request._replace(known=request.known + ahead)
