@@ -13,13 +13,13 @@ from pathlib import Path
 
 from arena_protocol.games import make_game
 from arena_protocol.record import encode
+from arena_server.core.config import ContestPlan, Entrant
 from arena_server.core.contest import Contest
+from arena_server.core.deal import Setting
 from arena_server.core.events import Tick
 from arena_server.core.match import Match
-from arena_server.core.plan import ContestPlan, Entrant
 from arena_server.core.schedule import Schedule
-from arena_server.core.setting import Setting
-from arena_server.store.book import Book
+from arena_server.store.contest_store import Book
 from arena_server.store.writer import Opening
 
 PLIES, MS = 200, 1_000_000

@@ -1,4 +1,13 @@
-"""How any message reads and prints: a row of the table in, a reader and a printer out.
+"""The kinds of values that stand in a line: the form of each, how it reads and how it prints.
+
+A value has one form only, so what prints reads back and what reads prints back.
+It must not know: verbs, options, lines, or which message a value belongs to.
+
+What a row of the table of messages is.
+
+It must not know: which verbs there are, nor what any of them means.
+
+How any message reads and prints: a row of the table in, a reader and a printer out.
 
 It must not know: which verbs there are, nor what any of them means.
 """
@@ -7,12 +16,170 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import MISSING, dataclass, field, fields
+from enum import Enum
 from operator import attrgetter
 from typing import Any, Final
 
 from arena_protocol.errors import ErrorCode, LocalProtocolError, ProtocolError
-from arena_protocol.fields import NAME, TEXT, FieldError, Kind, valid_key
-from arena_protocol.shapes import REQUIRED, Shape
+from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT
+
+#: Digits of the longest number (in milliseconds, thirty years): int() stays cheap on any input.
+NUMBER_DIGITS: Final = 12
+
+
+class FieldError(ValueError):
+    """A text or a value that is not of its kind; the kind's `meaning` says what was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of value. `pattern` is the form: a regular expression without groups.
+
+    `convert` makes a value of any text of that form; `print` is its inverse, and may give
+    a text that is not of the form if the value is not of the kind. `meaning` completes
+    "it must be ...".
+    """
+
+    name: str
+    meaning: str
+    pattern: str
+    convert: Callable[[str], Any]
+    print: Callable[[Any], str]
+
+    def fits(self, text: str) -> bool:
+        """Whether `text` is of this kind."""
+        return re.fullmatch(self.pattern, text) is not None
+
+    def read(self, text: str) -> Any:
+        """Give the value of a text. Raises FieldError if the text is not of this kind."""
+        if not self.fits(text):
+            raise FieldError(f"it must be {self.meaning}")
+        return self.convert(text)
+
+
+def valid_name(text: str) -> bool:
+    """Whether `text` may be the name of a bot: 1 to 32 letters, digits, `_ . -`, no sign first."""
+    return NAME.fits(text)
+
+
+def valid_key(text: str) -> bool:
+    """Whether `text` may be the key of an option."""
+    return re.fullmatch(KEY, text) is not None
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split(",")))
+
+
+def _print_numbers(values: tuple[int, ...]) -> str:
+    return ",".join(map(str, values))
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split(","))
+
+
+def _print_words(values: tuple[str, ...]) -> str:
+    # A comma inside a value would make two of it; an empty text is of neither kind.
+    return ",".join(values) if not any("," in value for value in values) else ""
+
+
+def _list(pattern: str) -> str:
+    return f"{pattern}(?:,{pattern})*"
+
+
+KEY: Final = "[a-z][a-z0-9_-]{0,31}"
+
+_COUNT: Final = f"(?:0|[1-9][0-9]{{0,{NUMBER_DIGITS - 1}}})"
+_INTEGER: Final = f"(?:0|-?[1-9][0-9]{{0,{NUMBER_DIGITS - 1}}})"
+_NAME: Final = "[A-Za-z0-9][A-Za-z0-9_.-]{0,31}"
+_WORD: Final = "[!-~]+"
+_PART: Final = "[!-+.-~-]+"  # a word without a comma
+_DIGITS: Final = f"at most {NUMBER_DIGITS} digits"
+
+COUNT: Final = Kind("count", f"a whole number of {_DIGITS}", _COUNT, int, str)
+COUNTS: Final = Kind(
+    "counts", f"whole numbers of {_DIGITS} with commas between them", _list(_COUNT), _numbers, _print_numbers
+)
+INTEGER: Final = Kind("integer", f"a whole or negative number of {_DIGITS}", _INTEGER, int, str)
+INTEGERS: Final = Kind(
+    "integers",
+    f"whole or negative numbers of {_DIGITS} with commas between them",
+    _list(_INTEGER),
+    _numbers,
+    _print_numbers,
+)
+WORD: Final = Kind("word", "printable ASCII without spaces", _WORD, str, str)
+WORDS: Final = Kind(
+    "words", "words of printable ASCII with commas between them", _list(_PART), _words, _print_words
+)
+NAME: Final = Kind("name", "1 to 32 letters, digits, `_`, `.`, `-`, a letter or digit first", _NAME, str, str)
+NAMES: Final = Kind("names", "names with commas between them", _list(_NAME), _words, _print_words)
+HEX: Final = Kind(
+    "hex", "bytes as pairs of hexadecimal digits 0-9a-f", "(?:[0-9a-f]{2})*", bytes.fromhex, bytes.hex
+)
+TEXT: Final = Kind(
+    "text", "words of printable ASCII with single spaces between them", f"{_WORD}(?: {_WORD})*", str, str
+)
+
+KINDS: Final = (COUNT, COUNTS, INTEGER, INTEGERS, WORD, WORDS, NAME, NAMES, HEX, TEXT)
+
+
+#: The default of an attribute that has none: no value is ever equal to it.
+REQUIRED: Final = object()
+
+
+class Direction(Enum):
+    """Who may say a verb."""
+
+    CLIENT = "client"
+    SERVER = "server"
+    BOTH = "both"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One row of the table: how one verb reads and prints.
+
+    `positionals` and `options` map names to kinds, in the order of printing; the names are
+    the attributes of `type`, in the same order. A positional is always there; an option may
+    be absent if its attribute has a default. A positional of kind TEXT is the last and runs
+    to the end of the line or to the options of this row. `own_after` is the option after
+    which the game's own options stand; they are the last attribute, `options`.
+    """
+
+    verb: str
+    type: type[Any]
+    direction: Direction
+    positionals: dict[str, Kind] = field(default_factory=dict)
+    options: dict[str, Kind] = field(default_factory=dict)
+    own_after: str | None = None
+
+    @property
+    def limit(self) -> int:
+        """Bytes of the longest line of this verb, its line end not counted."""
+        return SERVER_LINE_LIMIT if self.direction is Direction.SERVER else CLIENT_LINE_LIMIT
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """What each option is when it is absent; REQUIRED where it may not be."""
+        given = {f.name: f.default for f in fields(self.type) if f.default is not MISSING}
+        return {name: given.get(name, REQUIRED) for name in self.options}
+
+    @property
+    def is_regular(self) -> bool:
+        """Whether one regular expression tells all values of a line apart."""
+        return self.own_after is None and TEXT not in self.positionals.values()
+
+    def pattern(self) -> str:
+        """Give the regular expression of a regular line in the order of printing, a group a value."""
+        parts = [self.verb, *(f" ({kind.pattern})" for kind in self.positionals.values())]
+        for (key, kind), default in zip(self.options.items(), self.defaults.values(), strict=True):
+            group = f" {key}=({kind.pattern})"
+            parts.append(group if default is REQUIRED else f"(?:{group})?")
+        return "".join(parts)
+
 
 #: As much of a peer's token as an error text shows.
 SHOWN: Final = 40

@@ -12,9 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from arena_protocol.codec import Printer, Reader, shown, tokens_of
-from arena_protocol.errors import ErrorCode, ProtocolError
-from arena_protocol.fields import (
+from arena_protocol.codec import (
     COUNT,
     COUNTS,
     HEX,
@@ -25,11 +23,17 @@ from arena_protocol.fields import (
     TEXT,
     WORD,
     WORDS,
+    Direction,
     Kind,
+    Printer,
+    Reader,
+    Shape,
+    shown,
+    tokens_of,
     valid_name,
 )
-from arena_protocol.lines import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT
-from arena_protocol.shapes import Direction, Shape
+from arena_protocol.errors import ErrorCode, ProtocolError
+from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT
 
 __all__ = [
     "TABLE",

@@ -17,9 +17,8 @@ from enum import Enum, auto
 from typing import Protocol
 
 from arena_protocol.errors import TlsError
-from arena_protocol.lines import CLIENT_LINE_LIMIT, LineBuffer, Overlong
-from arena_server.sockets import reason_of
-from arena_server.stamps import ANCILLARY_BYTES, ArrivalClock
+from arena_protocol.framing import CLIENT_LINE_LIMIT, LineBuffer, Overlong
+from arena_server.sockets import ANCILLARY_BYTES, ArrivalClock, reason_of
 
 #: Small reads: a bigger buffer is mapped and unmapped by the allocator at every call.
 READ_BYTES = 4096

@@ -6,7 +6,7 @@
           a library not installed; nothing was begun, and the same command will fail again
     130   interrupted by ctrl-C
 
-`arena_server.cli` has those of other packages' errors.
+`arena_cli` has those of other packages' errors.
 """
 
 from __future__ import annotations

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from arena_cli.app import app
 from arena_engines.insertion.baselines import OnePly
 from arena_engines.registry import ENGINES
-from arena_server.cli.app import app
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "figures"))
 

@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from arena_engines.insertion.evaluation import COOPERATIVE, FELL, Strategy
+from arena_protocol.games.insertion.board import Planes
 from arena_protocol.games.insertion.rules import MOVES, distinct_moves, play
-from arena_protocol.games.insertion.text import Planes
 
 
 class Node(NamedTuple):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from arena_engines.search.alphabeta import alphabeta
 from arena_engines.search.minimax import minimax
 from arena_engines.search.tree import Node
-from arena_protocol.games.insertion.text import parse_board
+from arena_protocol.games.insertion.board import parse_board
 
 from .insertion_oracle import InsertionTree
 from .insertion_oracle import Node as Board

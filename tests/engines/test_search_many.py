@@ -19,10 +19,9 @@ from arena_engines.search.maxn import SharedNode, maxn
 from arena_engines.search.minimax import minimax
 from arena_engines.search.tree import Node
 from arena_protocol.games import GameError, make_game
-from arena_protocol.games.base import Deal
-from arena_protocol.games.decided import WIN_POINTS
+from arena_protocol.games.base import WIN_POINTS, Deal
 from arena_protocol.games.insertion import Insertion
-from arena_protocol.games.insertion.text import parse_board
+from arena_protocol.games.insertion.board import parse_board
 
 from .insertion_oracle import InsertionTree
 from .insertion_oracle import Node as Board

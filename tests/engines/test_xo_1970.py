@@ -21,7 +21,7 @@ from arena_engines.xo.minimax import (
 from arena_engines.xo.procedure import Choice, central_cells, general_procedure, opening_move
 from arena_engines.xo.program1970 import Xo1970, thresholds_of
 from arena_protocol.games import make_game
-from arena_protocol.games.marks import board_of
+from arena_protocol.games.mnk import board_of
 
 SIZE = 10
 NAMES = list(board_of(SIZE).cells)

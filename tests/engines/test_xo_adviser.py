@@ -16,7 +16,7 @@ from arena_engines.xo.foretold.foresight import Advice, Foresight
 from arena_engines.xo.foretold.watched import Story
 from arena_engines.xo.modern.engine import ModernXo, chosen, story_of
 from arena_engines.xo.modern.player import Limits, Thinker, Thought
-from arena_protocol.games.xo import Xo
+from arena_protocol.games.mnk import Xo
 
 from .xo_minds import SIZE, First
 

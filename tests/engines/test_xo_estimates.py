@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from arena_engines.xo.estimates import Estimates, empty_board, estimates_of
 from arena_engines.xo.scale import EMPTY, FOE, OWN, cell_estimate, line_estimate
-from arena_protocol.games.marks import board_of
+from arena_protocol.games.mnk import board_of
 
 STEPS = ((1, 0), (0, 1), (1, 1), (1, -1))
 

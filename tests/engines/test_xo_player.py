@@ -19,8 +19,7 @@ from arena_engines.xo.modern.engine import ModernXo
 from arena_engines.xo.modern.player import Limits, Thinker
 from arena_engines.xo.modern.timing import ENOUGH, MOST, budget
 from arena_protocol.games import make_game
-from arena_protocol.games.marks import Marks, board_of
-from arena_protocol.games.xo import Xo
+from arena_protocol.games.mnk import Marks, Xo, board_of
 
 from .xo_slow import fives
 

@@ -20,8 +20,7 @@ from arena_engines.xo.procedure import general_procedure
 from arena_engines.xo.program1970 import Xo1970
 from arena_engines.xo.swift import board, player, search, tables
 from arena_engines.xo.swift.player import Swift1970, swift_or_none
-from arena_protocol.games.marks import Marks, board_of
-from arena_protocol.games.xo import Xo
+from arena_protocol.games.mnk import Marks, Xo, board_of
 
 X, NOUGHT = 0, 1
 #: The paper's, wider and narrower ones, ones that rise at once, and the widest of all.

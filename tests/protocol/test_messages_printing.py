@@ -2,11 +2,10 @@
 
 import pytest
 
-from arena_protocol.codec import Printer, Reader
+from arena_protocol.codec import Direction, Printer, Reader, Shape
 from arena_protocol.errors import LocalProtocolError
-from arena_protocol.lines import CLIENT_LINE_LIMIT
+from arena_protocol.framing import CLIENT_LINE_LIMIT
 from arena_protocol.messages import Error, Game, Hello, Move, Next, Quit, Turn, Zombie, encode
-from arena_protocol.shapes import Direction, Shape
 
 UNPRINTABLE = [
     (Move("a b"), "MOVE: move must be printable ASCII without spaces, not 'a b'"),

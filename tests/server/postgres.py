@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from arena_server.store.url import Server
+from arena_server.store.database import Server
 
 _NUMBERS = count(1)
 

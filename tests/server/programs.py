@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from arena_cli import main
 from arena_client import scripted
-from arena_client.patience import Patience
-from arena_server.cli import main
+from arena_client.retry import Patience
 
-ARENA = (sys.executable, "-m", "arena_server.cli")
+ARENA = (sys.executable, "-m", "arena_cli")
 #: Nothing here takes long; a process that hangs ends the test with an error.
 PATIENCE_S = 60.0
 #: Come back at once, three times.

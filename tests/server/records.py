@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from queue import SimpleQueue
 
 from arena_protocol.record import FaultRecord, GameRecord, PlyRecord
+from arena_server.core.config import ContestPlan
 from arena_server.core.journal import Entry
-from arena_server.core.plan import ContestPlan
 from arena_server.errors import StoreError
-from arena_server.store.takeup import Unfinished
-from arena_server.store.url import Database
+from arena_server.store.database import Database
+from arena_server.store.reader import Unfinished
 from arena_server.store.writer import Opening, Writer
 
 PATIENCE_S = 20.0

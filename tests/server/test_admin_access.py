@@ -17,7 +17,7 @@ from arena_server.admin.access import (
     path_of,
 )
 from arena_server.errors import ArenaError, ConfigError
-from arena_server.store.url import Server
+from arena_server.store.database import Server
 
 
 class TestAccess:

@@ -8,8 +8,8 @@ import re
 import pytest
 from typer.testing import CliRunner
 
-from arena_server.cli import spoken
-from arena_server.cli.app import app
+from arena_cli import spoken
+from arena_cli.app import app
 
 SHORT = ("--deals", "2", "--option", "plies=20", "--clock", "60s")
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena_protocol.games import GAMES
-from arena_server.config.load import load_contest, parse_contest
-from arena_server.config.plan import entrants_of, plan_of
+from arena_server.config_file import entrants_of, load_contest, parse_contest, plan_of
 from arena_server.errors import ConfigError
 
 DIGEST = "0" * 64

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_server.durations import format_duration, parse_duration
+from arena_server.config_schema import format_duration, parse_duration
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,10 @@ from sqlalchemy import text
 
 from arena_server.core.journal import Entry
 from arena_server.errors import StoreError
-from arena_server.store.engine import open_engine
-from arena_server.store.glance import COLUMNS, JOURNAL_ROWS, glance
-from arena_server.store.payload import pack
-from arena_server.store.probe import probe
-from arena_server.store.tables import Base
-from arena_server.store.url import Database
+from arena_server.store.database import Database
+from arena_server.store.journal import pack
+from arena_server.store.preflight import COLUMNS, JOURNAL_ROWS, glance, probe
+from arena_server.store.schema import Base, open_engine
 from arena_server.store.writer import Opening
 
 from .postgres import Cluster

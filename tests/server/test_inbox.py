@@ -9,10 +9,8 @@ from typing import cast
 import pytest
 
 from arena_protocol.record import GameRecord
-from arena_server import inbox
 from arena_server.core.journal import Entry
-from arena_server.inbox import Inbox
-from arena_server.store.writer import Writer
+from arena_server.store.writer import GROUPS, Inbox, Writer
 
 from .records import game
 
@@ -64,11 +62,11 @@ async def test_what_one_turn_of_the_loop_brings_is_given_together() -> None:
 async def test_a_long_turn_is_given_in_parts() -> None:
     writer = Scripted()
     here = before(writer)
-    for number in range(1, inbox.GROUPS + 3):
+    for number in range(1, GROUPS + 3):
         here.journal(entry(number))
-    assert writer.taken == [list(range(1, inbox.GROUPS + 1))]
+    assert writer.taken == [list(range(1, GROUPS + 1))]
     await until_taken(writer, 2)
-    assert writer.taken[1] == [inbox.GROUPS + 1, inbox.GROUPS + 2]
+    assert writer.taken[1] == [GROUPS + 1, GROUPS + 2]
 
 
 async def test_a_record_goes_behind_its_entries_and_ahead_of_later_ones() -> None:
@@ -86,10 +84,10 @@ async def test_what_is_refused_keeps_its_place() -> None:
     here = before(writer)
     here.journal(entry(1))
     here.store("g1", game(1))
-    for number in range(2, inbox.GROUPS + 4):
+    for number in range(2, GROUPS + 4):
         here.journal(entry(number))
     await until_taken(writer, 3)
-    assert writer.taken == [[1], "g1", list(range(2, inbox.GROUPS + 4))]
+    assert writer.taken == [[1], "g1", list(range(2, GROUPS + 4))]
 
 
 async def test_what_comes_while_it_gives_is_given_next() -> None:

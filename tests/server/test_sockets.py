@@ -11,11 +11,9 @@ import sys
 
 import pytest
 
-from arena_server.descriptors import RESERVE, connection_cap, raise_descriptor_limit
 from arena_server.errors import ArenaError
-from arena_server.listener import ACCEPTS_A_SECOND, Listener
-from arena_server.sockets import address_of, bind, reason_of, set_up, set_up_accepted
-from arena_server.stamps import SO_TIMESTAMPNS
+from arena_server.listener import ACCEPTS_A_SECOND, RESERVE, Listener, connection_cap, raise_descriptor_limit
+from arena_server.sockets import SO_TIMESTAMPNS, address_of, bind, reason_of, set_up, set_up_accepted
 
 
 def accepted(listener: socket.socket) -> tuple[socket.socket, socket.socket]:
@@ -90,7 +88,7 @@ class TestSockets:
 class TestDescriptors:
     def test_the_soft_limit_is_raised_to_the_hard_one(self) -> None:
         program = (
-            "import resource; from arena_server.descriptors import raise_descriptor_limit\n"
+            "import resource; from arena_server.listener import raise_descriptor_limit\n"
             "resource.setrlimit(resource.RLIMIT_NOFILE, (100, 300)); print(raise_descriptor_limit())"
         )
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_server.stamps import ANCILLARY_BYTES, DISTRUST_NS, SO_TIMESTAMPNS, STEP_NS, ArrivalClock, stamp_of
+from arena_server.sockets import ANCILLARY_BYTES, DISTRUST_NS, SO_TIMESTAMPNS, STEP_NS, ArrivalClock, stamp_of
 
 HOUR = 3_600_000_000_000
 WALL = 1_700_000_000_000_000_000

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from arena_server.errors import StoreError
-from arena_server.store.probe import LAYOUT, probe, probe_readable
+from arena_server.store.preflight import LAYOUT, probe, probe_readable
 from arena_server.store.reader import Results
 from arena_server.store.writer import Writer
 
@@ -20,7 +20,7 @@ from .records import Kept, game, keep, opening
 
 class TestFailures:
     def test_a_database_locked_by_another_program(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("arena_server.store.probe.BUSY_TIMEOUT_S", 0.0)
+        monkeypatch.setattr("arena_server.store.database.BUSY_TIMEOUT_S", 0.0)
         keep(path, 1)
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
@@ -33,7 +33,7 @@ class TestFailures:
     def test_a_lock_that_comes_later_is_told_and_nothing_is_acknowledged(
         self, path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("arena_server.store.engine.BUSY_TIMEOUT_S", 0.0)
+        monkeypatch.setattr("arena_server.store.schema.BUSY_TIMEOUT_S", 0.0)
         kept = Kept(path)
         kept.start()
         kept.writer.put("g1", game(1))
@@ -68,7 +68,7 @@ class TestFailures:
         kept = Kept(path)
         kept.start()
         kept.journal([((1, "offer", 0),)])
-        monkeypatch.setattr("arena_server.store.probe.BUSY_TIMEOUT_S", 0.0)
+        monkeypatch.setattr("arena_server.store.database.BUSY_TIMEOUT_S", 0.0)
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             kept.journal([((2, "offer", 0),)])

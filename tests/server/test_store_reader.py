@@ -10,9 +10,9 @@ import pytest
 
 from arena_protocol.record import FaultRecord, decode
 from arena_server.errors import ConfigError, StoreError
-from arena_server.store.probe import probe
+from arena_server.store.database import DEFAULT_URL, database_of
+from arena_server.store.preflight import probe
 from arena_server.store.reader import Results
-from arena_server.store.url import DEFAULT_URL, database_of
 
 from .records import Kept, game, keep, opening
 

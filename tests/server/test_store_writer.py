@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from arena_protocol.record import FaultRecord, decode
-from arena_server.store.probe import LAYOUT
+from arena_server.store.preflight import LAYOUT
 from arena_server.store.reader import Results
 
 from .records import Kept, game, keep
@@ -57,7 +57,7 @@ class TestWriter:
             assert other.execute("PRAGMA user_version").fetchone() == (LAYOUT,)
 
     def test_neither_commits_nor_checkpoints_wait_by_themselves(self, path: Path) -> None:
-        from arena_server.store.engine import open_engine
+        from arena_server.store.schema import open_engine
 
         with open_engine(path, durable=True).connect() as connection:
             assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 1
@@ -66,7 +66,7 @@ class TestWriter:
     def test_the_log_begins_anew_while_entries_are_written(
         self, path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("arena_server.store.book.CHECKPOINT_ROWS", 50)
+        monkeypatch.setattr("arena_server.store.contest_store.CHECKPOINT_ROWS", 50)
         monkeypatch.setattr("arena_server.store.writer.LOOK_ROWS", 50)
         kept = Kept(path)
         kept.start()

@@ -17,13 +17,11 @@ from sqlalchemy import Connection, text
 from arena_protocol.record import FaultRecord, decode
 from arena_server.core.journal import Entry, Live, PastGame
 from arena_server.errors import StoreError
-from arena_server.store.book import Book
-from arena_server.store.engine import open_engine
-from arena_server.store.postgres import MARK
-from arena_server.store.probe import LAYOUT, probe, probe_readable
-from arena_server.store.reader import Results
-from arena_server.store.takeup import Unfinished
-from arena_server.store.url import Database, Server
+from arena_server.store.contest_store import Book
+from arena_server.store.database import Database, Server
+from arena_server.store.preflight import LAYOUT, MARK, probe, probe_readable
+from arena_server.store.reader import Results, Unfinished
+from arena_server.store.schema import open_engine
 from arena_server.store.writer import Opening
 
 from .postgres import Cluster
@@ -129,10 +127,10 @@ def test_a_new_contest_is_begun_if_one_is_wanted(database: Database) -> None:
 
 
 def test_a_journal_stays_small(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arena_server.store.book.COMPACT_ENTRIES", 50)
-    monkeypatch.setattr("arena_server.store.book.STEP_ENTRIES", 4)
-    monkeypatch.setattr("arena_server.store.book.STEP_ROWS", 3)
-    monkeypatch.setattr("arena_server.store.book.CHECKPOINT_ROWS", 20)
+    monkeypatch.setattr("arena_server.store.contest_store.COMPACT_ENTRIES", 50)
+    monkeypatch.setattr("arena_server.store.contest_store.STEP_ENTRIES", 4)
+    monkeypatch.setattr("arena_server.store.contest_store.STEP_ROWS", 3)
+    monkeypatch.setattr("arena_server.store.contest_store.CHECKPOINT_ROWS", 20)
     kept = Kept(database)
     kept.start()
     for number in range(1, 60):
@@ -153,8 +151,8 @@ def test_a_journal_that_was_being_rewritten_says_the_same(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server may die after any step: the table is what that step has left."""
-    monkeypatch.setattr("arena_server.store.book.STEP_ENTRIES", 4)
-    monkeypatch.setattr("arena_server.store.book.STEP_ROWS", 1)
+    monkeypatch.setattr("arena_server.store.contest_store.STEP_ENTRIES", 4)
+    monkeypatch.setattr("arena_server.store.contest_store.STEP_ROWS", 1)
     contest = opening(new=False)
     steps = 0
     while True:
@@ -258,7 +256,7 @@ def test_entries_do_not_wait_for_the_disk_and_results_do(
     kept = Kept(tmp_path / "arena.db")
     kept.start()
     kept.journal([((1, "offer", 0),)])
-    monkeypatch.setattr("arena_server.store.log._fdatasync", slow_disk)
+    monkeypatch.setattr("arena_server.store.journal._fdatasync", slow_disk)
     kept.writer.put("g1", game(1))
     assert asked.wait(PATIENCE_S)
     kept.journal([((2, "offer", 0),)])  # while the result waits
@@ -276,7 +274,7 @@ def test_a_disk_that_fails_to_sync_is_a_clear_stop(tmp_path: Path, monkeypatch: 
     kept = Kept(tmp_path / "arena.db")
     kept.start()
     kept.journal([((1, "offer", 0),)])
-    monkeypatch.setattr("arena_server.store.log._fdatasync", failing)
+    monkeypatch.setattr("arena_server.store.journal._fdatasync", failing)
     kept.writer.put("g1", game(1))
     assert str(kept.next()) == f"{tmp_path}/arena.db: the disk is full; nothing more can be kept"
     kept.journal([((2, "offer", 0),)])  # taken, and never told

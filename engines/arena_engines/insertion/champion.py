@@ -36,8 +36,8 @@ from arena_engines.insertion.fixed_depth import (
     pack_pictures,
     pack_roles,
 )
+from arena_protocol.games.insertion.board import Planes, parse_board
 from arena_protocol.games.insertion.rules import MOVES, distinct_moves, play
-from arena_protocol.games.insertion.text import Planes, parse_board
 
 #: Plies an opponent is assumed to look ahead; a deeper search differs little and costs more.
 ADAPTIVE_DEPTH = 3

@@ -18,9 +18,9 @@ from arena_engines.engine import Analysis, Engine, EngineError, Eval, Parameter,
 from arena_engines.insertion.evaluation import COOPERATIVE, FIXED, MAX_DEPTH, Strategy
 from arena_engines.jit import compiled
 from arena_protocol.games.insertion import Insertion
+from arena_protocol.games.insertion.board import MAX_COLOURS, Planes
 from arena_protocol.games.insertion.game import MAX_PLIES
 from arena_protocol.games.insertion.game import Position as State
-from arena_protocol.games.insertion.text import MAX_COLOURS, Planes
 
 InsertionPosition = Position[Insertion, State]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from arena_protocol.games.marks import Marks, MarksGame, board_of
+from arena_protocol.games.mnk import Marks, MarksGame, board_of
 
 WIN, DRAW, LOSS = 1, 0, -1
 

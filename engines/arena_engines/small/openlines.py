@@ -10,7 +10,7 @@ from functools import cache
 
 from arena_engines.engine import Engine, Parameter, Position
 from arena_engines.small.marks import lines_of
-from arena_protocol.games.marks import Marks, MarksGame
+from arena_protocol.games.mnk import Marks, MarksGame
 
 #: More than all lines of a 4 x 4 board for three in a row (24).
 WON = 100

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from arena_engines.engine import AnyPosition, Engine, Position
 from arena_engines.small.marks import MarksSolver
 from arena_engines.small.solver import Solver
-from arena_protocol.games.marks import Marks, MarksGame
+from arena_protocol.games.mnk import Marks, MarksGame
 
 
 class Perfect(Engine):

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
-from arena_protocol.games.marks import Marks, board_of
+from arena_protocol.games.mnk import Marks, board_of
 
 
 class Sides(NamedTuple):

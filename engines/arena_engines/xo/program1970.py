@@ -17,8 +17,7 @@ from arena_engines.xo.minimax import NODE_LIMIT, THRESHOLDS, Analysis1970, doubl
 from arena_engines.xo.procedure import general_procedure, opening_move
 from arena_engines.xo.scale import MOST, NOTHING
 from arena_engines.xo.swift.player import Swift1970, swift_or_none
-from arena_protocol.games.marks import Marks
-from arena_protocol.games.xo import Xo
+from arena_protocol.games.mnk import Marks, Xo
 
 MAX_LEVELS = 12
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from arena_server.core.effects import Note
-from arena_server.watcher import Watcher
+from arena_server.server import Watcher
 
 #: The upper bounds of the buckets in nanoseconds: 50 us to 10 s, three a decade.
 BOUNDS: Final = (50_000, *(step * 10**power for power in range(5, 10) for step in (1, 2, 5)), 10**10)

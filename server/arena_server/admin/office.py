@@ -14,9 +14,9 @@ from contextlib import contextmanager
 
 from arena_server.admin.desk import Desk
 from arena_server.admin.view import ServerView
-from arena_server.core.plan import ContestPlan
+from arena_server.core.config import ContestPlan
 from arena_server.logs import Log
-from arena_server.service import Service
+from arena_server.server import Service
 
 
 @contextmanager

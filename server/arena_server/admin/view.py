@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from arena_server.admin.monitor import Counts, Monitor
-from arena_server.core.overview import Overview
-from arena_server.core.plan import ContestPlan
-from arena_server.core.progress import Progress
+from arena_server.core.config import ContestPlan
+from arena_server.core.standings import Overview, Progress
 
 if TYPE_CHECKING:
     from arena_server.core.contest import Contest
-    from arena_server.host import Host
-    from arena_server.service import Service
+    from arena_server.driver import Host
+    from arena_server.server import Service
 
 
 class NotBegunError(Exception):

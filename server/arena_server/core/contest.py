@@ -13,26 +13,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from arena_protocol.reasons import ByeReason
+from arena_protocol.errors import ByeReason
 from arena_protocol.session import State
 from arena_server.core import events
-from arena_server.core.absence import Absence
-from arena_server.core.check import check_numbers, game_of
 from arena_server.core.clock import NS_PER_MS
-from arena_server.core.connections import Connections
+from arena_server.core.commands import Gate, Orders
+from arena_server.core.config import ContestPlan, Entrant, PlanError, check_numbers, game_of
+from arena_server.core.connections import Absence, Connections
 from arena_server.core.deadlines import Deadlines, Kind
+from arena_server.core.deal import Secret
 from arena_server.core.effects import PING_TAKEN, PORTION_TAKEN, Effect, Finished, Reply
-from arena_server.core.hall import Hall
-from arena_server.core.hearing import Hearing
-from arena_server.core.ids import Secret
+from arena_server.core.games import Hall
+from arena_server.core.handlers import Hearing
 from arena_server.core.journal import Past
-from arena_server.core.lobby import Lobby
-from arena_server.core.orders import Gate, Orders
-from arena_server.core.overview import BotState, Overview, where_is
-from arena_server.core.peer import Outbox
-from arena_server.core.plan import ContestPlan, Entrant, PlanError
-from arena_server.core.progress import Progress
+from arena_server.core.login import Lobby
+from arena_server.core.peers import Outbox
 from arena_server.core.recovery import recover
+from arena_server.core.standings import BotState, Overview, Progress, where_is
 
 
 class Contest:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from arena_server.core.hall import Hall
+from arena_server.core.commands import Gate, Orders
+from arena_server.core.games import Hall
 from arena_server.core.journal import AGAIN, CONDUCT, GATE, KEY, JournalError, Live, Past
-from arena_server.core.orders import Gate, Orders
-from arena_server.core.peer import Player
+from arena_server.core.peers import Player
 
 
 def recover(past: Past, hall: Hall, orders: Orders, players: Mapping[str, Player], now: int) -> None:

@@ -9,12 +9,20 @@ is reported as durable that is not.
 It must not know: the loop, the contest's rules.
 
     start -> look (is there an unfinished contest?) -> found -> enter -> journal, put ... -> close
+
+What the writer is still to be given: entries and records, in their order, a few at a time.
+
+Each commit costs, so what one turn of the loop brings is given together; but not more than a
+few groups, so that whoever moved first in a turn need not wait for all who moved in it.
+It must not know: what the entries mean, who waits for them.
 """
 
 from __future__ import annotations
 
+import asyncio
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -22,15 +30,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from arena_protocol.record import GameRecord, encode
+from arena_server.core.config import ContestPlan
 from arena_server.core.journal import Entry
-from arena_server.core.plan import ContestPlan
 from arena_server.errors import StoreError
-from arena_server.store.probe import damaged, describe
-from arena_server.store.url import Database
+from arena_server.store.database import Database
+from arena_server.store.preflight import damaged, describe
 
 if TYPE_CHECKING:
-    from arena_server.store.book import Book
-    from arena_server.store.takeup import Unfinished
+    from arena_server.store.contest_store import Book
+    from arena_server.store.reader import Unfinished
 
 #: Jobs committed together at most; a commit costs 0.2 ms, so more gains nothing.
 BATCH = 1024
@@ -199,7 +207,7 @@ class Writer:
 
     def _write_all(self) -> None:
         # Imported here, on the thread: SQLAlchemy takes longer than the port needs to open.
-        from arena_server.store.book import Book
+        from arena_server.store.contest_store import Book
 
         with Book(self._database) as book:
             self._found(book.look(self._opening))
@@ -257,3 +265,62 @@ class Writer:
             except queue.Empty:
                 if book.unsettled == before:
                     book.settle()
+
+
+#: Groups of entries given together at most: a commit costs a tenth of a ply.
+GROUPS = 8
+#: How soon the writer is asked again that could not take entries at once.
+RETRY_S = 0.001
+
+
+class Inbox:
+    """Stands before a writer, on the loop's thread; neither method ever waits."""
+
+    def __init__(self, writer: Writer, loop: asyncio.AbstractEventLoop) -> None:
+        self._writer = writer
+        self._loop = loop
+        self._waiting: deque[tuple[Entry, ...] | Result] = deque()
+        #: Whether `_come` is called by itself.
+        self._coming = False
+
+    def journal(self, entries: tuple[Entry, ...]) -> None:
+        """Have a group of entries written. The writer may say at once that it is durable."""
+        self._waiting.append(entries)
+        if len(self._waiting) == GROUPS:
+            self._pass_on()
+        elif not self._coming:
+            self._coming = True
+            self._loop.call_soon(self._come)
+
+    def store(self, game_id: str, record: GameRecord) -> None:
+        """Have a record written, behind the entries that lead to it."""
+        self._waiting.append(Result(game_id, record))
+        self._pass_on()
+
+    def _come(self) -> None:
+        self._coming = False
+        self._pass_on()
+
+    def _pass_on(self) -> None:
+        while self._waiting:
+            groups = self._take_groups()
+            if groups and not self._writer.journal(groups):
+                self._waiting.extendleft(reversed(groups))
+                self._come_again()
+                return
+            while self._waiting and isinstance(result := self._waiting[0], Result):
+                self._waiting.popleft()
+                self._writer.put(result.game_id, result.record)
+
+    def _take_groups(self) -> list[tuple[Entry, ...]]:
+        """Take all entries up to the next record."""
+        groups: list[tuple[Entry, ...]] = []
+        while self._waiting and not isinstance(first := self._waiting[0], Result):
+            groups.append(first)
+            self._waiting.popleft()
+        return groups
+
+    def _come_again(self) -> None:
+        if not self._coming:
+            self._coming = True
+            self._loop.call_later(RETRY_S, self._come)

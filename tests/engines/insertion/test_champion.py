@@ -14,7 +14,7 @@ from arena_engines.insertion.evaluation import COOPERATIVE, SPOILING, Strategy, 
 from arena_engines.insertion.fixed_depth import Task, pack_pictures, pack_roles
 from arena_engines.insertion.history import Minimax
 from arena_engines.search.alphabeta import alphabeta
-from arena_protocol.games.insertion.text import parse_board
+from arena_protocol.games.insertion.board import parse_board
 
 from ..insertion_oracle import InsertionTree, Node
 from ..positions import at, task_at

@@ -13,7 +13,7 @@ from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.evaluation import COOPERATIVE, unpack
 from arena_engines.insertion.history import Minimax
 from arena_engines.search.minimax import minimax
-from arena_protocol.games.insertion.text import parse_board
+from arena_protocol.games.insertion.board import parse_board
 
 from ..insertion_oracle import InsertionTree, Node
 from ..positions import at, task_at

@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
 
-from arena_protocol.record import GameRecord, verify
+from arena_protocol.record import GameRecord
+from arena_protocol.verify import verify
+from arena_server.core.config import ContestPlan, Entrant
 from arena_server.core.contest import Contest
+from arena_server.core.deal import number_of
 from arena_server.core.effects import Close, Effect, Finished, Journal, Send, Store
 from arena_server.core.events import Event, Handed, Opened, Received, Stored, Tick
-from arena_server.core.ids import number_of
 from arena_server.core.journal import Entry, Live, Past, PastGame
-from arena_server.core.plan import ContestPlan, Entrant
 from arena_server.core.standings import Row
 
 MS = 1_000_000

@@ -11,7 +11,9 @@ import re
 from itertools import count
 from textwrap import dedent
 
-from arena_protocol.record import FaultRecord, GameRecord, verify
+from arena_protocol.record import FaultRecord, GameRecord
+from arena_protocol.verify import verify
+from arena_server.core.config import ContestPlan, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.effects import (
     PORTION_TAKEN,
@@ -27,7 +29,6 @@ from arena_server.core.effects import (
 )
 from arena_server.core.events import Event, Handed, Lost, Opened, Overlong, Received, Stop, Stored, Tick
 from arena_server.core.journal import Live, Past, PastGame
-from arena_server.core.plan import ContestPlan, Entrant
 
 MS = 1_000_000
 

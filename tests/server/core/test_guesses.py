@@ -7,9 +7,9 @@ from hashlib import sha256
 import pytest
 
 from arena_protocol.errors import ErrorCode, ProtocolError
+from arena_server.core.config import Entrant
 from arena_server.core.events import Opened, Received
-from arena_server.core.guesses import KEPT, PAUSE_MS, TRIES, Guesses
-from arena_server.core.plan import Entrant
+from arena_server.core.ratelimit import KEPT, PAUSE_MS, TRIES, Guesses
 
 from .stage import MS, Stage
 

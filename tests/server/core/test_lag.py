@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from arena_protocol.record import verify
+from arena_protocol.verify import verify
+from arena_server.core.clock import INTERVAL, SAMPLES, Lag
 from arena_server.core.effects import Send
-from arena_server.core.lag import INTERVAL, SAMPLES, Lag
 
 from .stage import MS, Stage, seated
 

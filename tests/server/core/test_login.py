@@ -6,10 +6,10 @@ from hashlib import sha256
 
 import pytest
 
-from arena_server.core.bucket import Bucket
+from arena_server.core.config import ContestPlan, Entrant, PlanError
 from arena_server.core.contest import Contest
-from arena_server.core.ids import RESUME_BYTES
-from arena_server.core.plan import ContestPlan, Entrant, PlanError
+from arena_server.core.deal import RESUME_BYTES
+from arena_server.core.ratelimit import Bucket
 
 from .stage import MS, Stage, seated
 

@@ -6,10 +6,10 @@ from itertools import count
 
 import pytest
 
+from arena_server.core.commands import VERBS, Gate, Orders
 from arena_server.core.effects import Finished, Reply
 from arena_server.core.events import Command, Stalled, Tick
 from arena_server.core.journal import Entry
-from arena_server.core.orders import VERBS, Gate, Orders
 from arena_server.core.standings import Row
 
 from .phoenix import entries_of

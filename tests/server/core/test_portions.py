@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from arena_server.core.config import Entrant
+from arena_server.core.delivery import PORTION
 from arena_server.core.effects import Send
-from arena_server.core.plan import Entrant
-from arena_server.core.portions import PORTION
 
 from .stage import Stage, seated
 

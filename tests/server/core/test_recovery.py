@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from arena_protocol.messages import Played, parse_server
+from arena_server.core.config import ContestPlan, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.events import Tick
 from arena_server.core.journal import JournalError, Past
-from arena_server.core.plan import ContestPlan, Entrant
 
 from .phoenix import Bot, Phoenix
 from .stage import MS, Stage, seated

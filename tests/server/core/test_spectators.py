@@ -6,8 +6,8 @@ from textwrap import dedent
 
 import pytest
 
-from arena_server.core import spectators
-from arena_server.core.plan import Entrant
+from arena_server.core import delivery
+from arena_server.core.config import Entrant
 
 from .stage import Stage
 
@@ -228,7 +228,7 @@ def shown(stage: Stage, name: str = "eye") -> list[str]:
 
 @pytest.fixture
 def small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spectators, "PORTION", 8000)
+    monkeypatch.setattr(delivery, "PORTION", 8000)
 
 
 @pytest.mark.usefixtures("small_portions")

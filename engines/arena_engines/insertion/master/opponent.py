@@ -29,8 +29,8 @@ from arena_engines.insertion.master.workspace import (
     Workspace,
     depths_to,
 )
+from arena_protocol.games.insertion.board import Planes, parse_board
 from arena_protocol.games.insertion.rules import play
-from arena_protocol.games.insertion.text import Planes, parse_board
 
 
 class OpponentModel(NamedTuple):

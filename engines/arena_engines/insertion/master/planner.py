@@ -17,8 +17,8 @@ from typing import NamedTuple, TypeVar
 from arena_engines.insertion.master.layout import INFINITY, WIDTH
 from arena_engines.insertion.master.opponent import OpponentModel
 from arena_engines.insertion.master.workspace import WORST_CASE, Workspace, depths_to
+from arena_protocol.games.insertion.board import Planes
 from arena_protocol.games.insertion.rules import play
-from arena_protocol.games.insertion.text import Planes
 
 R = TypeVar("R")
 

@@ -18,8 +18,8 @@ from arena_engines.insertion.master.beam import beam
 from arena_engines.insertion.master.movegen import Memory
 from arena_engines.insertion.master.search import ANY, FIRST, deepen
 from arena_engines.jit import compiled
+from arena_protocol.games.insertion.board import Planes
 from arena_protocol.games.insertion.rules import POINTS_A_CELL
-from arena_protocol.games.insertion.text import Planes
 
 #: The exact tiers in 32 bits: mine * 2**14 - deleted * 2**7 - theirs, in cells. 20 plies remove or push off
 #: at most 25 + 20 cells, so each tier keeps within 7 bits.

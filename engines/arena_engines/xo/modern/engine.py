@@ -17,8 +17,7 @@ from arena_engines.xo.foretold.foresight import Advice, Foresight
 from arena_engines.xo.foretold.watched import Story
 from arena_engines.xo.modern.player import MAX_DEPTH, Limits, Thinker, Thought, run
 from arena_engines.xo.modern.timing import budget
-from arena_protocol.games.marks import Marks
-from arena_protocol.games.xo import Xo
+from arena_protocol.games.mnk import Marks, Xo
 
 #: Milliseconds a move where nobody keeps a clock.
 UNCLOCKED = 1000

@@ -10,17 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from arena_protocol.games.base import Deal, Game, GameError, Rim, Step
+from arena_protocol.games.base import Deal, Game, GameError, Rim, Step, whole_number
 from arena_protocol.games.insertion import rules
-from arena_protocol.games.insertion.deal import draw_deal
-from arena_protocol.games.insertion.text import (
+from arena_protocol.games.insertion.board import (
     MAX_COLOURS,
     Planes,
     check_sequence,
+    draw_deal,
     format_board,
     parse_board,
 )
-from arena_protocol.games.options import whole_number
 
 #: The moves in their natural order, clockwise along the rim from the bottom left.
 MOVES = tuple(str(number) for number in range(1, rules.MOVES + 1))

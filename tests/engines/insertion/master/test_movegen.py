@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from arena_engines.insertion.master.movegen import move_masks
 from arena_protocol.games.insertion import rules
-from arena_protocol.games.insertion.text import parse_board
+from arena_protocol.games.insertion.board import parse_board
 
 if TYPE_CHECKING:
     from tests.engines.conftest import Case

@@ -19,8 +19,8 @@ from arena_engines.insertion.master.opponent import (
 )
 from arena_engines.insertion.master.search import FIRST, LAST
 from arena_engines.insertion.master.workspace import OWN_MODEL, SPOILING_MODEL
+from arena_protocol.games.insertion.board import Planes
 from arena_protocol.games.insertion.rules import distinct_moves, play
-from arena_protocol.games.insertion.text import Planes
 
 from ...positions import at
 from .games import followed, positions

@@ -11,8 +11,8 @@ from arena_engines.insertion.history import Minimax
 from arena_engines.insertion.master.engine import Master
 from arena_engines.insertion.master.search import FIRST
 from arena_engines.insertion.master.workspace import PLAN, SPOILING, Weights, Workspace
+from arena_protocol.games.insertion.board import Planes, parse_board
 from arena_protocol.games.insertion.rules import distinct_moves, play
-from arena_protocol.games.insertion.text import Planes, parse_board
 
 from ...positions import at
 
