@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from arena_engines.analysis import bench_positions, search_bench
-from arena_engines.match import Pairs, bootstrap, play_game
+from arena_engines.match import Scores, bootstrap, play_deal
 from arena_engines.registry import create, engine_class
 from arena_protocol.games import make_game
 
@@ -129,21 +129,22 @@ class Pairing:
 
     def go_on(self, made: Made) -> Iterator[tuple[str, Made]]:
         """Play one deal more at a time, each with new engines, so that none depends on the one before."""
-        pairs = Pairs(**made)
-        while len(pairs.one) < self.deals:
-            self.play(len(pairs.one), pairs)
-            note = f"deal {len(pairs.one)} of {self.deals}: {pairs.one[-1]:.0f} : {pairs.other[-1]:.0f}"
-            yield note, {"one": pairs.one, "other": pairs.other, "faults": pairs.faults, "used": pairs.used}
+        scores = Scores.empty(2)
+        if made:
+            scores = Scores([made["one"], made["other"]], made["faults"], made["used"])
+        one, other = scores.points
+        while len(one) < self.deals:
+            self.play(len(one), scores)
+            note = f"deal {len(one)} of {self.deals}: {one[-1]:.0f} : {other[-1]:.0f}"
+            yield note, {"one": one, "other": other, "faults": scores.faults, "used": scores.used}
 
-    def play(self, number: int, pairs: Pairs) -> None:
+    def play(self, number: int, scores: Scores) -> None:
         """Play both games of a deal and add them."""
         rules = make_game("insertion", dict(self.options))
-        deal = rules.deal(SEED + number)
-        players = create(self.one), create(self.other)
-        for player in players:
-            player.warm_up()
-        first = play_game(rules, deal, players, self.clock)
-        pairs.add((self.one, self.other), first, play_game(rules, deal, players[::-1], self.clock))
+        engines = create(self.one), create(self.other)
+        for engine in engines:
+            engine.warm_up()
+        scores.add(self.engines, play_deal(rules, rules.deal(SEED + number), engines, self.clock))
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ def test_the_answer_has_the_agreed_form(positions: Path) -> None:
     assert json.loads(json.dumps(answer)) == answer
     assert list(answer) == ["game", "engine", "depth", "positions", "seconds"]
     assert (answer["game"], answer["engine"], answer["depth"]) == ("insertion", "champion", 3)
-    assert [list(each) for each in answer["positions"]] == [["move", "eval", "nodes"]] * 2
+    assert [list(each) for each in answer["positions"]] == [["move", "eval", "nodes", "depth"]] * 2
     assert answer["seconds"] > 0
 
 
@@ -35,12 +35,13 @@ def test_engines_agree_and_the_depth_ends_with_the_pictures(positions: Path) -> 
         (each["move"], each["eval"]) for each in minimax
     ]
     assert minimax[1]["nodes"] < 15 + 15**2 + 15**3
+    assert [each["depth"] for each in champion] == [each["depth"] for each in minimax] == [4, 2]
 
 
 def test_the_table_has_a_row_a_position(positions: Path) -> None:
     rows = analysis_table(analyse_file("greedy", 1, positions)).splitlines()
-    assert rows[0].split() == ["position", "move", "mine", "deleted", "theirs", "nodes"]
-    assert rows[1].split() == ["1", "4", "30", "4", "0", "15"]
+    assert rows[0].split() == ["position", "move", "mine", "deleted", "theirs", "nodes", "depth"]
+    assert rows[1].split() == ["1", "4", "30", "4", "0", "15", "1"]
     assert rows[3].startswith("30 nodes in ")
     assert rows[3].endswith("s of search by greedy")
 
@@ -52,6 +53,9 @@ def test_the_table_has_a_row_a_position(positions: Path) -> None:
         (f"{BOARD} 61 63", "found 3 words"),
         (f"{BOARD} 6193", "a picture of the sequence is a colour"),
         ("53351/34233 61", "a board is five rows of five cells"),
+        ("...../...../...../...../.111. 61", "a start board has no run of three or more of one colour"),
+        ("...../..1../...../...../...../ 61", "a board is five rows of five cells"),
+        ("...../..1../...../...../..... 61", "a picture hangs over an empty cell in column 3"),
     ],
 )
 def test_a_bad_line_is_named_by_file_and_number(tmp_path: Path, line: str, text: str) -> None:
@@ -79,8 +83,32 @@ def test_an_impossible_depth_is_refused(positions: Path, depth: int) -> None:
 
 
 def test_a_wrong_engine_is_refused_before_the_file_is_read(tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match="no engine 'nobody'"):
-        analyse_file("nobody", 2, tmp_path / "none.txt")
+    with pytest.raises(EngineError, match="no engine 'unknown'"):
+        analyse_file("unknown", 2, tmp_path / "none.txt")
+
+
+@pytest.mark.parametrize(
+    ("engine", "text"),
+    [
+        ("champion:depth=3", "engine champion: depth=3 has no effect on an analysis"),
+        ("minimax:depth=2", "engine minimax: depth=2 has no effect on an analysis"),
+        ("entry2006:zombie=0", "engine entry2006: zombie=0 has no effect on an analysis"),
+        ("master:millis=5", "engine master: millis=5 has no effect on an analysis"),
+        ("master:model=worst", "engine master: model=worst has no effect on an analysis"),
+        ("champion:strategy=adaptive", "strategy=adaptive has no effect on an analysis; use cooperative or"),
+    ],
+)
+def test_a_parameter_without_effect_on_an_analysis_is_refused(
+    positions: Path, engine: str, text: str
+) -> None:
+    with pytest.raises(EngineError, match=text):
+        analyse_file(engine, 2, positions)
+
+
+def test_parameters_of_the_search_itself_are_accepted(positions: Path) -> None:
+    spoiling = analyse_file("champion:strategy=spoiling", 2, positions)["positions"]
+    assert spoiling != analyse_file("champion", 2, positions)["positions"]
+    assert analyse_file("fourtier:cut=none", 2, positions)["positions"]
 
 
 def test_the_bench_counts_nodes_and_times() -> None:

@@ -103,8 +103,8 @@ def test_a_bot_says_its_game_and_whether_it_needs_a_thread() -> None:
 
 
 def test_a_wrong_specification_is_refused() -> None:
-    with pytest.raises(EngineError, match="no engine 'nobody'"):
-        bot_of("nobody")
+    with pytest.raises(EngineError, match="no engine 'unknown'"):
+        bot_of("unknown")
 
 
 def test_the_position_of_the_first_ply() -> None:

@@ -28,12 +28,12 @@ class OnePly(InsertionEngine):
         return self._best(task_of(position, 1))[0]
 
     def analyse(self, position: InsertionPosition, depth: int) -> Analysis:
-        """Return this player's move and the `Eval` of that one move at any depth."""
+        """Return this player's move and the `Eval` of that one move; the depth searched is 1."""
         task = task_of(position, depth)
         began = perf_counter()
         move, nodes = self._best(task)
         seconds = perf_counter() - began
-        return Analysis(move, unpack(gain_of(task, move)), nodes, seconds)
+        return Analysis(move, unpack(gain_of(task, move)), nodes, 1, seconds)
 
     @abstractmethod
     def _best(self, task: Task) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import ClassVar
 
-from arena_engines.engine import Parameter
+from arena_engines.engine import Analysis, EngineError, Parameter
 from arena_engines.insertion.evaluation import (
     ADAPTIVE,
     COOPERATIVE,
@@ -160,6 +160,14 @@ class Champion(FixedDepth):
     @cached_property
     def _adaptive(self) -> Adaptive:
         return Adaptive(lambda task, strategy: self.run(task, strategy).move)
+
+    def analyse(self, position: InsertionPosition, depth: int) -> Analysis:
+        """Return the best move of a fixed strategy. Raises EngineError for `adaptive`: it needs opponents."""
+        if self.values["strategy"] == ADAPTIVE:
+            raise EngineError(
+                "engine champion: strategy=adaptive has no effect on an analysis; use cooperative or spoiling"
+            )
+        return super().analyse(position, depth)
 
     def strategy_for(self, position: InsertionPosition) -> Strategy:
         """Return the parameter's strategy; for `adaptive` the opposite of the opponents'."""

@@ -30,7 +30,7 @@ FORCED = 0b10
 
 ZOMBIE_MOVE = 6
 #: Consecutive sixes that make a zombie; 0 disables the guess.
-ZOMBIE = Parameter("zombie", 6, 0, 100)
+ZOMBIE = Parameter("zombie", 6, 0, 100, play_only=True)
 
 #: Seed 001 searched one ply less deep after 17 of its 20 seconds.
 LOW_CLOCK = 3 / 20
@@ -59,7 +59,7 @@ class Found(NamedTuple):
 
 def depth_parameter(default: int) -> Parameter:
     """Return the parameter `depth` with this default."""
-    return Parameter("depth", default, 1, MAX_DEPTH)
+    return Parameter("depth", default, 1, MAX_DEPTH, play_only=True)
 
 
 class InsertionEngine(Engine):
@@ -130,7 +130,7 @@ class FixedDepth(InsertionEngine):
         self.warm_up()
         began = perf_counter()
         found = self.run(task, strategy)
-        return Analysis(*found, perf_counter() - began)
+        return Analysis(*found, task.depth, perf_counter() - began)
 
 
 def zombies(moves: Sequence[str], seats: int, seat: int, sixes: int) -> frozenset[int]:

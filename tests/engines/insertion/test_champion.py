@@ -56,7 +56,7 @@ def thousand(cases: list[Case], depth: int) -> Iterator[Case]:
 def oracle(search: object, case: Case, depth: int) -> Analysis:
     tree = InsertionTree(case.visible[:depth])
     found = search(tree, Node(parse_board(case.board)), depth)  # type: ignore[operator]
-    return Analysis(found.line[0], unpack(found.value), found.nodes)
+    return Analysis(found.line[0], unpack(found.value), found.nodes, depth)
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 4])

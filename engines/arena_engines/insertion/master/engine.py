@@ -11,6 +11,7 @@ An analysis is the exact search alone: the champion's move and `Eval` at that de
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 from functools import cached_property, partial
@@ -68,6 +69,8 @@ LEAST_RESERVE = 100.0
 #: The milliseconds of a move beside the search: the wire, waking up, a late timer (measured: below 1 ms at
 #: p99 on an idle machine, some ms when another program takes the processor).
 OVERHEAD = 3.0
+#: Milliseconds for a move without a clock.
+UNCLOCKED = 100.0
 
 #: A position to warm up with: board, pictures, depth.
 WARM_UP = ("51436/26245/53163/41624/36251", "1425361425", 7)
@@ -75,22 +78,26 @@ WARM_UP = ("51436/26245/53163/41624/36251", "1425361425", 7)
 TABLE_BITS = 4
 
 SEEN, OWN_POINTS, SPOILER, WORST = "seen", "own", "spoiling", "worst"
-MODEL = Parameter("model", SEEN, words=(SEEN, OWN_POINTS, SPOILER, WORST))
+MODEL = Parameter("model", SEEN, words=(SEEN, OWN_POINTS, SPOILER, WORST), play_only=True)
 
 #: The first moves of two threads that share a plan: neighbouring moves lead to similar boards.
 HALVES = (0b101010101010101, 0b010101010101010)
 
 
 class Master(InsertionEngine):
-    """The strongest player; it uses its clock."""
+    """The strongest player; it uses its clock.
+
+    `millis` is the most time for a move, without a clock UNCLOCKED if absent. `model` has an effect with two
+    seats only, `threads` and `ponder` only while there is a model to plan against.
+    """
 
     name: ClassVar[str] = "master"
     parameters: ClassVar[tuple[Parameter, ...]] = (
         MODEL,
-        Parameter("threads", 1, 1, 2),
-        Parameter("ponder", "no", words=("no", "yes")),
-        Parameter("millis", 100, 1, 60_000),
-        Parameter("zombie", 5, 0, 100),
+        Parameter("threads", 1, 1, 2, play_only=True),
+        Parameter("ponder", "no", words=("no", "yes"), play_only=True),
+        Parameter("millis", None, 1, 60_000, play_only=True),
+        Parameter("zombie", 5, 0, 100, play_only=True),
     )
 
     def warm_up(self) -> None:
@@ -123,7 +130,7 @@ class Master(InsertionEngine):
     def choose(self, position: InsertionPosition) -> int:
         """Return the move to play."""
         began = perf_counter()
-        seconds = budget(position, float(self.values["millis"] or 0)) / 1000
+        seconds = budget(position, self.values["millis"]) / 1000
 
         def left(share: float = 1.0) -> float:
             return share * seconds - (perf_counter() - began)
@@ -217,18 +224,19 @@ class Master(InsertionEngine):
         work.write(PLAN, 0, pictures, sides, OWN)
         move = work.deepen(task.planes, PLAN, 0, depths_to(task.depth), FIRST)
         seconds = perf_counter() - began
-        return Analysis(move, unpack(work.value), work.nodes, seconds)
+        return Analysis(move, unpack(work.value), work.nodes, task.depth, seconds)
 
 
-def budget(position: InsertionPosition, unclocked: float) -> float:
-    """Return the milliseconds for this move; 0 if there is no time at all.
+def budget(position: InsertionPosition, most: int | str | None) -> float:
+    """Return the milliseconds for this move, at most `most`; 0 if there is no time at all.
 
     The bank is spread over the moves left, less RESERVE; the next TURN carries the true clock, so unused time
-    comes back. `unclocked` is the answer without a clock.
+    comes back. Without a clock the answer is `most`, or UNCLOCKED if that is None.
     """
+    limit = math.inf if most is None else float(most)
     if position.clock is None:
-        return unclocked
+        return UNCLOCKED if most is None else limit
     reserve = max(RESERVE * (position.bank or position.clock), LEAST_RESERVE)
     rules = position.rules
     moves = -(-(rules.plies - position.state.played) // rules.seats)
-    return max(0.0, (position.clock - reserve) / moves - OVERHEAD)
+    return min(limit, max(0.0, (position.clock - reserve) / moves - OVERHEAD))

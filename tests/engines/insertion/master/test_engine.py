@@ -77,17 +77,24 @@ def test_no_time_left_is_no_fault() -> None:
         assert 1 <= player.choose(replace(position, clock=1, bank=20_000)) <= 15
 
 
-def clocked(clock: int | None, ply: int = 1, bank: int = 20_000) -> float:
+def clocked(clock: int | None, ply: int = 1, bank: int = 20_000, millis: int | None = None) -> float:
     position = at("...../...../...../...../.....", "1" * 200, plies=200, clock=clock, bank=bank)
-    return budget(replace(position, state=replace(position.state, played=ply - 1)), 77.0)
+    return budget(replace(position, state=replace(position.state, played=ply - 1)), millis)
 
 
 def test_the_bank_is_spread_over_the_moves_left() -> None:
-    assert clocked(None) == 77.0
+    assert clocked(None) == 100.0
+    assert clocked(None, millis=77) == 77.0
     assert 180 < clocked(20_000) < 200
     assert clocked(20_000, ply=199) > 19_000
     assert clocked(10_000, ply=101) == pytest.approx(clocked(20_000), rel=0.05)
     assert clocked(50) == 0.0
+
+
+def test_millis_limits_a_move_under_a_clock_too() -> None:
+    assert clocked(20_000, millis=5) == clocked(20_000, ply=199, millis=5) == 5.0
+    assert clocked(20_000, millis=1000) == clocked(20_000)
+    assert clocked(50, millis=5) == 0.0
 
 
 def test_a_clock_used_by_its_budget_never_falls() -> None:
