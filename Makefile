@@ -58,7 +58,7 @@ bench: install  ## measure referee and search against their rivals
 	$(BIN)/arena bench search
 
 figures: install  ## measure the engines (25 minutes of one core, goes on where it was stopped) and draw them
-	$(BIN)/python benchmarks/figures.py
+	$(BIN)/python benchmarks/figures/plot.py
 
 clean:  ## remove the environment and all caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_engines.insertion.tree import InsertionTree
-from arena_engines.insertion.tree import Node as Board
 from arena_engines.search.alphabeta import alphabeta
 from arena_engines.search.minimax import minimax
 from arena_engines.search.tree import Node
 from arena_protocol.games.insertion.board import parse_board
+
+from .insertion_oracle import InsertionTree
+from .insertion_oracle import Node as Board
 
 if TYPE_CHECKING:
     from tests.engines.conftest import Case

@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from arena_engines.insertion.champion import Champion
-from arena_engines.insertion.eval import unpack
-from arena_engines.insertion.strategy import SPOILING
-from arena_engines.insertion.tree import InsertionTree
-from arena_engines.insertion.tree import Node as Board
+from arena_engines.insertion.evaluation import SPOILING, unpack
 from arena_engines.search.alphabeta import alphabeta
 from arena_engines.search.deepening import deepen
 from arena_engines.search.expectiminimax import ExpectedNode, expectiminimax
@@ -25,6 +22,9 @@ from arena_protocol.games import GameError, make_game
 from arena_protocol.games.base import WIN_POINTS, Deal
 from arena_protocol.games.insertion import Insertion
 from arena_protocol.games.insertion.board import parse_board
+
+from .insertion_oracle import InsertionTree
+from .insertion_oracle import Node as Board
 
 if TYPE_CHECKING:
     from tests.engines.conftest import Case
@@ -122,7 +122,7 @@ def test_deepening_searches_insertion_like_the_champion(cases: list[Case]) -> No
     champion = Champion()
     for case in cases[::12]:
         *_, last = deepen(InsertionTree(case.visible[:3]), Board(parse_board(case.board)), 3)
-        ours = champion.analyse(case.board, case.visible, 3)
+        ours = champion.analyse(case.position, 3)
         assert (ours.move, ours.eval) == (last.line[0], unpack(last.value))
 
 

@@ -8,8 +8,8 @@ from itertools import zip_longest
 
 import pytest
 
+from arena_engines.engine import Position
 from arena_engines.registry import create
-from arena_engines.table import Table
 from arena_engines.xo.cells import Sides
 from arena_engines.xo.foretold.adviser import Adviser, Whistle
 from arena_engines.xo.foretold.foresight import Advice, Foresight
@@ -31,7 +31,7 @@ def test_only_by_a_clock_and_unless_it_is_forbidden_is_anybody_foretold(spec: st
     moves = ["e5", "f6", "e6", "f5"]
     for move in moves:
         position = rules.play(position, move).position
-    player.choose(Table(rules=rules, position=position, moves=tuple(moves)))
+    player.choose(Position(rules=rules, state=position, moves=tuple(moves)))
     assert bool(player._advisers) == (spec == "xo:time=200")
 
 
@@ -150,5 +150,5 @@ def test_where_all_is_lost_advice_is_waited_for(threats: list[str], waited_for: 
     moves = [move for pair in zip_longest(threats, others) for move in pair if move]
     for move in moves:
         position = rules.play(position, move).position
-    chosen_cell = player.choose(Table(rules=rules, position=position, moves=tuple(moves)))
+    chosen_cell = player.choose(Position(rules=rules, state=position, moves=tuple(moves)))
     assert (chosen_cell == "j10") == waited_for

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena_engines.engine import EngineError
+from arena_engines.engine import AnyPosition, EngineError, Position
 from arena_engines.registry import create
-from arena_engines.table import Table, TableEngine
 from arena_engines.xo.estimates import estimates_of, line_value
 from arena_engines.xo.minimax import THRESHOLDS, Analysis1970, Vector, double_threat, winning_cell
 from arena_engines.xo.procedure import general_procedure
@@ -228,10 +227,10 @@ def test_a_vector_in_one_number_compares_as_the_vector(parts: list[tuple[int, in
 # ---- the player
 
 
-def a_table() -> Table:
+def a_table() -> AnyPosition:
     bits = board_of(10).cells
     planes = [sum(bits[name] for name in names.split()) for names in ("c3 d3 e3 e5", "c7 d7 f4")]
-    return Table(rules=Xo(size=10), position=Marks(*planes))
+    return Position(rules=Xo(size=10), state=Marks(*planes))
 
 
 def test_xo1970_plays_the_same_without_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,8 +239,6 @@ def test_xo1970_plays_the_same_without_the_compiler(monkeypatch: pytest.MonkeyPa
 
     spec = "xo1970:thresholds=3/3.5/3.5/5,nodes=500"
     swift, slow = create(spec, "xo"), create(spec, "xo")
-    assert isinstance(swift, TableEngine)
-    assert isinstance(slow, TableEngine)
     swift.warm_up()
     move = swift.choose(a_table())
     monkeypatch.setattr(player, "run", absent)
@@ -254,11 +251,11 @@ def test_xo1970_needs_neither_numba_nor_numpy() -> None:
     program = (
         "import sys; sys.modules['numba'] = sys.modules['numpy'] = None\n"
         "from arena_engines.registry import create\n"
-        "from arena_engines.table import table_at\n"
+        "from arena_engines.engine import Position\n"
         "from arena_protocol.games import make_game\n"
         "rows = ['.' * 10] * 5 + ['..ooo.....', '..xxx.....'] + ['.' * 10] * 3\n"
         "player = create('xo1970', 'xo'); player.warm_up()\n"
-        "print(player.choose(table_at(make_game('xo', {}), '/'.join(rows))))\n"
+        "print(player.choose(Position.at(make_game('xo', {}), '/'.join(rows))))\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.stdout in ("b4\n", "f4\n"), done.stderr

@@ -25,7 +25,7 @@ class TestBot:
             return "finished"
 
         monkeypatch.setattr(
-            "arena_engines.insertion.simple.Greedy.warm_up", lambda _: done.append("compiled")
+            "arena_engines.insertion.baselines.Greedy.warm_up", lambda _: done.append("compiled")
         )
         monkeypatch.setattr("arena_client.asyncio_client.run", run)
         assert shell("bot", "greedy", "--connect", "here:1", "--name", "a").out == "a leaves: finished\n"
@@ -126,8 +126,8 @@ class TestAnalyse:
     @pytest.mark.parametrize(
         ("command", "place"),
         [
-            (("analyse", "insertion", "--positions", "positions"), "arena_engines.analyse.analyse_file"),
-            (("bench", "search"), "arena_engines.bench.search_bench"),
+            (("analyse", "insertion", "--positions", "positions"), "arena_engines.analysis.analyse_file"),
+            (("bench", "search"), "arena_engines.analysis.search_bench"),
             (("match", "greedy", "dummy"), "arena_cli.match.games.match"),
             (("play", "insertion"), "arena_cli.play.play_game"),
         ],

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from arena_engines.engine import AnyPosition, Engine, Position
 from arena_engines.small.marks import MarksSolver
 from arena_engines.small.solver import Solver
-from arena_engines.table import Table, TableEngine
-from arena_protocol.games.mnk import MarksGame
+from arena_protocol.games.mnk import Marks, MarksGame
 
 
-class Perfect(TableEngine):
+class Perfect(Engine):
     """Wins as fast as can be where it can, loses as late as can be where it must."""
 
     name = "perfect"
@@ -22,14 +22,14 @@ class Perfect(TableEngine):
         super().__init__(values)
         self._solver: Solver | None = None
 
-    def choose(self, table: Table) -> str:
+    def choose(self, position: AnyPosition) -> str:
         """Return the best move, the first in natural order of equals."""
-        if self._solver is None or self._solver.rules != table.rules:
-            self._solver = Solver(table.rules)
-        return self._solver.best_move(table.position)
+        if self._solver is None or self._solver.rules != position.rules:
+            self._solver = Solver(position.rules)
+        return self._solver.best_move(position.state)
 
 
-class PerfectMarks(TableEngine):
+class PerfectMarks(Engine):
     """Tic-tac-toe: wins at once where it can, keeps a won game won and a drawn one drawn."""
 
     game = "tictactoe"
@@ -39,19 +39,18 @@ class PerfectMarks(TableEngine):
         super().__init__(values)
         self._solver: MarksSolver | None = None
 
-    def choose(self, table: Table) -> str:
+    def choose(self, position: Position[MarksGame, Marks]) -> str:
         """Return a move that wins at once, else the first in natural order that keeps the outcome."""
-        rules = table.rules
-        assert isinstance(rules, MarksGame), "the registry gives this engine games of marks only"
+        rules = position.rules
         if self._solver is None or self._solver.rules != rules:
             self._solver = MarksSolver(rules)
         solver = self._solver
 
         after = {
-            move: rules.play(table.position, move).position for move in rules.legal_moves(table.position)
+            move: rules.play(position.state, move).position for move in rules.legal_moves(position.state)
         }
-        for move, position in after.items():
-            if rules.end(position) == "win":
+        for move, state in after.items():
+            if rules.end(state) == "win":
                 return move
-        best = solver.outcome(table.position)
-        return next(move for move, position in after.items() if -solver.outcome(position) == best)
+        best = solver.outcome(position.state)
+        return next(move for move, state in after.items() if -solver.outcome(state) == best)

@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from arena_engines.engine import EngineError, Parameter
-from arena_engines.table import Table, TableEngine
+from arena_engines.engine import Engine, EngineError, Parameter, Position
 from arena_engines.xo.cells import Sides, cell_names, sides_of
 from arena_engines.xo.estimates import Estimates, estimates_of
 from arena_engines.xo.minimax import NODE_LIMIT, THRESHOLDS, Analysis1970, double_threat, winning_cell
 from arena_engines.xo.procedure import general_procedure, opening_move
 from arena_engines.xo.scale import MOST, NOTHING
 from arena_engines.xo.swift.player import Swift1970, swift_or_none
-from arena_protocol.games.mnk import Xo
+from arena_protocol.games.mnk import Marks, Xo
 
 MAX_LEVELS = 12
 
@@ -47,7 +46,7 @@ def thresholds_of(text: str) -> list[int]:
     return [halves[part] for part in parts] if set(parts) <= set(halves) else []
 
 
-class Xo1970(TableEngine):
+class Xo1970(Engine):
     """The XO program of 1970; `nodes` ends an analysis that thresholds of one's own let grow too large."""
 
     game = "xo"
@@ -74,11 +73,10 @@ class Xo1970(TableEngine):
             self._twins[size] = swift_or_none(size, self._thresholds, self._limit)
         return self._twins[size]
 
-    def choose(self, table: Table) -> str:
+    def choose(self, position: Position[Xo, Marks]) -> str:
         """Return the program's move; of games it opens, each begins on another central cell."""
-        assert isinstance(table.rules, Xo), "the registry gives this engine XO only"
-        size = table.rules.size
-        return cell_names(size)[self._cell(size, sides_of(size, table.position))]
+        size = position.rules.size
+        return cell_names(size)[self._cell(size, sides_of(size, position.state))]
 
     def _cell(self, size: int, sides: Sides) -> int:
         marked = [*sides.x, *sides.o]

@@ -15,7 +15,7 @@ tables of patterns.py. The functions compile. They must not know: searches.
 
 from __future__ import annotations
 
-from arena_engines.compiled import outlined
+from arena_engines.jit import outlined
 from arena_engines.xo.modern.patterns import (
     BORDER,
     EMPTY,

@@ -9,8 +9,7 @@ from concurrent.futures import Future, wait
 from functools import cached_property
 from typing import ClassVar
 
-from arena_engines.engine import Parameter
-from arena_engines.table import Table, TableEngine
+from arena_engines.engine import Engine, Parameter, Position
 from arena_engines.xo.cells import Sides, cell_names, sides_of
 from arena_engines.xo.foretold import minds
 from arena_engines.xo.foretold.adviser import Adviser, Whistle
@@ -18,7 +17,7 @@ from arena_engines.xo.foretold.foresight import Advice, Foresight
 from arena_engines.xo.foretold.watched import Story
 from arena_engines.xo.modern.player import MAX_DEPTH, Limits, Thinker, Thought, run
 from arena_engines.xo.modern.timing import budget
-from arena_protocol.games.mnk import Xo
+from arena_protocol.games.mnk import Marks, Xo
 
 #: Milliseconds a move where nobody keeps a clock.
 UNCLOCKED = 1000
@@ -26,7 +25,7 @@ UNCLOCKED = 1000
 LEAST_PLANNED = 0.1
 
 
-class ModernXo(TableEngine):
+class ModernXo(Engine):
     """The strongest player of XO; it uses its clock, at most `time` ms a move.
 
     By the clock it also plans against opponents whose moves can be foretold, unless `foresight` is 0.
@@ -58,16 +57,15 @@ class ModernXo(TableEngine):
         """Who foretells the opponents' moves, a board size."""
         return {}
 
-    def choose(self, table: Table) -> str:
+    def choose(self, position: Position[Xo, Marks]) -> str:
         """Return the name of the cell to mark; where all is lost there is time for advice."""
-        assert isinstance(table.rules, Xo), "the registry gives this engine XO only"
-        size = table.rules.size
-        sides = sides_of(size, table.position)
+        size = position.rules.size
+        sides = sides_of(size, position.state)
         if size not in self._thinkers:
             self._thinkers[size] = Thinker(size)
-        limits = self._limits(table, size * size - len(sides.x) - len(sides.o))
+        limits = self._limits(position, size * size - len(sides.x) - len(sides.o))
         whistle = Whistle(self._thinkers[size].stop)
-        advising = self._advising(size, sides, table.moves, limits, whistle)
+        advising = self._advising(size, sides, position.moves, limits, whistle)
         try:
             thought = self._think(size, sides, limits._replace(over=whistle.blown))
             if advising and thought.lost:
@@ -98,13 +96,13 @@ class ModernXo(TableEngine):
             thinker.forget()
         return thinker.think(sides.to_move, limits)
 
-    def _limits(self, table: Table, empty: int) -> Limits:
+    def _limits(self, position: Position[Xo, Marks], empty: int) -> Limits:
         nodes, depth, most = (self._number(name) for name in ("nodes", "depth", "time"))
         if nodes or depth:
             return Limits(nodes=nodes, depth=depth)
-        if table.clock is None:
+        if position.clock is None:
             return Limits(seconds=(most or UNCLOCKED) / 1000)
-        enough, millis = budget(table.clock, table.bank, table.increment, empty)
+        enough, millis = budget(position.clock, position.bank, position.increment, empty)
         return Limits(seconds=min(millis, most or millis) / 1000, enough=enough / 1000)
 
     def _number(self, name: str) -> int | None:

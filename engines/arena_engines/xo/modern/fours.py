@@ -5,7 +5,7 @@ The functions compile; the search keeps its own stack. They must not know: alpha
 
 from __future__ import annotations
 
-from arena_engines.compiled import outlined
+from arena_engines.jit import outlined
 from arena_engines.xo.modern.board import MARK, World, cell_of_rank, how_many, make, rank_of, unmake
 from arena_engines.xo.modern.memory import ANSWER, FORCED, FOUR, FOURS_LEFT, NEXT
 from arena_engines.xo.modern.patterns import EMPTY, SINGLE_FOUR, WINS_NEXT, WINS_NOW, Array

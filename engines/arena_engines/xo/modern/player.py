@@ -12,7 +12,7 @@ from functools import cache
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from arena_engines.compiled import compiled
+from arena_engines.jit import compiled
 from arena_engines.xo.modern import board as boards
 from arena_engines.xo.modern import kernel, memory, patterns
 from arena_engines.xo.modern.fours import PLIES

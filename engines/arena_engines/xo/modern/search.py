@@ -15,7 +15,7 @@ control[BEST] is. The functions compile. They must not know: clocks, texts.
 
 from __future__ import annotations
 
-from arena_engines.compiled import outlined
+from arena_engines.jit import outlined
 from arena_engines.xo.modern.board import World, cell_of_rank, how_many, make, unmake
 from arena_engines.xo.modern.fours import PLIES, win_by_fours
 from arena_engines.xo.modern.memory import (

@@ -7,7 +7,7 @@ AND/OR search with a stack of its own. The functions compile. They must not know
 
 from __future__ import annotations
 
-from arena_engines.compiled import outlined
+from arena_engines.jit import outlined
 from arena_engines.xo.modern.board import CELL, MARK, World, cell_of_rank, how_many, make, rank_of, unmake
 from arena_engines.xo.modern.memory import ENOUGH, HASH, STOP, THREATS_LEFT, Memory
 from arena_engines.xo.modern.patterns import (

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from arena_engines.compiled import compiled
 from arena_engines.engine import EngineError
+from arena_engines.jit import compiled
 from arena_engines.xo.minimax import NODE_LIMIT, THRESHOLDS
 from arena_engines.xo.scale import EMPTY, NOTHING
 from arena_engines.xo.swift import board, search, tables
