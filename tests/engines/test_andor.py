@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -10,8 +11,8 @@ from hypothesis import strategies as st
 
 from arena_engines.andor.bestfirst import best_first
 from arena_engines.andor.depthfirst import depth_first
-from arena_engines.andor.graph import ExplicitGraph, ProblemSpace, Reduction, Solution
-from arena_engines.andor.hanoi import Hanoi, Tower, state_after, whole_tower
+from arena_engines.andor.graph import ProblemSpace, Reduction, Solution
+from arena_engines.andor.hanoi import Hanoi, Tower, whole_tower
 from arena_engines.andor.strategies import Strategy
 from arena_engines.small.solver import Solver
 from arena_protocol.games import make_game
@@ -19,6 +20,21 @@ from arena_protocol.games.base import Deal
 from arena_protocol.games.lastcoin import Heap
 
 SEARCHES = pytest.mark.parametrize("search", [depth_first, best_first])
+
+
+class ExplicitGraph(ProblemSpace[str]):
+    """An AND/OR graph written out as vertex -> reductions."""
+
+    def __init__(self, edges: Mapping[str, Iterable[tuple[str, ...]]], final: Iterable[str]) -> None:
+        self._edges = {problem: tuple(ways) for problem, ways in edges.items()}
+        self._final = frozenset(final)
+
+    def is_elementary(self, problem: str) -> bool:
+        return problem in self._final
+
+    def reductions(self, problem: str) -> Iterable[Reduction[str]]:
+        return [Reduction("", parts) for parts in self._edges.get(problem, ())]
+
 
 #: Figure 10 of seed 004, as far as its text gives it: M1, M2, M3 are the AND vertices.
 FIGURE_10 = ExplicitGraph(
@@ -245,6 +261,17 @@ def test_three_discs_are_reduced_as_the_seed_does() -> None:
     assert [space.text(step) for step in solution.steps()] == [
         "1: A→C", "2: A→B", "1: C→B", "3: A→C", "1: B→A", "2: B→C", "1: A→C",
     ]  # fmt: skip
+
+
+def state_after(discs: int, steps: Sequence[Tower]) -> str:
+    """The peg of each disc after the steps, disc 1 first; ValueError for a move of or onto a covered disc."""
+    pegs = ["A"] * discs
+    for number, step in enumerate(steps, start=1):
+        smaller = pegs[: step.top - 1]
+        if pegs[step.top - 1] != step.source or step.source in smaller or step.target in smaller:
+            raise ValueError(f"step {number}, disc {step}: the pegs are {''.join(pegs)}")
+        pegs[step.top - 1] = step.target
+    return "".join(pegs)
 
 
 def shortest_way(discs: int) -> tuple[int, int]:

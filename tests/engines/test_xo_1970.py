@@ -343,5 +343,5 @@ def test_wrong_thresholds_are_refused(text: str) -> None:
 
 def test_the_thresholds_of_the_paper_are_the_default() -> None:
     player = create("xo1970", "xo")
-    assert player.spec == "xo1970:thresholds=3.5/3.5/3.5/3.5/4/4/5,nodes=300000"
+    assert player.spec == "xo1970:thresholds=3.5/3.5/3.5/3.5/4/4/5,nodes=100000"
     assert tuple(thresholds_of(str(player.values["thresholds"]))) == THRESHOLDS

@@ -9,13 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arena_engines.compiled import compiled
 from arena_engines.xo.modern import board as boards
 from arena_engines.xo.modern import patterns
+from arena_engines.xo.modern.kernel import WORLD
 from arena_engines.xo.modern.player import Thinker
 
 from .xo_slow import five, shape, shapes
 
 SIZES = (10, 14)
+#: The signature of `make` and `unmake`.
+MAKES = f"void({WORLD}, int64, int64)"
 SIGNS = ".mo#"  # EMPTY, X, O and BORDER of a code; `m` is the side that looks
 
 
@@ -102,10 +106,12 @@ def test_increments_there_and_back_equal_the_full_evaluation(
     kept = data.draw(st.integers(0, len(order)))
     sides = [data.draw(st.integers(0, 1)) for _ in order]
     thinker.set_up([], [])
+    world = (thinker.board, thinker.reach, thinker.lines, thinker.cells)
+    make, unmake = compiled(boards.make, MAKES), compiled(boards.unmake, MAKES)
     for cell, side in zip(order, sides, strict=True):
-        thinker.mark(cell, side)
+        make(world, cell, side)
     for cell, side in reversed(list(zip(order, sides, strict=True))[kept:]):
-        thinker.unmark(cell, side)
+        unmake(world, cell, side)
     x = frozenset(cell for cell, side in zip(order[:kept], sides, strict=False) if side == 0)
     expected = slow_board(thinker, x, frozenset(order[:kept]) - x)
     board = thinker.board

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -99,11 +98,10 @@ def test_time_is_kept_even_if_there_is_none() -> None:
     assert at.rules.is_legal(at.position, player("xo:time=1").choose(at))
 
 
-def test_another_thread_can_stop_a_search() -> None:
+def test_a_search_without_any_other_limit_is_stopped_by_its_time() -> None:
     thinker = Thinker(10)
     thinker.set_up([44], [55])
-    threading.Timer(0.05, thinker.stop).start()
-    assert 0 <= thinker.think(0, Limits()).cell < 100
+    assert 0 <= thinker.think(0, Limits(seconds=0.05)).cell < 100
 
 
 class Impatient(Thinker):

@@ -105,19 +105,3 @@ def _cost(root: N, choices: Mapping[N, Reduction[N] | None]) -> float:
         waiting.pop()
         known[problem] = 0.0 if choice is None else choice.cost + sum(known[part] for part in parts)
     return known[root]
-
-
-class ExplicitGraph(ProblemSpace[str]):
-    """An AND/OR graph written out: for examples, tests and drawings."""
-
-    def __init__(self, edges: Mapping[str, Iterable[tuple[str, ...]]], final: Iterable[str]) -> None:
-        self._edges = {problem: tuple(ways) for problem, ways in edges.items()}
-        self._final = frozenset(final)
-
-    def is_elementary(self, problem: str) -> bool:
-        """Whether the vertex is final."""
-        return problem in self._final
-
-    def reductions(self, problem: str) -> Iterable[Reduction[str]]:
-        """The ways written down for this vertex."""
-        return [Reduction("", parts) for parts in self._edges.get(problem, ())]

@@ -5,7 +5,7 @@ The smallest disc is 1; pegs are A, B and C. It must not know: searches.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from arena_engines.andor.graph import ProblemSpace, Reduction
@@ -48,17 +48,3 @@ class Hanoi(ProblemSpace[Tower]):
 def whole_tower(discs: int) -> Tower:
     """The problem of the seed: all discs from A to C."""
     return Tower(1, discs, "A", "C")
-
-
-def state_after(discs: int, steps: Sequence[Tower]) -> str:
-    """Where each disc stands after the steps, disc 1 first, such as `CCC`; all start on A.
-
-    Raises ValueError, naming the step, for one that takes a covered disc or covers a smaller one.
-    """
-    pegs = ["A"] * discs
-    for number, step in enumerate(steps, start=1):
-        smaller = pegs[: step.top - 1]
-        if pegs[step.top - 1] != step.source or step.source in smaller or step.target in smaller:
-            raise ValueError(f"step {number}, disc {step}: the pegs are {''.join(pegs)}")
-        pegs[step.top - 1] = step.target
-    return "".join(pegs)

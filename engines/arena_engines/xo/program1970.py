@@ -1,8 +1,7 @@
 """The player `xo1970`: the program of Barnev, Tomov, Dobrev, Ivanov and Kulekov, as their paper prints it.
 
 Which of its parts moves is decided here; the parts are in scale, estimates, procedure and
-minimax. Where numba is installed their compiled twin in swift gives the same moves sooner. It must not
-know: clocks (the program of 1970 had none), the client.
+minimax. It looks at no clock (the program of 1970 had none).
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from arena_engines.xo.estimates import Estimates, estimates_of
 from arena_engines.xo.minimax import NODE_LIMIT, THRESHOLDS, Analysis1970, double_threat, winning_cell
 from arena_engines.xo.procedure import general_procedure, opening_move
 from arena_engines.xo.scale import MOST, NOTHING
-from arena_engines.xo.swift.player import Swift1970, swift_or_none
 from arena_protocol.games.xo import Xo
 
 MAX_LEVELS = 12
@@ -62,17 +60,6 @@ class Xo1970(TableEngine):
         self._thresholds = thresholds_of(str(self.values["thresholds"]))
         self._limit = int(self.values["nodes"] or NODE_LIMIT)
         self._openings = 0
-        self._twins: dict[int, Swift1970 | None] = {}
-
-    def warm_up(self) -> None:
-        """Compile or load the twin's kernel, which is the same for every size."""
-        self._twin(Xo().size)
-
-    def _twin(self, size: int) -> Swift1970 | None:
-        """The compiled twin for this size of board; None without numba."""
-        if size not in self._twins:
-            self._twins[size] = swift_or_none(size, self._thresholds, self._limit)
-        return self._twins[size]
 
     def choose(self, table: Table) -> str:
         """Return the program's move; of games it opens, each begins on another central cell."""
@@ -83,15 +70,12 @@ class Xo1970(TableEngine):
     def _cell(self, size: int, sides: Sides) -> int:
         marked = [*sides.x, *sides.o]
         if len(marked) > 1:
-            twin = self._twin(size)
-            if twin is not None:
-                return twin.reply(*sides, sides.to_move)
             return self.move_on(estimates_of(size, *sides), sides.to_move)
         self._openings += not marked
         return opening_move(size, marked[0] if marked else None, self._openings - 1)
 
     def move_on(self, board: Estimates, side: int) -> int:
-        """Return the cell for `side` on a board with at least two marks, without the twin."""
+        """Return the cell for `side` on a board with at least two marks."""
         win = winning_cell(board, side)
         if win is not None:
             return win

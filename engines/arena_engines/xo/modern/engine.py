@@ -5,31 +5,22 @@ It must not know: how moves are searched for, the wire.
 
 from __future__ import annotations
 
-from concurrent.futures import Future, wait
 from functools import cached_property
 from typing import ClassVar
 
 from arena_engines.engine import Parameter
 from arena_engines.table import Table, TableEngine
 from arena_engines.xo.cells import Sides, cell_names, sides_of
-from arena_engines.xo.foretold import minds
-from arena_engines.xo.foretold.adviser import Adviser, Whistle
-from arena_engines.xo.foretold.foresight import Advice, Foresight
-from arena_engines.xo.foretold.watched import Story
 from arena_engines.xo.modern.player import MAX_DEPTH, Limits, Thinker, Thought, run
 from arena_engines.xo.modern.timing import budget
 from arena_protocol.games.xo import Xo
 
 #: Milliseconds a move where nobody keeps a clock.
 UNCLOCKED = 1000
-#: With less time than this for a move, in seconds, nothing is foretold.
-LEAST_PLANNED = 0.1
 
 
 class ModernXo(TableEngine):
     """The strongest player of XO; it uses its clock, at most `time` ms a move.
-
-    By the clock it also plans against opponents whose moves can be foretold, unless `foresight` is 0.
 
     With `nodes` or `depth` it looks at no clock: the same position is always answered by the same move.
     """
@@ -40,55 +31,26 @@ class ModernXo(TableEngine):
         Parameter("time", None, 1, 3_600_000),
         Parameter("nodes", None, 1, 10**12),
         Parameter("depth", None, 1, MAX_DEPTH),
-        Parameter("foresight", None, 0, 1),
     )
 
     def warm_up(self) -> None:
         """Compile or load the kernels."""
         run()
-        minds.warm_up()
 
     @cached_property
     def _thinkers(self) -> dict[int, Thinker]:
         """One thinker a board size, made when it is needed."""
         return {}
 
-    @cached_property
-    def _advisers(self) -> dict[int, Adviser]:
-        """Who foretells the opponents' moves, a board size."""
-        return {}
-
     def choose(self, table: Table) -> str:
-        """Return the name of the cell to mark; where all is lost there is time for advice."""
+        """Return the name of the cell to mark."""
         assert isinstance(table.rules, Xo), "the registry gives this engine XO only"
         size = table.rules.size
         sides = sides_of(size, table.position)
         if size not in self._thinkers:
             self._thinkers[size] = Thinker(size)
         limits = self._limits(table, size * size - len(sides.x) - len(sides.o))
-        whistle = Whistle(self._thinkers[size].stop)
-        advising = self._advising(size, sides, table.moves, limits, whistle)
-        try:
-            thought = self._think(size, sides, limits._replace(over=whistle.blown))
-            if advising and thought.lost:
-                wait([advising], limits.seconds)
-        finally:
-            whistle.blow()
-        advice = advising.result() if advising and advising.done() else None
-        return cell_names(size)[chosen(thought, advice)]
-
-    def _advising(
-        self, size: int, sides: Sides, moves: tuple[str, ...], limits: Limits, whistle: Whistle
-    ) -> Future[Advice | None] | None:
-        """The advice that is looked for beside the search; None without a clock to plan by."""
-        seconds = limits.seconds
-        if seconds is None or seconds < LEAST_PLANNED or self.values["foresight"] == 0:
-            return None
-        if size not in self._advisers:
-            self._advisers[size] = Adviser(Foresight(size))
-        names = cell_names(size)
-        story = story_of(sides, [names.index(move) for move in moves])
-        return self._advisers[size].ask(story, seconds, whistle)
+        return cell_names(size)[self._think(size, sides, limits).cell]
 
     def _think(self, size: int, sides: Sides, limits: Limits) -> Thought:
         """What a search comes to."""
@@ -110,18 +72,3 @@ class ModernXo(TableEngine):
     def _number(self, name: str) -> int | None:
         value = self.values[name]
         return None if value is None else int(value)
-
-
-def chosen(thought: Thought, advice: Advice | None) -> int:
-    """The cell to mark: a win that is seen goes before advice, and what is not safe is for the lost."""
-    if advice is None or thought.won or not (advice.safe or thought.lost):
-        return thought.cell
-    return advice.cell
-
-
-def story_of(sides: Sides, moves: list[int]) -> Story:
-    """The game that these moves led to the marks of both sides in."""
-    made = set(moves)
-    return Story(
-        [cell for cell in sides.x if cell not in made], [cell for cell in sides.o if cell not in made], moves
-    )

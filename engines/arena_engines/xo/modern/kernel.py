@@ -5,7 +5,7 @@ It must not know: what is asked for when.
 
 from __future__ import annotations
 
-from arena_engines.xo.modern.board import World, clear, fill_reach, make, unmake
+from arena_engines.xo.modern.board import World, clear, fill_reach, make
 from arena_engines.xo.modern.fours import win_by_fours
 from arena_engines.xo.modern.memory import HASH, Memory
 from arena_engines.xo.modern.patterns import EMPTY, Array, fill_cells, fill_lines
@@ -13,9 +13,8 @@ from arena_engines.xo.modern.search import search_root
 from arena_engines.xo.modern.threats import win_by_threats
 
 #: What `run` does. BUILD: fill the tables for a board of size `a`. SET_UP: put the marks on the board.
-#: MAKE, UNMAKE: put a mark on cell `a`, or take back the last one.
 #: FOURS, THREATS: look for a win in at most `a` of them. SEARCH: alpha-beta to depth `a` in `low`..`high`.
-BUILD, SET_UP, MAKE, UNMAKE, FOURS, THREATS, SEARCH = range(7)
+BUILD, SET_UP, FOURS, THREATS, SEARCH = range(5)
 
 WORLD = "Tuple((int32[:,::1], int16[:,::1], uint8[::1], int32[:,::1]))"
 MEMORY = (
@@ -31,10 +30,6 @@ def run(world: World, memory: Memory, marks: Array, task: int, side: int, a: int
         build(world, a)
     elif task == SET_UP:
         set_up(world, memory, marks)
-    elif task == MAKE:
-        make(world, a, side)
-    elif task == UNMAKE:
-        unmake(world, a, side)
     elif task == FOURS:
         return win_by_fours(world, memory[5], memory[9], side, a)
     elif task == THREATS:

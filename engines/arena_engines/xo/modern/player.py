@@ -16,7 +16,7 @@ from arena_engines.compiled import compiled
 from arena_engines.xo.modern import board as boards
 from arena_engines.xo.modern import kernel, memory, patterns
 from arena_engines.xo.modern.fours import PLIES
-from arena_engines.xo.modern.values import MATE, WON, worth
+from arena_engines.xo.modern.values import MATE, WON
 
 #: Entries of the table of positions: 16 MiB.
 TABLE = 1 << 20
@@ -43,14 +43,13 @@ def run() -> Callable[..., int]:
 class Limits(NamedTuple):
     """When a search ends, by the clock or, the same every time, by nodes and depth.
 
-    A search is stopped after `seconds`; no deeper one is begun after `enough` seconds, or when it is `over`.
+    A search is stopped after `seconds`; no deeper one is begun after `enough` seconds.
     """
 
     seconds: float | None = None
     enough: float | None = None
     nodes: int | None = None
     depth: int | None = None
-    over: Callable[[], bool] = bool
 
 
 class Thought(NamedTuple):
@@ -65,16 +64,6 @@ class Thought(NamedTuple):
     def decided(self) -> bool:
         """Whether the search has seen the end of the game."""
         return abs(self.value) > MATE
-
-    @property
-    def won(self) -> bool:
-        """Whether the search has seen that its own side can win."""
-        return self.value > MATE
-
-    @property
-    def lost(self) -> bool:
-        """Whether the search has seen that the other side can win."""
-        return self.value < -MATE
 
 
 class Thinker:
@@ -129,14 +118,6 @@ class Thinker:
         for register in (memory.STOP, memory.ENOUGH, memory.NODES):
             self._control[register] = 0
 
-    def mark(self, cell: int, side: int) -> None:
-        """Put a mark on an empty cell; for looking around, `think` is for positions set up."""
-        self._run(kernel.MAKE, side, cell)
-
-    def unmark(self, cell: int, side: int) -> None:
-        """Take back the last mark put by `mark`."""
-        self._run(kernel.UNMAKE, side, cell)
-
     def forget(self) -> None:
         """Unlearn everything, so that the next search is as the first."""
         for learned in (*self._memory[:2], self._history):
@@ -188,10 +169,6 @@ class Thinker:
         finally:
             timer.cancel()
 
-    def stop(self) -> None:
-        """End the search that another thread is in; it answers with the best so far."""
-        self._control[memory.STOP] = 1
-
     def _think(self, side: int, limits: Limits, began: float) -> Thought:
         self._control[memory.BEST] = self.lively()[0]
         found = self.win_by_fours(side)
@@ -208,7 +185,7 @@ class Thinker:
             cell, nodes = int(self._control[memory.BEST]), int(self._control[memory.NODES])
             best = Thought(cell, best.value if stopped else value, depth - stopped, nodes)
             late = limits.enough is not None and perf_counter() - began > limits.enough
-            if stopped or late or limits.over() or best.decided:
+            if stopped or late or best.decided:
                 break
         return best
 
@@ -234,11 +211,3 @@ class Thinker:
         interest = self.cells[shapes, patterns.INTEREST].sum(axis=0)
         empty = (self.board[boards.MARK] == patterns.EMPTY).nonzero()[0]
         return [int(cell) for cell in empty[(-interest[empty]).argsort(kind="stable")]]
-
-    def makes_five(self, cell: int, side: int) -> bool:
-        """Whether a mark of the side on this empty cell wins."""
-        return boards.rank_of(self._world, cell, side) == patterns.WINS_NOW
-
-    def worth(self, side: int) -> int:
-        """The static value of the position for this side, to move."""
-        return worth(self._world, side)
