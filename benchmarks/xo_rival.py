@@ -25,7 +25,7 @@ from arena_engines.engine import EngineError
 from arena_engines.registry import create
 from arena_engines.table import Table, TableEngine
 from arena_engines.xo.cells import cell_names, sides_of
-from arena_engines.xo.modern.player import Thinker
+from arena_engines.xo.gomoku.searcher import Searcher
 from arena_protocol.games.xo import Xo
 
 PROGRAM = "fairy-stockfish"
@@ -100,13 +100,13 @@ def rival_path(program: str) -> str:
 
 def openings(seed: int) -> Iterator[list[str]]:
     """Yield openings, X and O in turn, in which neither side can win by force in a few moves."""
-    thinker = Thinker(SIZE)
+    searcher = Searcher(SIZE)
     names = cell_names(SIZE)
     for number in count(seed):
         rules = Xo(size=SIZE, opening=OPENINGS[number % len(OPENINGS)])
         sides = sides_of(SIZE, rules.start(rules.deal(number)))
-        thinker.set_up(sides.x, sides.o)
-        if not any(thinker.win_by_threats(side, QUIET_THREATS) for side in (0, 1)):
+        searcher.set_position(sides.x, sides.o)
+        if not any(searcher.vct(side, QUIET_THREATS) for side in (0, 1)):
             yield [names[cell] for pair in zip(sides.x, sides.o, strict=True) for cell in pair]
 
 

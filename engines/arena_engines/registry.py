@@ -17,10 +17,10 @@ from arena_engines.insertion.minimax import Minimax
 from arena_engines.insertion.simple import Dummy, Greedy, Random
 from arena_engines.insertion.threetier import ThreeTier
 from arena_engines.small.openlines import OpenLines
-from arena_engines.small.perfect import Perfect, PerfectMarks
+from arena_engines.small.solved import Perfect, PerfectMarks
 from arena_engines.table import RandomMover, TableEngine, playing
-from arena_engines.xo.modern.engine import ModernXo
-from arena_engines.xo.program1970 import Xo1970
+from arena_engines.xo.gomoku.engine import Gomoku
+from arena_engines.xo.program1970.engine import Xo1970
 
 #: The engines of all other games.
 TABLE_ENGINES: tuple[type[TableEngine], ...] = (
@@ -29,7 +29,7 @@ TABLE_ENGINES: tuple[type[TableEngine], ...] = (
     PerfectMarks,
     *(playing(game, Perfect) for game in ("disc", "lastcoin")),
     Xo1970,
-    ModernXo,
+    Gomoku,
 )
 #: The engines of insertion, the weakest first.
 ENGINES: tuple[type[Engine], ...] = (

@@ -9,12 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena_engines.andor.bestfirst import best_first
-from arena_engines.andor.depthfirst import depth_first
-from arena_engines.andor.graph import ProblemSpace, Reduction, Solution
 from arena_engines.andor.hanoi import Hanoi, Tower, whole_tower
-from arena_engines.andor.strategies import Strategy
-from arena_engines.small.solver import Solver
+from arena_engines.andor.search import ProblemSpace, Reduction, Solution, Strategy, best_first, depth_first
+from arena_engines.small.solved import Solver
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal
 from arena_protocol.games.lastcoin import Heap

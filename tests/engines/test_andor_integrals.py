@@ -7,11 +7,10 @@ import sys
 import pytest
 import sympy as sp
 
-from arena_engines.andor.depthfirst import depth_first
-from arena_engines.andor.integrals import identities, integrate, parse
-from arena_engines.andor.integrals.problem import Integral, Step
-from arena_engines.andor.integrals.solve import RULES, Integrals
-from arena_engines.andor.integrals.table import table_integral
+from arena_engines.andor import integral_rules
+from arena_engines.andor.integral_rules import Integral, Step, table_integral
+from arena_engines.andor.integrals import RULES, Integrals, integrate, parse
+from arena_engines.andor.search import depth_first
 
 #: Inside the domains of all integrands here.
 POINTS = (0.23, 0.45, 0.71)
@@ -112,12 +111,12 @@ def test_depth_first_solves_simple_integrals_too() -> None:
 @pytest.mark.parametrize(
     "rule",
     [
-        identities.division,
-        identities.multiply_out,
-        identities.odd_power,
-        identities.half_angles,
-        identities.products_as_sums,
-        identities.secants_as_tangents,
+        integral_rules.division,
+        integral_rules.multiply_out,
+        integral_rules.odd_power,
+        integral_rules.half_angles,
+        integral_rules.products_as_sums,
+        integral_rules.secants_as_tangents,
     ],
 )
 def test_another_form_of_an_integrand_has_the_same_values(rule) -> None:

@@ -8,14 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena_engines import explain
 from arena_engines.engine import EngineError
-from arena_engines.explain import api
-from arena_engines.explain.examples import SeedExample, seed_example
-from arena_engines.explain.games import game_tree
-from arena_engines.explain.layout import layout, levels
-from arena_engines.explain.picture import Line, Shape, Tone
-from arena_engines.explain.searches import search_picture
-from arena_engines.search.games import TwoSides
+from arena_engines.explain.picture import Line, Shape, Tone, layout, levels
+from arena_engines.explain.trees import SeedExample, game_tree, search_picture, seed_example
+from arena_engines.search.adapters import TwoSides
 from arena_engines.search.minimax import minimax
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, GameError
@@ -117,7 +114,7 @@ def test_moves_that_do_the_same_are_drawn_once() -> None:
 
 
 def test_the_disc_game_to_13_as_the_seed_draws_it() -> None:
-    picture = api.whole("disc", {"m": 13})
+    picture = explain.whole("disc", {"m": 13})
     assert picture.is_tree
     assert max(levels(picture).values()) == 9
     assert picture.vertices[0].tone is Tone.WON
@@ -132,7 +129,7 @@ def test_the_disc_game_to_13_as_the_seed_draws_it() -> None:
 
 
 def test_a_position_is_won_if_one_move_wins_and_lost_if_all_lose() -> None:
-    picture = api.whole("disc", {"m": 20})
+    picture = explain.whole("disc", {"m": 20})
     tone = {vertex.key: vertex for vertex in picture.vertices}
     for key, edges in picture.below.items():
         if edges:
@@ -143,7 +140,7 @@ def test_a_position_is_won_if_one_move_wins_and_lost_if_all_lose() -> None:
 
 
 def test_draws_are_marked_too() -> None:
-    picture = api.whole("tictactoe", {}, state="xox/.o./oxx")
+    picture = explain.whole("tictactoe", {}, state="xox/.o./oxx")
     tones = {vertex.key: vertex.tone for vertex in picture.vertices}
     assert tones == {
         "": Tone.DRAWN, "a2": Tone.WON, "c2": Tone.DRAWN, "a2 c2": Tone.WON, "c2 a2": Tone.DRAWN,
@@ -154,7 +151,7 @@ def test_draws_are_marked_too() -> None:
 
 
 def test_the_graph_of_seven_coins_has_the_strategy_in_bold() -> None:
-    picture = api.strategy("lastcoin", {}, seat=2, everything=True)
+    picture = explain.strategy("lastcoin", {}, seat=2, everything=True)
     bold = {(edge.source, edge.target) for edge in picture.edges if edge.line is Line.BEST}
     name = {vertex.key: vertex.text for vertex in picture.vertices}
     assert {(name[source], name[target]) for source, target in bold} == {
@@ -169,16 +166,16 @@ def test_the_graph_of_seven_coins_has_the_strategy_in_bold() -> None:
 
 def test_a_strategy_that_does_not_exist_is_told_or_drawn_without() -> None:
     with pytest.raises(EngineError) as refused:
-        api.strategy("lastcoin", {}, seat=1)
+        explain.strategy("lastcoin", {}, seat=1)
     assert str(refused.value) == "lastcoin: seat 1 cannot force a win from 7/1"
-    picture = api.strategy("lastcoin", {}, seat=1, everything=True)
+    picture = explain.strategy("lastcoin", {}, seat=1, everything=True)
     assert picture.title == str(refused.value)
     assert picture.caption == ("14 problems; no solution",)
     assert not [edge for edge in picture.edges if edge.line is Line.BEST]
 
 
 def test_the_tower_of_three_discs_is_the_seeds_figure_8() -> None:
-    picture = api.hanoi(3)
+    picture = explain.hanoi(3)
     assert picture.title == "The tower of Hanoi, 3 discs, 7 moves"
     name = {vertex.key: vertex.text for vertex in picture.vertices}
     joined = {name[source]: [name[target] for target in targets] for source, targets in picture.arcs}
@@ -193,7 +190,7 @@ def test_the_tower_of_three_discs_is_the_seeds_figure_8() -> None:
 
 @pytest.mark.parametrize("discs", [1, 2, 3, 4, 5])
 def test_a_small_tower_is_drawn_move_by_move(discs: int) -> None:
-    picture = api.hanoi(discs)
+    picture = explain.hanoi(discs)
     text = [vertex.text for vertex in picture.vertices if vertex.shape is Shape.FINAL]
     pegs = ["A"] * discs
     for move in text:
@@ -208,17 +205,17 @@ def test_a_small_tower_is_drawn_move_by_move(discs: int) -> None:
 
 
 def test_a_large_tower_is_drawn_with_shared_problems() -> None:
-    assert api.hanoi(6).caption == ("27 problems, 15 of them elementary",)
+    assert explain.hanoi(6).caption == ("27 problems, 15 of them elementary",)
 
 
 def test_one_of_a_thing_is_no_plural() -> None:
-    assert api.hanoi(1).title == "The tower of Hanoi, 1 disc, 1 move"
-    assert api.hanoi(1).caption == ("1 problem, 1 of them elementary",)
-    assert api.whole("disc", {"m": 1}).caption[0] == "3 positions on 1 level below the root"
+    assert explain.hanoi(1).title == "The tower of Hanoi, 1 disc, 1 move"
+    assert explain.hanoi(1).caption == ("1 problem, 1 of them elementary",)
+    assert explain.whole("disc", {"m": 1}).caption[0] == "3 positions on 1 level below the root"
 
 
 def test_an_integral_is_drawn_with_its_answer() -> None:
-    picture, answer = api.integral("tan(x)^4")
+    picture, answer = explain.integral("tan(x)^4")
     assert answer == "∫ tan(x)^4 dx = x + tan(x)^3/3 - tan(x) + C"
     assert picture.caption == ("8 problems, 3 of them elementary",)
     labels = {edge.text for edge in picture.edges} - {""}
@@ -231,31 +228,31 @@ def test_an_integral_is_drawn_with_its_answer() -> None:
 @pytest.mark.parametrize(
     ("draw", "text"),
     [
-        (lambda: api.tree("insertion", {}, depth=0), "depth=0: expected at least 1"),
+        (lambda: explain.tree("insertion", {}, depth=0), "depth=0: expected at least 1"),
         (
-            lambda: api.tree("insertion", {}, depth=5, method="minimax"),
+            lambda: explain.tree("insertion", {}, depth=5, method="minimax"),
             "more than 4000 vertices: ask for less depth",
         ),
         (
-            lambda: api.tree("tictactoe", {}, state="xxx/oo./..."),
+            lambda: explain.tree("tictactoe", {}, state="xxx/oo./..."),
             "the game is over: there is no tree to draw",
         ),
-        (lambda: api.whole("xo", {}), "has more than 4000 vertices: draw a search instead"),
-        (lambda: api.whole("disc", {"mm": 3}), "disc has no option 'mm'; it has: m, seats"),
-        (lambda: api.hanoi(0), "discs=0: expected 1..60"),
-        (lambda: api.hanoi(61), "discs=61: expected 1..60"),
-        (lambda: api.integral("exp(x^2)"), r"the rules here do not solve the integral of exp\(x\^2\)"),
-        (lambda: api.integral("y"), "'y' is not known here"),
+        (lambda: explain.whole("xo", {}), "has more than 4000 vertices: draw a search instead"),
+        (lambda: explain.whole("disc", {"mm": 3}), "disc has no option 'mm'; it has: m, seats"),
+        (lambda: explain.hanoi(0), "discs=0: expected 1..60"),
+        (lambda: explain.hanoi(61), "discs=61: expected 1..60"),
+        (lambda: explain.integral("exp(x^2)"), r"the rules here do not solve the integral of exp\(x\^2\)"),
+        (lambda: explain.integral("y"), "'y' is not known here"),
         (
-            lambda: api.strategy("tictactoe", {"size": 4}, seat=1, goal="draw"),
+            lambda: explain.strategy("tictactoe", {"size": 4}, seat=1, goal="draw"),
             "tictactoe is too large from here: no strategy among 20000 positions",
         ),
         (
-            lambda: api.strategy("disc", {}, seat=3),
+            lambda: explain.strategy("disc", {}, seat=3),
             "seat=3: a strategy is drawn for seat 1 or 2 of a game for two",
         ),
         (
-            lambda: api.strategy("tictactoe", {}, seat=1, goal="draw", everything=True),
+            lambda: explain.strategy("tictactoe", {}, seat=1, goal="draw", everything=True),
             "more than 4000 vertices",
         ),
     ],
@@ -268,4 +265,4 @@ def test_what_cannot_be_drawn_is_one_clear_line(draw, text: str) -> None:
 
 def test_a_bad_position_is_the_games_error() -> None:
     with pytest.raises(GameError, match="a position of disc is SUM/TOP/SEAT"):
-        api.whole("disc", {}, state="nonsense")
+        explain.whole("disc", {}, state="nonsense")

@@ -8,22 +8,22 @@ from itertools import pairwise
 
 import pytest
 
-from arena_engines.explain import api, to_svg, to_text
-from arena_engines.explain.layout import GAP, layout, room
-from arena_engines.explain.picture import Edge, Picture, Vertex
+from arena_engines import explain
+from arena_engines.explain.picture import GAP, Edge, Picture, Vertex, layout, room, to_text
+from arena_engines.explain.svg import to_svg
 
 # ---- places
 
 
 PICTURES = {
-    "example": lambda: api.example(),
-    "disc": lambda: api.whole("disc", {"m": 13}),
-    "coins": lambda: api.strategy("lastcoin", {}, seat=2, everything=True),
-    "hanoi": lambda: api.hanoi(5),
-    "tower": lambda: api.hanoi(8),
-    "long ways": lambda: api.strategy("disc", {}, seat=1, everything=True),
-    "integral": lambda: api.integral("x^2*sin(x)")[0],
-    "insertion": lambda: api.tree("insertion", {}, depth=1),
+    "example": lambda: explain.example(),
+    "disc": lambda: explain.whole("disc", {"m": 13}),
+    "coins": lambda: explain.strategy("lastcoin", {}, seat=2, everything=True),
+    "hanoi": lambda: explain.hanoi(5),
+    "tower": lambda: explain.hanoi(8),
+    "long ways": lambda: explain.strategy("disc", {}, seat=1, everything=True),
+    "integral": lambda: explain.integral("x^2*sin(x)")[0],
+    "insertion": lambda: explain.tree("insertion", {}, depth=1),
 }
 EVERY_PICTURE = pytest.mark.parametrize("make", PICTURES.values(), ids=PICTURES.keys())
 
@@ -50,7 +50,7 @@ def test_vertices_of_a_layer_stand_apart_and_edges_lead_down(make) -> None:
 
 
 def test_a_parent_stands_over_the_middle_of_its_subtree() -> None:
-    picture = api.whole("disc", {"m": 6})
+    picture = explain.whole("disc", {"m": 6})
     places = layout(picture).places
     for key, edges in picture.below.items():
         if edges:
@@ -102,7 +102,7 @@ def test_the_arc_of_an_and_stays_with_its_vertex(make) -> None:
 
 def test_a_drawing_brings_its_paper() -> None:
     """Dark words on a dark page cannot be read."""
-    first = next(ET.fromstring(to_svg(api.example())).iter("{http://www.w3.org/2000/svg}rect"))
+    first = next(ET.fromstring(to_svg(explain.example())).iter("{http://www.w3.org/2000/svg}rect"))
     assert first.attrib == {"width": "100%", "height": "100%", "fill": "#fff"}
 
 
@@ -115,7 +115,7 @@ def test_signs_of_markup_are_escaped() -> None:
 
 def test_the_seeds_example_as_text() -> None:
     assert (
-        to_text(api.example())
+        to_text(explain.example())
         == """\
 The example of seed 004
 alphabeta: 11 vertices built below the root, 6 evaluated
@@ -139,13 +139,13 @@ alphabeta: 11 vertices built below the root, 6 evaluated
 
 
 def test_a_sign_is_no_part_of_a_move() -> None:
-    words = to_text(api.tree("tictactoe", {}, state="xo./.x./..o", depth=2)).split()
+    words = to_text(explain.tree("tictactoe", {}, state="xo./.x./..o", depth=2)).split()
     assert {"*", "x"} <= set(words)
     assert not [word for word in words if word[-1] in "*x" and word[0] in "abc"]
 
 
 def test_a_shared_vertex_is_written_out_once() -> None:
-    text = to_text(api.strategy("lastcoin", {}, seat=2))
+    text = to_text(explain.strategy("lastcoin", {}, seat=2))
     assert (
         text
         == """\

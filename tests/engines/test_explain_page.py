@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from arena_engines.small.solver import Solver
+from arena_engines.small.solved import Solver
 from arena_protocol.games.disc import Disc
 from arena_server.cli.app import app
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from arena_engines.insertion.tree import InsertionTree
 from arena_engines.insertion.tree import Node as Board
 from arena_engines.search.alphabeta import alphabeta
-from arena_engines.search.minimax import minimax
-from arena_engines.search.tree import Node
+from arena_engines.search.minimax import Node, minimax
 from arena_protocol.games.insertion.text import parse_board
 
 if TYPE_CHECKING:

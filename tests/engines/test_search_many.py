@@ -14,13 +14,11 @@ from arena_engines.insertion.eval import unpack
 from arena_engines.insertion.strategy import SPOILING
 from arena_engines.insertion.tree import InsertionTree
 from arena_engines.insertion.tree import Node as Board
-from arena_engines.search.alphabeta import alphabeta
-from arena_engines.search.deepening import deepen
+from arena_engines.search.adapters import AllSeats, TwoSides
+from arena_engines.search.alphabeta import alphabeta, deepen
 from arena_engines.search.expectiminimax import ExpectedNode, expectiminimax
-from arena_engines.search.games import AllSeats, TwoSides
 from arena_engines.search.maxn import SharedNode, maxn
-from arena_engines.search.minimax import minimax
-from arena_engines.search.tree import Node
+from arena_engines.search.minimax import Node, minimax
 from arena_protocol.games import GameError, make_game
 from arena_protocol.games.base import Deal
 from arena_protocol.games.decided import WIN_POINTS

@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_engines.registry import create
-from arena_engines.small.marks import MarksSolver
 from arena_engines.small.openlines import evaluate, open_lines
-from arena_engines.small.solver import Outcome, Solver
+from arena_engines.small.solved import MarksSolver, Outcome, Solver
 from arena_engines.table import Table, TableEngine, table_at
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game

@@ -9,18 +9,22 @@ from hypothesis import strategies as st
 from arena_engines.engine import EngineError
 from arena_engines.registry import create
 from arena_engines.table import Table, table_at
-from arena_engines.xo.estimates import Estimates, empty_board, estimates_of
-from arena_engines.xo.minimax import (
+from arena_engines.xo.program1970.engine import (
     THRESHOLDS,
     Analysis1970,
+    Choice,
     Vector,
+    Xo1970,
+    central_cells,
+    general_procedure,
     immediate_end,
     initiative,
+    opening_move,
     static_vector,
+    thresholds_of,
     winning_cell,
 )
-from arena_engines.xo.procedure import Choice, central_cells, general_procedure, opening_move
-from arena_engines.xo.program1970 import Xo1970, thresholds_of
+from arena_engines.xo.program1970.evaluation import Estimates, empty_board, estimates_of
 from arena_protocol.games import make_game
 from arena_protocol.games.marks import board_of
 

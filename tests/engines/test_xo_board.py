@@ -10,22 +10,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_engines.compiled import compiled
-from arena_engines.xo.modern import board as boards
-from arena_engines.xo.modern import patterns
-from arena_engines.xo.modern.kernel import WORLD
-from arena_engines.xo.modern.player import Thinker
+from arena_engines.xo.gomoku import board as boards
+from arena_engines.xo.gomoku import patterns
+from arena_engines.xo.gomoku.kernel import BOARD
+from arena_engines.xo.gomoku.searcher import Searcher
 
 from .xo_slow import five, shape, shapes
 
 SIZES = (10, 14)
 #: The signature of `make` and `unmake`.
-MAKES = f"void({WORLD}, int64, int64)"
+MAKES = f"void({BOARD}, int64, int64)"
 SIGNS = ".mo#"  # EMPTY, X, O and BORDER of a code; `m` is the side that looks
 
 
 @pytest.fixture(scope="module")
-def thinkers() -> dict[int, Thinker]:
-    return {size: Thinker(size) for size in SIZES}
+def searchers() -> dict[int, Searcher]:
+    return {size: Searcher(size) for size in SIZES}
 
 
 def line_text(code: int, side: int) -> str:
@@ -43,15 +43,15 @@ def code_of(places: list[int]) -> int:
     return sum(part << 2 * place for place, part in enumerate(places))
 
 
-def test_every_neighbourhood_has_the_shape_of_the_definition(thinkers: dict[int, Thinker]) -> None:
-    lines = thinkers[10].lines
+def test_every_neighbourhood_has_the_shape_of_the_definition(searchers: dict[int, Searcher]) -> None:
+    lines = searchers[10].line_table
     for code in range(0, patterns.LINE_CODES, 7):
         for side in (0, 1):
             assert lines[code] >> 4 * side & 15 == shape(line_text(code, side)), (code, side)
 
 
-def test_the_table_of_lines_is_symmetric_in_direction_and_in_sides(thinkers: dict[int, Thinker]) -> None:
-    lines = thinkers[10].lines
+def test_the_table_of_lines_is_symmetric_in_direction_and_in_sides(searchers: dict[int, Searcher]) -> None:
+    lines = searchers[10].line_table
     swapped = (0, 2, 1, 3)
     for code in range(patterns.LINE_CODES):
         places = parts(code)
@@ -60,8 +60,8 @@ def test_the_table_of_lines_is_symmetric_in_direction_and_in_sides(thinkers: dic
         assert (other & 15, other >> 4) == (lines[code] >> 4, lines[code] & 15)
 
 
-def test_a_cells_worth_does_not_depend_on_the_order_of_its_lines(thinkers: dict[int, Thinker]) -> None:
-    cells = thinkers[10].cells
+def test_a_cells_worth_does_not_depend_on_the_order_of_its_lines(searchers: dict[int, Searcher]) -> None:
+    cells = searchers[10].cell_table
     grid = cells.reshape(9, 9, 9, 9, patterns.CELL_COLUMNS)
     for order in ((1, 0, 2, 3, 4), (0, 2, 1, 3, 4), (0, 1, 3, 2, 4)):
         assert (grid.transpose(order) == grid).all()
@@ -81,9 +81,9 @@ def test_ranks_say_what_a_mark_threatens() -> None:
     assert rank(p.THREE, p.THREE, p.OPEN_TWO, p.ONE) == p.QUIET
 
 
-def slow_board(thinker: Thinker, x: frozenset[int], o: frozenset[int]) -> dict[str, Any]:
+def slow_board(searcher: Searcher, x: frozenset[int], o: frozenset[int]) -> dict[str, Any]:
     """What the board must hold, from the definition."""
-    size, cells = thinker.size, thinker.cells
+    size, cells = searcher.size, searcher.cell_table
     packed = np.zeros((2, size * size), dtype=int)
     sums = np.zeros(4 + 2 * patterns.RANKS, dtype=int)
     for cell in set(range(size * size)) - x - o:
@@ -99,42 +99,42 @@ def slow_board(thinker: Thinker, x: frozenset[int], o: frozenset[int]) -> dict[s
 @settings(max_examples=25)
 @given(st.sampled_from(SIZES), st.data())
 def test_increments_there_and_back_equal_the_full_evaluation(
-    thinkers: dict[int, Thinker], size: int, data: st.DataObject
+    searchers: dict[int, Searcher], size: int, data: st.DataObject
 ) -> None:
-    thinker = thinkers[size]
+    searcher = searchers[size]
     order = data.draw(st.lists(st.integers(0, size * size - 1), unique=True, max_size=60))
     kept = data.draw(st.integers(0, len(order)))
     sides = [data.draw(st.integers(0, 1)) for _ in order]
-    thinker.set_up([], [])
-    world = (thinker.board, thinker.reach, thinker.lines, thinker.cells)
+    searcher.set_position([], [])
+    world = (searcher.grid, searcher.neighbours, searcher.line_table, searcher.cell_table)
     make, unmake = compiled(boards.make, MAKES), compiled(boards.unmake, MAKES)
     for cell, side in zip(order, sides, strict=True):
         make(world, cell, side)
     for cell, side in reversed(list(zip(order, sides, strict=True))[kept:]):
         unmake(world, cell, side)
     x = frozenset(cell for cell, side in zip(order[:kept], sides, strict=False) if side == 0)
-    expected = slow_board(thinker, x, frozenset(order[:kept]) - x)
-    board = thinker.board
+    expected = slow_board(searcher, x, frozenset(order[:kept]) - x)
+    board = searcher.grid
     assert (board[boards.CELL : boards.CELL + 2] == expected["packed"]).all()
     assert (board[boards.SUMS, : 4 + 2 * patterns.RANKS] == expected["sums"]).all()
 
 
 @given(st.sets(st.integers(0, 99), max_size=40), st.sets(st.integers(0, 99), max_size=40), st.integers(0, 99))
 def test_a_mark_of_the_highest_rank_is_five_by_the_rules(
-    thinkers: dict[int, Thinker], mine: set[int], theirs: set[int], cell: int
+    searchers: dict[int, Searcher], mine: set[int], theirs: set[int], cell: int
 ) -> None:
     x, o = frozenset(mine - {cell}), frozenset(theirs - mine - {cell})
-    thinker = thinkers[10]
-    thinker.set_up(sorted(x), sorted(o))
-    best = thinker.cells[thinker.board[boards.CELL, cell], patterns.RANK]
+    searcher = searchers[10]
+    searcher.set_position(sorted(x), sorted(o))
+    best = searcher.cell_table[searcher.grid[boards.CELL, cell], patterns.RANK]
     if not five(10, x):
         assert (best == patterns.WINS_NOW) == five(10, x | {cell})
 
 
-def test_the_kernel_as_plain_python_fills_the_same_tables(thinkers: dict[int, Thinker]) -> None:
+def test_the_kernel_as_plain_python_fills_the_same_tables(searchers: dict[int, Searcher]) -> None:
     reach = np.zeros((100, 32), dtype=np.int16)
-    boards.fill_reach(reach, 10)
-    assert (reach == thinkers[10].reach).all()
-    cells = np.zeros_like(thinkers[10].cells)
+    boards.fill_neighbours(reach, 10)
+    assert (reach == searchers[10].neighbours).all()
+    cells = np.zeros_like(searchers[10].cell_table)
     patterns.fill_cells(cells)
-    assert (cells == thinkers[10].cells).all()
+    assert (cells == searchers[10].cell_table).all()

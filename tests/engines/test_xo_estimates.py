@@ -6,8 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_engines.xo.estimates import Estimates, empty_board, estimates_of
-from arena_engines.xo.scale import EMPTY, FOE, OWN, cell_estimate, line_estimate
+from arena_engines.xo.program1970.evaluation import (
+    EMPTY,
+    FOE,
+    OWN,
+    Estimates,
+    cell_estimate,
+    empty_board,
+    estimates_of,
+    line_estimate,
+)
 from arena_protocol.games.marks import board_of
 
 STEPS = ((1, 0), (0, 1), (1, 1), (1, -1))

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from arena_engines.registry import create
 from arena_engines.table import Table, TableEngine, table_at
-from arena_engines.xo.modern import memory
-from arena_engines.xo.modern.engine import ModernXo
-from arena_engines.xo.modern.player import Limits, Thinker
-from arena_engines.xo.modern.timing import ENOUGH, MOST, budget
+from arena_engines.xo.gomoku import memory
+from arena_engines.xo.gomoku.engine import ENOUGH, MOST, Gomoku, budget
+from arena_engines.xo.gomoku.searcher import Limits, Searcher
 from arena_protocol.games import make_game
 from arena_protocol.games.marks import Marks, board_of
 from arena_protocol.games.xo import Xo
@@ -99,13 +98,13 @@ def test_time_is_kept_even_if_there_is_none() -> None:
 
 
 def test_a_search_without_any_other_limit_is_stopped_by_its_time() -> None:
-    thinker = Thinker(10)
-    thinker.set_up([44], [55])
-    assert 0 <= thinker.think(0, Limits(seconds=0.05)).cell < 100
+    searcher = Searcher(10)
+    searcher.set_position([44], [55])
+    assert 0 <= searcher.search(0, Limits(seconds=0.05)).cell < 100
 
 
-class Impatient(Thinker):
-    """A thinker whose alarms for one register ring at once, and never for the other."""
+class Impatient(Searcher):
+    """A searcher whose alarms for one register ring at once, and never for the other."""
 
     register = memory.STOP
 
@@ -116,21 +115,21 @@ class Impatient(Thinker):
         yield
 
 
-def test_a_search_stopped_at_once_answers_with_the_liveliest_cell() -> None:
-    thinker = Impatient(10)
-    thinker.set_up([44, 45, 46], [55, 3])
-    assert thinker.think(1, Limits(seconds=3600)).cell in (43, 47)
+def test_a_search_stopped_at_once_answers_with_the_first_candidate() -> None:
+    searcher = Impatient(10)
+    searcher.set_position([44, 45, 46], [55, 3])
+    assert searcher.search(1, Limits(seconds=3600)).cell in (43, 47)
 
 
 def test_without_time_for_threats_the_search_goes_on() -> None:
-    thinker = Impatient(10)
-    thinker.register = memory.ENOUGH
-    thinker.set_up([44, 46], [55, 33])
-    thought = thinker.think(0, Limits(seconds=3600, depth=4))
-    assert (thought.depth, thought.decided) == (4, False)
-    assert thinker.win_by_threats(0) is None
-    thinker.set_up([44, 45, 63, 73], [0, 9, 90, 99])
-    assert thinker.win_by_threats(0) is not None, "the next search begins afresh"
+    searcher = Impatient(10)
+    searcher.register = memory.VCT_STOP
+    searcher.set_position([44, 46], [55, 33])
+    result = searcher.search(0, Limits(seconds=3600, depth=4))
+    assert (result.depth, result.decided) == (4, False)
+    assert searcher.vct(0) is None
+    searcher.set_position([44, 45, 63, 73], [0, 9, 90, 99])
+    assert searcher.vct(0) is not None, "the next search begins afresh"
 
 
 @pytest.mark.parametrize(
@@ -189,4 +188,4 @@ def test_making_it_loads_no_compiler() -> None:
 def test_its_specification_has_what_is_given() -> None:
     assert create("xo", "xo").spec == "xo"
     assert create("xo:time=50,depth=3", "xo").spec == "xo:time=50,depth=3"
-    assert ModernXo.game == "xo"
+    assert Gomoku.game == "xo"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_engines.xo.scale import (
+from arena_engines.xo.program1970.evaluation import (
     EMPTY,
     FOE,
     MOST,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_engines.xo.cells import cell_names
-from arena_engines.xo.modern.player import Thinker
+from arena_engines.xo.gomoku.searcher import Searcher
 
 from .xo_slow import Cells, empty, fives, wins_by_fours
 
@@ -21,8 +21,8 @@ CORNER = [SIZE * row + column for row in range(7) for column in range(7)]
 
 
 @pytest.fixture(scope="module")
-def thinker() -> Thinker:
-    return Thinker(SIZE)
+def searcher() -> Searcher:
+    return Searcher(SIZE)
 
 
 def cells(names: str) -> list[int]:
@@ -39,11 +39,11 @@ def positions(draw: st.DrawFn, most: int = 26) -> tuple[Cells, Cells]:
 @settings(max_examples=60)
 @given(positions(), st.integers(0, 3))
 def test_wins_by_fours_are_those_of_a_slow_search(
-    thinker: Thinker, position: tuple[Cells, Cells], depth: int
+    searcher: Searcher, position: tuple[Cells, Cells], depth: int
 ) -> None:
     x, o = position
-    thinker.set_up(sorted(x), sorted(o))
-    found = thinker.win_by_fours(0, depth)
+    searcher.set_position(sorted(x), sorted(o))
+    found = searcher.vcf(0, depth)
     assert (found is not None) == wins_by_fours(SIZE, x, o, depth)
 
 
@@ -55,43 +55,43 @@ def refutations(mine: Cells, theirs: Cells) -> Iterator[tuple[Cells, Cells]]:
             yield mine, after
 
 
-def holds(thinker: Thinker, mine: Cells, theirs: Cells, fours_only: bool, depth: int) -> bool:
+def holds(searcher: Searcher, mine: Cells, theirs: Cells, fours_only: bool, depth: int) -> bool:
     """Whether the win claimed for `mine`, to move, is one against every answer, by claims again."""
     if fives(SIZE, mine, theirs):
         return True
-    thinker.set_up(sorted(mine), sorted(theirs))
-    found = thinker.win_by_fours(0) or (None if fours_only else thinker.win_by_threats(0))
+    searcher.set_position(sorted(mine), sorted(theirs))
+    found = searcher.vcf(0) or (None if fours_only else searcher.vct(0))
     if found is None or depth == 0:
         return found is not None
     after = mine | {found.cell}
     if fives(SIZE, theirs, after):
         return False
-    return all(holds(thinker, *each, fours_only, depth - 1) for each in refutations(after, theirs))
+    return all(holds(searcher, *each, fours_only, depth - 1) for each in refutations(after, theirs))
 
 
 @settings(max_examples=20)
 @given(positions(), st.booleans())
 def test_a_claimed_win_stands_against_every_answer(
-    thinker: Thinker, position: tuple[Cells, Cells], fours_only: bool
+    searcher: Searcher, position: tuple[Cells, Cells], fours_only: bool
 ) -> None:
     x, o = position
-    thinker.set_up(sorted(x), sorted(o))
-    if thinker.win_by_fours(0) or (not fours_only and thinker.win_by_threats(0)):
-        assert holds(thinker, x, o, fours_only, 1)
+    searcher.set_position(sorted(x), sorted(o))
+    if searcher.vcf(0) or (not fours_only and searcher.vct(0)):
+        assert holds(searcher, x, o, fours_only, 1)
 
 
 @settings(max_examples=40)
 @given(positions(), st.integers(0, 2**32))
 def test_a_claimed_win_can_be_played_to_five(
-    thinker: Thinker, position: tuple[Cells, Cells], seed: int
+    searcher: Searcher, position: tuple[Cells, Cells], seed: int
 ) -> None:
     x, o = position
     chance = random.Random(seed)
-    thinker.set_up(sorted(x), sorted(o))
-    claimed = thinker.win_by_threats(0)
+    searcher.set_position(sorted(x), sorted(o))
+    claimed = searcher.vct(0)
     while claimed and not fives(SIZE, x, o):
-        thinker.set_up(sorted(x), sorted(o))
-        found = thinker.win_by_fours(0) or thinker.win_by_threats(0)
+        searcher.set_position(sorted(x), sorted(o))
+        found = searcher.vcf(0) or searcher.vct(0)
         assert found is not None
         x |= {found.cell}
         assert not fives(SIZE, o, x)
@@ -99,24 +99,24 @@ def test_a_claimed_win_can_be_played_to_five(
         o |= {chance.choice(answers)}
 
 
-def test_two_open_threes_that_cross_win_by_threats_and_not_by_fours(thinker: Thinker) -> None:
-    thinker.set_up(cells("e5 f5 d6 d7"), cells("a1 j10 a10 j1"))
-    assert thinker.win_by_fours(0) is None
-    found = thinker.win_by_threats(0)
+def test_two_open_threes_that_cross_win_by_threats_and_not_by_fours(searcher: Searcher) -> None:
+    searcher.set_position(cells("e5 f5 d6 d7"), cells("a1 j10 a10 j1"))
+    assert searcher.vcf(0) is None
+    found = searcher.vct(0)
     assert found is not None
     assert NAMES[found.cell] == "d5"
 
 
-def test_a_lone_open_three_wins_nothing_against_the_others_four(thinker: Thinker) -> None:
-    thinker.set_up(cells("e5 f5 g5"), cells("a1 b1 c1 d1"))
-    assert thinker.win_by_threats(0) is None
+def test_a_lone_open_three_wins_nothing_against_the_others_four(searcher: Searcher) -> None:
+    searcher.set_position(cells("e5 f5 g5"), cells("a1 b1 c1 d1"))
+    assert searcher.vct(0) is None
 
 
-def test_a_search_out_of_positions_finds_nothing_and_leaves_the_board_as_it_was(thinker: Thinker) -> None:
-    thinker.set_up(cells("e5 f5 d6 d7"), cells("a1 j10 a10 j1"))
-    before = thinker.board.copy()
-    thinker.forget()
-    assert thinker.win_by_threats(0, nodes=0) is None
-    assert (thinker.board == before).all()
-    assert thinker.win_by_threats(0) is not None
-    assert (thinker.board == before).all()
+def test_a_search_out_of_positions_finds_nothing_and_leaves_the_board_as_it_was(searcher: Searcher) -> None:
+    searcher.set_position(cells("e5 f5 d6 d7"), cells("a1 j10 a10 j1"))
+    before = searcher.grid.copy()
+    searcher.reset()
+    assert searcher.vct(0, nodes=0) is None
+    assert (searcher.grid == before).all()
+    assert searcher.vct(0) is not None
+    assert (searcher.grid == before).all()

@@ -1,7 +1,6 @@
-"""Between the game's position and the cell numbers that the XO players work with.
+"""Positions of XO as lists of cell numbers.
 
-Cells are numbered in scan order: a1 is 0, b1 is 1, ...; X is side 0, O side 1. It must not
-know: how anything is played.
+Cells are numbered in scan order: a1 is 0, b1 is 1, ...; X is side 0, O side 1.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ class Sides(NamedTuple):
 
     @property
     def to_move(self) -> int:
-        """The side whose move it is."""
+        """The side to move: 0 is X."""
         return len(self.x) - len(self.o)
 
 
