@@ -22,18 +22,16 @@ from typing import Any, ClassVar, Protocol
 from figures_change import changed
 from figures_versions import version
 
-from arena_engines.bench import search_bench
-from arena_engines.certainty import bootstrap
-from arena_engines.insertion.bench_positions import POSITIONS
-from arena_engines.match import Pairs, play_game
-from arena_engines.registry import create, create_engine
+from arena_engines.analysis import bench_positions, search_bench
+from arena_engines.match import Pairs, bootstrap, play_game
+from arena_engines.registry import create
 from arena_protocol.games import make_game
 
 #: The first deal of every pairing, so that all meet on the same boards.
 SEED = 2006
 #: Where the clock of an analysis is read.
 TIMING = (
-    "arena_engines.bench",
+    "arena_engines.analysis",
     "arena_engines.insertion.fixed_depth",
     "arena_engines.insertion.master.engine",
 )
@@ -81,12 +79,13 @@ class Nodes:
 
     def go_on(self, made: Made) -> Iterator[tuple[str, Made]]:
         """Search one ply deeper at a time."""
-        engine = create_engine(self.spec)
+        engine = create(self.spec)
+        positions = bench_positions()
         found = list(made.get("nodes", ()))
         while len(found) < self.deepest:
             depth = len(found) + 1
-            found.append(sum(engine.analyse(*position, depth).nodes for position in POSITIONS))
-            yield f"depth {depth}: {found[-1]:,}", {"nodes": list(found), "positions": len(POSITIONS)}
+            found.append(sum(engine.analyse(position, depth).nodes for position in positions))
+            yield f"depth {depth}: {found[-1]:,}", {"nodes": list(found), "positions": len(positions)}
 
 
 @dataclass(frozen=True)

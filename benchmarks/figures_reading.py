@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from figures_measure import Findings, Pairing, average
 from figures_plan import MASTER, Plan, league_of
 
-from arena_engines.certainty import bootstrap
+from arena_engines.match import bootstrap
 
 #: A full board, the shortest run, and what it pays.
 CELLS, RUN, POINTS_A_RUN = 25, 3, 30

@@ -16,7 +16,7 @@ from arena_engines.registry import engine_class
 #: Of these packages an engine's version is made,
 OURS = ("arena_engines.", "arena_protocol.games.")
 #: but of this only where speed counts: it changes no move of an engine that keeps to its depth.
-COMPILER = "arena_engines.compiled"
+COMPILER = "arena_engines.jit"
 #: These engines think as long as they have time.
 TIMED = ("master",)
 

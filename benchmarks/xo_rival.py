@@ -20,10 +20,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from arena_engines.certainty import bootstrap
-from arena_engines.engine import EngineError
+from arena_engines.engine import Engine, EngineError, Position
+from arena_engines.match import bootstrap
 from arena_engines.registry import create
-from arena_engines.table import Table, TableEngine
 from arena_engines.xo.cells import cell_names, sides_of
 from arena_engines.xo.gomoku.searcher import Searcher
 from arena_protocol.games.xo import Xo
@@ -118,7 +117,7 @@ class Game(NamedTuple):
     most_ms: int
 
 
-def play(player: TableEngine, rival: Rival, opening: list[str], seat: int) -> Game:
+def play(player: Engine, rival: Rival, opening: list[str], seat: int) -> Game:
     """Play one game with `player` in this seat."""
     rules = Xo(size=SIZE)
     position = rules.start(rules.deal(0))
@@ -130,7 +129,7 @@ def play(player: TableEngine, rival: Rival, opening: list[str], seat: int) -> Ga
             move = opening[len(moves)]
         elif rules.to_move(position) == seat:
             began = perf_counter()
-            move = player.choose(Table(rules=rules, position=position, moves=tuple(moves)))
+            move = str(player.choose(Position(rules=rules, state=position, moves=tuple(moves))))
             most = max(most, perf_counter() - began)
         else:
             move = rival.choose(moves)
@@ -173,7 +172,6 @@ def match(options: argparse.Namespace) -> dict[str, Any]:
     """Play the match; tell how it stands after each pair."""
     rival = Rival(rival_path(options.rival), options.movetime)
     player = create(options.engine or f"xo:time={options.movetime}", "xo")
-    assert isinstance(player, TableEngine), "XO is played by engines of this kind"
     player.warm_up()
     pairs: list[tuple[Game, Game]] = []
     for opening in islice(openings(options.seed), options.games // 2):

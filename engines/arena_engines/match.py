@@ -8,33 +8,38 @@ of that game. It must not know: the wire, the server, the command line.
 
 from __future__ import annotations
 
+import math
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from time import perf_counter
 from typing import Any
 
-from arena_engines.certainty import bootstrap, sequential_test
-from arena_engines.engine import Engine, EngineError, Player, Situation
+from arena_engines.engine import Engine, EngineError, Position
 from arena_engines.registry import create
-from arena_engines.table import Table, TableEngine
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game
-from arena_protocol.games.insertion import Insertion
+
+RESAMPLES = 2000
+#: Error probabilities of the sequential test.
+ALPHA = BETA = 0.05
+#: The sequential test decides nothing on fewer deals: their variance is not known well enough.
+LEAST_DEALS = 4
 
 
 @dataclass(slots=True)
 class Seat:
     """One seat of a running game."""
 
-    player: Player
+    engine: Engine
     clock: int | None
     fault: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """One game: points, faults (None: none) and milliseconds used, each in the order of the seats."""
+    """One game: points, faults (None without one) and milliseconds used, each in the order of the seats."""
 
     totals: tuple[int, ...]
     faults: tuple[str | None, ...]
@@ -45,78 +50,54 @@ class Played:
 def play_game(
     rules: Game[Any],
     deal: Deal,
-    players: Sequence[Player],
+    engines: Sequence[Engine],
     clock: int | None = None,
     now: Callable[[], float] = perf_counter,
 ) -> Played:
-    """Play one game to its end. `clock`: each seat's bank in milliseconds; None: nobody keeps time.
+    """Play one game to its end.
 
-    `now` tells the seconds of a clock that never goes back.
+    `clock` is each seat's bank in milliseconds, None without a clock; `now` returns the seconds of a
+    monotonic clock.
     """
-    seats = [Seat(player, clock) for player in players]
-    position = rules.start(deal)
+    seats = [Seat(engine, clock) for engine in engines]
+    state = rules.start(Deal(deal.board, rules.preview(deal) or ""))
     moves: list[str] = []
     used = [0] * len(seats)
-    while rules.end(position) is None:
-        at = rules.to_move(position) - 1
+    while rules.end(state) is None:
+        at = rules.to_move(state) - 1
+        seat = seats[at]
         move = None
-        if seats[at].fault is None:
+        if seat.fault is None:
+            position = Position(
+                rules=rules, state=state, start=deal.board, moves=tuple(moves), clock=seat.clock, bank=clock
+            )
             began = now()
-            answer = str(ask(rules, deal, position, moves, seats[at], clock))
-            move, spent = _judged(rules, position, seats[at], answer, now() - began)
+            answer = str(seat.engine.choose(position))
+            move, spent = _judged(rules, state, seat, answer, now() - began)
             used[at] += spent
         if move is None:
             if rules.zombie_move is None:
-                totals = rules.forfeit(position, at + 1)
+                totals = rules.forfeit(state, at + 1)
                 return Played(totals, tuple(seat.fault for seat in seats), tuple(used), tuple(moves))
             move = rules.zombie_move
         moves.append(move)
-        position = rules.play(position, move).position
-    return Played(rules.totals(position), tuple(seat.fault for seat in seats), tuple(used), tuple(moves))
+        state = rules.play(state, move).position
+        revealed = rules.reveal(deal, len(moves))
+        if revealed is not None:
+            state = rules.extend(state, revealed)
+    return Played(rules.totals(state), tuple(seat.fault for seat in seats), tuple(used), tuple(moves))
 
 
-def _judged(rules: Game[Any], position: Any, seat: Seat, move: str, seconds: float) -> tuple[str | None, int]:
+def _judged(rules: Game[Any], state: Any, seat: Seat, move: str, seconds: float) -> tuple[str | None, int]:
     """Return the move and the milliseconds charged; no move if it came too late or is illegal."""
     spent = int(seconds * 1000)
     if seat.clock is not None:
         if spent > seat.clock:
             spent, seat.fault = seat.clock, "timeout"
         seat.clock -= spent
-    if seat.fault is None and not rules.is_legal(position, move):
+    if seat.fault is None and not rules.is_legal(state, move):
         seat.fault = "illegal"
     return (move if seat.fault is None else None), spent
-
-
-def ask(
-    rules: Game[Any], deal: Deal, position: Any, moves: Sequence[str], seat: Seat, bank: int | None
-) -> int | str:
-    """Return what a player answers here; `moves` is the game so far, `bank` a seat's whole time."""
-    player = seat.player
-    if isinstance(player, TableEngine):
-        table = Table(rules=rules, position=position, moves=tuple(moves), clock=seat.clock, bank=bank)
-        return player.choose(table)
-    assert isinstance(player, Engine), "a player is one or the other"
-    assert isinstance(rules, Insertion), "engines of this kind play insertion"
-    return player.choose(_situation(rules, deal, position, moves, seat.clock, bank))
-
-
-def _situation(
-    rules: Insertion, deal: Deal, position: Any, moves: Sequence[str], clock: int | None, bank: int | None
-) -> Situation:
-    return Situation(
-        board=position.board,
-        visible=position.visible[: rules.lookahead],
-        ply=len(moves) + 1,
-        plies=rules.plies,
-        seat=rules.to_move(position),
-        seats=rules.seats,
-        colours=rules.colours,
-        clock=clock,
-        bank=bank,
-        start=deal.board,
-        played=deal.sequence[: len(moves)],
-        moves=tuple(int(move) for move in moves),
-    )
 
 
 @dataclass(slots=True)
@@ -170,6 +151,48 @@ def _ratio(one: Sequence[float], other: Sequence[float]) -> float:
     return round(_mean(one) / max(_mean(other), 1.0), 4)
 
 
+def bootstrap(
+    columns: Sequence[Sequence[float]], statistic: Callable[..., float], resamples: int = RESAMPLES
+) -> list[float]:
+    """Return the middle 95 % of a statistic over deals resampled with replacement.
+
+    `columns` are lists of one number per deal, since the games of one deal are not independent; the
+    statistic gets as many lists. The same numbers give the same interval; no deals give [0, 0].
+    """
+    size = len(columns[0])
+    if size == 0:
+        return [0.0, 0.0]
+    chance = random.Random(size)  # noqa: S311 - statistics, not secrets
+    values = []
+    for _ in range(resamples):
+        drawn = chance.choices(range(size), k=size)
+        values.append(statistic(*([column[at] for at in drawn] for column in columns)))
+    values.sort()
+    return [round(values[int(share * (resamples - 1))], 4) for share in (0.025, 0.975)]
+
+
+def sequential_test(values: Sequence[float], margin: float) -> dict[str, Any]:
+    """Return `llr`, its `bounds` and the `verdict` on whether the mean is 0 or `margin`.
+
+    Wald's test on the log-likelihood ratio of two normal distributions with the variance seen so far.
+    The verdict is `better` (margin accepted), `no better` (0 accepted) or `open`.
+    """
+    low, high = math.log(BETA / (1 - ALPHA)), math.log((1 - BETA) / ALPHA)
+    llr = _log_likelihood_ratio(values, margin)
+    verdict = "better" if llr >= high else "no better" if llr <= low else "open"
+    return {"llr": round(llr, 3), "bounds": [round(low, 3), round(high, 3)], "verdict": verdict}
+
+
+def _log_likelihood_ratio(values: Sequence[float], margin: float) -> float:
+    size = len(values)
+    if size < LEAST_DEALS:
+        return 0.0
+    mean = sum(values) / size
+    variance = sum((value - mean) ** 2 for value in values) / (size - 1)
+    # Deals without any spread decide at once, in the direction of their mean.
+    return size * margin * (mean - margin / 2) / max(variance, 1e-9)
+
+
 Progress = Callable[[Mapping[str, Any]], None]
 
 
@@ -193,11 +216,11 @@ def match(
     for a wrong game or option.
     """
     rules = _two_seats(game, options)
-    players = _ready(one, game), _ready(other, game)
+    engines = _ready(one, game), _ready(other, game)
     pairs = Pairs()
     answer: dict[str, Any] = {}
     for number in range(deals):
-        pairs.add((one, other), *_both_ways(rules, seed + number, players, clock))
+        pairs.add((one, other), *_both_ways(rules, seed + number, engines, clock))
         answer = {"game": game, "clock": clock, "seed": seed, **pairs.summary((one, other))}
         if sprt is not None:
             answer |= sequential_test(pairs.advantages(), sprt)
@@ -253,19 +276,19 @@ def _two_seats(game: str, options: Mapping[str, object] | None) -> Game[Any]:
     return rules
 
 
-def _ready(spec: str, game: str) -> Player:
-    player = create(spec, game)
-    player.warm_up()
-    return player
+def _ready(spec: str, game: str) -> Engine:
+    engine = create(spec, game)
+    engine.warm_up()
+    return engine
 
 
 def _both_ways(
-    rules: Game[Any], seed: int, players: tuple[Player, Player], clock: int | None
+    rules: Game[Any], seed: int, engines: tuple[Engine, Engine], clock: int | None
 ) -> Iterator[Played]:
     """Yield the two games of a deal."""
     deal = rules.deal(seed)
-    yield play_game(rules, deal, players, clock)
-    yield play_game(rules, deal, players[::-1], clock)
+    yield play_game(rules, deal, engines, clock)
+    yield play_game(rules, deal, engines[::-1], clock)
 
 
 def text_table(answer: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena_engines.analyse import analyse_file, text_table
+from arena_engines.analysis import analyse_file, analysis_table
 from arena_engines.engine import EngineError
 
 BOARD = "53351/34233/13552/44215/44526"
@@ -38,7 +38,7 @@ def test_engines_agree_and_the_depth_ends_with_the_pictures(positions: Path) -> 
 
 
 def test_the_table_has_a_row_a_position(positions: Path) -> None:
-    rows = text_table(analyse_file("greedy", 1, positions)).splitlines()
+    rows = analysis_table(analyse_file("greedy", 1, positions)).splitlines()
     assert rows[0].split() == ["position", "move", "mine", "deleted", "theirs", "nodes"]
     assert rows[1].split() == ["1", "4", "30", "4", "0", "15"]
     assert rows[3].startswith("30 nodes in ")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from arena_engines.bench import search_bench, text_table
+from arena_engines.analysis import bench_positions, bench_table, search_bench
 from arena_engines.engine import EngineError
-from arena_engines.insertion.bench_positions import POSITIONS
 from arena_engines.insertion.fixed_depth import task_of
 from arena_engines.insertion.perft import perft
 from arena_engines.registry import create
@@ -26,20 +25,20 @@ def test_the_bench_counts_nodes_and_times() -> None:
 def test_the_signature_is_the_same_every_time_and_ends_the_table() -> None:
     one, other = (search_bench(depth=1, rival_depth=1) for _ in range(2))
     assert one["signature"] == other["signature"]
-    assert text_table(one).splitlines()[-1] == f"Nodes: {one['signature']}"
+    assert bench_table(one).splitlines()[-1] == f"Nodes: {one['signature']}"
 
 
 def test_beyond_the_rivals_depth_the_row_is_the_engines_alone() -> None:
     bench = search_bench(depth=3, rival_depth=2)
     assert bench["depths"][2]["rival_nodes"] is None
     assert bench["depths"][2]["ratio"] is None
-    assert len(text_table(bench).splitlines()[4].split()) == 3
+    assert len(bench_table(bench).splitlines()[4].split()) == 3
 
 
 def test_perft_makes_the_moves_that_minimax_makes() -> None:
-    for board, visible in POSITIONS[:3]:
-        task = task_of(board, visible, 2, seats=2)
-        assert perft(*task.planes, task.pictures, 2)[0] == create("minimax").analyse(board, visible, 2).nodes
+    for position in bench_positions()[:3]:
+        task = task_of(position, 2)
+        assert perft(*task.planes, task.pictures, 2)[0] == create("minimax").analyse(position, 2).nodes
 
 
 @pytest.mark.parametrize(("depths", "wrong"), [((0, 1), 0), ((21, 1), 21), ((1, 0), 0)])

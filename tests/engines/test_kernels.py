@@ -11,13 +11,15 @@ import pytest
 from arena_engines.engine import Analysis
 from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.eval import unpack
-from arena_engines.insertion.fixed_depth import FORCED, THEIRS, Task, pack_pictures, pack_roles, task_of
+from arena_engines.insertion.fixed_depth import FORCED, THEIRS, Task, pack_pictures, pack_roles
 from arena_engines.insertion.minimax import Minimax
 from arena_engines.insertion.strategy import COOPERATIVE, SPOILING, Strategy
 from arena_engines.insertion.tree import InsertionTree, Node
 from arena_engines.search.alphabeta import alphabeta
 from arena_engines.search.minimax import minimax
 from arena_protocol.games.insertion.text import parse_board
+
+from .positions import at, task_at
 
 if TYPE_CHECKING:
     from tests.engines.conftest import Case
@@ -39,7 +41,7 @@ def test_champion_equals_minimax_in_move_and_eval(
     champion: Champion, plain: Minimax, cases: list[Case], depth: int, strategy: Strategy
 ) -> None:
     for case, start in product(cases, range(5)):
-        task = task_of(case.board, case.visible[start:], depth, seats=2)
+        task = task_at(case.board, case.visible[start:], depth)
         assert champion.run(task, strategy)[:2] == plain.run(task, strategy)[:2], (case, start)
 
 
@@ -58,7 +60,7 @@ def oracle(search: object, case: Case, depth: int) -> Analysis:
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_compiled_minimax_equals_the_readable_one(plain: Minimax, cases: list[Case], depth: int) -> None:
     for case in thousand(cases, depth):
-        assert plain.analyse(case.board, case.visible, depth)[:3] == oracle(minimax, case, depth)[:3]
+        assert plain.analyse(case.position, depth)[:3] == oracle(minimax, case, depth)[:3]
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 4])
@@ -66,13 +68,13 @@ def test_compiled_champion_equals_the_readable_alphabeta_node_for_node(
     champion: Champion, cases: list[Case], depth: int
 ) -> None:
     for case in thousand(cases, depth):
-        assert champion.analyse(case.board, case.visible, depth)[:3] == oracle(alphabeta, case, depth)[:3]
+        assert champion.analyse(case.position, depth)[:3] == oracle(alphabeta, case, depth)[:3]
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_all_other_seats_are_one_opponent(champion: Champion, cases: list[Case], seats: int) -> None:
     for case in cases[::30]:
-        ours = champion.run(task_of(case.board, case.visible, 4, seats), COOPERATIVE)
+        ours = champion.run(task_at(case.board, case.visible, 4, seats), COOPERATIVE)
         found = alphabeta(InsertionTree(case.visible[:4], seats), Node(parse_board(case.board)), 4)
         assert ours == (found.line[0], unpack(found.value), found.nodes)
 
@@ -81,22 +83,22 @@ def test_the_champion_visits_twenty_times_fewer_nodes_at_depth_five(
     champion: Champion, plain: Minimax, cases: list[Case]
 ) -> None:
     mixed = [case for case in cases if case.colours == 6]
-    few = sum(champion.analyse(case.board, case.visible, 5).nodes for case in mixed)
-    all_ = sum(plain.analyse(case.board, case.visible, 5).nodes for case in mixed)
+    few = sum(champion.analyse(case.position, 5).nodes for case in mixed)
+    all_ = sum(plain.analyse(case.position, 5).nodes for case in mixed)
     assert all_ >= 20 * few
 
 
 def test_of_equal_moves_the_first_in_natural_order_is_played(champion: Champion, plain: Minimax) -> None:
     for engine in (champion, plain):
         # Nothing can be won with one picture on an empty board: every move comes to the same.
-        assert engine.analyse("...../...../...../...../.....", "1", 1)[:3] == (1, (0, 0, 0), 5)
+        assert engine.analyse(at("...../...../...../...../.....", "1"), 1)[:3] == (1, (0, 0, 0), 5)
 
 
 def test_a_full_board_costs_fifteen_nodes_and_a_sparse_one_five(plain: Minimax) -> None:
-    full = plain.analyse("53351/34233/13552/44215/44526", "61", 1)
+    full = plain.analyse(at("53351/34233/13552/44215/44526", "61"), 1)
     assert (full.nodes, full.move) == (15, 4)
     assert full.eval == (30, 4, 0)
-    assert plain.analyse("...../...../...../...../..1..", "12", 1).nodes == 5
+    assert plain.analyse(at("...../...../...../...../..1..", "12"), 1).nodes == 5
 
 
 @pytest.mark.parametrize("engine", [Champion(), Minimax()])
@@ -118,7 +120,7 @@ def test_roles_are_mine_then_the_others() -> None:
 
 def test_the_depth_ends_with_the_visible_pictures(champion: Champion) -> None:
     board = "53351/34233/13552/44215/44526"
-    assert champion.analyse(board, "616", 20)[:3] == champion.analyse(board, "616", 3)[:3]
+    assert champion.analyse(at(board, "616"), 20)[:3] == champion.analyse(at(board, "616"), 3)[:3]
 
 
 @pytest.mark.parametrize("depth", [1, 3, 4])
@@ -127,5 +129,5 @@ def test_a_board_and_its_mirror_image_are_worth_the_same(
 ) -> None:
     for case in cases:
         mirror = "/".join(row[::-1] for row in case.board.split("/"))
-        ours, theirs = (champion.analyse(board, case.visible, depth) for board in (case.board, mirror))
+        ours, theirs = (champion.analyse(at(board, case.visible), depth) for board in (case.board, mirror))
         assert ours.eval == theirs.eval

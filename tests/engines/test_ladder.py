@@ -8,7 +8,6 @@ import pytest
 
 from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.entry2006 import Entry2006
-from arena_engines.insertion.fixed_depth import task_of
 from arena_engines.insertion.fourtier import FourTier
 from arena_engines.insertion.minimax import Minimax
 from arena_engines.insertion.strategy import COOPERATIVE
@@ -16,10 +15,12 @@ from arena_engines.insertion.threetier import ThreeTier, eval_5
 from arena_engines.insertion.tree import InsertionTree
 from arena_engines.insertion.tree import Node as Board
 from arena_engines.insertion.twoevals import eval_of, fewer, gain
-from arena_engines.registry import create_engine
+from arena_engines.registry import create
 from arena_engines.search.minimax import minimax
 from arena_protocol.games.insertion.rules import play
 from arena_protocol.games.insertion.text import parse_board
+
+from .positions import task_at
 
 if TYPE_CHECKING:
     from tests.engines.conftest import Case
@@ -49,7 +50,7 @@ def test_the_four_tiers_are_minimax_with_every_cut(
     engine = FourTier({"cut": cut})
     for case in cases[::every]:
         found = minimax(FourTierTree(case.visible[:depth]), Board(parse_board(case.board)), depth)
-        ours = engine.analyse(case.board, case.visible, depth)
+        ours = engine.analyse(case.position, depth)
         assert ours.move == found.line[0]
         mine = round(found.value / FIRST) if abs(found.value) > FIRST // 2 else 0
         assert ours.eval == eval_of(mine, fewer(mine * FIRST - found.value))
@@ -58,11 +59,11 @@ def test_the_four_tiers_are_minimax_with_every_cut(
 def test_the_cuts_save_what_they_are_named_for(cases: list[Case]) -> None:
     mixed = [case for case in cases if case.colours == 6]
     none, quarter, half = (
-        [FourTier({"cut": cut}).analyse(case.board, case.visible, 5) for case in mixed]
+        [FourTier({"cut": cut}).analyse(case.position, 5) for case in mixed]
         for cut in ("none", "quarter", "half")
     )
     assert [one[:2] for one in none] == [one[:2] for one in quarter] == [one[:2] for one in half]
-    plain = [Minimax().analyse(case.board, case.visible, 5).nodes for case in mixed]
+    plain = [Minimax().analyse(case.position, 5).nodes for case in mixed]
     nodes = [sum(one.nodes for one in found) for found in (none, quarter, half)]
     assert nodes[0] == sum(plain)
     assert nodes[0] >= 2 * nodes[1]
@@ -118,7 +119,7 @@ def test_the_entry_plays_by_its_definition(
     engine = Entry2006({"recursion": recursion, "fourth": fourth})
     for case in cases[::every]:
         right = by_definition(case, depth, recursion == "old", fourth == "right")
-        assert engine.analyse(case.board, case.visible, depth).eval == right
+        assert engine.analyse(case.position, depth).eval == right
 
 
 def by_definition(case: Case, depth: int, old: bool, right: bool) -> tuple[int, int, int]:
@@ -131,22 +132,17 @@ def test_the_old_recursion_tells_from_depth_five_on(cases: list[Case]) -> None:
     sparse = sorted(cases, key=lambda case: -case.board.count("."))[:60:3]
     old, own = Entry2006(), Entry2006({"recursion": "own"})
     different = [
-        case
-        for case in sparse
-        if old.analyse(case.board, case.visible, 5).eval != own.analyse(case.board, case.visible, 5).eval
+        case for case in sparse if old.analyse(case.position, 5).eval != own.analyse(case.position, 5).eval
     ]
     assert different
     case = different[0]
-    assert old.analyse(case.board, case.visible, 5).eval == by_definition(case, 5, old=True, right=False)
-    assert own.analyse(case.board, case.visible, 5).eval == by_definition(case, 5, old=False, right=False)
+    assert old.analyse(case.position, 5).eval == by_definition(case, 5, old=True, right=False)
+    assert own.analyse(case.position, 5).eval == by_definition(case, 5, old=False, right=False)
 
 
 def test_the_faults_of_the_entry_change_its_play(cases: list[Case]) -> None:
     specs = ("entry2006", "entry2006:recursion=own", "entry2006:fourth=right", "fourtier")
-    moves = [
-        [engine.analyse(case.board, case.visible, 5).move for case in cases[::4]]
-        for engine in map(create_engine, specs)
-    ]
+    moves = [[engine.analyse(case.position, 5).move for case in cases[::4]] for engine in map(create, specs)]
     assert len({tuple(each) for each in moves}) == 4
 
 
@@ -154,14 +150,11 @@ def test_the_early_three_tiers_cut_more_than_is_allowed(cases: list[Case]) -> No
     early, plain, champion = ThreeTier(), Minimax(), Champion()
     wrong = nodes = most = 0
     for case in cases:
-        ours, right = (engine.analyse(case.board, case.visible, 4) for engine in (early, plain))
+        ours, right = (engine.analyse(case.position, 4) for engine in (early, plain))
         wrong += ours[:2] != right[:2]
         nodes += ours.nodes
         most += right.nodes
-        assert (
-            early.analyse(case.board, case.visible, 1)[:2]
-            == champion.analyse(case.board, case.visible, 1)[:2]
-        )
+        assert early.analyse(case.position, 1)[:2] == champion.analyse(case.position, 1)[:2]
     assert wrong > len(cases) // 50
     assert nodes < most
 
@@ -169,7 +162,7 @@ def test_the_early_three_tiers_cut_more_than_is_allowed(cases: list[Case]) -> No
 def test_the_early_three_tiers_compiled_are_the_function_itself(cases: list[Case]) -> None:
     engine = ThreeTier()
     for case in cases[::24]:
-        task = task_of(case.board, case.visible, 3, seats=2)
+        task = task_at(case.board, case.visible, 3)
         value, move, nodes = eval_5(
             *task.planes, task.pictures, task.roles, 3, -(2**62), 2**62, *COOPERATIVE.cells
         )
@@ -178,8 +171,8 @@ def test_the_early_three_tiers_compiled_are_the_function_itself(cases: list[Case
 
 @pytest.mark.parametrize("spec", ["entry2006", "fourtier", "threetier", "champion"])
 def test_with_a_zombie_the_replies_are_sixes(cases: list[Case], spec: str) -> None:
-    engine = create_engine(spec)
+    engine = create(spec)
     for case in cases[::20]:
-        task = task_of(case.board, case.visible, 4, seats=2)
+        task = task_at(case.board, case.visible, 4)
         forced = task._replace(roles=task.roles | 0b10 << 2 | 0b10 << 6)
         assert engine.run(forced, COOPERATIVE).nodes <= 15 + 15 + 15 * 15 + 15 * 15  # type: ignore[attr-defined]

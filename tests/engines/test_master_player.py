@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from arena_engines.engine import Analysis, Engine, EngineError, Situation
+from arena_engines.engine import Engine, EngineError
 from arena_engines.insertion.champion import Champion
+from arena_engines.insertion.fixed_depth import InsertionPosition
 from arena_engines.insertion.master.engine import BELIEF, Master
 from arena_engines.insertion.master.follower import LAST_PLY, Follower
 from arena_engines.insertion.master.minds import MINDS, Mind, Minds
@@ -28,7 +31,9 @@ from arena_engines.match import Played, play_game
 from arena_engines.registry import create
 from arena_protocol.games.insertion import Insertion
 from arena_protocol.games.insertion.rules import distinct_moves, play
-from arena_protocol.games.insertion.text import Planes, parse_board
+from arena_protocol.games.insertion.text import Planes
+
+from .positions import at
 
 LONG = 600.0
 
@@ -47,24 +52,24 @@ class Recorder(Greedy):
 
     def __init__(self) -> None:
         super().__init__()
-        self.seen: list[Situation] = []
+        self.seen: list[InsertionPosition] = []
 
-    def choose(self, situation: Situation) -> int:
-        self.seen.append(situation)
-        return super().choose(situation)
+    def choose(self, position: InsertionPosition) -> int:
+        self.seen.append(position)
+        return super().choose(position)
 
 
-def situations(opponent: Engine, plies: int = 60, **options: object) -> list[Situation]:
+def positions(opponent: Engine, plies: int = 60, **options: object) -> list[InsertionPosition]:
     """What seat 1 sees of a game of greedy against an opponent."""
     recorder = Recorder()
     played(recorder, opponent, plies=plies, **options)
     return recorder.seen
 
 
-def followed(seen: list[Situation], sixes: int = 5) -> Follower:
+def followed(seen: list[InsertionPosition], sixes: int = 5) -> Follower:
     follower = Follower((Workspace(12),), sixes)
-    for situation in seen:
-        follower.follow(situation, lambda: False)
+    for position in seen:
+        follower.follow(position, lambda: False)
     return follower
 
 
@@ -81,7 +86,7 @@ def followed(seen: list[Situation], sixes: int = 5) -> Follower:
     ],
 )
 def test_the_opponents_model_is_found_by_its_moves(opponent: Engine, mind: Mind) -> None:
-    minds = followed(situations(opponent)).minds
+    minds = followed(positions(opponent)).minds
     assert minds.best == mind
     assert minds.trust > 0.9
 
@@ -89,6 +94,7 @@ def test_the_opponents_model_is_found_by_its_moves(opponent: Engine, mind: Mind)
 class Plain(Engine):
     """What an author writes first: two plies, points or the lead alone, the first or last of equals."""
 
+    game = "insertion"
     name = "plain"
 
     def __init__(self, theirs: int, last: bool) -> None:
@@ -98,14 +104,11 @@ class Plain(Engine):
     def warm_up(self) -> None:
         """Nothing is compiled."""
 
-    def analyse(self, board: str, visible: str, depth: int) -> Analysis:
-        raise NotImplementedError
-
-    def choose(self, situation: Situation) -> int:
-        planes = parse_board(situation.board)
+    def choose(self, position: InsertionPosition) -> int:
+        planes = position.state.planes
         distinct = distinct_moves(*planes)
         moves = [move for move in range(1, 16) if distinct >> move & 1]
-        worth = {move: self.worth(planes, move, situation.visible[:2]) for move in moves}
+        worth = {move: self.worth(planes, move, position.state.visible[:2]) for move in moves}
         best = [move for move in moves if worth[move] == max(worth.values())]
         return best[-1 if self.last else 0]
 
@@ -118,13 +121,13 @@ class Plain(Engine):
 @pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize("theirs", [0, 1])
 def test_the_plainest_programs_are_foretold(theirs: int, last: bool) -> None:
-    minds = followed(situations(Plain(theirs, last))).minds
+    minds = followed(positions(Plain(theirs, last))).minds
     assert minds.trust > 0.9
     assert minds.best.order == (LAST if last else FIRST)
 
 
 def test_nobody_foretells_chance() -> None:
-    minds = followed(situations(Random({"seed": 4}))).minds
+    minds = followed(positions(Random({"seed": 4}))).minds
     assert minds.trust < BELIEF
 
 
@@ -158,45 +161,38 @@ def test_the_most_trusted_minds_are_asked_first_while_there_is_time() -> None:
 
 
 def test_a_zombie_is_seen_after_so_many_sixes() -> None:
-    seen = situations(Dummy())
+    seen = positions(Dummy())
     assert not followed(seen[:5]).alone
     assert followed(seen[:6]).alone
     assert not followed(seen[:20], sixes=0).alone
 
 
 def test_another_game_starts_afresh() -> None:
-    one, other = situations(Champion({"depth": 2})), situations(Dummy(), start="empty")
+    one, other = positions(Champion({"depth": 2})), positions(Dummy(), start="empty")
     follower = followed(one + other[:1])
     assert not follower.alone
     assert follower.minds.best == MINDS[0]
-    assert follower.planes == parse_board(other[0].board)
+    assert follower.planes == other[0].state.planes
 
 
 def test_a_game_longer_than_the_plans_goes_on() -> None:
-    seen = situations(Champion({"depth": 2}), plies=2 * LAST_PLY + 40)
+    seen = positions(Champion({"depth": 2}), plies=2 * LAST_PLY + 40)
     follower = followed(seen)
     assert follower.ply <= LAST_PLY
     assert follower.minds.best == Mind(OWN_MIND, 2)
-    assert follower.planes == parse_board(seen[-1].board)
+    assert follower.planes == seen[-1].state.planes
     # All of it at once, as after a lost connection.
     assert followed(seen[-1:]).minds.best == Mind(OWN_MIND, 2)
 
 
-def test_a_situation_without_its_history_will_do() -> None:
-    follower = followed([Situation(board="...../...../...../...../12345", visible="1234", ply=31)])
+def test_a_position_without_its_history_will_do() -> None:
+    follower = followed([replace(at("...../...../...../...../12345", "1234"), start="")])
     assert (follower.ply, follower.known) == (0, 4)
 
 
 def test_a_board_that_the_moves_do_not_lead_to_is_refused() -> None:
-    seen = situations(Greedy())
-    wrong = Situation(
-        board="...../...../...../...../.....",
-        visible=seen[2].visible,
-        ply=seen[2].ply,
-        start=seen[2].start,
-        played=seen[2].played,
-        moves=seen[2].moves,
-    )
+    seen = positions(Greedy())
+    wrong = replace(seen[2], state=replace(seen[2].state, planes=(0, 0, 0)))
     with pytest.raises(EngineError, match="is not what the moves of this game lead to"):
         followed([wrong])
 
@@ -208,7 +204,7 @@ def test_a_board_that_the_moves_do_not_lead_to_is_refused() -> None:
 def quest_and_work() -> tuple[Quest, Workspace]:
     work = Workspace(14)
     follower = Follower((work,), 5)
-    follower.follow(situations(Champion({"depth": 3}))[9], lambda: False)
+    follower.follow(positions(Champion({"depth": 3}))[9], lambda: False)
     return Quest(follower.planes, follower.ply, follower.known), work
 
 
@@ -236,7 +232,7 @@ def test_a_wider_plan_is_worth_no_less_by_its_own_reckoning(quest_and_work: tupl
 
 def test_a_beam_that_drops_nothing_finds_the_best_of_all_plans() -> None:
     """Against a zombie, three own moves: a wide beam equals an exact search with the zombie's one move."""
-    follower = followed(situations(Dummy())[:12])
+    follower = followed(positions(Dummy())[:12])
     work = follower._works[0]
     work.clear()
     work.beam(follower.planes, OWN_MIND, follower.ply, width=4096, plies=5, reply_depth=1, leaf=0)
@@ -339,20 +335,18 @@ def test_four_seats_are_played() -> None:
 
 def test_no_time_left_is_no_fault() -> None:
     """Five milliseconds a move and less: every move is made in haste, and in time."""
-    seen = situations(Champion({"depth": 2}))
+    seen = positions(Champion({"depth": 2}))
     player = master()
-    for situation in seen[:20]:
-        hurried = Situation(
-            **{name: getattr(situation, name) for name in situation.__slots__} | {"clock": 1, "bank": 20_000}
-        )
-        assert 1 <= player.choose(hurried) <= 15
+    for position in seen[:20]:
+        assert 1 <= player.choose(replace(position, clock=1, bank=20_000)) <= 15
 
 
 # Time.
 
 
 def clocked(clock: int | None, ply: int = 1, bank: int = 20_000) -> float:
-    return budget(Situation(board="", visible="1", ply=ply, clock=clock, bank=bank), 77.0)
+    position = at("...../...../...../...../.....", "1" * 200, plies=200, clock=clock, bank=bank)
+    return budget(replace(position, state=replace(position.state, played=ply - 1)), 77.0)
 
 
 def test_the_bank_is_spread_over_the_moves_left() -> None:

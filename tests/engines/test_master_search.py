@@ -14,6 +14,8 @@ from arena_engines.insertion.minimax import Minimax
 from arena_protocol.games.insertion.rules import distinct_moves, play
 from arena_protocol.games.insertion.text import Planes, parse_board
 
+from .positions import at
+
 if TYPE_CHECKING:
     from tests.engines.conftest import Case
 
@@ -29,33 +31,16 @@ def test_analysis_equals_the_champions_in_move_and_eval(
 ) -> None:
     champion = Champion()
     for case in cases:
-        ours = master.analyse(case.board, case.visible, depth)
-        theirs = champion.analyse(case.board, case.visible, depth)
+        ours = master.analyse(case.position, depth)
+        theirs = champion.analyse(case.position, depth)
         assert (ours.move, ours.eval) == (theirs.move, theirs.eval), case
 
 
 def test_analysis_equals_minimax(cases: list[Case], master: Master) -> None:
     minimax = Minimax()
     for case in cases[::8]:
-        ours = master.analyse(case.board, case.visible, 4)
-        assert ours[:2] == minimax.analyse(case.board, case.visible, 4)[:2], case
-
-
-@pytest.mark.parametrize(
-    ("board", "visible"),
-    [
-        ("..4../..4../4.44./2.31./31314", "24"),
-        ("...../...../...4./.2.1./.444.", "1124"),
-        ("2..../64.../62.../62.../626.3", "36"),
-        (".2.../.1.../.1..3/.1..2/.1.11", "2221"),
-        ("/".join(["77777"] * 5), "1234"),
-    ],
-)
-def test_runs_that_stand_already_go_with_the_first_move(board: str, visible: str, master: Master) -> None:
-    """No game comes to such a board, but a person may ask."""
-    minimax = Minimax()
-    for depth in (1, 2, 4):
-        assert master.analyse(board, visible, depth)[:2] == minimax.analyse(board, visible, depth)[:2]
+        ours = master.analyse(case.position, 4)
+        assert ours[:2] == minimax.analyse(case.position, 4)[:2], case
 
 
 @pytest.mark.parametrize("weights", [SPOILING, Weights(mine=900, theirs=-400, fell=30), Weights(0, -7, 5)])
@@ -92,24 +77,26 @@ def minimax(planes: Planes, pictures: str, weights: Weights, mine: bool = True) 
 def test_the_same_board_before_other_pictures_is_another_position(cases: list[Case], master: Master) -> None:
     case = cases[10]
     other = case.visible[::-1]
-    again = [master.analyse(case.board, visible, 6)[:2] for visible in (case.visible, other, case.visible)]
+    again = [
+        master.analyse(at(case.board, visible), 6)[:2] for visible in (case.visible, other, case.visible)
+    ]
     champion = Champion()
     assert again == [
-        champion.analyse(case.board, visible, 6)[:2] for visible in (case.visible, other, case.visible)
+        champion.analyse(at(case.board, visible), 6)[:2] for visible in (case.visible, other, case.visible)
     ]
 
 
 def test_a_deep_search_visits_far_fewer_nodes_than_the_champion(cases: list[Case], master: Master) -> None:
     champion = Champion()
     six = [case for case in cases if case.colours == 6]
-    ours = sum(master.analyse(case.board, case.visible, 6).nodes for case in six)
-    theirs = sum(champion.analyse(case.board, case.visible, 6).nodes for case in six)
+    ours = sum(master.analyse(case.position, 6).nodes for case in six)
+    theirs = sum(champion.analyse(case.position, 6).nodes for case in six)
     assert ours * 4 < theirs
 
 
 def test_depth_ends_with_the_pictures(cases: list[Case], master: Master) -> None:
     case = cases[3]
     assert (
-        master.analyse(case.board, case.visible[:3], 9)[:2]
-        == master.analyse(case.board, case.visible[:3], 3)[:2]
+        master.analyse(at(case.board, case.visible[:3]), 9)[:2]
+        == master.analyse(at(case.board, case.visible[:3]), 3)[:2]
     )

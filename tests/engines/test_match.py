@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from arena_engines.certainty import bootstrap, sequential_test
-from arena_engines.engine import Analysis, Engine, EngineError, Situation
-from arena_engines.match import league, match, play_game, text_table
+from arena_engines.engine import AnyPosition, Engine, EngineError
+from arena_engines.match import bootstrap, league, match, play_game, sequential_test, text_table
 from arena_engines.registry import create
 from arena_protocol.games import make_game
 from arena_protocol.games.base import GameError
@@ -18,21 +17,19 @@ SHORT = {"plies": 20}
 
 
 class Scripted(Engine):
-    """Answers with what a function makes of the situation."""
+    """Answers with what a function makes of the position."""
 
+    game = "insertion"
     name = "scripted"
 
-    def __init__(self, answer: Callable[[Situation], int]) -> None:
+    def __init__(self, answer: Callable[[AnyPosition], int]) -> None:
         super().__init__()
         self.answer = answer
-        self.seen: list[Situation] = []
+        self.seen: list[AnyPosition] = []
 
-    def choose(self, situation: Situation) -> int:
-        self.seen.append(situation)
-        return self.answer(situation)
-
-    def analyse(self, board: str, visible: str, depth: int) -> Analysis:
-        raise NotImplementedError
+    def choose(self, position: AnyPosition) -> int:
+        self.seen.append(position)
+        return self.answer(position)
 
 
 class Clock:
@@ -47,23 +44,24 @@ class Clock:
     def slow(self, milliseconds: float, move: int) -> Scripted:
         """A player that takes this long for its move."""
 
-        def answer(situation: Situation) -> int:
+        def answer(position: AnyPosition) -> int:
             self.time += milliseconds / 1000
             return move
 
         return Scripted(answer)
 
 
-def test_a_situation_tells_the_whole_game() -> None:
+def test_a_position_holds_the_whole_game() -> None:
     rules = make_game("insertion", {"plies": 12, "lookahead": 5})
-    one, other = Scripted(lambda s: s.ply), Scripted(lambda s: 7)
+    one, other = Scripted(lambda at: len(at.moves) + 1), Scripted(lambda at: 7)
     game = play_game(rules, rules.deal(1), (one, other), 1000)
     assert game.moves == ("1", "7", "3", "7", "5", "7", "7", "7", "9", "7", "11", "7")
     third = one.seen[2]
-    assert (third.ply, third.seat, third.plies, third.bank) == (5, 1, 12, 1000)
-    assert (len(third.visible), len(third.played), third.moves) == (5, 4, (1, 7, 3, 7))
+    assert (third.state.played, third.seat, third.rules.plies, third.bank) == (4, 1, 12, 1000)
+    assert third.moves == ("1", "7", "3", "7")
+    assert third.state.visible == rules.deal(1).sequence[4:9]
     assert third.start == rules.deal(1).board
-    assert len(other.seen[-1].visible) == 1
+    assert len(other.seen[-1].state.visible) == 1
 
 
 def test_time_is_charged_and_an_overstepped_clock_makes_a_zombie() -> None:
@@ -75,7 +73,7 @@ def test_time_is_charged_and_an_overstepped_clock_makes_a_zombie() -> None:
     assert game.moves[::2] == ("9", "9", *["6"] * 8)
     assert game.moves[1::2] == ("8",) * 10
     assert game.used == (10, 0)
-    assert [situation.clock for situation in one.seen] == [10, 6, 2]
+    assert [position.clock for position in one.seen] == [10, 6, 2]
 
 
 def test_without_a_clock_nobody_oversteps() -> None:
@@ -89,7 +87,9 @@ def test_without_a_clock_nobody_oversteps() -> None:
 
 def test_an_illegal_move_makes_a_zombie() -> None:
     rules = make_game("insertion", SHORT)
-    game = play_game(rules, rules.deal(1), (Scripted(lambda s: s.ply // 2), Scripted(lambda s: 8)))
+    game = play_game(
+        rules, rules.deal(1), (Scripted(lambda at: (len(at.moves) + 1) // 2), Scripted(lambda at: 8))
+    )
     assert game.faults == ("illegal", None)
     assert game.moves[::2] == ("6",) * 10
 

@@ -121,7 +121,7 @@ def test_deepening_searches_insertion_like_the_champion(cases: list[Case]) -> No
     champion = Champion()
     for case in cases[::12]:
         *_, last = deepen(InsertionTree(case.visible[:3]), Board(parse_board(case.board)), 3)
-        ours = champion.analyse(case.board, case.visible, 3)
+        ours = champion.analyse(case.position, 3)
         assert (ours.move, ours.eval) == (last.line[0], unpack(last.value))
 
 

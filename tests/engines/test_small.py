@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arena_engines.engine import Engine, Position
 from arena_engines.registry import create
 from arena_engines.small.openlines import evaluate, open_lines
 from arena_engines.small.solved import MarksSolver, Outcome, Solver
-from arena_engines.table import Table, TableEngine, table_at
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game
 from arena_protocol.games.disc import Disc, Turned
@@ -179,11 +179,11 @@ def test_the_winner_takes_the_shortest_way_and_the_loser_the_longest() -> None:
 # ---- the players
 
 
-def game_of(rules: Game, first: TableEngine, second: TableEngine) -> tuple[int, ...]:
+def game_of(rules: Game, first: Engine, second: Engine) -> tuple[int, ...]:
     position = rules.start(rules.deal(0))
     while rules.end(position) is None:
         engine = (first, second)[rules.to_move(position) - 1]
-        position = rules.play(position, engine.choose(Table(rules=rules, position=position))).position
+        position = rules.play(position, engine.choose(Position(rules=rules, state=position))).position
     return rules.totals(position)
 
 
@@ -221,7 +221,7 @@ def test_perfect_wins_what_is_won(name: str, key: str, values: range, winner) ->
 
 def test_perfect_wins_at_once_where_it_can() -> None:
     rules = make_game("tictactoe", {"size": 4, "win": 3})
-    assert create("perfect", "tictactoe").choose(table_at(rules, "..../oo../.xx./....")) in ("a2", "d2")
+    assert create("perfect", "tictactoe").choose(Position.at(rules, "..../oo../.xx./....")) in ("a2", "d2")
 
 
 # ---- open lines
@@ -285,5 +285,5 @@ def test_openlines_plays_the_minimax_move(
     sign = 1 if game.to_move(position) == 1 else -1
     moves = game.legal_moves(position)
     values = [sign * plain(game, game.play(position, move).position, depth - 1) for move in moves]
-    chosen = create(f"openlines:depth={depth}", "tictactoe").choose(Table(rules=game, position=position))
+    chosen = create(f"openlines:depth={depth}", "tictactoe").choose(Position(rules=game, state=position))
     assert chosen == moves[values.index(max(values))]

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_engines.engine import Situation
+from arena_engines.engine import Position
 from arena_engines.insertion.adaptive import MEMORY, Adaptive
 from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.eval import FELL, MAX_DEPTH
-from arena_engines.insertion.fixed_depth import FORCED, THEIRS, pack_roles
+from arena_engines.insertion.fixed_depth import FORCED, THEIRS, InsertionPosition, pack_roles
 from arena_engines.insertion.strategy import COOPERATIVE, SPOILING, Strategy
 from arena_engines.insertion.zombies import depth_among, zombies
-from arena_engines.registry import create_engine
+from arena_engines.registry import create
 from arena_protocol.games.insertion import Insertion
 
 plies = st.lists(st.tuples(st.integers(0, 25), st.integers(0, 1), st.booleans()), max_size=MAX_DEPTH)
@@ -52,7 +53,7 @@ def test_both_give_the_three_tiers_back(line: Line) -> None:
 def test_a_zombie_is_another_seat_that_played_nothing_but_six_lately(
     moves: list[int], seats: int, sixes: int
 ) -> None:
-    found = zombies(moves, seats, 1, sixes)
+    found = zombies([str(move) for move in moves], seats, 1, sixes)
     assert 1 not in found
     for seat in range(2, seats + 1):
         own = [move for ply, move in enumerate(moves) if ply % seats == seat - 1]
@@ -60,7 +61,7 @@ def test_a_zombie_is_another_seat_that_played_nothing_but_six_lately(
 
 
 def test_nothing_is_guessed_if_not_asked_for() -> None:
-    assert zombies([6] * 40, 2, 1, 0) == frozenset()
+    assert zombies(["6"] * 40, 2, 1, 0) == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -70,53 +71,44 @@ def test_the_depth_grows_by_the_plies_that_cost_nothing(seats: int, found: int, 
     assert depth_among(5, seats, found) == depth
 
 
-def game(seats: int, *specs: str, plies: int = 60, seed: int = 5) -> Iterator[Situation]:
-    """Every situation of a game between engines."""
+def game(seats: int, *specs: str, plies: int = 60, seed: int = 5) -> Iterator[InsertionPosition]:
+    """Every position of a game between engines, as the seat to move knows it."""
     rules = Insertion.from_options({"plies": plies, "seats": seats})
     deal = rules.deal(seed)
-    position = rules.start(deal)
-    players = [create_engine(spec) for spec in specs]
-    moves: list[int] = []
+    state = rules.start(deal)
+    players = [create(spec) for spec in specs]
+    moves: list[str] = []
     for ply in range(plies):
-        situation = Situation(
-            board=position.board,
-            visible=position.visible[:20],
-            ply=ply + 1,
-            plies=plies,
-            seat=position.seat,
-            seats=seats,
-            start=deal.board,
-            played=deal.sequence[:ply],
-            moves=tuple(moves),
-        )
-        yield situation
-        moves.append(players[ply % seats].choose(situation))
-        position = rules.play(position, str(moves[-1])).position
+        known = replace(state, sequence=state.sequence[: ply + rules.lookahead])
+        position = Position(rules=rules, state=known, start=deal.board, moves=tuple(moves))
+        yield position
+        moves.append(str(players[ply % seats].choose(position)))
+        state = rules.play(state, moves[-1]).position
 
 
 def test_against_a_zombie_the_champion_looks_twice_as_far() -> None:
     champion = Champion({"depth": 3})
-    for situation in game(2, "greedy", "dummy", plies=30):
-        task = champion.task_for(situation)
-        if situation.seat == 1:
-            known = situation.ply > 2 * 6
-            assert task.depth == min(6 if known else 3, situation.plies_left)
+    for position in game(2, "greedy", "dummy", plies=30):
+        task = champion.task_for(position)
+        if position.seat == 1:
+            known = position.state.played >= 2 * 6
+            assert task.depth == min(6 if known else 3, len(position.state.visible))
             assert (task.roles == pack_roles(2, (1,))) == known
 
 
 def test_one_zombie_among_three_has_only_its_own_plies_forced() -> None:
     champion = Champion({"depth": 4})
-    situation = list(game(3, "greedy", "random:seed=1", "dummy", plies=40))[36]
-    assert situation.seat == 1
-    task = champion.task_for(situation)
+    position = list(game(3, "greedy", "random:seed=1", "dummy", plies=40))[36]
+    assert position.seat == 1
+    task = champion.task_for(position)
     assert task.roles & 0b111111 == THEIRS << 2 | (THEIRS | FORCED) << 4
-    assert task.depth == min(6, situation.plies_left)
+    assert task.depth == min(6, len(position.state.visible))
 
 
 def test_the_zombie_guess_can_be_switched_off() -> None:
-    situation = list(game(2, "greedy", "dummy", plies=40))[38]
-    assert Champion({"zombie": 0}).task_for(situation).roles == pack_roles(2)
-    assert Champion().task_for(situation).roles == pack_roles(2, (1,))
+    position = list(game(2, "greedy", "dummy", plies=40))[38]
+    assert Champion({"zombie": 0}).task_for(position).roles == pack_roles(2)
+    assert Champion().task_for(position).roles == pack_roles(2, (1,))
 
 
 def watcher() -> Adaptive:
@@ -135,38 +127,36 @@ def watcher() -> Adaptive:
 def test_adaptive_play_answers_with_the_opposite(opponent: str, answer: Strategy, seats: int) -> None:
     adaptive = watcher()
     answers = [
-        adaptive.answer(situation)
-        for situation in game(seats, "greedy", *[opponent] * (seats - 1))
-        if situation.seat == 1
+        adaptive.answer(position)
+        for position in game(seats, "greedy", *[opponent] * (seats - 1))
+        if position.seat == 1
     ]
     assert answers[0] is COOPERATIVE  # nothing has been seen
     assert answers[-1] is answer
 
 
 def test_what_adaptive_play_saw_does_not_depend_on_when_it_looked() -> None:
-    situations = [each for each in game(2, "greedy", "champion:depth=3") if each.seat == 1]
+    positions = [each for each in game(2, "greedy", "champion:depth=3") if each.seat == 1]
     always, seldom = watcher(), watcher()
-    often = [always.answer(each) for each in situations]
-    assert [seldom.answer(each) for each in situations[::5]] == often[::5]
-    assert seldom.answer(situations[3]) is often[3]  # a step back starts afresh
+    often = [always.answer(each) for each in positions]
+    assert [seldom.answer(each) for each in positions[::5]] == often[::5]
+    assert seldom.answer(positions[3]) is often[3]  # a step back starts afresh
 
 
 def test_another_game_starts_afresh() -> None:
     adaptive = watcher()
-    for situation in game(2, "greedy", "champion:depth=3"):
-        if situation.seat == 1:
-            adaptive.answer(situation)
+    for position in game(2, "greedy", "champion:depth=3"):
+        if position.seat == 1:
+            adaptive.answer(position)
     first = next(game(2, "greedy", "greedy", seed=6))
     assert adaptive.answer(first) is COOPERATIVE
     assert MEMORY > 0
 
 
 def test_the_adaptive_champion_plays_the_strategy_it_chose() -> None:
-    adaptive = create_engine("champion:depth=3,strategy=adaptive")
-    fixed = {
-        each: create_engine(f"champion:depth=3,strategy={each.name}") for each in (COOPERATIVE, SPOILING)
-    }
+    adaptive = create("champion:depth=3,strategy=adaptive")
+    fixed = {each: create(f"champion:depth=3,strategy={each.name}") for each in (COOPERATIVE, SPOILING)}
     watching = watcher()
-    for situation in game(2, "greedy", "champion:depth=3"):
-        if situation.seat == 1:
-            assert adaptive.choose(situation) == fixed[watching.answer(situation)].choose(situation)
+    for position in game(2, "greedy", "champion:depth=3"):
+        if position.seat == 1:
+            assert adaptive.choose(position) == fixed[watching.answer(position)].choose(position)

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena_engines.engine import EngineError
+from arena_engines.engine import AnyPosition, EngineError, Position
 from arena_engines.registry import create
-from arena_engines.table import Table, table_at
 from arena_engines.xo.program1970.engine import (
     THRESHOLDS,
     Analysis1970,
@@ -290,10 +289,10 @@ def test_the_winning_cell_is_the_first_in_scan_order() -> None:
 # ---- the player
 
 
-def table(x: str, o: str) -> Table:
+def table(x: str, o: str) -> AnyPosition:
     marks = dict.fromkeys(x.split(), "x") | dict.fromkeys(o.split(), "o")
     rows = ["".join(marks.get(f"{column}{row}", ".") for column in "abcdefghij") for row in range(10, 0, -1)]
-    return table_at(make_game("xo", {}), "/".join(rows))
+    return Position.at(make_game("xo", {}), "/".join(rows))
 
 
 @pytest.mark.parametrize(
@@ -329,7 +328,7 @@ def test_xo1970_beats_a_random_mover_in_either_seat() -> None:
         position = game.start(game.deal(0))
         while game.end(position) is None:
             engine = player if game.to_move(position) == seat else rival
-            position = game.play(position, engine.choose(Table(rules=game, position=position))).position
+            position = game.play(position, engine.choose(Position(rules=game, state=position))).position
         assert game.totals(position)[seat - 1] == 2
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena_engines.compiled import compiled
+from arena_engines.jit import compiled
 from arena_engines.xo.gomoku import board as boards
 from arena_engines.xo.gomoku import patterns
 from arena_engines.xo.gomoku.kernel import BOARD

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arena_engines.engine import AnyPosition, Engine, Position
 from arena_engines.registry import create
-from arena_engines.table import Table, TableEngine, table_at
 from arena_engines.xo.gomoku import memory
 from arena_engines.xo.gomoku.engine import ENOUGH, MOST, Gomoku, budget
 from arena_engines.xo.gomoku.searcher import Limits, Searcher
@@ -23,16 +23,14 @@ from arena_protocol.games.xo import Xo
 from .xo_slow import fives
 
 
-def player(spec: str = "xo:nodes=2000") -> TableEngine:
-    made = create(spec, "xo")
-    assert isinstance(made, TableEngine)
-    return made
+def player(spec: str = "xo:nodes=2000") -> Engine:
+    return create(spec, "xo")
 
 
-def table(x: str, o: str, size: int = 10) -> Table:
+def table(x: str, o: str, size: int = 10) -> AnyPosition:
     bits = board_of(size).cells
     planes = [sum(bits[name] for name in names.split()) for names in (x, o)]
-    return Table(rules=Xo(size=size), position=Marks(planes[0], planes[1]))
+    return Position(rules=Xo(size=size), state=Marks(planes[0], planes[1]))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +74,7 @@ def test_it_plays_legal_moves_on_every_size_to_the_last_cell(size: int, chance: 
     for name in names:
         if rules.end(position) is not None:
             break
-        move = engine.choose(Table(rules=rules, position=position))
+        move = engine.choose(Position(rules=rules, state=position))
         assert rules.is_legal(position, move)
         if rules.is_legal(position, name):
             position = rules.play(position, name).position
@@ -85,16 +83,16 @@ def test_it_plays_legal_moves_on_every_size_to_the_last_cell(size: int, chance: 
 def test_the_last_cell_of_a_board_is_taken() -> None:
     rows = ["xxoo" * 2 + "xx", "ooxx" * 2 + "oo"] * 5
     state = "/".join([*rows[:-1], rows[-1][:-1] + "."])
-    at = table_at(make_game("xo", {}), state)
+    at = Position.at(make_game("xo", {}), state)
     assert player().choose(at) == "j1"
 
 
 def test_time_is_kept_even_if_there_is_none() -> None:
     at = table("e5 f6", "e6 d7")
     for clock in (0, 1, 50):
-        quick = Table(rules=at.rules, position=at.position, clock=clock, bank=20_000)
-        assert at.rules.is_legal(at.position, player("xo").choose(quick))
-    assert at.rules.is_legal(at.position, player("xo:time=1").choose(at))
+        quick = Position(rules=at.rules, state=at.state, clock=clock, bank=20_000)
+        assert at.rules.is_legal(at.state, player("xo").choose(quick))
+    assert at.rules.is_legal(at.state, player("xo:time=1").choose(at))
 
 
 def test_a_search_without_any_other_limit_is_stopped_by_its_time() -> None:
@@ -158,10 +156,10 @@ def test_a_budget_is_never_more_than_the_clock(clock: int, bank: int, increment:
 
 def test_a_position_won_by_fours_is_won_against_1970() -> None:
     at = table("d4 e4 f4 d5 e6", "c4 a1 j1 a10 j10")
-    rules, position = at.rules, at.position
+    rules, position = at.rules, at.state
     seats = {1: player("xo:nodes=5000"), 2: player("xo1970")}
     while rules.end(position) is None:
-        move = seats[rules.to_move(position)].choose(Table(rules=rules, position=position))
+        move = seats[rules.to_move(position)].choose(Position(rules=rules, state=position))
         position = rules.play(position, move).position
     assert rules.totals(position) == (2, 0)
 
@@ -170,8 +168,7 @@ def test_it_never_leaves_a_four_unanswered() -> None:
     at = table("a1 c9 j4 a6", "d5 e5 f5 g5")
     bits = list(board_of(10).cells.values())
     x, o = (
-        frozenset(cell for cell, bit in enumerate(bits) if plane & bit)
-        for plane in (at.position.x, at.position.o)
+        frozenset(cell for cell, bit in enumerate(bits) if plane & bit) for plane in (at.state.x, at.state.o)
     )
     names = list(board_of(10).cells)
     assert player("xo:nodes=50").choose(at) in {names[cell] for cell in fives(10, o, x)}

@@ -15,7 +15,7 @@ from itertools import count
 from arena_client.bot import Bot
 from arena_client.errors import ClientError
 from arena_client.player import Player
-from arena_engines.analyse import analyse_file
+from arena_engines.analysis import analyse_file
 from arena_engines.engine import EngineError
 from arena_engines.registry import create
 from arena_protocol.errors import ProtocolError

@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from arena_engines.engine import Situation
-from arena_engines.insertion.fixed_depth import Task, pack_pictures, pack_roles
+from arena_engines.insertion.fixed_depth import InsertionPosition, Task, pack_pictures, pack_roles
 from arena_engines.insertion.strategy import COOPERATIVE, SPOILING, Strategy
 from arena_protocol.games.insertion.rules import play
 from arena_protocol.games.insertion.text import Planes, parse_board
@@ -39,26 +38,26 @@ class Adaptive:
     def _forget(self, start: str, planes: Planes) -> None:
         self._start = start
         self._planes = planes
-        self._moves: tuple[int, ...] = ()
+        self._moves: tuple[str, ...] = ()
         self._votes: deque[int] = deque(maxlen=MEMORY)
 
-    def answer(self, situation: Situation) -> Strategy:
+    def answer(self, position: InsertionPosition) -> Strategy:
         """Return the strategy to play by now."""
-        self._follow(situation)
+        self._follow(position)
         return SPOILING if sum(self._votes) > 0 else COOPERATIVE
 
-    def _follow(self, situation: Situation) -> None:
+    def _follow(self, position: InsertionPosition) -> None:
         known = len(self._moves)
-        if situation.start != self._start or situation.moves[:known] != self._moves:
-            self._forget(situation.start, parse_board(situation.start))
+        if position.start != self._start or position.moves[:known] != self._moves:
+            self._forget(position.start, parse_board(position.start))
             known = 0
-        pictures = situation.played + situation.visible
-        for ply, move in enumerate(situation.moves[known:], start=known):
-            if ply % situation.seats != situation.seat - 1:
-                self._weigh(pictures[ply : ply + DEPTH], move, situation.seats)
+        pictures, seats = position.state.sequence, position.rules.seats
+        for ply, move in enumerate(map(int, position.moves[known:]), start=known):
+            if ply % seats != position.seat - 1:
+                self._weigh(pictures[ply : ply + DEPTH], move, seats)
             p0, p1, p2, *_ = play(*self._planes, move, int(pictures[ply]))
             self._planes = (p0, p1, p2)
-        self._moves = situation.moves
+        self._moves = position.moves
 
     def _weigh(self, visible: str, move: int, seats: int) -> None:
         task = Task(self._planes, pack_pictures(visible), pack_roles(seats), len(visible))

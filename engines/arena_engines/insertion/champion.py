@@ -12,10 +12,18 @@ from __future__ import annotations
 from functools import cached_property
 from typing import ClassVar
 
-from arena_engines.engine import Parameter, Situation
+from arena_engines.engine import Parameter
 from arena_engines.insertion.adaptive import Adaptive
 from arena_engines.insertion.eval import FELL, INFINITY
-from arena_engines.insertion.fixed_depth import FORCED, THEIRS, FixedDepth, Found, Task, depth_parameter
+from arena_engines.insertion.fixed_depth import (
+    FORCED,
+    THEIRS,
+    FixedDepth,
+    Found,
+    InsertionPosition,
+    Task,
+    depth_parameter,
+)
 from arena_engines.insertion.strategy import ADAPTIVE, STRATEGY, Strategy
 from arena_engines.insertion.zombies import ZOMBIE, ZOMBIE_MOVE
 from arena_protocol.games.insertion.rules import MOVES, distinct_moves, play
@@ -95,8 +103,8 @@ class Champion(FixedDepth):
     def _adaptive(self) -> Adaptive:
         return Adaptive(lambda task, strategy: self.run(task, strategy).move)
 
-    def strategy_for(self, situation: Situation) -> Strategy:
+    def strategy_for(self, position: InsertionPosition) -> Strategy:
         """Return the strategy of the specification; for `adaptive` the opposite of the opponents'."""
         if self.values["strategy"] == ADAPTIVE:
-            return self._adaptive.answer(situation)
-        return super().strategy_for(situation)
+            return self._adaptive.answer(position)
+        return super().strategy_for(position)

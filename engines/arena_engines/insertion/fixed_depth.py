@@ -7,18 +7,22 @@ on the clock and the zombie guess are here. It must not know: how a tree is sear
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
 
-from arena_engines.compiled import compiled
-from arena_engines.engine import Analysis, Engine, EngineError, Eval, Parameter, Situation
+from arena_engines.engine import Analysis, Engine, EngineError, Eval, Parameter, Position
 from arena_engines.insertion.eval import MAX_DEPTH
 from arena_engines.insertion.strategy import COOPERATIVE, FIXED, Strategy
 from arena_engines.insertion.zombies import depth_among, zombies
-from arena_protocol.games.base import GameError
-from arena_protocol.games.insertion.text import Planes, check_sequence, parse_board
+from arena_engines.jit import compiled
+from arena_protocol.games.insertion import Insertion
+from arena_protocol.games.insertion.game import MAX_PLIES
+from arena_protocol.games.insertion.game import Position as State
+from arena_protocol.games.insertion.text import MAX_COLOURS, Planes
+
+InsertionPosition = Position[Insertion, State]
 
 #: The two bits of a ply's role: another seat moves; and it can only play the zombie's move.
 THEIRS = 0b01
@@ -50,7 +54,26 @@ def depth_parameter(default: int) -> Parameter:
     return Parameter("depth", default, 1, MAX_DEPTH)
 
 
-class FixedDepth(Engine):
+class InsertionEngine(Engine):
+    """A player of insertion with an analysis."""
+
+    game: ClassVar[str] = "insertion"
+    max_depth: ClassVar[int] = MAX_DEPTH
+    analysis_options: ClassVar[Mapping[str, object]] = {"colours": MAX_COLOURS, "plies": MAX_PLIES}
+
+    @abstractmethod
+    def choose(self, position: InsertionPosition) -> int:
+        """Return the move to play, 1..15."""
+
+    @abstractmethod
+    def analyse(self, position: InsertionPosition, depth: int) -> Analysis:
+        """Return the best move, its `Eval` and the cost; the visible pictures limit the depth.
+
+        Raises EngineError for no visible picture and for a depth below 1.
+        """
+
+
+class FixedDepth(InsertionEngine):
     """An engine that searches to `depth`, less where pictures, plies or time run out.
 
     With three or four seats all others are one opponent: whoever of them moves minimises.
@@ -75,26 +98,26 @@ class FixedDepth(Engine):
         """Return the value of a parameter that is a number; 0 if this engine has none of the name."""
         return int(self.values.get(name) or 0)
 
-    def strategy_for(self, situation: Situation) -> Strategy:
+    def strategy_for(self, position: InsertionPosition) -> Strategy:
         """Return the strategy to play by now."""
         return FIXED.get(str(self.values.get("strategy")), COOPERATIVE)
 
-    def choose(self, situation: Situation) -> int:
+    def choose(self, position: InsertionPosition) -> int:
         """Return the best move at this depth; the first in natural order of equals."""
-        return self.run(self.task_for(situation), self.strategy_for(situation)).move
+        return self.run(self.task_for(position), self.strategy_for(position)).move
 
-    def task_for(self, situation: Situation) -> Task:
-        """Return the search that this situation calls for."""
-        gone = zombies(situation.moves, situation.seats, situation.seat, self.number("zombie"))
-        depth = depth_on_clock(self.number("depth"), situation)
-        depth = min(depth_among(depth, situation.seats, len(gone)), situation.plies_left)
-        task = task_of(situation.board, situation.visible, depth, situation.seats)
-        forced = ((seat - situation.seat) % situation.seats for seat in gone)
-        return task._replace(roles=pack_roles(situation.seats, forced))
+    def task_for(self, position: InsertionPosition) -> Task:
+        """Return the search for `choose`: depth by parameter, clock and zombies."""
+        seat, seats = position.seat, position.rules.seats
+        gone = zombies(position.moves, seats, seat, self.number("zombie"))
+        depth = depth_on_clock(self.number("depth"), position.clock, position.bank)
+        task = task_of(position, depth_among(depth, seats, len(gone)))
+        forced = ((other - seat) % seats for other in gone)
+        return task._replace(roles=pack_roles(seats, forced))
 
-    def analyse(self, board: str, visible: str, depth: int) -> Analysis:
-        """Return the best move of a two-seat game, its EVAL and the cost of finding it."""
-        task = task_of(board, visible, depth, seats=2)
+    def analyse(self, position: InsertionPosition, depth: int) -> Analysis:
+        """Return the best move, its `Eval` and the cost of finding it."""
+        task = task_of(position, depth)
         strategy = FIXED.get(str(self.values.get("strategy")), COOPERATIVE)
         self.warm_up()
         began = perf_counter()
@@ -102,33 +125,31 @@ class FixedDepth(Engine):
         return Analysis(*found, perf_counter() - began)
 
 
-def depth_on_clock(depth: int, situation: Situation) -> int:
+def depth_on_clock(depth: int, clock: int | None, bank: int | None) -> int:
     """Take off one ply once 17/20 of the time bank is spent, and again once 17/20 of that rest is."""
-    if situation.clock is None or not situation.bank:
+    if clock is None or not bank:
         return depth
-    left = situation.clock / situation.bank
+    left = clock / bank
     while depth > 1 and left < LOW_CLOCK:
         depth -= 1
         left /= LOW_CLOCK
     return depth
 
 
-def task_of(board: str, visible: str, depth: int, seats: int) -> Task:
-    """Return the task of these texts, `depth` limited to the visible pictures and to MAX_DEPTH.
+def task_of(position: InsertionPosition, depth: int) -> Task:
+    """Return the search of this position, `depth` limited to the visible pictures and to MAX_DEPTH.
 
-    Raises EngineError for texts that are no position, and for no visible picture or depth below 1.
+    Raises EngineError for no visible picture and for a depth below 1.
     """
+    visible = position.state.visible
     if depth < 1:
         raise EngineError(f"depth={depth}: expected at least 1")
     if not visible:
         raise EngineError("no picture is visible: there is nothing to insert")
     depth = min(depth, len(visible), MAX_DEPTH)
-    try:
-        planes = parse_board(board)
-        pictures = check_sequence(visible)[:depth]
-    except GameError as error:
-        raise EngineError(str(error)) from error
-    return Task(planes, pack_pictures(pictures), pack_roles(seats), depth)
+    return Task(
+        position.state.planes, pack_pictures(visible[:depth]), pack_roles(position.rules.seats), depth
+    )
 
 
 def pack_pictures(pictures: str) -> int:

@@ -12,23 +12,23 @@ from collections.abc import Mapping
 from time import perf_counter
 from typing import ClassVar
 
-from arena_engines.engine import Analysis, Engine, Parameter, Situation
+from arena_engines.engine import Analysis, Parameter
 from arena_engines.insertion.eval import move_gain, unpack
-from arena_engines.insertion.fixed_depth import Task, task_of
+from arena_engines.insertion.fixed_depth import InsertionEngine, InsertionPosition, Task, task_of
 from arena_engines.insertion.zombies import ZOMBIE_MOVE
 from arena_protocol.games.insertion.rules import MOVES, distinct_moves, play
 
 
-class OnePly(Engine):
+class OnePly(InsertionEngine):
     """A player whose move follows from the board and one picture."""
 
-    def choose(self, situation: Situation) -> int:
+    def choose(self, position: InsertionPosition) -> int:
         """Return the move to play, 1..15."""
-        return self._best(task_of(situation.board, situation.visible, 1, situation.seats))[0]
+        return self._best(task_of(position, 1))[0]
 
-    def analyse(self, board: str, visible: str, depth: int) -> Analysis:
+    def analyse(self, position: InsertionPosition, depth: int) -> Analysis:
         """Return the move this player would play and what that one move is worth, whatever the depth."""
-        task = task_of(board, visible, depth, seats=2)
+        task = task_of(position, depth)
         began = perf_counter()
         move, nodes = self._best(task)
         seconds = perf_counter() - began

@@ -17,7 +17,7 @@ ZOMBIE_MOVE = 6
 ZOMBIE = Parameter("zombie", 6, 0, 100)
 
 
-def zombies(moves: Sequence[int], seats: int, seat: int, sixes: int) -> frozenset[int]:
+def zombies(moves: Sequence[str], seats: int, seat: int, sixes: int) -> frozenset[int]:
     """Return the other seats whose last `sixes` moves were all 6.
 
     `moves` are those of the whole game, seat 1 first. A seat that has made fewer moves is none.
@@ -28,8 +28,8 @@ def zombies(moves: Sequence[int], seats: int, seat: int, sixes: int) -> frozense
     return frozenset(other for other in others if _plays_six(moves[other - 1 :: seats], sixes))
 
 
-def _plays_six(moves: Sequence[int], sixes: int) -> bool:
-    return len(moves) >= sixes and all(move == ZOMBIE_MOVE for move in moves[-sixes:])
+def _plays_six(moves: Sequence[str], sixes: int) -> bool:
+    return len(moves) >= sixes and all(int(move) == ZOMBIE_MOVE for move in moves[-sixes:])
 
 
 def depth_among(depth: int, seats: int, found: int) -> int:

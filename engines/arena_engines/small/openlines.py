@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from arena_engines.engine import Parameter
-from arena_engines.table import Table, TableEngine
+from arena_engines.engine import Engine, Parameter, Position
 from arena_protocol.games.marks import Marks, MarksGame, board_of
 
 #: Above the 24 lines of three on a 4 x 4 board.
@@ -52,21 +51,20 @@ def _lines(rules: MarksGame) -> tuple[int, ...]:
     return tuple(lines_of(rules.size, rules.win))
 
 
-class OpenLines(TableEngine):
+class OpenLines(Engine):
     """Alpha-beta to `depth` plies with E(P) at the leaves."""
 
     game = "tictactoe"
     name = "openlines"
     parameters = (Parameter("depth", 3, 1, 9),)
 
-    def choose(self, table: Table) -> str:
+    def choose(self, position: Position[MarksGame, Marks]) -> str:
         """The best move at this depth, the first of equals in natural order."""
-        rules = table.rules
-        assert isinstance(rules, MarksGame), "the registry gives this engine games of marks only"
+        rules = position.rules
         depth = int(self.values["depth"] or 1)
         best, chosen = -2 * WON, ""
-        for move in rules.legal_moves(table.position):
-            value = -_search(rules, rules.play(table.position, move).position, depth - 1, -2 * WON, -best)
+        for move in rules.legal_moves(position.state):
+            value = -_search(rules, rules.play(position.state, move).position, depth - 1, -2 * WON, -best)
             if value > best:
                 best, chosen = value, move
         return chosen

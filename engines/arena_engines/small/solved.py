@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from arena_engines.engine import AnyPosition, Engine, Position
 from arena_engines.small.openlines import lines_of
-from arena_engines.table import Table, TableEngine
 from arena_protocol.games.base import Game
 from arena_protocol.games.marks import Marks, MarksGame, board_of
 
@@ -222,7 +222,7 @@ def _turned(size: int, symmetry: int, x: int, y: int) -> int:
     return size * y + x
 
 
-class Perfect(TableEngine):
+class Perfect(Engine):
     """Plays perfectly: the fastest win, the slowest loss."""
 
     name = "perfect"
@@ -231,14 +231,14 @@ class Perfect(TableEngine):
         super().__init__(values)
         self._solver: Solver | None = None
 
-    def choose(self, table: Table) -> str:
+    def choose(self, position: AnyPosition) -> str:
         """The best move, the first of equals in natural order."""
-        if self._solver is None or self._solver.rules != table.rules:
-            self._solver = Solver(table.rules)
-        return self._solver.best_move(table.position)
+        if self._solver is None or self._solver.rules != position.rules:
+            self._solver = Solver(position.rules)
+        return self._solver.best_move(position.state)
 
 
-class PerfectMarks(TableEngine):
+class PerfectMarks(Engine):
     """Plays tic-tac-toe without changing the outcome, and takes an immediate win."""
 
     game = "tictactoe"
@@ -248,19 +248,18 @@ class PerfectMarks(TableEngine):
         super().__init__(values)
         self._solver: MarksSolver | None = None
 
-    def choose(self, table: Table) -> str:
+    def choose(self, position: Position[MarksGame, Marks]) -> str:
         """A move that wins at once, else the first in natural order that keeps the outcome."""
-        rules = table.rules
-        assert isinstance(rules, MarksGame), "the registry gives this engine games of marks only"
+        rules = position.rules
         if self._solver is None or self._solver.rules != rules:
             self._solver = MarksSolver(rules)
         solver = self._solver
 
         after = {
-            move: rules.play(table.position, move).position for move in rules.legal_moves(table.position)
+            move: rules.play(position.state, move).position for move in rules.legal_moves(position.state)
         }
-        for move, position in after.items():
-            if rules.end(position) == "win":
+        for move, state in after.items():
+            if rules.end(state) == "win":
                 return move
-        best = solver.outcome(table.position)
-        return next(move for move, position in after.items() if -solver.outcome(position) == best)
+        best = solver.outcome(position.state)
+        return next(move for move, state in after.items() if -solver.outcome(state) == best)

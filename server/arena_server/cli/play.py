@@ -14,10 +14,9 @@ from typing import Annotated, Any
 
 import typer
 
-from arena_engines.engine import EngineError, Player
-from arena_engines.match import Played, Seat, ask, play_game
+from arena_engines.engine import AnyPosition, Engine, EngineError
+from arena_engines.match import Played, play_game
 from arena_engines.registry import create, usual_opponent
-from arena_engines.table import Table, TableEngine
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game, GameError
 from arena_protocol.games.decided import DecidedGame
@@ -36,29 +35,29 @@ class Leave(Exception):  # noqa: N818 - no error: the person has had enough
     """The person leaves the game."""
 
 
-class Person(TableEngine):
+class Person(Engine):
     """A player that shows the position and asks; it answers legal moves only."""
 
     name = "person"
 
-    def __init__(self, adviser: Player, opponent: str, deal: Deal, *, color: bool) -> None:
+    def __init__(self, adviser: Engine, opponent: str, deal: Deal, *, color: bool) -> None:
         super().__init__()
         self._adviser = adviser
         self._opponent = opponent
         self._deal = deal
         self._color = color
 
-    def choose(self, table: Table) -> str:
+    def choose(self, position: AnyPosition) -> str:
         """Ask until the answer is a legal move. Raises Leave at `quit` or at the end of the input."""
-        typer.echo(self.picture(table.rules, table.moves, table.seat, table.clock))
-        typer.echo(_few(table.rules.legal_moves(table.position)))
+        typer.echo(self.picture(position.rules, position.moves, position.seat, position.clock))
+        typer.echo(_few(position.rules.legal_moves(position.state)))
         while True:
             answer = self._heard()
             if answer == "quit":
                 raise Leave
-            if table.rules.is_legal(table.position, answer):
+            if position.rules.is_legal(position.state, answer):
                 return answer
-            typer.echo(self._answer(table, answer))
+            typer.echo(self._answer(position, answer))
 
     @staticmethod
     def _heard() -> str:
@@ -68,20 +67,16 @@ class Person(TableEngine):
             typer.echo()  # the terminal has shown no end of the line
         return line.strip() if line else "quit"
 
-    def _answer(self, table: Table, word: str) -> str:
+    def _answer(self, position: AnyPosition, word: str) -> str:
         """What is said to anything that is not a legal move."""
         if word == "moves":
-            legal = ", ".join(table.rules.legal_moves(table.position))
+            legal = ", ".join(position.rules.legal_moves(position.state))
             return fill(f"legal moves: {legal}", WIDTH)
         if word == "hint":
-            return f"the engine would play {self._hint(table)}"
+            return f"the engine would play {self._adviser.choose(position)}"
         if word in ("help", "?", ""):
-            return introduction(table.rules)
-        return f"{_refusal(table, word)}\n{HELP}"
-
-    def _hint(self, table: Table) -> int | str:
-        seat = Seat(self._adviser, table.clock)
-        return ask(table.rules, self._deal, table.position, table.moves, seat, table.bank)
+            return introduction(position.rules)
+        return f"{_refusal(position, word)}\n{HELP}"
 
     def picture(self, rules: Game[Any], moves: Sequence[str], seat: int, clock: int | None) -> str:
         """The position after `moves`, what the others have just done, points, and the own clock."""
@@ -125,10 +120,10 @@ def _few(moves: Sequence[str]) -> str:
     return line if len(line) <= WIDTH else f"legal moves: {len(moves)}, type moves to see them"
 
 
-def _refusal(table: Table, word: str) -> str:
+def _refusal(position: AnyPosition, word: str) -> str:
     """Why the game does not take this move."""
     try:
-        table.rules.play(table.position, word)
+        position.rules.play(position.state, word)
     except GameError as error:
         return str(error)
     raise AssertionError("what is not legal is refused: a law of every game")
@@ -169,7 +164,7 @@ def command(
     opponent = usual_opponent(game) if against is None else against
     engines = [_engine(opponent, game) for _ in range(rules.seats)]
     person = Person(engines[seat - 1], opponent, deal, color=may_paint(color, terminal=is_terminal()))
-    players: list[Player] = [*engines[: seat - 1], person, *engines[seat:]]
+    players: list[Engine] = [*engines[: seat - 1], person, *engines[seat:]]
     typer.echo(introduction(rules) + "\n")
     try:
         with ends_at_once():
@@ -181,7 +176,7 @@ def command(
     typer.echo(_result(rules, played, seat))
 
 
-def _engine(spec: str, game: str) -> Player:
+def _engine(spec: str, game: str) -> Engine:
     try:
         player = create(spec, game)
     except EngineError as error:

@@ -34,7 +34,7 @@ def check(spec: str, game: str) -> None:
     try:
         registry.create(spec, game)
     except EngineError as error:
-        if spec.partition(":")[0] in {each.name for each in registry.PLAYERS if each.game == game}:
+        if spec.partition(":")[0] in {each.name for each in registry.ENGINES if each.game == game}:
             raise
         raise ConfigError(f"{error}; scripted bots: {', '.join(scripted.SCRIPTED)}") from None
 
@@ -54,7 +54,7 @@ def play(spec: str, game: str | None, seat: Invitation) -> str:
     Without a `game` it is every game that has an engine of this name.
     """
     from arena_client import asyncio_shell, scripted
-    from arena_engines import bots
+    from arena_engines import bot as engine_bot
 
     games = _games_of(spec) if game is None else (game,)
     for each in games:
@@ -64,7 +64,7 @@ def play(spec: str, game: str | None, seat: Invitation) -> str:
     # READY has a limit, and a cold and busy machine may take longer to compile a search than that.
     for each in games:
         warm_up((spec,), each)
-    bot = bots.bot_of(spec, game)
+    bot = engine_bot.bot_of(spec, game)
     return asyncio_shell.run(bot, seat.host, seat.port, name=seat.name, token=seat.token, tls=seat.tls)
 
 

@@ -13,7 +13,6 @@ how that seat values things), clocks.
 
 from __future__ import annotations
 
-from arena_engines.compiled import outlined
 from arena_engines.insertion.master.children import Memory, expand, look
 from arena_engines.insertion.master.layout import (
     BEAM_LEVEL,
@@ -53,6 +52,7 @@ from arena_engines.insertion.master.layout import (
 )
 from arena_engines.insertion.master.root import decide
 from arena_engines.insertion.master.tree import mix, search
+from arena_engines.jit import outlined
 from arena_protocol.games.insertion.rules import MOVES, play
 
 HALF = (1 << 25) - 1

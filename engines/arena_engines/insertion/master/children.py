@@ -7,7 +7,6 @@ It must not know: depths, windows, tables.
 
 from __future__ import annotations
 
-from arena_engines.compiled import outlined
 from arena_engines.insertion.master.layout import (
     CELL,
     COLOUR,
@@ -28,6 +27,7 @@ from arena_engines.insertion.master.layout import (
     SIGHT,
 )
 from arena_engines.insertion.master.sight import sight
+from arena_engines.jit import outlined
 from arena_protocol.games.insertion.rules import drop, push_left, push_right, runs, settle
 
 #: The array; to the type checker a list, since it is only indexed by numbers.

@@ -18,9 +18,8 @@ from functools import cached_property, partial
 from time import perf_counter
 from typing import ClassVar
 
-from arena_engines.engine import Analysis, Engine, Parameter, Situation
-from arena_engines.insertion.champion import Champion
-from arena_engines.insertion.fixed_depth import task_of
+from arena_engines.engine import Analysis, Parameter, Position
+from arena_engines.insertion.fixed_depth import InsertionEngine, InsertionPosition, task_of
 from arena_engines.insertion.master.follower import Follower
 from arena_engines.insertion.master.minds import CHANCE, Mind
 from arena_engines.insertion.master.planner import (
@@ -45,7 +44,8 @@ from arena_engines.insertion.master.workspace import (
     shortcut,
     unpack,
 )
-from arena_protocol.games.insertion.rules import play, runs
+from arena_protocol.games.insertion import Insertion
+from arena_protocol.games.insertion.rules import play
 
 #: A model is planned against once it is right this often; below, guarding scores more (docs/engines.md).
 BELIEF = 0.5
@@ -75,7 +75,7 @@ MODEL = Parameter("model", SEEN, words=(SEEN, MINE_ONLY, SPOILING, WORST))
 HALVES = (0b101010101010101, 0b010101010101010)
 
 
-class Master(Engine):
+class Master(InsertionEngine):
     """The strongest player; uses its clock."""
 
     name: ClassVar[str] = "master"
@@ -90,7 +90,8 @@ class Master(Engine):
     def warm_up(self) -> None:
         """Compile or load the kernel, and search once: the first search has all code and memory to fetch."""
         self._follower  # noqa: B018 - the look-up compiles
-        self.analyse(*FIRST_SIGHT)
+        board, visible, depth = FIRST_SIGHT
+        self.analyse(Position.at(Insertion(), board, visible), depth)
 
     @cached_property
     def _works(self) -> tuple[Workspace, ...]:
@@ -113,10 +114,10 @@ class Master(Engine):
     def _chances(self) -> tuple[random.Random, ...]:
         return tuple(random.Random(thread) for thread in range(len(self._works)))  # noqa: S311 - no secret
 
-    def choose(self, situation: Situation) -> int:
+    def choose(self, position: InsertionPosition) -> int:
         """Return the move to play."""
         began = perf_counter()
-        seconds = budget(situation, float(self.values["millis"] or 0)) / 1000
+        seconds = budget(position, float(self.values["millis"] or 0)) / 1000
 
         def left(share: float = 1.0) -> float:
             return share * seconds - (perf_counter() - began)
@@ -124,28 +125,32 @@ class Master(Engine):
         self._ponderer.stop()
         self._works[0].clear()
         game = self._follower
-        game.follow(situation, lambda: left(LEARNING) <= 0)
+        game.follow(position, lambda: left(LEARNING) <= 0)
         quest = Quest(game.planes, game.ply, game.known)
         if left() < HASTE:
             return hasty(self._works[0], quest)
-        mind = self._mind(situation)
+        mind = self._mind(position)
         if mind is None:
             return guard(self._works[0], quest, left())
-        move = self._planned(situation, quest, mind, left) or hasty(self._works[0], quest)
-        self._ponder(quest, mind, move, situation.visible)
+        move = self._planned(position, quest, mind, left) or hasty(self._works[0], quest)
+        self._ponder(quest, mind, move, position.state.visible)
         return move
 
-    def _planned(self, situation: Situation, quest: Quest, mind: Mind, left: Callable[[], float]) -> int:
+    def _planned(
+        self, position: InsertionPosition, quest: Quest, mind: Mind, left: Callable[[], float]
+    ) -> int:
         """Return the move of the best plan; 0 if there was no time for any."""
         game = self._follower
-        ahead = min(situation.plies_left - game.known, ALONE_AHEAD if game.alone else AHEAD)
+        ahead = min(
+            position.rules.plies - position.state.played - game.known, ALONE_AHEAD if game.alone else AHEAD
+        )
         if mind == CHANCE:
             quest = quest._replace(known=min(quest.known, CHANCE_PLIES))
             ahead = 0
         if mind == CHANCE or (ahead > 0 and game.known < FORESIGHT):
 
             def gambled(thread: int, work: Workspace) -> list[int]:
-                draw = partial(self._draw, situation, thread)
+                draw = partial(self._draw, position, thread)
                 return gamble(work, quest, mind, left(), draw, ahead)
 
             sums = [sum(column) for column in zip(*self._team.each(gambled), strict=True)]
@@ -157,23 +162,23 @@ class Master(Engine):
 
         return max(self._team.each(planned)).move
 
-    def _draw(self, situation: Situation, thread: int, ahead: int) -> None:
+    def _draw(self, position: InsertionPosition, thread: int, ahead: int) -> None:
         """Write pictures of chance behind those in sight."""
-        pictures = self._chances[thread].choices("1234567"[: situation.colours], k=ahead)
-        self._follower.imagine(situation, "".join(pictures), self._works[thread])
+        pictures = self._chances[thread].choices("1234567"[: position.rules.colours], k=ahead)
+        self._follower.imagine(position, "".join(pictures), self._works[thread])
 
-    def _mind(self, situation: Situation) -> Mind | None:
+    def _mind(self, position: InsertionPosition) -> Mind | None:
         """Return the model to plan against; None: guard."""
         game = self._follower
         mind: Mind | None = Mind(OWN_MIND, 1)
         if not game.alone:
-            mind = self._believed(situation)
+            mind = self._believed(position)
         return mind and mind._replace(depth=min(mind.depth, game.lookahead))
 
-    def _believed(self, situation: Situation) -> Mind | None:
+    def _believed(self, position: InsertionPosition) -> Mind | None:
         """Return the model of an opponent that is no zombie."""
         minds = self._follower.minds
-        if situation.seats != 2 or self.values["model"] == WORST:
+        if position.rules.seats != 2 or self.values["model"] == WORST:
             return None
         if self.values["model"] == SEEN:
             if minds.trust < DISBELIEF:
@@ -187,17 +192,14 @@ class Master(Engine):
             after = play(*quest.planes, move, int(pictures[0]))[:3]
             self._ponderer.start(Quest(after, quest.ply + 1, quest.known - 1), mind, int(pictures[1]))
 
-    def analyse(self, board: str, visible: str, depth: int) -> Analysis:
+    def analyse(self, position: InsertionPosition, depth: int) -> Analysis:
         """Return the exact best move and EVAL, as the champion finds them."""
-        task = task_of(board, visible, depth, seats=2)
-        if runs(*task.planes):
-            # No game comes to such a board, and the tree looks for runs only where a move has been.
-            return Champion().analyse(board, visible, depth)
+        task = task_of(position, depth)
         work = self._works[0]
         work.clear()
         began = perf_counter()
         work.fresh(PLAN, task.depth + 1, TABLE_BITS + task.depth)
-        pictures = visible[: task.depth]
+        pictures = position.state.visible[: task.depth]
         sides = [1 - turn % 2 for turn in range(task.depth + 1)]
         work.write(PLAN, 0, pictures, sides, OWN)
         move = work.decide(task.planes, PLAN, 0, shortcut(task.depth), FIRST)

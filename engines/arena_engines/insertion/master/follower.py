@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from arena_engines.engine import EngineError, Situation
-from arena_engines.insertion.fixed_depth import task_of
+from arena_engines.engine import EngineError
+from arena_engines.insertion.fixed_depth import InsertionPosition, task_of
 from arena_engines.insertion.master.minds import Mind, Minds
 from arena_engines.insertion.master.workspace import (
     CELL,
@@ -59,67 +59,67 @@ class Follower:
         self._works = works
         self._sixes = sixes
         self._start = ""
-        self._moves: tuple[int, ...] = ()
-        self._restart(Situation(board="", visible=""), (0, 0, 0), 0)
+        self._moves: tuple[str, ...] = ()
+        self._restart("", (0, 0, 0))
 
-    def _restart(self, situation: Situation, planes: Planes, gone: int) -> None:
-        """Begin with a board on which `gone` plies have been played."""
+    def _restart(self, start: str, planes: Planes) -> None:
+        """Begin a game on this board."""
         self.minds.restart()
         self.planes = planes
         self.alone = False
         self.known = 0
         self._zombies: frozenset[int] = frozenset()
-        self._start, self._moves = situation.start, situation.moves[:gone]
+        self._start, self._moves = start, ()
         self.lookahead = 0
-        self._rebase(gone)
+        self._rebase(0)
 
     def _rebase(self, gone: int) -> None:
         """Let the plans begin with the ply after `gone` plies; nothing is written yet."""
         self._forget()
         self._origin = self._written = gone
 
-    def follow(self, situation: Situation, enough: Callable[[], bool]) -> None:
-        """Take in a situation; the minds are scored until `enough` says so.
+    def follow(self, position: InsertionPosition, enough: Callable[[], bool]) -> None:
+        """Take in a position; the minds are scored until `enough` says so.
 
         Raises EngineError for texts that are no position.
         """
-        now = task_of(situation.board, situation.visible, 1, situation.seats).planes
+        now = task_of(position, 1).planes
         known = len(self._moves)
-        if situation.start != self._start or situation.moves[:known] != self._moves or not situation.start:
-            told = bool(situation.start) and len(situation.moves) == situation.ply - 1
-            begin = parse_board(situation.start) if told else now
-            self._restart(situation, begin, 0 if told else situation.ply - 1)
-        self.lookahead = max(self.lookahead, len(situation.visible))
-        self._catch_up(situation, enough)
+        if position.start != self._start or position.moves[:known] != self._moves or not position.start:
+            self._restart(position.start, parse_board(position.start) if position.start else now)
+        self.lookahead = position.rules.lookahead
+        self._catch_up(position, enough)
         if self.planes != now:
-            raise EngineError(f"board {situation.board} is not what the moves of this game lead to")
-        self._note_zombies(situation)
-        if situation.ply - 1 - self._origin > LAST_PLY:
-            self._rebase(situation.ply - 1)
-        self.ply = situation.ply - 1 - self._origin
+            raise EngineError(f"board {position.state.board} is not what the moves of this game lead to")
+        self._note_zombies(position)
+        if position.state.played - self._origin > LAST_PLY:
+            self._rebase(position.state.played)
+        self.ply = position.state.played - self._origin
         if self._imagined:
             self._forget()
-        self._extend(situation)
-        self.known = min(len(situation.visible), situation.plies_left, HORIZON)
+        self._extend(position)
+        self.known = min(len(position.state.visible), HORIZON)
 
-    def _catch_up(self, situation: Situation, enough: Callable[[], bool]) -> None:
+    def _catch_up(self, position: InsertionPosition, enough: Callable[[], bool]) -> None:
         """Play the moves made since, and score the minds by the others'."""
-        pictures = situation.played + situation.visible
-        for gone in range(len(self._moves), len(situation.moves)):
+        pictures = position.state.sequence
+        for gone in range(len(self._moves), len(position.moves)):
             if gone - self._origin > LAST_PLY:
                 self._rebase(gone)
-            move, seat = situation.moves[gone], gone % situation.seats + 1
+            move, seat = int(position.moves[gone]), gone % position.rules.seats + 1
             after = play(*self.planes, move, int(pictures[gone]))[:3]
-            if seat != situation.seat and situation.seats == 2 and not enough():
-                self._write(situation, pictures[: gone + self.lookahead])
-                self._score(situation, gone, after, enough)
+            if seat != position.seat and position.rules.seats == 2 and not enough():
+                self._write(position, pictures[: gone + self.lookahead])
+                self._score(position, gone, after, enough)
             self.planes = after
-        self._moves = situation.moves
+        self._moves = position.moves
 
-    def _score(self, situation: Situation, gone: int, after: Planes, enough: Callable[[], bool]) -> None:
+    def _score(
+        self, position: InsertionPosition, gone: int, after: Planes, enough: Callable[[], bool]
+    ) -> None:
         """Ask the minds about a move that led to the board `after`."""
-        picture = int((situation.played + situation.visible)[gone])
-        sight = min(self.lookahead, situation.plies - gone, self._written - gone)
+        picture = int((position.state.sequence)[gone])
+        sight = min(self.lookahead, position.rules.plies - gone, self._written - gone)
 
         def foretold(mind: Mind) -> bool:
             depth = min(mind.depth, sight)
@@ -129,24 +129,24 @@ class Follower:
 
         self.minds.saw(foretold, enough)
 
-    def _note_zombies(self, situation: Situation) -> None:
-        found = zombies(situation.moves, situation.seats, situation.seat, self._sixes)
+    def _note_zombies(self, position: InsertionPosition) -> None:
+        found = zombies(position.moves, position.rules.seats, position.seat, self._sixes)
         if found != self._zombies:
             self._zombies = found
-            self._rebase(situation.ply - 1)
-        self.alone = len(found) == situation.seats - 1
+            self._rebase(position.state.played)
+        self.alone = len(found) == position.rules.seats - 1
 
-    def _extend(self, situation: Situation) -> None:
-        pictures = situation.played + situation.visible
-        self._write(situation, pictures[: situation.ply - 1 + HORIZON])
+    def _extend(self, position: InsertionPosition) -> None:
+        pictures = position.state.sequence
+        self._write(position, pictures[: position.state.played + HORIZON])
 
-    def _write(self, situation: Situation, pictures: str) -> None:
+    def _write(self, position: InsertionPosition, pictures: str) -> None:
         """Write what is new of these pictures of the whole game into all views."""
         if len(pictures) > self._written:
-            self._views(situation, self._written, pictures[self._written :], self._works)
+            self._views(position, self._written, pictures[self._written :], self._works)
             self._written = len(pictures)
 
-    def imagine(self, situation: Situation, pictures: str, work: Workspace) -> None:
+    def imagine(self, position: InsertionPosition, pictures: str, work: Workspace) -> None:
         """Write pictures behind those in sight into one workspace; the next ones replace them.
 
         What was found before is void, and so are the moves of chance: also without any picture.
@@ -154,19 +154,21 @@ class Follower:
         self._imagined = True
         work.forget()
         if pictures:
-            self._views(situation, self._written, pictures, (work,))
+            self._views(position, self._written, pictures, (work,))
 
     def _forget(self) -> None:
         self._imagined = False
         for work in self._works:
             work.forget()
 
-    def _views(self, situation: Situation, gone: int, pictures: str, works: Sequence[Workspace]) -> None:
+    def _views(
+        self, position: InsertionPosition, gone: int, pictures: str, works: Sequence[Workspace]
+    ) -> None:
         """Write the plies after `gone` plies of the game into all views."""
-        mine, forced = self._roles(situation, gone, len(pictures) + 1)
+        mine, forced = self._roles(position, gone, len(pictures) + 1)
         theirs = [1 - side for side in mine]
         ply = gone - self._origin
-        plan = ALONE_WEIGHTS if len(self._zombies) == situation.seats - 1 else PLAN_WEIGHTS
+        plan = ALONE_WEIGHTS if len(self._zombies) == position.rules.seats - 1 else PLAN_WEIGHTS
         for work in works:
             work.write(GUARD, ply, pictures, mine, GUARD_WEIGHTS, forced)
             work.write(PLAN, ply, pictures, mine, plan, forced)
@@ -175,7 +177,9 @@ class Follower:
             work.write(POINTS_MIND, ply, pictures, theirs, POINTS, forced)
             work.write(LEAD_MIND, ply, pictures, theirs, LEAD, forced)
 
-    def _roles(self, situation: Situation, gone: int, plies: int) -> tuple[Sequence[int], Sequence[int]]:
+    def _roles(
+        self, position: InsertionPosition, gone: int, plies: int
+    ) -> tuple[Sequence[int], Sequence[int]]:
         """Return, for each ply, whether it is mine, and whether it is a zombie's."""
-        seats = [ply % situation.seats + 1 for ply in range(gone, gone + plies)]
-        return [int(seat == situation.seat) for seat in seats], [int(seat in self._zombies) for seat in seats]
+        seats = [ply % position.rules.seats + 1 for ply in range(gone, gone + plies)]
+        return [int(seat == position.seat) for seat in seats], [int(seat in self._zombies) for seat in seats]

@@ -10,7 +10,6 @@ Values are exact within the window and bounds outside, as tree.py has it. It mus
 
 from __future__ import annotations
 
-from arena_engines.compiled import outlined
 from arena_engines.insertion.master.children import (
     OFFSETS,
     SET,
@@ -42,6 +41,7 @@ from arena_engines.insertion.master.layout import (
     REPLY,
     SIGHT,
 )
+from arena_engines.jit import outlined
 from arena_protocol.games.insertion.rules import count, play
 
 

@@ -7,7 +7,6 @@ It must not know: clocks, text, models of opponents (a view of the plans is one)
 
 from __future__ import annotations
 
-from arena_engines.compiled import outlined
 from arena_engines.insertion.master.children import (
     LANES,
     OFFSETS,
@@ -42,6 +41,7 @@ from arena_engines.insertion.master.layout import (
     WIDE,
 )
 from arena_engines.insertion.master.tree import search
+from arena_engines.jit import outlined
 from arena_protocol.games.insertion.rules import count
 
 #: What is wanted of a decision.

@@ -7,7 +7,7 @@ comes back. It must not know: what is thought.
 
 from __future__ import annotations
 
-from arena_engines.engine import Situation
+from arena_engines.insertion.fixed_depth import InsertionPosition
 
 #: Of the bank this much is never planned with, nor less than so many milliseconds.
 RESERVE = 0.02
@@ -17,13 +17,14 @@ LEAST_RESERVE = 100.0
 OVERHEAD = 3.0
 
 
-def budget(situation: Situation, unclocked: float) -> float:
+def budget(position: InsertionPosition, unclocked: float) -> float:
     """Return the milliseconds to think now; 0 when there is no time at all.
 
     `unclocked` is the answer where nobody keeps a clock.
     """
-    if situation.clock is None:
+    if position.clock is None:
         return unclocked
-    reserve = max(RESERVE * (situation.bank or situation.clock), LEAST_RESERVE)
-    moves = -(-situation.plies_left // situation.seats)
-    return max(0.0, (situation.clock - reserve) / moves - OVERHEAD)
+    reserve = max(RESERVE * (position.bank or position.clock), LEAST_RESERVE)
+    rules = position.rules
+    moves = -(-(rules.plies - position.state.played) // rules.seats)
+    return max(0.0, (position.clock - reserve) / moves - OVERHEAD)

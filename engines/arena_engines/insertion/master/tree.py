@@ -18,7 +18,6 @@ It must not know: engines, clocks, text. The array is laid out in layout.py.
 
 from __future__ import annotations
 
-from arena_engines.compiled import outlined
 from arena_engines.insertion.master.children import (
     LANES,
     OFFSETS,
@@ -60,6 +59,7 @@ from arena_engines.insertion.master.layout import (
     TABLE,
     TABLE_MASK,
 )
+from arena_engines.jit import outlined
 from arena_protocol.games.insertion.rules import count, play
 
 #: Like OFFSETS, for the pairs of the table.

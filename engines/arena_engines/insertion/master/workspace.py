@@ -12,9 +12,9 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from arena_engines.compiled import compiled
 from arena_engines.engine import Eval
 from arena_engines.insertion.master import kernel, layout, root
+from arena_engines.jit import compiled
 from arena_protocol.games.insertion.rules import POINTS_A_CELL
 from arena_protocol.games.insertion.text import Planes
 

@@ -21,7 +21,7 @@ with the value of a win counted from the position itself.
 
 from __future__ import annotations
 
-from arena_engines.compiled import outlined
+from arena_engines.jit import outlined
 from arena_engines.xo.gomoku.board import CELL, MARK, SUMS, Board, cell_of_rank, count_of_rank, make, unmake
 from arena_engines.xo.gomoku.memory import (
     AGAIN,

@@ -18,7 +18,7 @@ The functions are compiled by numba.
 
 from __future__ import annotations
 
-from arena_engines.compiled import outlined
+from arena_engines.jit import outlined
 from arena_engines.xo.gomoku.patterns import (
     BORDER,
     EMPTY,

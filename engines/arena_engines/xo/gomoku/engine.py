@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import ClassVar
 
-from arena_engines.engine import Parameter
-from arena_engines.table import Table, TableEngine
+from arena_engines.engine import Engine, Parameter, Position
 from arena_engines.xo.cells import cell_names, sides_of
 from arena_engines.xo.gomoku.searcher import MAX_DEPTH, Limits, Searcher, run
+from arena_protocol.games.marks import Marks
 from arena_protocol.games.xo import Xo
 
 #: Milliseconds a move without a clock.
@@ -28,7 +28,7 @@ MOST = 1.5
 ENOUGH = 0.6
 
 
-class Gomoku(TableEngine):
+class Gomoku(Engine):
     """The strongest engine of XO. It uses its clock, at most `time` ms a move; without a clock `time`.
 
     With `nodes` or `depth` no clock is read, and the same position always gets the same move.
@@ -51,27 +51,26 @@ class Gomoku(TableEngine):
         """One searcher a board size."""
         return {}
 
-    def choose(self, table: Table) -> str:
+    def choose(self, position: Position[Xo, Marks]) -> str:
         """Return the name of the cell to mark."""
-        assert isinstance(table.rules, Xo), "the registry gives this engine XO only"
-        size = table.rules.size
-        sides = sides_of(size, table.position)
+        size = position.rules.size
+        sides = sides_of(size, position.state)
         if size not in self._searchers:
             self._searchers[size] = Searcher(size)
         searcher = self._searchers[size]
         searcher.set_position(sides.x, sides.o)
         if self.values["nodes"] or self.values["depth"]:
             searcher.reset()
-        limits = self._limits(table, size * size - len(sides.x) - len(sides.o))
+        limits = self._limits(position, size * size - len(sides.x) - len(sides.o))
         return cell_names(size)[searcher.search(sides.to_move, limits).cell]
 
-    def _limits(self, table: Table, empty: int) -> Limits:
+    def _limits(self, position: Position[Xo, Marks], empty: int) -> Limits:
         nodes, depth, most = (self._number(name) for name in ("nodes", "depth", "time"))
         if nodes or depth:
             return Limits(nodes=nodes, depth=depth)
-        if table.clock is None:
+        if position.clock is None:
             return Limits(seconds=(most or UNCLOCKED) / 1000)
-        enough, millis = budget(table.clock, table.bank, table.increment, empty)
+        enough, millis = budget(position.clock, position.bank, position.increment, empty)
         return Limits(seconds=min(millis, most or millis) / 1000, enough=enough / 1000)
 
     def _number(self, name: str) -> int | None:

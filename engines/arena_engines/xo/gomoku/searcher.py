@@ -9,7 +9,7 @@ from functools import cache
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from arena_engines.compiled import compiled
+from arena_engines.jit import compiled
 from arena_engines.xo.gomoku import board as boards
 from arena_engines.xo.gomoku import kernel, memory, patterns
 from arena_engines.xo.gomoku.alphabeta import MATE, WON

@@ -14,7 +14,7 @@ The functions are compiled by numba; the arrays are described in board.py and me
 
 from __future__ import annotations
 
-from arena_engines.compiled import outlined
+from arena_engines.jit import outlined
 from arena_engines.xo.gomoku.board import (
     CELL,
     MARK,

@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from arena_engines.engine import EngineError, Parameter
-from arena_engines.table import Table, TableEngine
+from arena_engines.engine import Engine, EngineError, Parameter, Position
 from arena_engines.xo.cells import Sides, cell_names, sides_of
 from arena_engines.xo.program1970.evaluation import MOST, NOTHING, WINS, Estimates, estimates_of
+from arena_protocol.games.marks import Marks
 from arena_protocol.games.xo import Xo
 
 
@@ -249,7 +249,7 @@ def thresholds_of(text: str) -> list[int]:
     return [halves[part] for part in parts] if set(parts) <= set(halves) else []
 
 
-class Xo1970(TableEngine):
+class Xo1970(Engine):
     """The XO program of 1970; `nodes` bounds an analysis with low thresholds (Analysis1970)."""
 
     game = "xo"
@@ -265,11 +265,10 @@ class Xo1970(TableEngine):
         self._limit = int(self.values["nodes"] or NODE_LIMIT)
         self._openings = 0
 
-    def choose(self, table: Table) -> str:
+    def choose(self, position: Position[Xo, Marks]) -> str:
         """Return the program's move; of games it opens, each begins on another central cell."""
-        assert isinstance(table.rules, Xo), "the registry gives this engine XO only"
-        size = table.rules.size
-        return cell_names(size)[self._cell(size, sides_of(size, table.position))]
+        size = position.rules.size
+        return cell_names(size)[self._cell(size, sides_of(size, position.state))]
 
     def _cell(self, size: int, sides: Sides) -> int:
         marked = [*sides.x, *sides.o]

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_engines import compiled as module
-from arena_engines.compiled import cache_folder, compiled, digest, reachable, signature_of
+from arena_engines import jit as module
 from arena_engines.engine import EngineError
 from arena_engines.insertion.champion import search
+from arena_engines.jit import cache_folder, compiled, digest, reachable, signature_of
 from arena_protocol.games.insertion import rules
 
 SOURCE = """
@@ -149,7 +149,7 @@ def test_threads_may_ask_at_once(tmp_path: Path, own_cache: Path) -> None:
 
 def test_processes_may_compile_the_same_kernel_at_once(tmp_path: Path) -> None:
     program = (
-        "from arena_engines.compiled import compiled\n"
+        "from arena_engines.jit import compiled\n"
         "from arena_protocol.games.insertion.rules import runs\n"
         "print(compiled(runs)(0b100001000010000100001, 0, 0))\n"
     )

@@ -1,4 +1,4 @@
-"""An engine as a bot: the view of the client becomes the situation of the engine, ply for ply."""
+"""An engine as a bot: the view of the client becomes the position of the engine, ply for ply."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from arena_client.view import GameView
-from arena_engines.bots import EngineBot, bot_of, situation_of
-from arena_engines.engine import Analysis, Engine, EngineError, Situation
+from arena_engines.bot import EngineBot, bot_of, position_of
+from arena_engines.engine import AnyPosition, Engine, EngineError
 from arena_protocol import messages as wire
 from arena_protocol.games.insertion import Insertion
 
@@ -18,22 +18,20 @@ PLIES, LOOKAHEAD, BANK = 30, 4, 20_000
 class Recorder(Engine):
     """An engine that notes what it is asked."""
 
+    game = "insertion"
     name = "recorder"
 
     def __init__(self) -> None:
         super().__init__()
         self.warm = False
-        self.seen: list[Situation] = []
+        self.seen: list[AnyPosition] = []
 
     def warm_up(self) -> None:
         self.warm = True
 
-    def choose(self, situation: Situation) -> int:
-        self.seen.append(situation)
+    def choose(self, position: AnyPosition) -> int:
+        self.seen.append(position)
         return 7
-
-    def analyse(self, board: str, visible: str, depth: int) -> Analysis:
-        raise AssertionError("a bot does not analyse")
 
 
 def views(seats: int, seat: int, start: str = "full") -> Iterator[GameView]:
@@ -66,19 +64,18 @@ def test_the_engine_is_told_the_game_as_it_is(seats: int, seat: int) -> None:
     deal = game.deal(9)
     for view in views(seats, seat):
         assert bot.choose(view) == 7
-    for situation in engine.seen:
-        assert (situation.seat, situation.seats, situation.plies) == (seat, seats, PLIES)
-        assert (situation.ply - seat) % seats == 0
-        assert situation.plies_left == PLIES - situation.ply + 1
-        assert situation.visible == deal.sequence[situation.ply - 1 : situation.ply - 1 + LOOKAHEAD]
-        assert situation.played == deal.sequence[: situation.ply - 1]
-        assert situation.moves == tuple(1 + ply % 15 for ply in range(1, situation.ply))
-        assert (situation.clock, situation.bank, situation.colours) == (BANK - 5, BANK, 6)
+    for asked in engine.seen:
+        ply = asked.state.played + 1
+        assert (asked.seat, asked.rules.seats, asked.rules.plies) == (seat, seats, PLIES)
+        assert (ply - seat) % seats == 0
+        assert asked.state.sequence == deal.sequence[: ply - 1 + LOOKAHEAD]
+        assert asked.moves == tuple(str(1 + before % 15) for before in range(1, ply))
+        assert (asked.clock, asked.bank, asked.increment, asked.rules.colours) == (BANK - 5, BANK, 0, 6)
         position = game.start(deal)
-        assert situation.start == position.board
-        for move in situation.moves:
-            position = game.play(position, str(move)).position
-        assert situation.board == position.board
+        assert asked.start == position.board
+        for move in asked.moves:
+            position = game.play(position, move).position
+        assert asked.state.board == position.board
     assert len(engine.seen) == PLIES // seats + (seat <= PLIES % seats)
 
 
@@ -110,7 +107,7 @@ def test_a_wrong_specification_is_refused() -> None:
         bot_of("nobody")
 
 
-def test_the_situation_of_the_first_ply() -> None:
-    situation = situation_of(next(views(2, 1)))
-    assert (situation.ply, situation.moves, situation.played) == (1, (), "")
-    assert situation.board == situation.start
+def test_the_position_of_the_first_ply() -> None:
+    position = position_of(next(views(2, 1)))
+    assert (position.state.played, position.moves) == (0, ())
+    assert position.state.board == position.start

@@ -1,41 +1,33 @@
-"""Where an engine becomes a bot: the only file of the engines that knows the client.
-
-It turns what a bot sees of a game into the situation that an engine asks for, and has the
-engine's slow preparation done before READY.
-"""
+"""Engines as bots of the client; the only module of the engines that imports the client."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from arena_client.bot import Bot, GameView
-from arena_engines.engine import Engine, Player, Situation
+from arena_engines.engine import AnyPosition, Engine, Position
 from arena_engines.registry import create, games_of
-from arena_engines.table import Table, TableEngine
 
 
 class EngineBot(Bot):
-    """A bot that plays as an engine does."""
+    """A bot that plays an engine's moves."""
 
-    def __init__(self, engine: Player) -> None:
+    def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.games = (engine.game,)
         self.instant = engine.instant
 
     def new_game(self, view: GameView) -> None:
-        """Compile what is to be compiled: no clock runs before this returns."""
+        """Compile the engine: READY is sent, and clocks run, after this returns."""
         self.engine.warm_up()
 
     def choose(self, view: GameView) -> int | str:
         """Return the engine's move."""
-        if isinstance(self.engine, TableEngine):
-            return self.engine.choose(table_of(view))
-        assert isinstance(self.engine, Engine), "a player is one or the other"
-        return self.engine.choose(situation_of(view))
+        return self.engine.choose(position_of(view))
 
 
 class SeveralGamesBot(Bot):
-    """A bot whose engine exists for several games; which one it plays the server says in GAME."""
+    """A bot whose engine exists for several games; GAME selects one."""
 
     def __init__(self, bots: Mapping[str, EngineBot]) -> None:
         self._bots = dict(bots)
@@ -61,34 +53,16 @@ def bot_of(spec: str, game: str | None = None) -> Bot:
     return EngineBot(create(spec, *games))
 
 
-def table_of(view: GameView) -> Table:
-    """Return all that an engine of a game without hidden cards may know at this ply."""
+def position_of(view: GameView) -> AnyPosition:
+    """Return what this seat knows at this ply."""
     rules = view.rules
     assert rules is not None, "an engine's game is in the registry of games"
-    return Table(
+    return Position(
         rules=rules,
-        position=view.position,
+        state=view.position,
+        start=view.state,
         moves=view.moves,
         clock=view.my_clock,
         bank=view.offer.clock,
         increment=view.increment,
-    )
-
-
-def situation_of(view: GameView) -> Situation:
-    """Return all that an engine may know of this game at this ply."""
-    options = view.options
-    return Situation(
-        board=view.board,
-        visible=view.visible,
-        ply=view.ply,
-        plies=int(options["plies"]),
-        seat=view.seat,
-        seats=view.seats,
-        colours=int(options["colours"]),
-        clock=view.my_clock,
-        bank=view.offer.clock,
-        start=view.state,
-        played=view.shown[: view.ply - 1],
-        moves=tuple(int(move) for move in view.moves),
     )
