@@ -5,8 +5,6 @@ chance comes from the random source that it is given. `may` says which faults a 
 hold against it: none at all for an honest one, whatever network and referee do to it.
 """
 
-# ruff: noqa: D102 - what Honest documents is not documented again where it is overridden
-
 from __future__ import annotations
 
 from random import Random

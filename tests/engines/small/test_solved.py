@@ -1,4 +1,4 @@
-"""The solved games: solvers against exhaustive ones of another make, perfect players that never lose."""
+"""Solvers against independent exhaustive ones; perfect engines never lose."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from arena_engines.engine import Engine, Position
 from arena_engines.registry import create
-from arena_engines.small.openlines import evaluate, open_lines
 from arena_engines.small.solved import MarksSolver, Outcome, Solver
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game
@@ -20,8 +19,6 @@ from arena_protocol.games.disc import Disc, Turned
 from arena_protocol.games.lastcoin import Heap, LastCoin
 from arena_protocol.games.marks import Marks
 from arena_protocol.games.tictactoe import TicTacToe
-
-# ---- independent exhaustive solvers: no plug-in, no planes of bits, no shared code
 
 
 @cache
@@ -76,9 +73,6 @@ def played(game: Game, chance: random.Random, plies: int) -> object:
     return position
 
 
-# ---- the outcomes that the seeds state
-
-
 def test_the_disc_game_to_13_is_won_by_the_first_player_and_its_tree_has_9_levels() -> None:
     game = Disc(13)
     start = game.start(game.deal(0))
@@ -129,9 +123,6 @@ def test_tictactoe_from_the_empty_board(size: int, win: int, result: int) -> Non
     assert MarksSolver(game).outcome(game.start(game.deal(0))) == result
 
 
-# ---- two solvers and the naive one
-
-
 def all_positions(game: Game) -> Iterator[object]:
     level = {game.start(game.deal(0))}
     while level:
@@ -174,9 +165,6 @@ def test_the_winner_takes_the_shortest_way_and_the_loser_the_longest() -> None:
         after = solver.after(position, solver.best_move(position))
         wins = [end.plies for end in ends if end.result == -1]
         assert after.plies == (min(wins) if wins else max(end.plies for end in ends))
-
-
-# ---- the players
 
 
 def game_of(rules: Game, first: Engine, second: Engine) -> tuple[int, ...]:
@@ -222,68 +210,3 @@ def test_perfect_wins_what_is_won(name: str, key: str, values: range, winner) ->
 def test_perfect_wins_at_once_where_it_can() -> None:
     rules = make_game("tictactoe", {"size": 4, "win": 3})
     assert create("perfect", "tictactoe").choose(Position.at(rules, "..../oo../.xx./....")) in ("a2", "d2")
-
-
-# ---- open lines
-
-
-@pytest.mark.parametrize(
-    ("board", "x", "o"),
-    [
-        (".o../.xx./..../....", 8, 5),  # figure 3 a of the Russian text: E = 8 - 5 = 3
-        ("..o./..x./..x./.ox.", 6, 4),  # figure 3 b as rules.md corrects it: E = 6 - 4 = 2
-        ("..../..../..../....", 10, 10),
-    ],
-)
-def test_the_figures_of_open_lines(board: str, x: int, o: int) -> None:
-    game = TicTacToe(4, 4)
-    position = game.start(Deal(board)) if board.count("x") - board.count("o") in (0, 1) else None
-    position = position or Marks(*planes(board))
-    assert open_lines(game, position) == (x, o)
-    assert evaluate(game, position) == x - o
-
-
-def planes(board: str) -> tuple[int, int]:
-    """Figure 3 b has a mark of X too many for any game, so it is read here."""
-    rows = list(reversed(board.split("/")))
-    signs = [(5 * y + x, sign) for y, row in enumerate(rows) for x, sign in enumerate(row)]
-    return sum(1 << at for at, sign in signs if sign == "x"), sum(
-        1 << at for at, sign in signs if sign == "o"
-    )
-
-
-def test_a_finished_game_is_worth_more_than_any_lines() -> None:
-    game = TicTacToe(3, 3)
-    assert evaluate(game, game.start(Deal("xxx/oo./..."))) == 100
-    assert evaluate(game, game.start(Deal("ooo/xx./x.."))) == -100
-    assert evaluate(game, game.start(Deal("xox/xoo/oxx"))) == 0
-
-
-def plain(game: TicTacToe, position: Marks, depth: int) -> int:
-    """Minimax for X without cutting; a won game is worth more the sooner."""
-    moves = game.legal_moves(position)
-    if not moves or depth == 0:
-        value = evaluate(game, position)
-        return value + depth * ((value == 100) - (value == -100))
-    values = [plain(game, game.play(position, move).position, depth - 1) for move in moves]
-    return max(values) if game.to_move(position) == 1 else min(values)
-
-
-@settings(max_examples=25, deadline=None)
-@given(
-    st.sampled_from([TicTacToe(3, 3), TicTacToe(4, 4)]),
-    st.integers(2, 7),
-    st.integers(1, 3),
-    st.randoms(use_true_random=False),
-)
-def test_openlines_plays_the_minimax_move(
-    game: TicTacToe, plies: int, depth: int, chance: random.Random
-) -> None:
-    position = played(game, chance, plies)
-    if game.end(position) is not None:
-        return
-    sign = 1 if game.to_move(position) == 1 else -1
-    moves = game.legal_moves(position)
-    values = [sign * plain(game, game.play(position, move).position, depth - 1) for move in moves]
-    chosen = create(f"openlines:depth={depth}", "tictactoe").choose(Position(rules=game, state=position))
-    assert chosen == moves[values.index(max(values))]

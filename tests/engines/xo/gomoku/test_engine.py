@@ -1,11 +1,9 @@
-"""The player `xo`: good moves, the same ones again, every size, within its time, to the last cell."""
+"""The engine `xo`: good moves, reproducible, on every size, within its time."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 from hypothesis import given, settings
@@ -13,14 +11,12 @@ from hypothesis import strategies as st
 
 from arena_engines.engine import AnyPosition, Engine, Position
 from arena_engines.registry import create
-from arena_engines.xo.gomoku import memory
 from arena_engines.xo.gomoku.engine import ENOUGH, MOST, Gomoku, budget
-from arena_engines.xo.gomoku.searcher import Limits, Searcher
 from arena_protocol.games import make_game
 from arena_protocol.games.marks import Marks, board_of
 from arena_protocol.games.xo import Xo
 
-from .xo_slow import fives
+from ..oracle import fives
 
 
 def player(spec: str = "xo:nodes=2000") -> Engine:
@@ -93,41 +89,6 @@ def test_time_is_kept_even_if_there_is_none() -> None:
         quick = Position(rules=at.rules, state=at.state, clock=clock, bank=20_000)
         assert at.rules.is_legal(at.state, player("xo").choose(quick))
     assert at.rules.is_legal(at.state, player("xo:time=1").choose(at))
-
-
-def test_a_search_without_any_other_limit_is_stopped_by_its_time() -> None:
-    searcher = Searcher(10)
-    searcher.set_position([44], [55])
-    assert 0 <= searcher.search(0, Limits(seconds=0.05)).cell < 100
-
-
-class Impatient(Searcher):
-    """A searcher whose alarms for one register ring at once, and never for the other."""
-
-    register = memory.STOP
-
-    @contextmanager
-    def _alarm(self, seconds: float | None, register: int) -> Iterator[None]:
-        if register == self.register:
-            self._control[register] = 1
-        yield
-
-
-def test_a_search_stopped_at_once_answers_with_the_first_candidate() -> None:
-    searcher = Impatient(10)
-    searcher.set_position([44, 45, 46], [55, 3])
-    assert searcher.search(1, Limits(seconds=3600)).cell in (43, 47)
-
-
-def test_without_time_for_threats_the_search_goes_on() -> None:
-    searcher = Impatient(10)
-    searcher.register = memory.VCT_STOP
-    searcher.set_position([44, 46], [55, 33])
-    result = searcher.search(0, Limits(seconds=3600, depth=4))
-    assert (result.depth, result.decided) == (4, False)
-    assert searcher.vct(0) is None
-    searcher.set_position([44, 45, 63, 73], [0, 9, 90, 99])
-    assert searcher.vct(0) is not None, "the next search begins afresh"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Pictures of searches: what stands in them, and what cannot be drawn."""
+"""Pictures of searches, games and reductions: their vertices, values and edges."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from arena_engines.explain.trees import SeedExample, game_tree, search_picture, 
 from arena_engines.search.adapters import TwoSides
 from arena_engines.search.minimax import minimax
 from arena_protocol.games import make_game
-from arena_protocol.games.base import Deal, GameError
-
-# ---- the example of seed 004
+from arena_protocol.games.base import Deal
 
 
 def test_the_seeds_example_takes_11_vertices_and_6_evaluations_instead_of_17_and_10() -> None:
@@ -35,9 +33,6 @@ def test_the_seeds_example_is_cut_where_its_text_says() -> None:
     assert notes == {"W0": "3", "W1": "3", "W2": "3", "W3": "≥4", "W4": "≤3", "W5": "3"}
     best = [edge.target for edge in picture.edges if edge.line is Line.BEST]
     assert best == ["W1", "W1 W2", "W1 W2 b"]
-
-
-# ---- search trees
 
 
 class RandomTree(SeedExample):
@@ -110,9 +105,6 @@ def test_moves_that_do_the_same_are_drawn_once() -> None:
     assert [edge.text for edge in picture.edges] == ["1", "7", "8", "9", "10"]
 
 
-# ---- whole trees
-
-
 def test_the_disc_game_to_13_as_the_seed_draws_it() -> None:
     picture = explain.whole("disc", {"m": 13})
     assert picture.is_tree
@@ -145,9 +137,6 @@ def test_draws_are_marked_too() -> None:
     assert tones == {
         "": Tone.DRAWN, "a2": Tone.WON, "c2": Tone.DRAWN, "a2 c2": Tone.WON, "c2 a2": Tone.DRAWN,
     }  # fmt: skip
-
-
-# ---- AND/OR graphs
 
 
 def test_the_graph_of_seven_coins_has_the_strategy_in_bold() -> None:
@@ -220,49 +209,3 @@ def test_an_integral_is_drawn_with_its_answer() -> None:
     assert picture.caption == ("8 problems, 3 of them elementary",)
     labels = {edge.text for edge in picture.edges} - {""}
     assert labels == {"z = tan(x)", "division", "sum", "constant factor -1", "z = tan(w)"}
-
-
-# ---- refusals
-
-
-@pytest.mark.parametrize(
-    ("draw", "text"),
-    [
-        (lambda: explain.tree("insertion", {}, depth=0), "depth=0: expected at least 1"),
-        (
-            lambda: explain.tree("insertion", {}, depth=5, method="minimax"),
-            "more than 4000 vertices: ask for less depth",
-        ),
-        (
-            lambda: explain.tree("tictactoe", {}, state="xxx/oo./..."),
-            "the game is over: there is no tree to draw",
-        ),
-        (lambda: explain.whole("xo", {}), "has more than 4000 vertices: draw a search instead"),
-        (lambda: explain.whole("disc", {"mm": 3}), "disc has no option 'mm'; it has: m, seats"),
-        (lambda: explain.hanoi(0), "discs=0: expected 1..60"),
-        (lambda: explain.hanoi(61), "discs=61: expected 1..60"),
-        (lambda: explain.integral("exp(x^2)"), r"the rules here do not solve the integral of exp\(x\^2\)"),
-        (lambda: explain.integral("y"), "'y' is not known here"),
-        (
-            lambda: explain.strategy("tictactoe", {"size": 4}, seat=1, goal="draw"),
-            "tictactoe is too large from here: no strategy among 20000 positions",
-        ),
-        (
-            lambda: explain.strategy("disc", {}, seat=3),
-            "seat=3: a strategy is drawn for seat 1 or 2 of a game for two",
-        ),
-        (
-            lambda: explain.strategy("tictactoe", {}, seat=1, goal="draw", everything=True),
-            "more than 4000 vertices",
-        ),
-    ],
-)
-def test_what_cannot_be_drawn_is_one_clear_line(draw, text: str) -> None:
-    with pytest.raises((EngineError, GameError), match=text) as refused:
-        draw()
-    assert "\n" not in str(refused.value)
-
-
-def test_a_bad_position_is_the_games_error() -> None:
-    with pytest.raises(GameError, match="a position of disc is SUM/TOP/SEAT"):
-        explain.whole("disc", {}, state="nonsense")

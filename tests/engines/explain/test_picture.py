@@ -1,31 +1,15 @@
-"""Pictures of searches on paper: where each thing stands, and how SVG and text print it."""
+"""The layout of pictures and their text form."""
 
 from __future__ import annotations
 
-import re
-import xml.etree.ElementTree as ET
 from itertools import pairwise
 
 import pytest
 
 from arena_engines import explain
 from arena_engines.explain.picture import GAP, Edge, Picture, Vertex, layout, room, to_text
-from arena_engines.explain.svg import to_svg
 
-# ---- places
-
-
-PICTURES = {
-    "example": lambda: explain.example(),
-    "disc": lambda: explain.whole("disc", {"m": 13}),
-    "coins": lambda: explain.strategy("lastcoin", {}, seat=2, everything=True),
-    "hanoi": lambda: explain.hanoi(5),
-    "tower": lambda: explain.hanoi(8),
-    "long ways": lambda: explain.strategy("disc", {}, seat=1, everything=True),
-    "integral": lambda: explain.integral("x^2*sin(x)")[0],
-    "insertion": lambda: explain.tree("insertion", {}, depth=1),
-}
-EVERY_PICTURE = pytest.mark.parametrize("make", PICTURES.values(), ids=PICTURES.keys())
+from .pictures import EVERY_PICTURE
 
 
 @EVERY_PICTURE
@@ -62,55 +46,6 @@ def test_a_very_deep_tree_is_placed() -> None:
     vertices = tuple(Vertex(str(number), "v") for number in range(3000))
     chain = Picture("deep", vertices, tuple(Edge(str(number), str(number + 1)) for number in range(2999)))
     assert layout(chain).places["2999"][1] == 2999
-
-
-# ---- SVG and text
-
-
-@EVERY_PICTURE
-def test_the_svg_is_well_formed_and_inside_its_frame(make) -> None:
-    picture = make()
-    root = ET.fromstring(to_svg(picture))
-    _, _, width, height = map(float, root.attrib["viewBox"].split())
-    texts = list(root.iter("{http://www.w3.org/2000/svg}text"))
-    assert all(
-        0 <= float(each.attrib["x"]) <= width and 0 <= float(each.attrib["y"]) <= height for each in texts
-    )
-    written = [each.text for each in texts]
-    assert written[0] == picture.title
-    for vertex in picture.vertices:
-        assert not vertex.text or vertex.text in written
-    lines = list(root.iter("{http://www.w3.org/2000/svg}polyline"))
-    assert len(lines) == len(picture.edges)
-    points = [point.split(",") for line in lines for point in line.attrib["points"].split()]
-    assert all(0 <= float(x) <= width and 0 <= float(y) <= height for x, y in points)
-
-
-@EVERY_PICTURE
-def test_the_arc_of_an_and_stays_with_its_vertex(make) -> None:
-    picture = make()
-    arcs = [
-        each.attrib["d"] for each in ET.fromstring(to_svg(picture)).iter("{http://www.w3.org/2000/svg}path")
-    ]
-    assert len(arcs) == len(picture.arcs)
-    for arc in arcs:
-        x1, y1, rx, ry, _, _, _, x2, y2 = map(float, re.findall(r"-?[\d.]+", arc))
-        assert rx == ry
-        assert 0 < x2 - x1 <= 2 * rx
-        assert abs(y2 - y1) <= rx
-
-
-def test_a_drawing_brings_its_paper() -> None:
-    """Dark words on a dark page cannot be read."""
-    first = next(ET.fromstring(to_svg(explain.example())).iter("{http://www.w3.org/2000/svg}rect"))
-    assert first.attrib == {"width": "100%", "height": "100%", "fill": "#fff"}
-
-
-def test_signs_of_markup_are_escaped() -> None:
-    picture = Picture("a < b & c", (Vertex("r", "<b>", "&"),), ())
-    root = ET.fromstring(to_svg(picture))
-    texts = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert texts == ["a < b & c", "<b>", "&"]
 
 
 def test_the_seeds_example_as_text() -> None:

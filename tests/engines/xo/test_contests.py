@@ -6,7 +6,7 @@ import pytest
 
 from arena_protocol.record import GameRecord
 
-from .test_games_end_to_end import contest, points
+from ..test_games_end_to_end import contest, points
 
 BOTS: dict[str, object] = {"modern": "xo:nodes=300", "quick": "xo:depth=1", "random": "random:seed=3"}
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from arena_engines.xo.cells import cell_names
 from arena_engines.xo.gomoku.searcher import Searcher
 
-from .xo_slow import Cells, empty, fives, wins_by_fours
+from ..oracle import Cells, empty, fives, wins_by_fours
 
 SIZE = 10
 NAMES = cell_names(SIZE)
