@@ -1,4 +1,4 @@
-"""benchmarks/xo_rival.py: the match is paired and counted rightly, against a rival that follows a script."""
+"""benchmarks/xo_rival.py against a scripted opponent: pairing, counting, error lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import xo_rival  # noqa: E402 - a script, not a package
 
 NAMES = cell_names(xo_rival.SIZE)
 
-#: A rival that speaks UCI and marks the first empty cell from a1 or, the first time, dies.
+#: A UCI program that marks the first empty cell from a1, or exits on the first `go`.
 SCRIPT = """
 import sys
 taken = []
@@ -80,11 +80,11 @@ def test_a_match_is_won_against_a_rival_that_marks_cell_after_cell(tmp_path: Pat
 
 
 def test_an_absent_rival_is_one_clear_line(tmp_path: Path) -> None:
-    result = run("--rival", str(tmp_path / "nobody"), "--games", "2")
+    result = run("--rival", str(tmp_path / "absent"), "--games", "2")
     assert result.returncode == 1
     assert (
         result.stderr
-        == f"xo_rival: {tmp_path}/nobody is not installed; in Debian: apt install fairy-stockfish\n"
+        == f"xo_rival: {tmp_path}/absent is not installed; in Debian: apt install fairy-stockfish\n"
     )
 
 
@@ -95,7 +95,7 @@ def test_a_rival_that_dies_is_one_clear_line(tmp_path: Path) -> None:
     assert result.stderr.startswith("xo_rival: ")
 
 
-def test_openings_are_level_and_nobody_wins_them_at_once() -> None:
+def test_openings_are_balanced_and_not_won_at_once() -> None:
     first = list(islice(xo_rival.openings(1), 6))
     assert first == list(islice(xo_rival.openings(1), 6))
     assert len({tuple(opening) for opening in first}) == 6

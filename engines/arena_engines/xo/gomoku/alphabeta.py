@@ -93,7 +93,8 @@ DEEPEST = -4
 #: Fours in a row and positions that VCF may use at a node.
 FOURS_DEPTH = 10
 FOURS_NODES = 40
-#: VCT runs at nodes of these plies: so many threats, and positions (a quarter of them for each ply further).
+#: VCT runs at nodes of plies up to THREAT_PLIES, with at most THREATS threats and THREAT_NODES positions (a
+#: quarter of them for each ply further).
 THREAT_PLIES = 3
 THREATS = 8
 THREAT_NODES = 2000

@@ -152,7 +152,7 @@ class Searcher:
 
     @contextmanager
     def _alarm(self, seconds: float | None, register: int) -> Iterator[None]:
-        """Set a register after so many seconds."""
+        """Set a register after this time."""
         if seconds is None:
             yield
             return
