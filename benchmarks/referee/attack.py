@@ -1,4 +1,4 @@
-"""The attacking process of the hostile benchmark: one kind of misbehaviour, as fast as it goes, until killed."""
+"""The attacking process of the hostile benchmark: one kind of misbehaviour, until it is killed."""
 
 from __future__ import annotations
 

@@ -15,9 +15,9 @@ from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.history import Entry2006, FourTier, Minimax, ThreeTier
 from arena_engines.insertion.master.engine import Master
 from arena_engines.small.openlines import OpenLines
-from arena_engines.small.perfect import Perfect, PerfectMarks
-from arena_engines.xo.modern.engine import ModernXo
-from arena_engines.xo.program1970 import Xo1970
+from arena_engines.small.solved import Perfect, PerfectMarks
+from arena_engines.xo.gomoku.engine import Gomoku
+from arena_engines.xo.program1970.engine import Xo1970
 
 AnyEngine = TypeVar("AnyEngine", bound=Engine)
 
@@ -45,7 +45,7 @@ ENGINES: tuple[type[Engine], ...] = (
     PerfectMarks,
     *(playing(game, Perfect) for game in ("disc", "lastcoin")),
     Xo1970,
-    ModernXo,
+    Gomoku,
 )
 
 
