@@ -215,8 +215,9 @@ class Driver:
         for timer in (self._beat, self._timer):
             if timer is not None:
                 timer.cancel()
-        self._loop.remove_reader(self._selector)
-        self._selector.close()
+        if self._selector.get_map() is not None:  # None: it is closed already
+            self._loop.remove_reader(self._selector)
+            self._selector.close()
 
     # -- batches
 
