@@ -18,7 +18,6 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING, dataclass, field, fields
 from enum import Enum
-from operator import attrgetter
 from typing import Any, Final
 
 from arena_protocol.errors import ErrorCode, LocalProtocolError, ProtocolError
@@ -36,8 +35,9 @@ class FieldError(ValueError):
 class Kind:
     """A kind of value. `pattern` is the form: a regular expression without groups.
 
-    `convert` makes a value of any text of that form; `print` is its inverse, and may give
-    a text that is not of the form if the value is not of the kind. `meaning` completes
+    `convert` makes a value of any text of that form. `source` is the Python expression that
+    prints the value named `{0}`, quoted with `'` only: generated printers inline it. It may
+    give a text that is not of the form if the value is not of the kind. `meaning` completes
     "it must be ...".
     """
 
@@ -45,7 +45,12 @@ class Kind:
     meaning: str
     pattern: str
     convert: Callable[[str], Any]
-    print: Callable[[Any], str]
+    source: str = "{0}"
+
+    def print(self, value: Any) -> str:
+        """Give the text of a value: the inverse of `convert`."""
+        expression = self.source.format("value")
+        return str(eval(expression, {"value": value}))  # noqa: S307 - the sources stand below
 
     def fits(self, text: str) -> bool:
         """Whether `text` is of this kind."""
@@ -72,17 +77,8 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(map(int, text.split(",")))
 
 
-def _print_numbers(values: tuple[int, ...]) -> str:
-    return ",".join(map(str, values))
-
-
 def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split(","))
-
-
-def _print_words(values: tuple[str, ...]) -> str:
-    # A comma inside a value would make two of it; an empty text is of neither kind.
-    return ",".join(values) if not any("," in value for value in values) else ""
 
 
 def _list(pattern: str) -> str:
@@ -98,29 +94,33 @@ _WORD: Final = "[!-~]+"
 _PART: Final = "[!-+.-~-]+"  # a word without a comma
 _DIGITS: Final = f"at most {NUMBER_DIGITS} digits"
 
-COUNT: Final = Kind("count", f"a whole number of {_DIGITS}", _COUNT, int, str)
+# Two seats are the usual case; `%` is twice as fast as joining a map.
+_PRINT_NUMBERS: Final = "'%d,%d' % {0} if len({0}) == 2 else ','.join(map(str, {0}))"
+_PRINT_WORDS: Final = "','.join({0})"
+
+COUNT: Final = Kind("count", f"a whole number of {_DIGITS}", _COUNT, int)
 COUNTS: Final = Kind(
-    "counts", f"whole numbers of {_DIGITS} with commas between them", _list(_COUNT), _numbers, _print_numbers
+    "counts", f"whole numbers of {_DIGITS} with commas between them", _list(_COUNT), _numbers, _PRINT_NUMBERS
 )
-INTEGER: Final = Kind("integer", f"a whole or negative number of {_DIGITS}", _INTEGER, int, str)
+INTEGER: Final = Kind("integer", f"a whole or negative number of {_DIGITS}", _INTEGER, int)
 INTEGERS: Final = Kind(
     "integers",
     f"whole or negative numbers of {_DIGITS} with commas between them",
     _list(_INTEGER),
     _numbers,
-    _print_numbers,
+    _PRINT_NUMBERS,
 )
-WORD: Final = Kind("word", "printable ASCII without spaces", _WORD, str, str)
+WORD: Final = Kind("word", "printable ASCII without spaces", _WORD, str)
 WORDS: Final = Kind(
-    "words", "words of printable ASCII with commas between them", _list(_PART), _words, _print_words
+    "words", "words of printable ASCII with commas between them", _list(_PART), _words, _PRINT_WORDS
 )
-NAME: Final = Kind("name", "1 to 32 letters, digits, `_`, `.`, `-`, a letter or digit first", _NAME, str, str)
-NAMES: Final = Kind("names", "names with commas between them", _list(_NAME), _words, _print_words)
+NAME: Final = Kind("name", "1 to 32 letters, digits, `_`, `.`, `-`, a letter or digit first", _NAME, str)
+NAMES: Final = Kind("names", "names with commas between them", _list(_NAME), _words, _PRINT_WORDS)
 HEX: Final = Kind(
-    "hex", "bytes as pairs of hexadecimal digits 0-9a-f", "(?:[0-9a-f]{2})*", bytes.fromhex, bytes.hex
+    "hex", "bytes as pairs of hexadecimal digits 0-9a-f", "(?:[0-9a-f]{2})*", bytes.fromhex, "{0}.hex()"
 )
 TEXT: Final = Kind(
-    "text", "words of printable ASCII with single spaces between them", f"{_WORD}(?: {_WORD})*", str, str
+    "text", "words of printable ASCII with single spaces between them", f"{_WORD}(?: {_WORD})*", str
 )
 
 KINDS: Final = (COUNT, COUNTS, INTEGER, INTEGERS, WORD, WORDS, NAME, NAMES, HEX, TEXT)
@@ -314,67 +314,70 @@ class Reader:
 class Printer:
     """Prints the messages of one verb. Raises LocalProtocolError for what would not read back."""
 
-    __slots__ = ("_exact", "_get", "_reader", "_rows", "_shape")
+    __slots__ = ("_get", "_line", "_reader", "_shape")
 
     def __init__(self, shape: Shape, reader: Reader) -> None:
-        kinds = shape.positionals | shape.options
-        names = list(kinds)
-        if shape.own_after is not None:
-            names.insert(names.index(shape.own_after) + 1, "options")
-        absent = shape.defaults | {"options": {}}
         self._shape = shape
         self._reader = reader
-        self._exact = re.compile(shape.pattern()).fullmatch if shape.is_regular else None
-        self._get = _getter(names)
-        self._rows = tuple(
-            (
-                f"{name}=" if name in shape.options else "",
-                kinds[name].print if name in kinds else _print_own,
-                absent.get(name, REQUIRED),
-            )
-            for name in names
-        )
+        self._get = [field.name for field in fields(shape.type)]
+        self._line = compile_printer(shape)
 
     def print(self, message: Any) -> bytes:
-        """Print a message as one line, without its line end."""
-        parts = [self._shape.verb]
-        for (prefix, write, absent), value in zip(self._rows, self._get(message), strict=True):
-            if absent is REQUIRED or value != absent:
-                parts.append(prefix + write(value))
-        text = " ".join(parts)
-        if not self._reads_back(text, len(parts), message):
-            raise self._refusal(message)
-        if len(text) > self._shape.limit:
-            raise LocalProtocolError(
-                f"{self._shape.verb}: a line may have {self._shape.limit} bytes, not {len(text)}"
-            )
-        return text.encode("ascii")
-
-    def _reads_back(self, text: str, parts: int, message: Any) -> bool:
-        if self._exact:
-            # The form is right, and no value hides a space: so each part reads as what it is.
-            return text.count(" ") == parts - 1 and self._exact(text) is not None
+        """Print a message as one line, with its line end."""
+        values = [getattr(message, name) for name in self._get]
         try:
-            return bool(self._reader.read_slowly(text) == message)
-        except ProtocolError:
-            return False
+            line = self._line(*values)
+            text = line[:-1].decode()
+            if self._reader.read(text) == message:
+                return line
+        except UnicodeEncodeError:
+            pass  # a lone surrogate: `_refusal` names the value
+        except ProtocolError as error:
+            if error.code is ErrorCode.TOO_LONG:
+                limit = self._shape.limit
+                raise LocalProtocolError(
+                    f"{self._shape.verb}: a line may have {limit} bytes, not {len(text)}"
+                ) from None
+        raise self._refusal(message)
 
     def _refusal(self, message: Any) -> LocalProtocolError:
         """Say which value has no form on the wire."""
         verb = self._shape.verb
         for name, kind in (self._shape.positionals | self._shape.options).items():
             value = getattr(message, name)
-            if value != self._shape.defaults.get(name, REQUIRED) and not kind.fits(kind.print(value)):
+            if value != self._shape.defaults.get(name, REQUIRED) and not _has_form(kind, value):
                 return LocalProtocolError(f"{verb}: {name} must be {kind.meaning}, not {value!r}")
         return LocalProtocolError(f"{verb}: this would read back as another message: {message!r}")
 
 
-def _print_own(options: dict[str, str]) -> str:
-    return " ".join([f"{key}={value}" for key, value in options.items()])
+def _has_form(kind: Kind, value: Any) -> bool:
+    text = kind.print(value)
+    return kind.fits(text) and bool(kind.convert(text) == value)
 
 
-def _getter(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
-    """Get the attributes of these names, always as a tuple."""
-    if len(names) > 1:
-        return attrgetter(*names)
-    return lambda message: tuple([getattr(message, name) for name in names])
+def compile_printer(shape: Shape) -> Callable[..., bytes]:
+    """Compile the printer of a row: one function that returns one f-string.
+
+    Its parameters are the attributes of the message in the order of the table, with the same
+    defaults. It returns the line with its line end and checks nothing.
+    """
+    parts = [shape.verb, *(f" {{{kind.source.format(name)}}}" for name, kind in shape.positionals.items())]
+    parameters = list(shape.positionals)
+    for (key, kind), default in zip(shape.options.items(), shape.defaults.values(), strict=True):
+        printed = f" {key}={{{kind.source.format(key)}}}"
+        if default is REQUIRED:
+            parts.append(printed)
+            parameters.append(key)
+        else:
+            absent = f"{key} is None" if default is None else f"{key} == {default!r}"
+            parts.append(f"{{'' if {absent} else f'''{printed}'''}}")
+            parameters.append(f"{key}={default!r}")
+        if key == shape.own_after:
+            parts.append("{''.join([f' {key}={value}' for key, value in options.items()])}")
+    if shape.own_after is not None:
+        parameters.append("options={}")
+    source = f'def printer({", ".join(parameters)}):\n    return f"{"".join(parts)}\\n".encode()\n'
+    scope: dict[str, Any] = {}
+    exec(compile(source, f"<printer of {shape.verb}>", "exec"), scope)  # noqa: S102 - made of the table alone
+    printer: Callable[..., bytes] = scope["printer"]
+    return printer

@@ -197,6 +197,26 @@ def messages(draw, shapes=TABLE):
     return shape, shape.type(**values)
 
 
+def naive_print(shape: Shape, message) -> bytes:
+    """Print a message by a loop over its row: the oracle of the generated printers."""
+    tokens = [shape.verb]
+    for name, kind in shape.positionals.items():
+        tokens.append(naive_text(kind.name, getattr(message, name)))
+    for name, kind in shape.options.items():
+        value = getattr(message, name)
+        if value != shape.defaults[name]:
+            tokens.append(f"{name}={naive_text(kind.name, value)}")
+        if name == shape.own_after:
+            tokens += [f"{key}={text}" for key, text in message.options.items()]
+    return " ".join(tokens).encode("ascii") + b"\n"
+
+
+def naive_text(kind: str, value) -> str:
+    if kind in ("counts", "integers", "words", "names"):
+        return ",".join(str(item) for item in value)
+    return value.hex() if kind == "hex" else str(value)
+
+
 def sides(shape: Shape) -> str:
     return {Direction.CLIENT: "C", Direction.SERVER: "S", Direction.BOTH: "CS"}[shape.direction]
 
