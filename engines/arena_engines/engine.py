@@ -12,9 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from arena_protocol.errors import UserError
 
-class EngineError(ValueError):
+
+class EngineError(UserError, ValueError):
     """A wrong engine, parameter, value or position; the text is one clear line."""
+
+    exit_code = 2
 
     def __init__(self, text: str) -> None:
         super().__init__(" ".join(text.split()))  # what it quotes may have had line ends

@@ -40,6 +40,16 @@ class ErrorCode(StrEnum):
     RATE = "rate", "too many log-ins in a short time; retry_after= says how many milliseconds to wait"
 
 
+class UserError(Exception):
+    """An error that the user can correct; its text is one line.
+
+    `exit_code` is the exit status of a command that ends with it: 1 if the same command may
+    succeed later or the answer is negative, 2 if its input has to change first.
+    """
+
+    exit_code = 1
+
+
 class ProtocolError(Exception):
     """The peer sent what it may not. `code` goes into ERROR, `text` is one clear line of ASCII.
 

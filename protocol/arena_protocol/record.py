@@ -23,6 +23,8 @@ from typing import Any
 
 import msgpack
 
+from arena_protocol.errors import UserError
+
 #: The layout of the record; a change that old readers would misread adds one.
 FORMAT = 2
 
@@ -31,7 +33,7 @@ FORMAT = 2
 FORFEIT, VOID = "forfeit", "void"
 
 
-class RecordError(ValueError):
+class RecordError(UserError, ValueError):
     """A record that cannot be read or is not true; the text is one clear line."""
 
 

@@ -8,7 +8,7 @@ import re
 import pytest
 from typer.testing import CliRunner
 
-from arena_cli import spoken
+from arena_cli import user_message
 from arena_cli.app import app
 
 SHORT = ("--deals", "2", "--option", "plies=20", "--clock", "60s")
@@ -17,7 +17,7 @@ SHORT = ("--deals", "2", "--option", "plies=20", "--clock", "60s")
 def arena(*arguments: str) -> tuple[str, str, str | None]:
     done = CliRunner().invoke(app, ["match", *arguments])
     error = done.exception
-    told = spoken(error) if isinstance(error, Exception) else None
+    told = user_message(error) if isinstance(error, Exception) else None
     return done.stdout, done.stderr, told
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from typer.testing import CliRunner
 
-from arena_cli import spoken
+from arena_cli import user_message
 from arena_cli.app import app
 from arena_cli.play import _result
 from arena_engines.match import Played
@@ -14,7 +14,7 @@ from arena_protocol.games import make_game
 
 def play(typed: str, *arguments: str) -> tuple[str, str | None]:
     done = CliRunner().invoke(app, ["play", *arguments], input=typed)
-    told = spoken(done.exception) if isinstance(done.exception, Exception) else None
+    told = user_message(done.exception) if isinstance(done.exception, Exception) else None
     return done.stdout, told
 
 

@@ -28,11 +28,15 @@ from hashlib import sha256
 from itertools import chain, count
 from typing import ClassVar, Generic, Self, TypeVar
 
+from arena_protocol.errors import UserError
+
 P = TypeVar("P")
 
 
-class GameError(ValueError):
+class GameError(UserError, ValueError):
     """Options, a position text or a move that this game refuses; the text is one clear line."""
+
+    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)
