@@ -67,12 +67,12 @@ def visit(port: int, *options: str) -> Outcome:
         ),
         (
             says(b"SSH-2.0-OpenSSH_9.2\r\n"),
-            "the server does not keep to the protocol: unexpected: a server says ARENA first; "
+            "the server does not keep to the protocol: unexpected: the first line of a server is ARENA; "
             "is it an arena server?",
         ),
         (
             says(b"HTTP/1.1 400 Bad Request\r\n\r\n"),
-            "the server does not keep to the protocol: unexpected: a server says ARENA first; "
+            "the server does not keep to the protocol: unexpected: the first line of a server is ARENA; "
             "is it an arena server?",
         ),
     ],

@@ -1,4 +1,4 @@
-"""Every game under the common laws, with options small and large; a new game is entered here."""
+"""Every game obeys the common laws, with small and large options; a new game is entered here."""
 
 from __future__ import annotations
 
@@ -9,9 +9,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_protocol.games import GAMES, make_game
-from arena_protocol.games.base import Deal, Game, GameError, Rim, Step
+from arena_protocol.games.base import (
+    Deal,
+    Game,
+    GameError,
+    Rim,
+    Step,
+    draw_below,
+    draw_bytes,
+    draw_some,
+)
+from arena_protocol.games.disc import Disc
+from arena_protocol.games.lastcoin import LastCoin
+from arena_protocol.games.mnk import TicTacToe
 
-from .laws import LAWS, Law
+from ..laws import LAWS, Law
 
 UNDER_LAW = [
     make_game("insertion", {}),
@@ -51,7 +63,7 @@ def test_an_unknown_game_is_refused_with_the_names_there_are() -> None:
     assert str(refused.value) == f"no game 'chess'; this version has: {', '.join(sorted(GAMES))}"
 
 
-def test_an_option_that_nobody_knows_is_a_newer_servers_or_a_persons_mistake() -> None:
+def test_an_unknown_option_is_ignored_from_a_server_and_refused_from_a_person() -> None:
     assert (
         make_game("xo", {"size": "12", "wind": "north"}).options()
         == make_game("xo", {"size": "12"}).options()
@@ -62,7 +74,7 @@ def test_an_option_that_nobody_knows_is_a_newer_servers_or_a_persons_mistake() -
 
 
 class Smallest(Game[int]):
-    """What a plug-in must write itself; all the rest it inherits."""
+    """What a plug-in must define; it inherits the rest."""
 
     name = "smallest"
     zombie_move = None
@@ -112,14 +124,14 @@ def test_a_game_that_hides_nothing_inherits_the_rest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "text"),
     [("insertion", "11-15 push"), ("xo", "5 in a line"), ("disc", "reaches 13"), ("lastcoin", "loses")],
 )
-def test_what_a_person_is_told_of_a_game(name: str, told: str) -> None:
-    assert told in make_game(name, {}).brief()
+def test_the_brief_of_a_game(name: str, text: str) -> None:
+    assert text in make_game(name, {}).brief()
 
 
-def test_the_moves_stand_around_the_board() -> None:
+def test_the_labels_around_the_board() -> None:
     rim = make_game("insertion", {}).rim()
     assert (rim.left[-1], rim.left[0], rim.top[0], rim.top[-1]) == ("1", "5", "6", "10")
     assert (rim.right[0], rim.right[-1], rim.bottom) == ("11", "15", ())
@@ -127,7 +139,53 @@ def test_the_moves_stand_around_the_board() -> None:
     assert (cells.bottom, cells.left, cells.top, cells.right) == (("a", "b", "c"), ("3", "2", "1"), (), ())
 
 
-def test_a_game_need_not_tell_a_person_anything() -> None:
+def test_brief_and_labels_are_empty_by_default() -> None:
     game = make_game("disc", {})
     assert game.rim() == Rim()
     assert Game.brief(game) == ""
+
+
+def test_draws_are_even_and_never_repeat_an_item() -> None:
+    draws = draw_bytes("test", 1)
+    numbers = [draw_below(draws, 3) for _ in range(3000)]
+    assert all(900 < numbers.count(number) < 1100 for number in range(3))
+    assert sorted(draw_some(draws, range(200), 200)) == list(range(200))
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "text"),
+    [
+        ("tictactoe", {"size": 5}, "tictactoe: size is a whole number from 3 to 4, not 5"),
+        ("tictactoe", {"win": "4"}, "tictactoe: win is 3, not 4"),
+        ("tictactoe", {"size": 4, "win": 5}, "tictactoe: win is a whole number from 3 to 4, not 5"),
+        ("disc", {"m": "0"}, "disc: m is a whole number from 1 to 1000, not 0"),
+        ("disc", {"m": True}, "disc: m is a whole number from 1 to 1000, not True"),
+        ("lastcoin", {"coins": "many"}, "lastcoin: coins is a whole number from 1 to 1000, not 'many'"),
+        ("lastcoin", {"seats": 3}, "lastcoin: seats is 2, not 3"),
+        ("disc", {"seats": "1"}, "disc: seats is 2, not 1"),
+        ("tictactoe", {"seats": 4}, "tictactoe: seats is 2, not 4"),
+    ],
+)
+def test_an_impossible_option_is_refused(name: str, options: dict[str, object], text: str) -> None:
+    with pytest.raises(GameError) as refused:
+        make_game(name, options)
+    assert str(refused.value) == text
+
+
+@given(st.sampled_from([TicTacToe(3, 3), TicTacToe(4, 3), Disc(40), LastCoin(30)]), st.data())
+def test_a_forfeit_is_worth_a_win_of_the_other_seat(game: Game, data: st.DataObject) -> None:
+    position = game.start(game.deal(0))
+    seat = data.draw(st.sampled_from([1, 2]))
+    totals = game.forfeit(position, seat)
+    assert totals[2 - seat] == 2
+    assert sum(totals) == 2
+
+
+@given(st.sampled_from([TicTacToe(3, 3), TicTacToe(4, 4), Disc(30), LastCoin(20)]), st.data())
+def test_a_finished_game_shares_two_points(game: Game, data: st.DataObject) -> None:
+    position = game.start(game.deal(0))
+    while moves := game.legal_moves(position):
+        assert game.totals(position) == (0, 0)
+        position = game.play(position, data.draw(st.sampled_from(moves))).position
+    assert game.end(position) in ("win", "draw")
+    assert sum(game.totals(position)) == 2

@@ -1,21 +1,21 @@
-"""Bytes into lines: the same lines whatever the chunks, in bounded memory."""
+"""Lines do not depend on the chunks of the stream, and memory is bounded."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_protocol.framing import CLIENT_LINE_LIMIT, OVERLONG_HEAD, SERVER_LINE_LIMIT, LineBuffer, Overlong
+from arena_protocol.framing import CLIENT_LINE_LIMIT, OVERLONG_HEAD, SERVER_LINE_LIMIT, LineReader, Overlong
 
 LIMIT = 8
 
 
 def fed(*chunks: bytes, limit: int = LIMIT) -> list[bytes | Overlong]:
-    buffer = LineBuffer(limit)
-    return [line for chunk in chunks for line in buffer.feed(chunk)]
+    reader = LineReader(limit)
+    return [line for chunk in chunks for line in reader.feed(chunk)]
 
 
 def slow_lines(data: bytes, limit: int) -> list[bytes | Overlong]:
-    """All at once, from the definition: what stands before each line end, and an over-long rest."""
+    """The definition, applied to the whole stream: the text before each line end, and an over-long rest."""
     *ended, rest = data.split(b"\n")
     lines = [cut(line.removesuffix(b"\r"), line, limit) for line in ended]
     if len(rest.removesuffix(b"\r")) > limit or len(rest) > limit + 1:
@@ -52,7 +52,7 @@ def test_a_line_of_just_the_limit_is_a_line(end):
     assert fed(b"12345678" + end) == [b"12345678"]
 
 
-def test_a_longer_line_is_reported_once_and_swallowed_to_its_end():
+def test_a_longer_line_is_reported_once_and_discarded_to_its_end():
     assert fed(b"123456789", b"0123", b"456\nMOVE 4\n") == [Overlong(b"12345678"), b"MOVE 4"]
 
 
@@ -61,10 +61,10 @@ def test_a_longer_line_in_one_chunk_is_reported_too():
 
 
 def test_a_longer_line_is_reported_before_its_end_comes():
-    buffer = LineBuffer(LIMIT)
-    assert buffer.feed(b"123456789") == [Overlong(b"12345678")]
-    assert buffer.feed(b"more of it") == []
-    assert buffer.pending == 0
+    reader = LineReader(LIMIT)
+    assert reader.feed(b"123456789") == [Overlong(b"12345678")]
+    assert reader.feed(b"more of it") == []
+    assert reader.pending == 0
 
 
 def test_one_byte_more_than_the_limit_may_be_a_carriage_return():
@@ -77,11 +77,11 @@ def test_the_head_of_an_overlong_line_is_short():
 
 
 def test_pending_counts_the_bytes_of_an_unfinished_line():
-    buffer = LineBuffer(LIMIT)
-    buffer.feed(b"MOVE 4\nMO")
-    assert buffer.pending == 2
-    buffer.feed(b"VE 5\n")
-    assert buffer.pending == 0
+    reader = LineReader(LIMIT)
+    reader.feed(b"MOVE 4\nMO")
+    assert reader.pending == 2
+    reader.feed(b"VE 5\n")
+    assert reader.pending == 0
 
 
 streams = st.lists(
@@ -92,11 +92,11 @@ streams = st.lists(
 @given(streams | st.binary(max_size=200), st.integers(1, 12), st.data())
 def test_any_bytes_in_any_chunks_give_the_lines_of_the_definition(stream, limit, data):
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)))))
-    buffer = LineBuffer(limit)
+    reader = LineReader(limit)
     lines = []
     for start, end in zip([0, *cuts], [*cuts, len(stream)], strict=True):
-        lines += buffer.feed(stream[start:end])
-        assert buffer.pending <= limit + 1
+        lines += reader.feed(stream[start:end])
+        assert reader.pending <= limit + 1
     assert lines == slow_lines(stream, limit)
     assert lines == fed(stream, limit=limit)
     assert lines == fed(*(stream[i : i + 1] for i in range(len(stream))), limit=limit)

@@ -1,9 +1,11 @@
-"""Printing: what has no form on the wire is never sent, and is named."""
+"""Values have one form, values without a form are refused by name, and printers agree with a slow twin."""
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from arena_protocol.codec import REQUIRED, Direction, Printer, Reader, Shape
+from arena_protocol import codec
+from arena_protocol.codec import REQUIRED, Direction, Encoder, Parser, Schema
 from arena_protocol.errors import LocalProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT
 from arena_protocol.messages import (
@@ -67,7 +69,7 @@ UNPRINTABLE = [
     ),
     (
         Error("full", "wait, or give retry_after=5"),
-        "ERROR: this would read back as another message: "
+        "ERROR: this would parse as another message: "
         "Error(code='full', text='wait, or give retry_after=5', retry_after=None)",
     ),
 ]
@@ -84,7 +86,7 @@ def test_a_value_without_a_form_on_the_wire_is_never_sent(message, text):
     "options", [{"clock": "5"}, {"zombie": "6"}, {"Plies": "5"}, {"a": "1 b=2"}, {"a": ""}]
 )
 def test_a_games_own_option_must_read_back_as_such(options):
-    with pytest.raises(LocalProtocolError, match="GAME: this would read back as another message: Game"):
+    with pytest.raises(LocalProtocolError, match="GAME: this would parse as another message: Game"):
         encode(Game("g1", "xo", 1, 2, ("a", "b"), 1, 0, options=options))
 
 
@@ -100,9 +102,9 @@ def test_an_empty_offending_line_has_a_form():
     assert encode(Zombie(1, "flood", 1, b"", "g1")) == b"ZOMBIE ply=1 reason=flood seat=1 line= game=g1\n"
 
 
-def test_a_shape_with_nothing_to_say_prints_its_verb():
-    shape = Shape("QUIT", Quit, Direction.CLIENT)
-    assert Printer(shape, Reader(shape)).print(Quit()) == b"QUIT\n"
+def test_a_schema_without_values_prints_its_verb():
+    schema = Schema("QUIT", Quit, Direction.CLIENT)
+    assert Encoder(schema, Parser(schema)).encode(Quit()) == b"QUIT\n"
 
 
 # -- generated printers -------------------------------------------------------------------
@@ -110,19 +112,21 @@ def test_a_shape_with_nothing_to_say_prints_its_verb():
 
 @given(messages())
 def test_printers_agree_with_a_loop_over_the_table_and_with_the_checked_encoder(drawn):
-    shape, message = drawn
-    line = naive_print(shape, message)
+    schema, message = drawn
+    line = naive_print(schema, message)
     assert encode(message) == line
-    assert printer(shape.type)(*[getattr(message, name) for name in shape.type.__dataclass_fields__]) == line
+    assert (
+        printer(schema.type)(*[getattr(message, name) for name in schema.type.__dataclass_fields__]) == line
+    )
 
 
 @given(messages())
 def test_a_printer_needs_no_option_that_has_its_default(drawn):
-    shape, message = drawn
-    defaults = shape.defaults | ({"options": {}} if shape.own_after else {})
-    values = {name: getattr(message, name) for name in shape.type.__dataclass_fields__}
+    schema, message = drawn
+    defaults = schema.defaults | ({"options": {}} if schema.game_options_after else {})
+    values = {name: getattr(message, name) for name in schema.type.__dataclass_fields__}
     given_values = {name: value for name, value in values.items() if value != defaults.get(name, REQUIRED)}
-    assert printer(shape.type)(**given_values) == naive_print(shape, message)
+    assert printer(schema.type)(**given_values) == naive_print(schema, message)
 
 
 def test_a_printer_takes_the_attributes_in_the_order_of_the_table():
@@ -134,3 +138,19 @@ def test_a_printer_takes_the_attributes_in_the_order_of_the_table():
         b"PLAYED 2 seat=2 move=6 time=0 clock=1,2,3 points=-5 total=1,-5,2 reveal=1 game=g7\n"
     )
     assert printer(Turn)(3, (5,), 0, 0) == b"TURN 3 clock=5 lag=0 credit=0\n"
+
+
+@given(messages())
+def test_both_ways_of_parsing_agree(drawn):
+    schema, message = drawn
+    text = encode(message)[:-1].decode()
+    assert Parser(schema).parse_slowly(text) == Parser(schema).parse(text) == message
+
+
+@given(st.sampled_from(codec.KINDS), st.text(max_size=20) | st.text("0123456789-,ab ", max_size=20))
+def test_a_value_has_one_form_only(kind, text):
+    if kind.fits(text):
+        assert kind.print(kind.parse(text)) == text
+    else:
+        with pytest.raises(codec.FieldError, match=f"^it must be {kind.meaning.split()[0]}"):
+            kind.parse(text)

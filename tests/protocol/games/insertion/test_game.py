@@ -1,4 +1,4 @@
-"""The insertion plug-in: its options, what a client is shown, and the help it gives to bots."""
+"""The insertion plug-in: options, what a client sees, and the helpers for bots."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, GameError
 from arena_protocol.games.insertion import MOVES, Insertion, Position, parse_board
 
-from . import oracle
-from .boards import boards
+from ... import oracle
+from ...boards import boards
 
 BOARD = "53351/34233/13552/44215/44526"
 SEQUENCE = "616345134356"
@@ -72,7 +72,7 @@ def test_an_impossible_option_is_refused(options: dict[str, object], text: str) 
         ),
         (Deal("1..../1..../1..../2..../1....", "1"), "a start board has no run of three or more"),
         (Deal(BOARD, "1237"), "a picture of the sequence is a colour from 1 to 6, not '7'"),
-        (Deal(BOARD, "12345"), "a game of 4 plies has no more pictures, and here are 5"),
+        (Deal(BOARD, "12345"), "a game of 4 plies has at most as many pictures, not 5"),
     ],
 )
 def test_a_start_of_another_game_is_refused(deal: Deal, text: str) -> None:
@@ -144,7 +144,7 @@ def test_a_picture_beyond_the_lookahead_cannot_be_played_before_it_is_revealed()
     ("revealed", "text"),
     [
         ("7", "a picture of the sequence is a colour from 1 to 6, not '7'"),
-        ("12", "a game of 2 plies has no more pictures, and here are 3"),
+        ("12", "a game of 2 plies has at most as many pictures, not 3"),
     ],
 )
 def test_a_reveal_of_another_game_is_refused(revealed: str, text: str) -> None:

@@ -1,4 +1,4 @@
-"""XO: five in a row against a slow oracle, its text, its openings and what it refuses."""
+"""XO against a slow oracle, its openings, tic-tac-toe, and what both refuse."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena_protocol.games import make_game
-from arena_protocol.games.base import Deal, GameError, draw_below, draw_bytes, draw_some
+from arena_protocol.games.base import Deal, GameError
 from arena_protocol.games.mnk import Marks, Xo, board_of, has_line
+
+from .play import play_all
 
 DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))
 
@@ -118,13 +120,6 @@ def test_the_opening_of_a_seed_stands_for_good() -> None:
     assert Xo(10, opening=6).deal(2006).board == golden
 
 
-def test_draws_are_even_and_never_repeat_an_item() -> None:
-    draws = draw_bytes("test", 1)
-    numbers = [draw_below(draws, 3) for _ in range(3000)]
-    assert all(900 < numbers.count(number) < 1100 for number in range(3))
-    assert sorted(draw_some(draws, range(200), 200)) == list(range(200))
-
-
 @pytest.mark.parametrize(
     ("options", "text"),
     [
@@ -135,7 +130,7 @@ def test_draws_are_even_and_never_repeat_an_item() -> None:
         ({"seats": 3}, "xo: seats is 2, not 3"),
     ],
 )
-def test_an_impossible_option_is_refused(options: dict[str, object], text: str) -> None:
+def test_an_impossible_option_of_xo_is_refused(options: dict[str, object], text: str) -> None:
     with pytest.raises(GameError) as refused:
         make_game("xo", options)
     assert str(refused.value) == text
@@ -151,3 +146,82 @@ def test_a_misbehaving_seat_forfeits() -> None:
     assert game.zombie_move is None
     start = game.start(game.deal(0))
     assert (game.forfeit(start, 1), game.forfeit(start, 2)) == ((0, 2), (2, 0))
+
+
+@pytest.mark.parametrize(
+    ("moves", "end", "totals"),
+    [
+        ("a1 a2 b1 b2 c1", "win", (2, 0)),
+        ("a2 a1 b2 b1 c3 c1", "win", (0, 2)),
+        ("a3 a2 b2 a1 c1", "win", (2, 0)),
+        ("a1 b1 c1 a2 c2 b2 b3 c3 a3", "draw", (1, 1)),
+        ("a1 b1 c1 a2", None, (0, 0)),
+    ],
+)
+def test_tictactoe_ends_in_a_win_or_a_draw(moves: str, end: str | None, totals: tuple[int, int]) -> None:
+    game = make_game("tictactoe", {})
+    position = play_all(game, moves)
+    assert (game.end(position), game.totals(position)) == (end, totals)
+    assert bool(game.legal_moves(position)) == (end is None)
+
+
+def test_tictactoe_4x4_has_rows_from_the_top_and_needs_four() -> None:
+    game = make_game("tictactoe", {"size": "4"})
+    assert game.options() == {"size": "4", "win": "4"}
+    position = play_all(game, "b3 b4 c3")
+    assert game.state_text(position) == ".o../.xx./..../...."
+    assert game.start(Deal(".o../.xx./..../....")) == position
+    assert game.to_move(position) == 2
+    assert game.end(play_all(game, "a1 a2 b1 b2 c1 c2")) is None
+    three = make_game("tictactoe", {"size": 4, "win": 3})
+    assert three.end(play_all(three, "a1 a2 b1 b2 c1")) == "win"
+
+
+def test_moves_of_tictactoe_stand_in_scan_order() -> None:
+    game = make_game("tictactoe", {})
+    assert game.legal_moves(game.start(game.deal(0))) == (
+        "a1",
+        "b1",
+        "c1",
+        "a2",
+        "b2",
+        "c2",
+        "a3",
+        "b3",
+        "c3",
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "move", "text"),
+    [
+        ("a1", "a1", "a1 is taken"),
+        ("", "d1", "a move of tictactoe is a cell from a1 to c3, not 'd1'"),
+        ("", "a01", "a move of tictactoe is a cell from a1 to c3, not 'a01'"),
+        ("a1 a2 b1 b2 c1", "c3", "the game is over"),
+    ],
+)
+def test_tictactoe_refuses_a_move(before: str, move: str, text: str) -> None:
+    game = make_game("tictactoe", {})
+    position = play_all(game, before)
+    assert not game.is_legal(position, move)
+    with pytest.raises(GameError) as refused:
+        game.play(position, move)
+    assert str(refused.value) == text
+
+
+@pytest.mark.parametrize(
+    ("board", "text"),
+    [
+        ("x../...", "a board is 3 rows of 3 cells joined by '/', not 'x../...'"),
+        ("x../..../..", "a board is 3 rows of 3 cells joined by '/', not 'x../..../..'"),
+        ("x../.?./...", "a cell of the board is '.', 'x' or 'o', not '?'"),
+        ("xx./.../...", "x has as many marks as o or one more, not 2 and 0"),
+        ("o../.../...", "x has as many marks as o or one more, not 0 and 1"),
+        ("xxx/.../ooo", "x and o cannot both have 3 in a line: 'xxx/.../ooo'"),
+    ],
+)
+def test_tictactoe_refuses_a_position(board: str, text: str) -> None:
+    with pytest.raises(GameError) as refused:
+        make_game("tictactoe", {}).start(Deal(board))
+    assert str(refused.value) == text
