@@ -53,7 +53,7 @@ def main() -> NoReturn:
         sys.exit(INTERRUPTED)
     except Exception as error:
         if type(error).__name__ == "NoArgsIsHelpError":
-            error.show()  # type: ignore[attr-defined] - typer's own copy of click has no public name
+            error.show()  # type: ignore[attr-defined]  # the class is not public
             sys.exit(MISUSED)
         line = user_message(error)
         if line is None:

@@ -1,6 +1,6 @@
-"""`arena match`: is my new version better? Two engines in this process, or a league of more.
+"""`arena match`: which of two engines is better, or a league of more, played in this process.
 
-It must not know: how a game is played and charged, nor the statistics; the engines' package does that.
+The games and the statistics are those of `arena_engines.match`.
 """
 
 from __future__ import annotations
@@ -10,41 +10,37 @@ from typing import Annotated, Any
 
 import typer
 
-from arena_cli.options import Json, ends_at_once, options_of, print_json
+from arena_cli.options import GameOptions, Json, duration, game_options, interruptible, print_json
 from arena_engines import match as games
-from arena_server.config_schema import parse_duration
 from arena_server.errors import ConfigError
-
-Engines = Annotated[
-    list[str],
-    typer.Argument(metavar="A B ...", help="The engines; more than two play a league.", show_default=False),
-]
 
 
 def command(
-    engines: Engines,
+    engines: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="A B ...", help="The engines; more than two play a league.", show_default=False
+        ),
+    ],
     deals: Annotated[
-        int, typer.Option(min=1, help="Deals a pair at most; each is played from both seats.")
+        int, typer.Option(min=1, help="The most deals per pair; each is played from both seats.")
     ] = 20,
-    clock: Annotated[str, typer.Option(metavar="DURATION", help="The bank of a seat for a game.")] = "20s",
+    clock: Annotated[str, typer.Option(metavar="DURATION", help="The time of a seat for a game.")] = "20s",
     sprt: Annotated[
         bool, typer.Option("--sprt", help="Stop as soon as it is decided whether A is better than B.")
     ] = False,
     margin: Annotated[
-        float, typer.Option(min=0.001, max=1.0, help="The lead, in shares of all points, that --sprt tests.")
+        float, typer.Option(min=0.001, max=1.0, help="The lead, as a share of all points, that --sprt tests.")
     ] = 0.02,
-    seed: Annotated[int, typer.Option(min=0, help="The first deal.")] = 2006,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the first deal.")] = 2006,
     game: Annotated[str, typer.Option(help="The game to play.")] = "insertion",
-    option: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="An option of the game; may be repeated.", show_default=False),
-    ] = None,
+    option: GameOptions = None,
     json: Json = False,
 ) -> None:
-    """Tell which engine earns more points, and how sure that is.
+    """Measure which engine scores more points, with a confidence interval.
 
-    Boards and sequences are paired: every deal is played with the seats swapped. The interval
-    is a bootstrap over the deals (95 %). With --sprt a sequential test stops the match.
+    Games are paired: every deal is played twice with the seats swapped. The 95 % interval is a
+    bootstrap over the deals. With --sprt a sequential test ends the match.
 
     Example: arena match champion:depth=4 champion:depth=3 --deals 4 --clock 10s
     """
@@ -56,13 +52,13 @@ def command(
         raise ConfigError(f"--sprt: expected two engines, got {len(engines)}")
     setting: dict[str, Any] = {
         "game": game,
-        "options": options_of(option or []),
+        "options": game_options(option),
         "deals": deals,
-        "clock": clock_of(clock),
+        "clock": duration(clock, "--clock"),
         "seed": seed,
         "progress": _say,
     }
-    with ends_at_once():
+    with interruptible():
         if len(engines) == 2:
             answer = games.match(*engines, sprt=margin if sprt else None, **setting)
             text = games.text_table
@@ -71,31 +67,20 @@ def command(
     print_json(answer) if json else typer.echo(text(answer))
 
 
-def clock_of(text: str) -> int:
-    """The milliseconds of `--clock`. Raises ConfigError."""
-    try:
-        milliseconds = parse_duration(text)
-    except ValueError as error:
-        raise ConfigError(f"--clock: {error}, got {text!r}") from error
-    if not milliseconds:
-        raise ConfigError("--clock: expected a duration of at least 1ms")
-    return milliseconds
-
-
 def _say(answer: Mapping[str, Any]) -> None:
-    """One line of progress on stderr after each deal (each pair of a league)."""
+    """Print a line on stderr after each deal, or each pair of a league."""
     one, other = answer["engines"]
     points = " : ".join(_mean(points) for points in answer["points"])
     typer.echo(f"{one} - {other}: {points} points a game after {answer['games']} games", err=True)
 
 
 def _mean(points: float) -> str:
-    """Points a game in few letters: games of two points at most are told apart by their decimals."""
+    """Format points per game; small scores, as in games of at most two points, keep two decimals."""
     return f"{points:.0f}" if points >= 10 else f"{points:.2f}"
 
 
 def cross_table(answer: Mapping[str, Any]) -> str:
-    """A league as a person reads it: mean points a game of each row's engine against each column's."""
+    """Return a league as text: the mean points per game of each row's engine against each column's."""
     names = answer["engines"]
     order = [names.index(row["engine"]) for row in answer["standings"]]
     rows = [

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 import pytest
+from arena_cli.spectator import Spectator
 
 from arena_cli import watch
-from arena_cli.spectator import Spectator
 from arena_client.errors import SILENT
 from arena_client.transport import Veil
 from arena_server.errors import ArenaError

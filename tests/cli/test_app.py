@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.server.programs import ARENA, Shell
 
 import arena_cli
 from arena_cli import main, user_message
 from arena_protocol.messages import VERSION
-
-from .programs import ARENA, Shell
 
 
 class TestTheProgram:

@@ -10,10 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.server.programs import ARENA, PATIENCE_S, Outcome, arena, contest, inside
 
 from arena_server.store.reader import Results
-
-from .programs import ARENA, PATIENCE_S, Outcome, arena, contest, inside
 
 pytestmark = pytest.mark.slow
 

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.server.programs import arena, contest, inside
 
 from arena_cli import app
 from arena_server.errors import FAILED, INTERRUPTED, MISUSED
-
-from .programs import arena, contest, inside
 
 LOCAL = contest(bots="".join(f'[[bot]]\nname = "{name}"\nengine = "dummy"\n' for name in "ab"))
 README = Path(__file__).resolve().parents[2] / "README.md"

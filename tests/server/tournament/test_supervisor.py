@@ -1,4 +1,4 @@
-"""The course of a tournament with servers of a few lines: every way in which one may fail."""
+"""The run of a tournament with servers of a few lines: every way in which one may fail."""
 
 from __future__ import annotations
 
@@ -13,18 +13,16 @@ from typing import Any
 import pytest
 
 from arena_server.errors import FAILED, MISUSED, ArenaError
-from arena_server.tournament import supervisor as bots_module
-from arena_server.tournament import supervisor as run_module
-from arena_server.tournament.process import Child
-from arena_server.tournament.supervisor import LocalBot, Tournament, run
+from arena_server.tournament import supervisor
+from arena_server.tournament.supervisor import LocalBot, RestartingBot, Tournament, run
 
 pytestmark = pytest.mark.asyncio
 
 LISTEN = "print('listening on 127.0.0.1:1', flush=True); "
 
 
-class Audience:
-    """Remembers what it was told."""
+class Recorder:
+    """A ProgressListener that keeps what it gets."""
 
     def __init__(self) -> None:
         self.reports: list[dict[str, Any]] = []
@@ -44,16 +42,16 @@ def server(code: str, bots: Sequence[LocalBot] = (), logs: Path | None = None) -
 
 async def failure(code: str) -> str:
     with pytest.raises(ArenaError) as caught:
-        await run(server(code), Audience())
+        await run(server(code), Recorder())
     return str(caught.value)
 
 
 async def test_reports_are_passed_on_and_the_end_is_the_servers() -> None:
-    audience = Audience()
+    recorder = Recorder()
     assert await run(
-        server(LISTEN + "print('{\"done\": 1}'); print('no json'); print('{\"done\": 2}')"), audience
+        server(LISTEN + "print('{\"done\": 1}'); print('no json'); print('{\"done\": 2}')"), recorder
     )
-    assert audience.reports == [{"done": 1}, {"done": 2}]
+    assert recorder.reports == [{"done": 1}, {"done": 2}]
 
 
 async def test_a_server_that_fails_before_it_listens_is_quoted() -> None:
@@ -65,37 +63,37 @@ async def test_a_server_that_fails_later_is_quoted() -> None:
     assert await failure(LISTEN + "import sys; sys.exit('arena: the disk is full')") == "the disk is full"
 
 
-async def test_a_server_that_fails_without_a_word() -> None:
+async def test_a_server_that_fails_without_output() -> None:
     assert await failure("import sys; sys.exit(3)") == "the server ended with status 3"
 
 
 @pytest.mark.parametrize("status", [FAILED, MISUSED])
 async def test_a_server_that_fails_gives_its_status(status: int) -> None:
     with pytest.raises(ArenaError, match=r"^no$") as caught:
-        await run(server(f"import sys; print('arena: no', file=sys.stderr); sys.exit({status})"), Audience())
+        await run(server(f"import sys; print('arena: no', file=sys.stderr); sys.exit({status})"), Recorder())
     assert caught.value.exit_code == status
 
 
 async def test_a_server_that_never_listens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_module, "START_S", 0.3)
+    monkeypatch.setattr(supervisor, "START_S", 0.3)
     assert await failure("import signal; signal.pause()") == "the server did not listen within 0 s"
 
 
 async def test_a_server_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_module, "STOP_S", 0.3)
+    monkeypatch.setattr(supervisor, "STOP_S", 0.3)
     code = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
     code += LISTEN + "print('{}', flush=True); signal.pause()"
-    audience = Audience()
+    recorder = Recorder()
 
     def interrupt(_: dict[str, Any]) -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
-    audience.report = interrupt  # type: ignore[method-assign]
+    recorder.report = interrupt  # type: ignore[method-assign]
     with pytest.raises(ArenaError, match=r"^the server did not stop within 0 s and was killed$"):
-        await run(server(code), audience)
+        await run(server(code), recorder)
 
 
-def told_to_stop(answer: str) -> str:
+def stopped_early(answer: str) -> str:
     """A server that has its tournament interrupted before it listens; `answer` is what SIGTERM does to it."""
     return (
         f"import os, signal, sys; signal.signal(signal.SIGTERM, {answer}); "
@@ -104,19 +102,21 @@ def told_to_stop(answer: str) -> str:
 
 
 @pytest.mark.parametrize("answer", ["lambda *_: sys.exit(0)", "lambda *_: sys.exit(130)", "signal.SIG_DFL"])
-async def test_a_server_that_is_told_to_stop_before_it_listens(answer: str) -> None:
-    """Its ways to leave, as early as that, are no failure of its own."""
-    audience = Audience()
-    assert not await run(server(told_to_stop(answer)), audience)
-    assert audience.said == ["stopping: running games are void, results so far are kept"]
+async def test_a_server_that_is_stopped_early_before_it_listens(answer: str) -> None:
+    """These statuses are the end that was asked for, not a failure."""
+    recorder = Recorder()
+    assert not await run(server(stopped_early(answer)), recorder)
+    assert recorder.said == ["stopping: running games are void, results so far are kept"]
 
 
-async def test_a_server_that_fails_while_it_is_told_to_stop_is_quoted() -> None:
-    assert await failure(told_to_stop("lambda *_: sys.exit('arena: the disk is full')")) == "the disk is full"
+async def test_a_server_that_fails_while_it_is_stopped_early_is_quoted() -> None:
+    assert (
+        await failure(stopped_early("lambda *_: sys.exit('arena: the disk is full')")) == "the disk is full"
+    )
 
 
-async def test_bots_hear_where_to_play(tmp_path: Path) -> None:
-    """The server waits for the bot's word, which it can only have from command line and environment."""
+async def test_bots_get_the_address_and_their_token(tmp_path: Path) -> None:
+    """The server copies what the bot writes, which it has from command line and environment."""
     said = tmp_path / "said"
     bot = LocalBot(
         "mine",
@@ -138,30 +138,30 @@ async def test_bots_hear_where_to_play(tmp_path: Path) -> None:
             f".write(open({str(said)!r}).read())",
             [bot],
         ),
-        Audience(),
+        Recorder(),
     )
     copy = Path(f"{said}.copy").read_text()
     assert copy == "127.0.0.1:1 --name=mine s3cret 127.0.0.1 1 mine s3cret"
 
 
-async def test_a_bot_that_cannot_be_started_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bots_module, "RESTARTS_S", (0.0,))
-    audience = Audience()
+async def test_a_bot_that_cannot_be_started_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervisor, "RESTARTS_S", (0.0,))
+    recorder = Recorder()
     bot = LocalBot("ghost", ["./no-such-program"], "token")
     given_up = asyncio.Event()
 
     def say(line: str) -> None:
-        audience.said.append(line)
+        recorder.said.append(line)
         if "too often" in line:
             given_up.set()
 
-    audience.say = say  # type: ignore[method-assign]
-    keeper = bots_module.Keeper(bot, "127.0.0.1", 1, None, audience.say)
-    await keeper.keep()
+    recorder.say = say  # type: ignore[method-assign]
+    running = RestartingBot(bot, "127.0.0.1", 1, None, recorder.say)
+    await running.run()
     assert given_up.is_set()
-    assert audience.said[0] == "bot ghost ended before it began; starting it again"
-    assert "No such file or directory: './no-such-program'" in audience.said[1]
-    assert audience.said[2] == "bot ghost has ended too often; its games go on without it"
+    assert recorder.said[0] == "bot ghost ended before it began; starting it again"
+    assert "No such file or directory: './no-such-program'" in recorder.said[1]
+    assert recorder.said[2] == "bot ghost has ended too often; its games go on without it"
 
 
 @pytest.mark.parametrize(("host", "reached"), [("0.0.0.0", "127.0.0.1"), ("[::]", "::1"), ("[::1]", "::1")])
@@ -174,32 +174,8 @@ async def test_a_server_that_listens_everywhere_is_reached_here(
         f"import os, select; os.mkfifo({str(seen)!r}); print('listening on {host}:1', flush=True); "
         f"open({str(seen)!r} + '.copy', 'w').write(open({str(seen)!r}).read())"
     )
-    await run(server(code, [bot]), Audience())
+    await run(server(code, [bot]), Recorder())
     assert Path(f"{seen}.copy").read_text() == reached
-
-
-class TestChild:
-    async def test_only_its_last_words_are_kept(self) -> None:
-        child = await Child.start([sys.executable, "-c", "print('x' * 100_000); print('the', 'end')"], {})
-        assert await child.wait() == 0
-        assert child.last_lines(1) == ["the end"]
-        assert sum(map(len, child.last_lines(100))) < 5_000
-        await child.end()
-
-    async def test_a_program_that_is_not_there(self, tmp_path: Path) -> None:
-        with pytest.raises(FileNotFoundError):
-            await Child.start(["./no-such-program"], {}, log=tmp_path / "log")
-
-    async def test_it_ends_in_good_order_if_it_can(self) -> None:
-        code = (
-            "import signal, sys; signal.signal(signal.SIGTERM, lambda *_: sys.exit(7)); "
-            "print('up', flush=True); signal.pause()"
-        )
-        child = await Child.start([sys.executable, "-c", code], {}, split=True)
-        assert child.process.stdout is not None
-        assert await child.process.stdout.readline() == b"up\n"
-        assert await child.end() == 7
-        assert await child.end() == 7  # once more is no harm
 
 
 @pytest.mark.parametrize(
@@ -212,10 +188,10 @@ class TestChild:
 async def test_a_bot_that_crashes_as_the_contest_ends_is_quoted_all_the_same(
     code: str, said: list[str]
 ) -> None:
-    """The contest may have ended by that very crash, and the author wants to know why."""
-    audience = Audience()
+    """The crash may be why the contest ended, so its author needs the output."""
+    recorder = Recorder()
     bot = LocalBot("b", [sys.executable, "-c", code], "t")
-    keeper = bots_module.Keeper(bot, "127.0.0.1", 1, None, audience.say)
-    keeper.contest_over()
-    await keeper.keep()
-    assert audience.said == said
+    running = RestartingBot(bot, "127.0.0.1", 1, None, recorder.say)
+    running.contest_over()
+    await running.run()
+    assert recorder.said == said

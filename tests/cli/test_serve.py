@@ -15,12 +15,11 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from tests.server.peers import Peer
+from tests.server.programs import ARENA, PATIENCE_S, Players, Server, arena, contest
 
 from arena_cli.serve import DIGESTS_VARIABLE
 from arena_server.store.reader import Results
-
-from .peers import Peer
-from .programs import ARENA, PATIENCE_S, Players, Server, arena, contest
 
 pytestmark = pytest.mark.slow
 

@@ -11,14 +11,13 @@ from typing import get_args
 from urllib.request import urlopen
 
 import pytest
+from tests.server.programs import ARENA, PATIENCE_S, Players, arena
 
 from arena_cli.admin import Order
 from arena_server.admin.metrics import exposition
 from arena_server.admin.monitor import Counts, Histogram
 from arena_server.admin.view import Snapshot
 from arena_server.core.standings import Progress
-
-from .programs import ARENA, PATIENCE_S, Players, arena
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from arena_cli.render import Scene, draw, frames
+from arena_cli.render import Frame, draw, frames
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Deal
 from arena_protocol.record import GameRecord, PlyRecord, commitment
@@ -51,7 +51,7 @@ def test_a_board_a_ply_with_what_comes_next() -> None:
     assert len(drawn) == 3
     start, first, last = (frame.splitlines() for frame in drawn)
     assert start[0] == "trial g1: left - right   ply 0 of 2"
-    assert start[1] == "the start"
+    assert start[1] == "start position"
     assert first[1].startswith("left plays 1: ")
     assert last[1].startswith("right plays 1: ")
     assert start[3] == "    6  7  8  9  10"
@@ -82,7 +82,7 @@ def test_the_cells_of_a_board_have_their_names() -> None:
 
 
 def test_a_board_without_names_is_drawn_bare() -> None:
-    picture = draw(Scene("title", "deed", "123/456/...", "", [("ann", 3, None)]), color=False)
+    picture = draw(Frame("title", "deed", "123/456/...", "", [("ann", 3, None)]), color=False)
     assert picture == f"title\ndeed\n\n  1 2 3\n  4 5 6\n  . . .\n\n{'ann':<32}      3 points\n"
 
 
