@@ -14,9 +14,15 @@ from typing import Annotated, Any
 
 import typer
 
-from arena_cli.match import clock_of
-from arena_cli.options import ends_at_once, is_terminal, may_paint, options_of
-from arena_cli.render import Scene, draw
+from arena_cli.options import (
+    GameOptions,
+    duration,
+    game_options,
+    interruptible,
+    is_terminal,
+    use_color,
+)
+from arena_cli.render import Frame, draw
 from arena_engines.engine import AnyPosition, Engine, EngineError
 from arena_engines.match import Played, play_game
 from arena_engines.registry import create, usual_opponent
@@ -87,7 +93,7 @@ class Person(Engine):
         state = rules.state_text(position)
         coming = rules.preview(Deal(state, self._deal.sequence[len(moves) :])) or ""
         deed = fill(", ".join(deeds) or "the game begins", WIDTH)
-        scene = Scene(f"ply {len(moves) + 1}", deed, state, coming, sides, rim=rules.rim())
+        scene = Frame(f"ply {len(moves) + 1}", deed, state, coming, sides, rim=rules.rim())
         return draw(scene, color=self._color)
 
     def _course(self, rules: Game[Any], moves: Sequence[str], me: int) -> tuple[Any, list[str]]:
@@ -142,10 +148,7 @@ def command(
     clock: Annotated[
         str | None, typer.Option(metavar="DURATION", help="A bank for each side; none if absent.")
     ] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="An option of the game; may be repeated.", show_default=False),
-    ] = None,
+    option: GameOptions = None,
     seed: Annotated[int | None, typer.Option(min=0, help="The deal; a new one if absent.")] = None,
     color: Annotated[bool, typer.Option("--color/--no-color", help="Paint the pictures.")] = True,
 ) -> None:
@@ -156,18 +159,18 @@ def command(
 
     Example: arena play insertion --against greedy --option plies=20
     """
-    rules = make_game(game, options_of(option or []), strangers=False)
+    rules = make_game(game, game_options(option), strangers=False)
     if seat > rules.seats:
         raise ConfigError(f"--seat: {game} has {rules.seats} seats, got {seat}")
     deal = rules.deal(randbelow(2**63) if seed is None else seed)
     opponent = usual_opponent(game) if against is None else against
     engines = [_engine(opponent, game) for _ in range(rules.seats)]
-    person = Person(engines[seat - 1], opponent, deal, color=may_paint(color, terminal=is_terminal()))
+    person = Person(engines[seat - 1], opponent, deal, color=use_color(color, terminal=is_terminal()))
     players: list[Engine] = [*engines[: seat - 1], person, *engines[seat:]]
     typer.echo(introduction(rules) + "\n")
     try:
-        with ends_at_once():
-            played = play_game(rules, deal, players, None if clock is None else clock_of(clock))
+        with interruptible():
+            played = play_game(rules, deal, players, None if clock is None else duration(clock, "--clock"))
     except Leave:
         typer.echo("you left the game")
         return

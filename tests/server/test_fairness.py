@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena_server.connection import LINES_PER_WAKEUP, THROTTLE_S, BUSY_WAKEUPS
+from arena_server.connection import BUSY_WAKEUPS, LINES_PER_WAKEUP, THROTTLE_S
 from arena_server.core.effects import Close, Effect, Mute, Send, Unmute
 from arena_server.core.events import Event, Lost, Opened, Received
 

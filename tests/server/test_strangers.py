@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 import pytest
+from arena_cli.spectator import Spectator
 
 from arena_cli import watch
-from arena_cli.spectator import Spectator
 from arena_client.errors import SILENT
 from arena_client.transport import Veil
 from arena_server.errors import ArenaError
@@ -67,12 +67,12 @@ def visit(port: int, *options: str) -> Outcome:
         ),
         (
             says(b"SSH-2.0-OpenSSH_9.2\r\n"),
-            "the server does not keep to the protocol: unexpected: a server says ARENA first; "
+            "the server does not keep to the protocol: unexpected: the first line of a server is ARENA; "
             "is it an arena server?",
         ),
         (
             says(b"HTTP/1.1 400 Bad Request\r\n\r\n"),
-            "the server does not keep to the protocol: unexpected: a server says ARENA first; "
+            "the server does not keep to the protocol: unexpected: the first line of a server is ARENA; "
             "is it an arena server?",
         ),
     ],
