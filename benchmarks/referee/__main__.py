@@ -11,6 +11,7 @@ from benchmarks.referee.load import bench_attack, bench_load
 from benchmarks.referee.server import bench_server
 
 from arena_cli.options import Json, print_json
+from arena_server.sockets import parse_address
 
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False
@@ -19,14 +20,16 @@ app = typer.Typer(
 
 @app.command()
 def referee(
-    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, up to 100 games at once.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Shorter runs, at most 100 simultaneous games.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Measure the referee beside a bare line echo.
+    """Measure the referee next to a bare line echo.
 
-    Instant bots play 1, 10, 100 and 1,000 games at once. Gives plies a second and their ratio
-    to the echo's lines, and p50 and p99 of the referee's own share of a ply: from reading MOVE
-    to having sent PLAYED and TURN. Server and load are processes of their own.
+    Instant bots play 1, 10, 100 and 1,000 simultaneous games. Prints plies per second and their
+    ratio to the echo's lines, and p50 and p99 of the referee's share of a ply: from reading MOVE
+    to having sent PLAYED and TURN. Server and load are separate processes.
 
     Example: arena bench referee --quick
     """
@@ -42,13 +45,13 @@ def hostile(
     quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, 1,000 idle connections.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Measure what honest bots notice of an attack.
+    """Measure how attacks slow down honest bots.
 
-    Twenty honest bots play quietly, then under each attack, then under all at once: flooders,
-    readers that never read, a thousand slow loris, floods of connections, guesses at log-ins.
-    As a rival, all at once attack a bare echo elsewhere: that is what they cost the machine.
-    Gives turns a second, p50 and p99 of a turn-round, their ratio to the quiet figures of the
-    same run, and the memory of 10,000 idle connections.
+    Twenty honest bots play without an attack, then under each attack, then under all together:
+    line floods, clients that never read, a thousand slow log-ins (slow loris), connection floods,
+    guessed tokens. For comparison all attacks together hit a bare echo on another port, which
+    shows what they cost the machine. Prints turns per second, p50 and p99 of a round trip, their
+    ratios to the run without an attack, and the memory of 10,000 idle connections.
 
     Example: arena bench hostile --quick
     """
@@ -61,22 +64,20 @@ def hostile(
 
 @app.command()
 def attack(kind: str, address: str) -> None:
-    """The attacking process of `arena bench hostile`."""
-    host, _, port = address.rpartition(":")
-    bench_attack(kind, host, int(port))
+    """The attacking process of `hostile`."""
+    bench_attack(kind, *parse_address(address, "attack"))
 
 
 @app.command()
 def server(kind: str, games: int, seconds: float) -> None:
-    """The measured process of `arena bench referee`."""
+    """The measured process of `referee`."""
     bench_server(kind, games, seconds)
 
 
 @app.command()
 def load(kind: str, games: int, address: str) -> None:
-    """The loading process of `arena bench referee`."""
-    host, _, port = address.rpartition(":")
-    bench_load(kind, games, host, int(port))
+    """The load process of `referee`."""
+    bench_load(kind, games, *parse_address(address, "load"))
 
 
 if __name__ == "__main__":

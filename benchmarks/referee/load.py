@@ -1,11 +1,7 @@
-"""The loading half of `arena bench referee`: instant bots, or bare talkers, on trio.
+"""The load processes of the benchmarks: instant bots or echo clients, and attackers.
 
-trio is the client's other event loop, and this is a process of its own: the measured server
-shares neither loop nor interpreter with what loads it.
-
-The attacking process of `arena bench hostile`: one kind of misbehaviour, as fast as it goes.
-
-It has no other end than to be killed.
+The load runs on trio in a process of its own, so it shares neither event loop nor interpreter
+with the measured server. An attacker runs until it is killed.
 """
 
 from __future__ import annotations
@@ -29,11 +25,11 @@ LINE = b"MOVE 6\n"
 
 
 def bench_load(kind: str, games: int, host: str, port: int) -> None:
-    """Play with two bots a game, or talk on as many connections as there are games, to the server's end."""
+    """Play with two bots per game, or use one echo connection per game, until the server ends."""
     raise_descriptor_limit()
-    # The server leaves in the middle of games once it has measured; that is no news to anybody.
+    # The server closes running games after the measurement; the client would log each as lost.
     logging.getLogger("arena_client").setLevel(logging.ERROR)
-    trio.run(_play if kind == "referee" else _talk, games, host, port)
+    trio.run(_play if kind == "referee" else _echo, games, host, port)
 
 
 async def _play(games: int, host: str, port: int) -> None:
@@ -43,14 +39,14 @@ async def _play(games: int, host: str, port: int) -> None:
             nursery.start_soon(play)
 
 
-async def _talk(talkers: int, host: str, port: int) -> None:
+async def _echo(connections: int, host: str, port: int) -> None:
     async with trio.open_nursery() as nursery:
-        for _ in range(talkers):
-            nursery.start_soon(_converse, host, port)
+        for _ in range(connections):
+            nursery.start_soon(_echo_lines, host, port)
 
 
-async def _converse(host: str, port: int) -> None:
-    """Say a line, wait for it to come back, and so on."""
+async def _echo_lines(host: str, port: int) -> None:
+    """Send a line, wait until it comes back, repeat."""
     stream = await trio_client.connect(host, port)
     try:
         while True:
@@ -62,12 +58,12 @@ async def _converse(host: str, port: int) -> None:
                     return
                 left -= len(data)
     except trio.BrokenResourceError:
-        return  # the server has measured enough
+        return  # the measurement is over
 
 
-#: What limits.md asks for: ten that flood, ten that do not read, a thousand slow ones.
+#: Connections of each attack.
 FLOODERS = 10
-DEAF = 10
+NON_READERS = 10
 LORISES = 1000
 CALLERS = 20
 
@@ -85,17 +81,17 @@ def bench_attack(kind: str, host: str, port: int) -> None:
 
 
 async def _many(attack: Callable[[Address], Awaitable[None]], number: int, address: Address) -> None:
-    async def again_and_again() -> None:
+    async def repeat() -> None:
         while True:
             with suppress(OSError):
                 await attack(address)
             await asyncio.sleep(0)
 
-    await asyncio.gather(*(again_and_again() for _ in range(number)))
+    await asyncio.gather(*(repeat() for _ in range(number)))
 
 
 async def _flood(address: Address) -> None:
-    """Say what nobody asked for until the server has enough, as a bot in the lobby."""
+    """Send READY without an offer until the server closes the connection."""
     reader, writer = await asyncio.open_connection(*address)
     try:
         writer.write(_WATCH)
@@ -107,8 +103,8 @@ async def _flood(address: Address) -> None:
         writer.close()
 
 
-async def _deaf(address: Address) -> None:
-    """Watch everything through a narrow window, and read nothing, until dropped."""
+async def _no_read(address: Address) -> None:
+    """Watch all games with a small receive buffer and never read, until the server closes."""
     loop = asyncio.get_running_loop()
     sock = socket.socket()
     with sock:
@@ -122,7 +118,7 @@ async def _deaf(address: Address) -> None:
 
 
 async def _loris(address: Address) -> None:
-    """Say HELLO a byte a second, until cut off."""
+    """Send HELLO at one byte per second until the server closes."""
     reader, writer = await asyncio.open_connection(*address)
     try:
         for byte in b"HELLO 1 slow-as-slow-can-be token=" + b"x" * 900:
@@ -136,7 +132,7 @@ async def _loris(address: Address) -> None:
 
 
 async def _connect(address: Address) -> None:
-    """Connect and leave."""
+    """Connect and close."""
     _, writer = await asyncio.open_connection(*address)
     writer.close()
 
@@ -148,7 +144,7 @@ async def _guess(address: Address) -> None:
     """Try a token."""
     reader, writer = await asyncio.open_connection(*address)
     try:
-        writer.write(b"HELLO 1 nobody token=guess%d\n" % next(_numbers))
+        writer.write(b"HELLO 1 unknown token=guess%d\n" % next(_numbers))
         await reader.read()
     finally:
         writer.close()
@@ -156,7 +152,7 @@ async def _guess(address: Address) -> None:
 
 _ATTACKS: dict[str, tuple[Callable[[Address], Awaitable[None]], int]] = {
     "flood": (_flood, FLOODERS),
-    "deaf": (_deaf, DEAF),
+    "no-read": (_no_read, NON_READERS),
     "loris": (_loris, LORISES),
     "connect": (_connect, CALLERS),
     "guess": (_guess, CALLERS),

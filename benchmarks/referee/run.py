@@ -1,7 +1,6 @@
 """`arena bench referee`: the referee and a bare echo, measured one after the other in one run.
 
-Server and load are two processes, so that neither waits for the other's interpreter; with
-two cores or more each has one for itself.
+Server and load are separate processes, so that with two cores neither waits for the other.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ GAMES = (1, 10, 100, 1000)
 SECONDS = 8.0
 QUICK_GAMES = (1, 10, 100)
 QUICK_SECONDS = 2.0
-#: Beyond the window: coming together and, for a referee of 2,000 bots, its schedule.
-PATIENCE_S = 240.0
+#: The time besides the measurement: all bots log in; the schedule of 2,000 bots is made.
+START_S = 240.0
 
 BENCH = (sys.executable, "-m", "benchmarks.referee")
 
 
 def measure(*, quick: bool, say: Callable[[str], None]) -> dict[str, Any]:
-    """Measure all sizes and return what `--json` prints; `say` hears what is being done."""
+    """Measure all sizes and return what `--json` prints; `say` gets a line of progress."""
     seconds = QUICK_SECONDS if quick else SECONDS
     rows = []
     for games in QUICK_GAMES if quick else GAMES:
@@ -52,7 +51,7 @@ def _row(games: int, echo: Figures, referee: Figures) -> dict[str, Any]:
 
 
 def _run(kind: str, games: int, seconds: float) -> Figures:
-    """One server and one load, to the end of both."""
+    """Run one server and one load until both end."""
     server = subprocess.Popen(
         [*BENCH, "server", kind, str(games), str(seconds)], stdout=subprocess.PIPE, text=True
     )
@@ -61,12 +60,12 @@ def _run(kind: str, games: int, seconds: float) -> Figures:
         assert server.stdout is not None
         address = server.stdout.readline().strip().removeprefix("listening on ")
         load = subprocess.Popen([*BENCH, "load", kind, str(games), address])
-        said, _ = server.communicate(timeout=PATIENCE_S + seconds)
+        said, _ = server.communicate(timeout=START_S + seconds)
         if server.returncode:
             raise ArenaError(f"the measured server ended with status {server.returncode}; see above")
         return Figures(**json.loads(said))
     except subprocess.TimeoutExpired:
-        raise ArenaError(f"{kind}, {games} games: no figures within {PATIENCE_S + seconds:.0f} s") from None
+        raise ArenaError(f"{kind}, {games} games: no figures within {START_S + seconds:.0f} s") from None
     finally:
         for process in (server, load):
             if process is not None:
@@ -77,11 +76,11 @@ def _run(kind: str, games: int, seconds: float) -> Figures:
 
 
 def text_table(measured: dict[str, Any]) -> str:
-    """The measurement as a table for a person."""
+    """Return the measurement as a table."""
     lines = [
-        f"{measured['cores']} cores, {measured['seconds']:.0f} s a row; "
+        f"{measured['cores']} cores, {measured['seconds']:.0f} s per row; "
         "instant bots on trio in one process, the server in another",
-        f"{'games':>6}  {'plies/s':>8}  {'echo/s':>8}  {'ratio':>6}  {'CPU us a ply':>12}  "
+        f"{'games':>6}  {'plies/s':>8}  {'echo/s':>8}  {'ratio':>6}  {'CPU us / ply':>12}  "
         f"{'echo us':>8}  {'ratio':>6}  {'share p50 us':>12}  {'p99 us':>8}",
     ]
     lines += [

@@ -1,8 +1,7 @@
-"""The measured half of `arena bench referee`: a referee, or a bare echo on the same transport.
+"""The measured process of `arena bench referee`: the server, or a bare echo on the same transport.
 
-Each prints `listening on HOST:PORT`, and after its measurement one line of JSON, a `Figures`.
-It measures in a window that opens once the whole load is there, so that nothing of the start
-is in it.
+Each prints `listening on HOST:PORT`, and after the measurement a `Figures` as one line of JSON.
+The measurement begins when the whole load is connected, so it contains nothing of the start.
 """
 
 from __future__ import annotations
@@ -27,17 +26,17 @@ from arena_server.logs import LineWriter, Log
 from arena_server.server import Service, Setup
 from arena_server.sockets import ArrivalClock, address_of, bind
 
-#: How often it is asked whether the load is complete.
-LOOK_S = 0.05
-#: Two bots alone have to play on and on; of many, everybody against everybody is enough.
+#: The interval of the check whether the load is complete.
+CHECK_S = 0.05
+#: One pair needs enough games for the whole run; many bots have enough opponents.
 GAMES_OF_TWO = 100_000
-#: A load that has not come together by then never will.
-COME_TOGETHER_S = 120.0
+#: The limit for the load to be complete.
+CONNECT_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What one window showed: lines acted on, seconds, and the microseconds of CPU and of spans."""
+    """One measurement: lines handled, seconds, microseconds of CPU per line and of the spans."""
 
     lines: int
     seconds: float
@@ -47,12 +46,12 @@ class Figures:
 
     @property
     def rate(self) -> float:
-        """Lines a second."""
+        """Lines per second."""
         return self.lines / self.seconds
 
 
 class Window:
-    """Counts and times between its opening and its end; `count` is called once a line."""
+    """Counts lines and collects spans during the measurement."""
 
     def __init__(self) -> None:
         self.spans = array("q")
@@ -60,20 +59,20 @@ class Window:
         self._open = False
 
     def span(self, nanoseconds: int) -> None:
-        """A line that led to a TURN, and what it took."""
+        """Count a line that led to a TURN, and the time it took."""
         if self._open:
             self.lines += 1
             self.spans.append(nanoseconds)
 
     def count(self) -> None:
-        """A line."""
+        """Count a line."""
         self.lines += self._open
 
     async def measure(self, ready: Callable[[], bool], seconds: float) -> Figures:
-        """Wait for the load, then look on for so long. Raises TimeoutError if the load never comes."""
-        async with asyncio.timeout(COME_TOGETHER_S):
+        """Measure for `seconds` once `ready` is true. Raises TimeoutError if it never becomes true."""
+        async with asyncio.timeout(CONNECT_S):
             while not ready():
-                await asyncio.sleep(LOOK_S)
+                await asyncio.sleep(CHECK_S)
         self._open = True
         began, cpu = time.perf_counter(), time.process_time()
         await asyncio.sleep(seconds)
@@ -90,7 +89,7 @@ class Window:
 
 
 def bench_server(kind: str, games: int, seconds: float) -> None:
-    """Run the `referee` or the `echo` for `games` games, or as many talking connections, at once."""
+    """Run the `referee` for simultaneous games, or the `echo` for as many connections."""
     serve = _referee if kind == "referee" else _echo
     print(json.dumps(asdict(asyncio.run(serve(games, seconds)))), flush=True)
 
@@ -120,7 +119,7 @@ async def _referee(games: int, seconds: float) -> Figures:
         service = Service(setup, _listen(), Log(writer, "error"))
         measuring: list[asyncio.Future[Figures]] = []
 
-        async def look_on(contest: Contest) -> Figures:
+        async def watch(contest: Contest) -> Figures:
             try:
                 return await window.measure(lambda: contest.progress().running >= games, seconds)
             finally:
@@ -128,7 +127,7 @@ async def _referee(games: int, seconds: float) -> Figures:
 
         def begin(contest: Contest, host: Host) -> None:
             host.probe = window.span
-            measuring.append(asyncio.ensure_future(look_on(contest)))
+            measuring.append(asyncio.ensure_future(watch(contest)))
 
         service.on_start = begin
         await service.run()
@@ -137,7 +136,7 @@ async def _referee(games: int, seconds: float) -> Figures:
 
 
 class _Echo:
-    """Says every line back, and nothing else: what the transport alone costs."""
+    """Sends every line back: the cost of the transport alone."""
 
     def __init__(self, window: Window) -> None:
         self._window = window
@@ -156,19 +155,19 @@ class _Echo:
         self._window.count()
 
     def overlong(self, number: int, head: bytes, arrived: int) -> None:
-        """Nobody sends one here."""
+        """The load sends no long lines."""
 
     def handed(self, number: int, turn: Turn) -> None:
-        """No line is a TURN here."""
+        """The echo sends no TURN."""
 
     def lost(self, number: int, reason: str) -> None:
-        """The load ends when it likes."""
+        """The load may close at any time."""
 
     def released(self, number: int) -> None:
-        """Nothing is kept of it."""
+        """The echo keeps nothing of a connection."""
 
 
-async def _echo(talkers: int, seconds: float) -> Figures:
+async def _echo(connections: int, seconds: float) -> Figures:
     raise_descriptor_limit()
     window = Window()
     echo = _Echo(window)
@@ -183,7 +182,7 @@ async def _echo(talkers: int, seconds: float) -> Figures:
     listener.start()
     gc.collect()
     gc.freeze()
-    figures = await window.measure(lambda: len(echo.connections) >= talkers, seconds)
+    figures = await window.measure(lambda: len(echo.connections) >= connections, seconds)
     listener.close()
     for connection in echo.connections.values():
         connection.abort()
