@@ -17,8 +17,8 @@ SHORT = ("--deals", "2", "--option", "plies=20", "--clock", "60s")
 def arena(*arguments: str) -> tuple[str, str, str | None]:
     done = CliRunner().invoke(app, ["match", *arguments])
     error = done.exception
-    told = user_message(error) if isinstance(error, Exception) else None
-    return done.stdout, done.stderr, told
+    message = user_message(error) if isinstance(error, Exception) else None
+    return done.stdout, done.stderr, message
 
 
 def test_two_engines() -> None:
@@ -28,7 +28,7 @@ def test_two_engines() -> None:
     assert [line.rpartition(" after ")[2] for line in progress.splitlines()] == ["2 games", "4 games"]
 
 
-def test_games_of_two_points_are_told_with_decimals() -> None:
+def test_games_of_two_points_have_decimals() -> None:
     game = ("--game", "tictactoe", "--deals", "1", "--clock", "60s")
     _, progress, _ = arena("perfect", "perfect", *game)
     assert "perfect - perfect: 1.00 : 1.00 points a game after 2 games" in progress
@@ -94,8 +94,8 @@ def test_four_engines_play_a_league_of_three_seats() -> None:
         (("greedy", "dummy", "--option", "colours=9"), "colours is a whole number from 3 to 7"),
     ],
 )
-def test_what_cannot_be_played_is_one_line(arguments: tuple[str, ...], line: str) -> None:
-    _, _, told = arena(*arguments)
-    assert told is not None
-    assert line in told
-    assert "\n" not in told
+def test_wrong_input_is_one_line(arguments: tuple[str, ...], line: str) -> None:
+    _, _, message = arena(*arguments)
+    assert message is not None
+    assert line in message
+    assert "\n" not in message
