@@ -48,6 +48,8 @@ class LineBuffer:
         An over-long line is reported once, as soon as it is known to be one; the rest of
         it is swallowed up to its end.
         """
+        if 0 <= data.find(b"\n") == len(data) - 1 <= self._limit and not (self._pending or self._swallowing):
+            return [data[:-2] if data.endswith(b"\r\n") else data[:-1]]  # nearly always: one whole line
         *ended, rest = data.split(b"\n")
         out: list[bytes | Overlong] = []
         for piece in ended:

@@ -15,9 +15,9 @@ import typer
 from arena_cli.serve import Prepared
 from arena_server.core.contest import Contest
 from arena_server.core.standings import Progress
-from arena_server.driver import Host
+from arena_server.driver import Driver
 from arena_server.logs import LineWriter, Log
-from arena_server.server import Service, Setup
+from arena_server.server import ServerObserver, Service, Setup
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 #: How often a supervisor hears of progress at most.
@@ -82,7 +82,7 @@ def _admin(prepared: Prepared, service: Service, log: Log) -> Iterator[None]:
         yield
 
 
-class _Supervisor:
+class _Supervisor(ServerObserver):
     """Whoever started this server: reads of its progress on our stdout, and is gone when stdin ends."""
 
     def __init__(self, service: Service) -> None:
@@ -91,9 +91,9 @@ class _Supervisor:
         self._lines = LineWriter(STDOUT)
         self._last: Progress | None = None
         self._contest: Contest | None = None
-        service.on_start = self._begin
+        service.observe(self)
 
-    def _begin(self, contest: Contest, _host: Host) -> None:
+    def started(self, contest: Contest, driver: Driver) -> None:
         self._contest = contest
         self._loop.add_reader(STDIN, self._heard)
         self._report()

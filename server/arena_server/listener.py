@@ -23,8 +23,8 @@ from contextlib import suppress
 
 from arena_protocol.errors import ErrorCode
 from arena_protocol.messages import Error, encode
-from arena_server.connection import Cipher, Connection, Sink
-from arena_server.sockets import ArrivalClock, set_up_accepted
+from arena_server.connection import Connection
+from arena_server.sockets import set_up_accepted
 
 #: Descriptors kept for everything but connections: the listener, the database, the loop,
 #: standard streams, refused connections still being told so.
@@ -182,18 +182,15 @@ class Entrance:
         self,
         loop: asyncio.AbstractEventLoop,
         cap: int,
-        cipher: Callable[[], Cipher | None],
-        sink: Sink,
+        make: Callable[[int, socket.socket], Connection],
         opened: Callable[[int, str], None],
         exhausted: Callable[[OSError], None],
     ) -> None:
         self.cap = cap
         self._loop = loop
-        self._cipher = cipher
-        self._sink = sink
+        self._make = make
         self._opened = opened
         self._exhausted = exhausted
-        self._clock = ArrivalClock()
         self._connections: dict[int, Connection] = {}
         self._refusals: dict[int, Connection] = {}
         self._last_number = 0
@@ -223,7 +220,7 @@ class Entrance:
     def _accepted(self, sock: socket.socket) -> Connection:
         self._last_number += 1
         self._empty.clear()
-        return Connection(self._last_number, sock, self._loop, self._clock, self._sink, self._cipher())
+        return self._make(self._last_number, sock)
 
     def _welcome(self, sock: socket.socket, peer: str) -> None:
         connection = self._accepted(sock)
