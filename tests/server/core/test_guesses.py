@@ -24,7 +24,9 @@ def locked(name: str = "ann", address: str = "1.2.3.4") -> LoginRateLimiter:
     return guesses
 
 
-def refusal(guesses: LoginRateLimiter, now: int, name: str = "ann", address: str = "1.2.3.4") -> ProtocolError:
+def refusal(
+    guesses: LoginRateLimiter, now: int, name: str = "ann", address: str = "1.2.3.4"
+) -> ProtocolError:
     with pytest.raises(ProtocolError, match=r"^rate: too many wrong log-ins; wait, then try again$") as error:
         guesses.check(address, name, now)
     return error.value
