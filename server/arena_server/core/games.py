@@ -27,8 +27,13 @@ from arena_server.core.deadlines import Deadlines, Kind
 from arena_server.core.deal import Setting, number_of
 from arena_server.core.delivery import CHUNK, ChunkedSender, Spectators
 from arena_server.core.effects import Send, Store, TurnMark
+<<<<<<< HEAD
 from arena_server.core.journal import Entry, GameFact, Offered, PastGame, Repeat, entry_of, fact_of
 from arena_server.core.match import Abort, Blame, Match, Phase, PlayMove, SayReady
+=======
+from arena_server.core.journal import GameFact, JournalError, Offered, PastGame, Repeat, entry_of
+from arena_server.core.match import Abort, Blame, Match, PlayMove, SayReady
+>>>>>>> ctests
 from arena_server.core.peers import FLOODED, Outbox, Peer, Player
 from arena_server.core.schedule import Pairer, Pairing, Schedule
 from arena_server.core.standings import Progress, Results, RunningGame
@@ -352,8 +357,7 @@ class GameManager:
         """Break a running game off, to be played `again` or not; one that is over keeps its result."""
         if live.match.over:
             return
-        if live.number not in self._repeats:
-            self._void_only[live.number] = self._pairing(live.number)
+        self._void_only[live.number] = self._pairing(live.number)
         if again:
             self.play_again(live.number)
         self._out.note("warning", "void", game=live.game_id, reason=reason, again=again)
@@ -366,10 +370,13 @@ class GameManager:
                 self.void(live, reason, now)
 
     def _pairing(self, number: int) -> Pairing:
-        """Game `number`, of the schedule or after it. Raises LookupError if there is none."""
+        """Game `number`, of the schedule or after it. Raises JournalError if there is none."""
         if 0 < number <= self._schedule.total:
             return self._schedule.pairing(number)
-        return {pairing.number: pairing for pairing in self._repeats.values()}[number]
+        for pairing in self._repeats.values():
+            if pairing.number == number:
+                return pairing
+        raise JournalError(f"g{number} is not a game of this contest")
 
     def play_again(self, number: int) -> bool:
         """Have a void game played again. Returns False if it is not void, or is so already."""
@@ -427,26 +434,53 @@ class GameManager:
     # -- an interrupted contest
 
     def recall(self, results: Sequence[PastGame], repeats: Mapping[int, int]) -> None:
-        """Bring back results, and void games by the numbers of those that repeat them."""
+        """Bring back results, and void games by the numbers of those that repeat them.
+
+        Raises JournalError for what cannot be of this contest.
+        """
+        played = {game.number for game in results if game.end != VOID}
         for new, number in sorted(repeats.items()):
+            if number in played or number in self._repeats:
+                raise JournalError(f"g{number} is repeated, and has a result or is repeated already")
+            if new != self._schedule.total + len(self._repeats) + 1:
+                raise JournalError(f"g{new} repeats g{number}, and is not the next number")
             self._void_only[number] = self._pairing(number)
             self._repeat(new, number)
         for game in results:
-            pairing = self._pairing(game.number)
+            pairing = self._recalled(game.number)
+            if game.names != pairing.names:
+                raise JournalError(
+                    f"g{game.number} was played by {', '.join(game.names)},"
+                    f" and the schedule has {', '.join(pairing.names)}"
+                )
+            if len(game.totals) != len(game.names) or any(name not in game.names for name, _ in game.faults):
+                raise JournalError(f"the result of g{game.number} does not fit its {len(game.names)} seats")
             if game.end == VOID and game.number not in self._repeats:
                 self._void_only[game.number] = pairing
-            self._pairer.started(pairing)
             self._results.add(game)
 
-    def restore(self, number: int, entries: Sequence[Entry], now: int) -> None:
-        """Bring back an unfinished game. Raises JournalError or LookupError for impossible entries."""
+    def _recalled(self, number: int) -> Pairing:
+        """Game `number`, which has been started. Raises JournalError if it could not start by then."""
         pairing = self._pairing(number)
-        live = self._open(pairing, now)
-        facts: Any = [fact_of(entry) for entry in entries]
-        live.match.restore(facts, now)
+        if not self._pairer.may_start(pairing):
+            raise JournalError(f"g{number} was started twice, or before an earlier game of the same bots")
+        self._pairer.started(pairing)
+        return pairing
+
+    def reopen(self, number: int, now: int) -> LiveGame:
+        """Seat the players of an unfinished game. Raises JournalError if they cannot play it."""
+        pairing = self._recalled(number)
+        for name in pairing.names:
+            if (other := self._players[name].game) is not None:
+                raise JournalError(f"{name} plays {other.game_id} and g{number} at once")
+        return self._open(pairing, now)
+
+    def go_on(self, live: LiveGame, facts: Sequence[GameFact], now: int) -> None:
+        """The facts of the journal have been applied to the match: write its lines and let it go on."""
+        if live.number in self._repeats and live.match.end != VOID:
+            raise JournalError(f"{live.game_id} is repeated, and not void")
         for fact in facts:
             live.transcript.write(fact, now)
-        self._pairer.started(pairing)
         self._out.note("info", "resumed", game=live.game_id, plies=len(live.match.plies))
         self.advance(live, live.match.restart(now), now)
 

@@ -201,6 +201,14 @@ class Pairer:
         self._again[pairing.number] = pairing
         self._fresh |= self._free.intersection(pairing.names)
 
+    def may_start(self, pairing: Pairing) -> bool:
+        """Whether `pairing` is to be played again, or is the next game of its group."""
+        if pairing.number > self._schedule.total:
+            return pairing.number in self._again
+        group = self._schedule.group(pairing.names)
+        played = self._played[group]
+        return played < self._schedule.games and pairing.number == self._schedule.number(group, played)
+
     def started(self, pairing: Pairing) -> None:
         """Note that a game has been handed out, now or before the server was started again."""
         if self._again.pop(pairing.number, None) is None:

@@ -285,7 +285,7 @@ def test_a_game_that_was_played_again_can_be_broken_off_and_played_again() -> No
 @pytest.mark.parametrize(
     ("verb", "target", "problem"),
     [
-        ("dance", "", f"the orders are {', '.join(VERBS)}, not 'dance'"),
+        ("dance", "", f"the commands are {', '.join(VERBS)}, not 'dance'"),
         ("kick", "eve", "no bot of this contest is called 'eve'"),
         ("lift", "", "no bot of this contest is called ''"),
         ("void", "g2", "no game 'g2' is running"),
