@@ -27,13 +27,8 @@ from arena_server.core.deadlines import Deadlines, Kind
 from arena_server.core.deal import Setting, number_of
 from arena_server.core.delivery import CHUNK, ChunkedSender, Spectators
 from arena_server.core.effects import Send, Store, TurnMark
-<<<<<<< HEAD
-from arena_server.core.journal import Entry, GameFact, Offered, PastGame, Repeat, entry_of, fact_of
-from arena_server.core.match import Abort, Blame, Match, Phase, PlayMove, SayReady
-=======
 from arena_server.core.journal import GameFact, JournalError, Offered, PastGame, Repeat, entry_of
-from arena_server.core.match import Abort, Blame, Match, PlayMove, SayReady
->>>>>>> ctests
+from arena_server.core.match import Abort, Blame, Match, Phase, PlayMove, SayReady
 from arena_server.core.peers import FLOODED, Outbox, Peer, Player
 from arena_server.core.schedule import Pairer, Pairing, Schedule
 from arena_server.core.standings import Progress, Results, RunningGame

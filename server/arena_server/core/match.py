@@ -207,17 +207,10 @@ class Match:
             return self._decide_flag(sent)
         if not self._game.is_legal(self.position, move):
             return self._decide_fault(seat, FaultKind.ILLEGAL, line)
-<<<<<<< HEAD
         arrived = max(sent, arrived)
         charge = max(0, (arrived - sent) // NS_PER_MS - timer.credit)
-        left = max(0, self.clocks[seat - 1] - charge) + self._control.increment
-        return [self._ply(seat, move, charge, sent, arrived, left, False)]
-=======
-        arrived = max(timer.sent, arrived)
-        charge = max(0, (arrived - timer.sent) // NS_PER_MS - timer.credit)
         left = self._control.after(self.clocks[seat - 1], charge)
-        return [self._ply(seat, move, charge, timer.sent, arrived, left, False)]
->>>>>>> ctests
+        return [self._ply(seat, move, charge, sent, arrived, left, False)]
 
     def _ply(
         self, seat: int, move: str, charge: int, sent: int, arrived: int, left: int, zombie: bool
