@@ -14,7 +14,6 @@ from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, p
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from arena_server.core.standings import plain_row
     from arena_server.store.reader import Results
     from arena_server.store.schema import Contest
 
@@ -53,6 +52,8 @@ def open_results(database: str) -> Results:
 
 def plain_standings(results: Results, contest: Contest) -> dict[str, Any]:
     """Return a contest and its standings as JSON types."""
+    from arena_server.core.standings import plain_row
+
     return {
         "contest": {
             "id": contest.id,

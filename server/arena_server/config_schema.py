@@ -98,6 +98,7 @@ class ContestTable(_Table):
     game: str = _PLAN.game
     format: Literal["round-robin"] = "round-robin"
     games_per_pair: int = _number("games_per_pair")
+    deals: Literal["fresh", "paired"] = "fresh"
     scoring: Literal["points", "wins"] = "points"
     seed: int | None = Field(default=None, ge=0)
     probation: int = _number("probation")

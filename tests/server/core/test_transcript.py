@@ -26,7 +26,7 @@ def written(runner: Runner, *, stored: bool = True) -> Transcript:
             transcript.write(fact, now)
     match = runner.match
     if match.over and stored:
-        transcript.close(match.totals, match.end, runner.now)
+        transcript.close(match.totals, match.end, runner.now, opened=True)
     return transcript
 
 
@@ -145,9 +145,9 @@ def test_a_transcript_is_closed_by_over() -> None:
     runner = Runner().run([("abort", 1, 0)])
     transcript = written(runner, stored=False)
     assert not transcript.closed
-    transcript.close((0, 0), "void", 5)
+    transcript.close((0, 0), "void", 5, opened=False)
     assert transcript.closed
     assert transcript.lines[-1].data == b"OVER g1 total=0,0 end=void\n"
     transcript = Transcript(a_setting(), 0)
-    transcript.close((0, 30), "complete", 5)
+    transcript.close((0, 30), "complete", 5, opened=True)
     assert b" nonce=" in transcript.lines[-1].data
