@@ -17,7 +17,7 @@ from enum import Enum, auto
 from typing import Protocol
 
 from arena_protocol.errors import TlsError
-from arena_protocol.framing import CLIENT_LINE_LIMIT, LineBuffer, Overlong
+from arena_protocol.framing import CLIENT_LINE_LIMIT, LineReader, Overlong
 from arena_server.sockets import ANCILLARY_BYTES, ArrivalClock, reason_of
 
 #: Small reads: a bigger buffer is mapped and unmapped by the allocator at every call.
@@ -118,7 +118,7 @@ class Connection:
         #: Lines wait for the others' turn to be over; nothing is read meanwhile.
         self._deferred = False
         self._turns = 0
-        self._lines = LineBuffer(CLIENT_LINE_LIMIT)
+        self._lines = LineReader(CLIENT_LINE_LIMIT)
         # Lists: both are nearly always empty, and an empty deque weighs 600 bytes.
         self._held: list[tuple[bytes | Overlong, int]] = []
         self._out = bytearray()

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena_protocol.framing import CLIENT_LINE_LIMIT, LineBuffer
+from arena_protocol.framing import CLIENT_LINE_LIMIT, LineReader
 
 from .doors import SCRIPT, SERVER_LINES, SESSION, VISIT, Door, Referee, a_journal, doors
 from .mutate import Mutator
@@ -77,9 +77,9 @@ def test_finds(name: str, data: bytes, scratch: str) -> None:
     the(name, scratch).open(data)
 
 
-def test_what_cannot_be_answered_ends_the_visit_with_one_line(scratch: str) -> None:
+def test_a_line_without_a_possible_answer_ends_the_client(scratch: str) -> None:
     assert the("player", scratch).open(FINDS[1][1]) == (
-        "the server said what cannot be answered: READY: a line may have 1024 bytes, not 1036"
+        "no answer to the server is possible: READY: a line may have 1024 bytes, not 1036"
     )
 
 
@@ -130,7 +130,7 @@ def _spoilt(rng: Random) -> list[tuple[int, bytes]]:
 
 def test_memory_is_bounded_whatever_comes() -> None:
     """A megabyte without a line end costs no more than a line."""
-    buffer = LineBuffer(CLIENT_LINE_LIMIT)
+    buffer = LineReader(CLIENT_LINE_LIMIT)
     chunk = b"x" * 4096
     buffer.feed(chunk)
     tracemalloc.start()
