@@ -30,13 +30,15 @@ class LineReader:
     `Overlong`s, never an exception, and at most `limit` + 1 bytes are kept between two calls.
     """
 
-    __slots__ = ("_discarding", "_head", "_limit", "_pending")
+    __slots__ = ("_discarding", "_head", "_limit", "_pending", "clear")
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._head = min(limit, OVERLONG_HEAD)
         self._pending = b""
         self._discarding = False
+        #: Whether the stream so far ended with a line end: the next byte begins a line.
+        self.clear = True
 
     @property
     def pending(self) -> int:
@@ -54,6 +56,7 @@ class LineReader:
             self._end_line(piece, out)
         if rest:
             self._keep(rest, out)
+        self.clear = not (self._pending or self._discarding)
         return out
 
     def _end_line(self, piece: bytes, out: list[bytes | Overlong]) -> None:
@@ -78,7 +81,3 @@ class LineReader:
             out.append(Overlong(line[: self._head]))
             self._discarding, line = True, b""
         self._pending = line
-
-
-#: The old name, for branches that are not merged yet.
-LineBuffer = LineReader

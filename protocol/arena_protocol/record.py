@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgpack
 
@@ -46,8 +46,7 @@ class FaultKind(StrEnum):
     VOID = "void"
 
 
-@dataclass(frozen=True, slots=True)
-class PlyRecord:
+class PlyRecord(NamedTuple):
     """One ply: the mover, the move, its times, and the clocks and points after it.
 
     `handed_ns` (TURN written to the socket) and `arrived_ns` (the move arrived) are nanoseconds of
@@ -69,8 +68,7 @@ class PlyRecord:
     credit_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class FaultRecord:
+class FaultRecord(NamedTuple):
     """A fault of `seat` (0: of the platform) when `ply` was due, with the offending line.
 
     A fault before START has ply 0 or 1. A seat is a zombie from its first fault on.
@@ -149,8 +147,8 @@ def _plain(record: GameRecord) -> dict[str, object]:
     plain = {name: getattr(record, name) for name in _FIELDS}
     plain["options"] = dict(sorted(record.options.items()))
     plain["seed"] = f"{record.seed:x}"
-    plain["plies"] = [[getattr(ply, name) for name in _PLY] for ply in record.plies]
-    plain["faults"] = [[getattr(fault, name) for name in _FAULT] for fault in record.faults]
+    plain["plies"] = record.plies
+    plain["faults"] = record.faults
     return plain
 
 

@@ -1,4 +1,4 @@
-"""The benchmark of the referee: it measures what it says, and ends whatever fails."""
+"""The benchmark of the referee: its figures, its table, its errors."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def test_a_server_and_its_load_are_measured(kind: str) -> None:
 
 
 @pytest.mark.slow
-def test_both_are_measured_beside_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_are_measured_in_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "QUICK_GAMES", (1, 3))
     monkeypatch.setattr(run, "QUICK_SECONDS", 0.3)
     said: list[str] = []
-    told = run.measure(quick=True, say=said.append)
+    measured = run.measure(quick=True, say=said.append)
     assert said == ["1 games at once ...", "3 games at once ..."]
-    assert [row["games"] for row in told["rows"]] == [1, 3]
-    for row in told["rows"]:
+    assert [row["games"] for row in measured["rows"]] == [1, 3]
+    for row in measured["rows"]:
         assert row["ratio"] == pytest.approx(row["plies_per_second"] / row["echo_lines_per_second"], abs=0.01)
         assert row["share_p50_us"] <= row["share_p99_us"]
 
@@ -57,14 +57,14 @@ def test_the_table_has_a_line_a_row() -> None:
     ]
 
 
-def test_a_server_that_fails_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_fails_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ArenaError, match=r"^the measured server ended with status 1; see above$"):
         run._run("referee", games=0, seconds=0.1)
 
 
 @pytest.mark.slow
 def test_a_load_that_never_comes_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(run, "START_S", 0.0)
     with pytest.raises(ArenaError, match=r"^echo, 1 games: no figures within 0 s$"):
         run._run("echo", games=1, seconds=0.01)
 

@@ -1,4 +1,4 @@
-"""What a person sees of a tournament: plain lines in a pipe, a live table in a terminal."""
+"""The progress of a tournament: plain lines in a pipe, a live table in a terminal."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def report(done: int, plies: int, ended: str | None = None) -> dict[str, Any]:
 
 
 class Clock:
-    """Time as the test says."""
+    """A clock that the test sets."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -64,7 +64,7 @@ def text(console: Console) -> str:
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", console.file.getvalue())
 
 
-def test_in_a_pipe_there_are_plain_lines_ever_less_often(clock: Clock) -> None:
+def test_in_a_pipe_plain_lines_come_less_and_less_often(clock: Clock) -> None:
     console = screen(terminal=False)
     with Display("local", console) as shown, shown.step("compiling engines ..."):
         for second in range(20):
@@ -83,7 +83,7 @@ def test_in_a_pipe_there_are_plain_lines_ever_less_often(clock: Clock) -> None:
     ]
 
 
-def test_in_a_terminal_the_table_lives(clock: Clock) -> None:
+def test_in_a_terminal_the_table_is_live(clock: Clock) -> None:
     console = screen(terminal=True)
     with Display("local", console) as shown:
         shown.report(report(2, 100))
@@ -98,7 +98,7 @@ def test_in_a_terminal_the_table_lives(clock: Clock) -> None:
     assert "bot behind ended with status 1; starting it again" in seen
 
 
-def test_what_bots_say_is_not_taken_for_markup(clock: Clock) -> None:
+def test_the_output_of_bots_is_not_markup(clock: Clock) -> None:
     console = screen(terminal=False)
     with Display("local", console) as shown:
         shown.say("  mine: [bold]Traceback[/nonsense] " + "x" * 200)

@@ -1,4 +1,4 @@
-"""`arena tournament` as processes: to the final table, whatever the bots do; nothing is left behind."""
+"""`arena tournament` as processes: the final table, failing bots, and no process left."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def program(name: str, code: str) -> str:
     return f"[[bot]]\nname = {json.dumps(name)}\ncommand = {command}\n"
 
 
-#: A bot of a dozen lines and nothing but the standard library; where it plays it hears from `{...}`.
+#: A bot in a dozen lines of the standard library; the tournament replaces `{...}`.
 HONEST = (
     "import socket\n"
     "sock = socket.create_connection(('{host}', {port})); lines = sock.makefile('rb')\n"
@@ -45,7 +45,7 @@ def play(folder: Path, text: str, *options: str, env: dict[str, str] | None = No
     return arena("tournament", "c.toml", *options, cwd=folder, env=env)
 
 
-class TestToTheTable:
+class TestFinalTable:
     def test_engines_scripted_bots_and_commands_play_each_other(self, tmp_path: Path) -> None:
         bots = engines("dummy", "random", "zero-based") + program("mine", "print('hello there')\n" + HONEST)
         outcome = play(tmp_path, contest(contest="probation = 0", bots=bots), "--logs", "logs")
@@ -70,24 +70,24 @@ class TestToTheTable:
         assert logs["mine.log"] == "hello there\n"
         assert " info over game=g1 " in logs["the server.log"]
 
-    def test_json_is_for_programs_and_the_same_seed_deals_the_same_games(self, tmp_path: Path) -> None:
+    def test_json_and_the_same_seed_gives_the_same_games(self, tmp_path: Path) -> None:
         tables = []
         for name in ("one", "two"):
             (tmp_path / name).mkdir()
             text = contest(contest='scoring = "wins"', bots=engines("dummy", "zero-based"))
             outcome = play(tmp_path / name, text, "--json")
             assert outcome.code == 0
-            told = json.loads(outcome.out)
-            assert told["contest"]["games"] == {"played": 2, "total": 2}
-            assert told["contest"]["scoring"] == "wins"
-            assert sorted(row["bot"] for row in told["standings"]) == ["dummy", "zero-based"]
-            assert set(told["standings"][0]) == {"rank", "bot", "points", "games", "mean", "wins", "faults"}
-            assert told == json.loads(inside("standings", "--json", cwd=tmp_path / name).out)
-            tables.append(told["standings"])
+            answer = json.loads(outcome.out)
+            assert answer["contest"]["games"] == {"played": 2, "total": 2}
+            assert answer["contest"]["scoring"] == "wins"
+            assert sorted(row["bot"] for row in answer["standings"]) == ["dummy", "zero-based"]
+            assert set(answer["standings"][0]) == {"rank", "bot", "points", "games", "mean", "wins", "faults"}
+            assert answer == json.loads(inside("standings", "--json", cwd=tmp_path / name).out)
+            tables.append(answer["standings"])
         assert tables[0] == tables[1]
 
-    def test_a_guest_joins_what_others_play(self, tmp_path: Path) -> None:
-        """A bot without engine or command comes by itself, to the port that was asked for."""
+    def test_a_remote_bot_joins(self, tmp_path: Path) -> None:
+        """A bot without engine or command connects by itself, to the port of `--port`."""
         import socket
 
         with socket.create_server(("127.0.0.1", 0)) as free:
@@ -107,7 +107,7 @@ class TestToTheTable:
 
 
 class TestBotsThatFail:
-    def test_one_that_crashes_is_started_again_and_then_done_without(self, tmp_path: Path) -> None:
+    def test_one_that_crashes_is_started_again_and_then_skipped(self, tmp_path: Path) -> None:
         crash = "import sys, os; print('token:', len(os.environ['ARENA_TOKEN'])); sys.exit('boom')"
         bots = engines("dummy", "random") + program("crasher", crash)
         outcome = play(tmp_path, contest(contest='absent = "1s"', bots=bots))
@@ -120,7 +120,7 @@ class TestBotsThatFail:
         assert games == {"dummy": 2, "random": 2, "crasher": 0}
 
     def test_one_that_comes_back_plays_on(self, tmp_path: Path) -> None:
-        """It dies at its first TURN, and plays well in its second life."""
+        """It exits at its first TURN and plays after the restart."""
         code = (
             "import pathlib, os, sys\n"
             "first = not os.path.exists('born'); pathlib.Path('born').touch()\n"
@@ -134,7 +134,7 @@ class TestBotsThatFail:
         assert "2 of 2 games" in outcome.out
         assert "phoenix" in outcome.out
 
-    def test_one_killed_by_a_signal_is_told_so(self, tmp_path: Path) -> None:
+    def test_one_killed_by_a_signal_is_reported(self, tmp_path: Path) -> None:
         code = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
         outcome = play(
             tmp_path, contest(contest='absent = "1s"', bots=engines("dummy") + program("victim", code))
@@ -143,7 +143,7 @@ class TestBotsThatFail:
         assert "bot victim ended by signal 9; starting it again" in outcome.err
         assert "0 of 2 games" in outcome.out
 
-    def test_one_that_never_leaves_is_made_to(self, tmp_path: Path) -> None:
+    def test_one_that_ignores_bye_and_sigterm_is_killed(self, tmp_path: Path) -> None:
         """It ignores BYE and SIGTERM, and has a child of its own."""
         code = (
             "import signal, subprocess, sys, os\n"
@@ -159,7 +159,7 @@ class TestBotsThatFail:
 
 
 def _alive(pid: int) -> bool:
-    """Whether a process runs; one that nobody has waited for yet is dead all the same."""
+    """Whether a process runs; a zombie process (not waited for yet) does not."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
@@ -168,7 +168,7 @@ def _alive(pid: int) -> bool:
 
 
 class TestRefusals:
-    """Nothing is started, and one line says why."""
+    """Nothing is started; the error is one line."""
 
     def play(self, folder: Path, text: str, *options: str) -> Outcome:
         (folder / "c.toml").write_text(text)
@@ -205,22 +205,22 @@ class TestRefusals:
         assert "champion" in outcome.line
         assert "; scripted bots: first-legal, " in outcome.line
 
-    def test_a_file_that_is_not_there(self, tmp_path: Path) -> None:
+    def test_a_missing_file(self, tmp_path: Path) -> None:
         outcome = inside("tournament", "nowhere.toml", cwd=tmp_path)
         assert (outcome.code, outcome.line) == (2, "arena: nowhere.toml: no such file")
 
-    def test_a_folder_for_logs_that_cannot_be(self, tmp_path: Path) -> None:
+    def test_a_folder_for_logs_that_cannot_be_made(self, tmp_path: Path) -> None:
         (tmp_path / "taken").touch()
         outcome = self.play(tmp_path, contest(bots=engines("dummy", "random")), "--logs", "taken")
         assert (outcome.code, outcome.line) == (1, "arena: --logs: taken: cannot be made: File exists")
 
-    def test_what_the_server_refuses_is_told_in_its_words(self, tmp_path: Path) -> None:
+    def test_an_error_of_the_server_is_quoted(self, tmp_path: Path) -> None:
         bots = program("mine", HONEST) + program("other", HONEST)
         outcome = play(tmp_path, contest(bots=bots), "--host", "a b")
         assert outcome.code == 1
         assert outcome.line == "arena: cannot listen on a b:0: Name or service not known"
 
-    def test_a_database_that_is_none(self, tmp_path: Path) -> None:
+    def test_a_file_that_is_no_database(self, tmp_path: Path) -> None:
         (tmp_path / "arena.db").write_bytes(b"not a database, just text" * 100)
         outcome = self.play(tmp_path, contest(bots=engines("dummy", "random")))
         assert outcome.code == 1
@@ -229,7 +229,7 @@ class TestRefusals:
 
 class TestInterrupted:
     @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-    def test_results_so_far_are_kept_and_told(self, tmp_path: Path, how: int) -> None:
+    def test_results_so_far_are_kept_and_printed(self, tmp_path: Path, how: int) -> None:
         tournament = self.begin(tmp_path)
         assert tournament.stderr is not None
         _wait_for(tournament, "games ", lambda line: not line.startswith("games 0/"))
@@ -255,7 +255,7 @@ class TestInterrupted:
             _wait_for_end(pid)
 
     def begin(self, folder: Path) -> subprocess.Popen[str]:
-        """A tournament that would take for ever."""
+        """A tournament of 50,000 games."""
         text = contest(contest="games_per_pair = 50000", bots=engines("dummy", "first-legal"))
         (folder / "c.toml").write_text(text)
         return subprocess.Popen(

@@ -144,8 +144,8 @@ class World:
 
     def _carry_out(self, effect: effects.Effect) -> None:
         match effect:
-            case effects.Send(conn, data, turn):
-                self._queue.append(lambda: self._deliver(conn, data, turn))
+            case effects.Send(conn, data, marker):
+                self._queue.append(lambda: self._deliver(conn, data, marker))
             case effects.Close(conn):
                 self._queue.append(lambda: self._drop(conn))
             case effects.Store(game_id, record):
@@ -159,12 +159,12 @@ class World:
             case effects.Finished(reason):
                 self.finished = reason
 
-    def _deliver(self, conn: int, data: bytes, turn: tuple[str, int] | None) -> None:
+    def _deliver(self, conn: int, data: bytes, marker: effects.Marker | None) -> None:
         if (end := self._at.get(conn)) is None:
             return
         self._delivered += 1
-        if turn is not None:
-            self._handle(events.Handed(conn, *turn, self.now))
+        if marker is not None:
+            self._handle(events.Flushed(conn, marker, self.now))
         if self._delivered in self._cuts and end.returns:
             self._handle(events.Lost(conn, "cut"))
             self._drop(conn)

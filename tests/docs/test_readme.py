@@ -1,4 +1,4 @@
-"""What the README shows is what the project does: its commands exist, its file loads, its bot plays."""
+"""README.md: its commands and targets exist, its contest runs, its bot plays."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from itertools import count
 from arena_client.bot import Bot
 from arena_client.errors import ClientError
 from arena_client.protocol import ClientProtocol
-from arena_engines.analyse import analyse_file
+from arena_engines.analysis import analyse_file
 from arena_engines.engine import EngineError
 from arena_engines.registry import create
 from arena_protocol.errors import ProtocolError
@@ -165,8 +165,8 @@ class Referee:
             self.said.append((effect.conn, effect.data))
             for line in effect.data.splitlines():
                 parse_server(line)
-            if effect.turn is not None:
-                self._handle(events.Handed(effect.conn, *effect.turn, 0))
+            if effect.marker is not None:
+                self._handle(events.Flushed(effect.conn, effect.marker, 0))
         elif isinstance(effect, Journal):
             self._journal(effect.entries)
         elif isinstance(effect, Store):

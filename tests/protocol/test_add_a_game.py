@@ -16,8 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_engines import registry
-from arena_engines.bots import bot_of
-from arena_engines.table import RandomMover, playing
+from arena_engines.bot import bot_of
+from arena_engines.engine import RandomMover
+from arena_engines.registry import playing
 from arena_protocol import games
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, GameError
@@ -57,7 +58,7 @@ def connectfour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(games.GAMES, "connectfour", game.ConnectFour)
         seated = (playing("connectfour", RandomMover), player.Nosy)
-        patch.setattr(registry, "PLAYERS", (*registry.PLAYERS, *seated))
+        patch.setattr(registry, "ENGINES", (*registry.ENGINES, *seated))
         yield game
 
 
@@ -148,7 +149,7 @@ def test_the_entries_of_the_page_stand_where_it_says() -> None:
     assert "UNDER_LAW" in (ROOT / "tests/protocol/games/test_base.py").read_text(encoding="utf-8")
     assert all(line.strip().startswith('make_game("connectfour"') for line in laws.splitlines())
     registered = (ROOT / "engines/arena_engines/registry.py").read_text(encoding="utf-8")
-    assert "TABLE_ENGINES" in registered
+    assert "ENGINES" in registered
     assert seats.strip() == 'playing("connectfour", RandomMover),'
 
 

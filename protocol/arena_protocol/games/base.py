@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain, count
-from typing import ClassVar, Generic, Self, TypeVar
+from typing import ClassVar, Generic, NamedTuple, Self, TypeVar
 
 from arena_protocol.errors import UserError
 
@@ -51,8 +51,7 @@ class Rim:
     left: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Step(Generic[P]):
+class Step(NamedTuple, Generic[P]):
     """The effect of one ply: the position after it and the points of the mover."""
 
     position: P

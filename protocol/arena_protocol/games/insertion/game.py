@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from arena_protocol.games.base import Deal, Game, GameError, Rim, Step, whole_number
 from arena_protocol.games.insertion import rules
@@ -28,8 +28,7 @@ MAX_LOOKAHEAD = 999_999_999
 _NUMBER = {move: number for number, move in enumerate(MOVES, start=1)}
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """The board, the known pictures and the points; immutable.
 
     `sequence` holds every known picture from ply 1 on: all of them at the referee, those of NEXT
@@ -170,7 +169,7 @@ class Insertion(Game[Position]):
         return Position(position.planes, self._checked(sequence), position.played, position.totals)
 
     def to_move(self, position: Position) -> int:
-        return position.seat
+        return position.played % self.seats + 1
 
     def legal_moves(self, position: Position) -> tuple[str, ...]:
         """All 15 moves until the last ply has been played."""
@@ -185,9 +184,9 @@ class Insertion(Game[Position]):
         if position.played >= self.plies:
             raise GameError(f"the game is over: all {self.plies} plies are played")
         planes, points = position._after(move)
-        totals = list(position.totals)
-        totals[position.played % self.seats] += points
-        return Step(Position(planes, position.sequence, position.played + 1, tuple(totals)), points)
+        totals, seat = position.totals, position.played % self.seats
+        totals = (*totals[:seat], totals[seat] + points, *totals[seat + 1 :])
+        return Step(Position(planes, position.sequence, position.played + 1, totals), points)
 
     def totals(self, position: Position) -> tuple[int, ...]:
         return position.totals
