@@ -168,7 +168,7 @@ def _look_at_database(database: str, contest: str | None, game: str | None, verd
         chosen = results.contest(contest)
         if game is not None:
             results.record(chosen, game)  # says so if there is none
-        for row in results.rows(chosen, game):
+        for row in results.rows(chosen, game, checked=False):
             link = row.pop("place"), row.pop("chain")
             verdict.look(row["game_id"], row.pop("record"), {**row, "contest": chosen.name}, link)
         if game is None:

@@ -204,7 +204,7 @@ def test_what_a_glance_cannot_see_is_one_line_all_the_same(tmp_path: Path) -> No
             while not lines.readline().startswith(b"WELCOME"):
                 pass
         server.process.kill()
-    statement = "INSERT INTO journal (contest_id, payload) VALUES (1, :row)"
+    statement = "INSERT INTO journal (contest_id, place, payload) SELECT 1, max(place) + 1, :row FROM journal"
     change(server.database, statement, row=pack([(1, "no such entry")]))
     with Server(text, tmp_path) as again:
         outcome = again.end()
