@@ -13,12 +13,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from arena_protocol.errors import UserError
 from arena_protocol.games import FLAGSHIP, make_game
 from arena_protocol.games.base import Game, GameError
 
 
-class PlanError(ValueError):
+class PlanError(UserError, ValueError):
     """A plan or a list of entrants that makes no contest; the text is one clear line."""
+
+    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)
