@@ -58,7 +58,7 @@ bench: install  ## measure the referee and the search
 	$(BIN)/arena bench search
 
 figures: install  ## measure the engines (25 minutes, resumable) and draw the figures
-	$(BIN)/python benchmarks/figures.py
+	$(BIN)/python benchmarks/figures/plot.py
 
 clean:  ## remove the environment and all caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info

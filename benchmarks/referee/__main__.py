@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 from benchmarks.referee import hostile as under_attack
 from benchmarks.referee import run
-from benchmarks.referee.load import bench_attack, bench_load
-from benchmarks.referee.server import bench_server
+from benchmarks.referee.attack import bench_attack
+from benchmarks.referee.echo import serve
 
 from arena_cli.options import Json, print_json
 from arena_server.sockets import parse_address
@@ -23,17 +24,20 @@ def referee(
     quick: Annotated[
         bool, typer.Option("--quick", help="Shorter runs, at most 100 simultaneous games.")
     ] = False,
+    python: Annotated[
+        str, typer.Option(help="Interpreter of the environment whose `arena serve` is measured.")
+    ] = sys.executable,
     as_json: Json = False,
 ) -> None:
-    """Measure the referee next to a bare line echo.
+    """Measure `arena serve` next to a bare line echo.
 
-    Instant bots play 1, 10, 100 and 1,000 simultaneous games. Prints plies per second and their
-    ratio to the echo's lines, and p50 and p99 of the referee's share of a ply: from reading MOVE
-    to having sent PLAYED and TURN. Server and load are separate processes.
+    Instant bots play 1, 10, 100 and 1,000 simultaneous games. Prints CPU per ply and plies per
+    second, and their ratios to the echo's in the same run. The server, the echo and the load are
+    separate processes.
 
     Example: arena bench referee --quick
     """
-    measured = run.measure(quick=quick, say=lambda line: typer.echo(line, err=True))
+    measured = run.compare(quick=quick, report=lambda line: typer.echo(line, err=True), python=python)
     if as_json:
         print_json(measured)
     else:
@@ -69,15 +73,9 @@ def attack(kind: str, address: str) -> None:
 
 
 @app.command()
-def server(kind: str, games: int, seconds: float) -> None:
-    """The measured process of `referee`."""
-    bench_server(kind, games, seconds)
-
-
-@app.command()
-def load(kind: str, games: int, address: str) -> None:
-    """The load process of `referee`."""
-    bench_load(kind, games, *parse_address(address, "load"))
+def echo() -> None:
+    """The bare echo process."""
+    serve()
 
 
 if __name__ == "__main__":

@@ -168,7 +168,7 @@ def _server(login: str) -> Iterator[tuple[subprocess.Popen[str], str, int]]:
 @contextmanager
 def _elsewhere() -> Iterator[tuple[str, int]]:
     """Run a bare echo that waits for more connections than it gets; yield its address."""
-    command = [*BENCH, "server", "echo", "1000000", "1"]
+    command = [*BENCH, "echo"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         yield _address(process)

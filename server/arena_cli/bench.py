@@ -39,14 +39,14 @@ def analyse(
 
     Example: arena analyse insertion --engine champion --depth 5 --positions positions.txt --json
     """
-    from arena_engines.analyse import analyse_file, text_table
+    from arena_engines.analysis import analyse_file, analysis_table
 
     with interruptible():
         analysis = analyse_file(engine, depth, positions, game)
     if as_json:
         print_json(analysis)
     else:
-        typer.echo(text_table(analysis))
+        typer.echo(analysis_table(analysis))
 
 
 def group() -> typer.Typer:
@@ -72,14 +72,14 @@ def search(
 
     Example: arena bench search --depth 5
     """
-    from arena_engines.bench import search_bench, text_table
+    from arena_engines.analysis import bench_table, search_bench
 
     with interruptible():
         measured = search_bench(engine, depth, rival, rival_depth)
     if as_json:
         print_json(measured)
     else:
-        typer.echo(text_table(measured))
+        typer.echo(bench_table(measured))
 
 
 def referee(

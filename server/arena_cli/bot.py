@@ -78,7 +78,8 @@ def play(spec: str, game: str | None, seat: Invitation) -> str:
     Without a `game` the bot plays every game that has an engine of this name.
     """
     from arena_client import asyncio_client, scripted
-    from arena_engines import bots, registry
+    from arena_engines import bot as engine_bot
+    from arena_engines import registry
     from arena_protocol.games import FLAGSHIP
 
     games = (game,) if game is not None else registry.games_of(spec.partition(":")[0]) or (FLAGSHIP,)
@@ -89,7 +90,7 @@ def play(spec: str, game: str | None, seat: Invitation) -> str:
     # Compiled before the log-in, because READY has a time limit that a cold, busy machine can exceed.
     for each in games:
         warm_up((spec,), each)
-    bot = bots.bot_of(spec, game)
+    bot = engine_bot.bot_of(spec, game)
     return asyncio_client.run(bot, seat.host, seat.port, name=seat.name, token=seat.token, tls=seat.tls)
 
 

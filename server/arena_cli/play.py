@@ -23,10 +23,9 @@ from arena_cli.options import (
     use_color,
 )
 from arena_cli.render import Frame, draw
-from arena_engines.engine import EngineError, Player
-from arena_engines.match import Played, Seat, ask, play_game
+from arena_engines.engine import AnyPosition, Engine, EngineError
+from arena_engines.match import Played, play_game
 from arena_engines.registry import create, usual_opponent
-from arena_engines.table import Table, TableEngine
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, DecidedGame, Game, GameError
 from arena_server.errors import ConfigError
@@ -69,7 +68,7 @@ def command(
     opponent = usual_opponent(game) if against is None else against
     engines = [_engine(opponent, game) for _ in range(rules.seats)]
     person = Person(engines[seat - 1], opponent, deal, color=use_color(color, terminal=is_terminal()))
-    players: list[Player] = [*engines[: seat - 1], person, *engines[seat:]]
+    players: list[Engine] = [*engines[: seat - 1], person, *engines[seat:]]
     clock_ms = None if clock is None else duration(clock, "--clock")
     typer.echo(introduction(rules) + "\n")
     try:
@@ -82,7 +81,7 @@ def command(
     typer.echo(_result(rules, played, seat))
 
 
-def _engine(spec: str, game: str) -> Player:
+def _engine(spec: str, game: str) -> Engine:
     try:
         player = create(spec, game)
     except EngineError as error:
@@ -100,29 +99,29 @@ class LeaveGame(Exception):  # noqa: N818 - a request of the person, not an erro
     """The person typed `quit`, or the input ended."""
 
 
-class Person(TableEngine):
+class Person(Engine):
     """A player that shows the position and reads a legal move from stdin."""
 
     name = "person"
 
-    def __init__(self, adviser: Player, opponent: str, deal: Deal, *, color: bool) -> None:
+    def __init__(self, adviser: Engine, opponent: str, deal: Deal, *, color: bool) -> None:
         super().__init__()
         self._adviser = adviser
         self._opponent = opponent
         self._deal = deal
         self._color = color
 
-    def choose(self, table: Table) -> str:
+    def choose(self, position: AnyPosition) -> str:
         """Ask until the answer is a legal move. Raises LeaveGame."""
-        typer.echo(self.picture(table.rules, table.moves, table.seat, table.clock))
-        typer.echo(_legal_moves_line(table.rules.legal_moves(table.position)))
+        typer.echo(self.picture(position.rules, position.moves, position.seat, position.clock))
+        typer.echo(_legal_moves_line(position.rules.legal_moves(position.state)))
         while True:
             word = self._read()
             if word == "quit":
                 raise LeaveGame
-            if table.rules.is_legal(table.position, word):
+            if position.rules.is_legal(position.state, word):
                 return word
-            typer.echo(self._reply(table, word))
+            typer.echo(self._reply(position, word))
 
     @staticmethod
     def _read() -> str:
@@ -132,24 +131,20 @@ class Person(TableEngine):
             typer.echo()  # the end of the input has not ended the line of the prompt
         return line.strip() if line else "quit"
 
-    def _reply(self, table: Table, word: str) -> str:
+    def _reply(self, position: AnyPosition, word: str) -> str:
         """Return the reply to anything that is not a legal move."""
         if word == "moves":
-            legal = ", ".join(table.rules.legal_moves(table.position))
+            legal = ", ".join(position.rules.legal_moves(position.state))
             return fill(f"legal moves: {legal}", WIDTH)
         if word == "hint":
-            return f"the engine would play {self._hint(table)}"
+            return f"the engine would play {self._adviser.choose(position)}"
         if word in ("help", "?", ""):
-            return introduction(table.rules)
+            return introduction(position.rules)
         try:
-            table.rules.play(table.position, word)
+            position.rules.play(position.state, word)
         except GameError as error:
             return f"{error}\n{HELP}"
         raise AssertionError("a game refuses every move that is not legal")
-
-    def _hint(self, table: Table) -> int | str:
-        seat = Seat(self._adviser, table.clock)
-        return ask(table.rules, self._deal, table.position, table.moves, seat, table.bank)
 
     def picture(self, rules: Game[Any], moves: Sequence[str], seat: int, clock: int | None) -> str:
         """Return the position after `moves`, the plies since the last own one, points and own clock."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -90,6 +90,6 @@ def plain(record: GameRecord) -> dict[str, Any]:
     """Return the record as JSON types; the bytes of a faulty line become hexadecimal text."""
     return {field.name: getattr(record, field.name) for field in fields(record)} | {
         "options": dict(record.options),
-        "plies": [asdict(ply) for ply in record.plies],
-        "faults": [asdict(fault) | {"line": fault.line.hex()} for fault in record.faults],
+        "plies": [ply._asdict() for ply in record.plies],
+        "faults": [fault._asdict() | {"line": fault.line.hex()} for fault in record.faults],
     }

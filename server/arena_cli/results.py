@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
+from arena_server.core.standings import plain_row
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from arena_server.core.standings import Row
     from arena_server.store.reader import Results
     from arena_server.store.schema import Contest
 
@@ -64,19 +64,6 @@ def plain_standings(results: Results, contest: Contest) -> dict[str, Any]:
             "games": {"played": results.games_played(contest), "total": contest.games},
         },
         "standings": [plain_row(row) for row in results.standings(contest)],
-    }
-
-
-def plain_row(row: Row) -> dict[str, Any]:
-    """Return one row of the standings as JSON types."""
-    return {
-        "rank": row.rank,
-        "bot": row.name,
-        "points": row.points,
-        "games": row.games,
-        "mean": round(row.mean, 2),
-        "wins": row.wins,
-        "faults": dict(row.faults),
     }
 
 

@@ -25,15 +25,11 @@ from arena_cli.options import DEFAULT_DATABASE, Config, Database, duration
 from arena_server.errors import ArenaError
 
 if TYPE_CHECKING:
-    import asyncio
     import socket
 
     from arena_server.config_schema import ServerTable
     from arena_server.connection import Cipher
     from arena_server.core.config import ContestPlan, Entrant
-    from arena_server.core.contest import Contest
-    from arena_server.core.standings import Progress
-    from arena_server.driver import Host
     from arena_server.logs import Log
     from arena_server.server import Service
     from arena_server.store.database import Database as StoreURL
@@ -42,9 +38,7 @@ if TYPE_CHECKING:
 #: because other users can read a command line.
 DIGESTS_VARIABLE = "ARENA_TOKEN_DIGESTS"
 
-STDIN, STDOUT, STDERR = 0, 1, 2
-#: The interval of progress reports to `arena tournament`.
-REPORT_S = 0.25
+STDERR = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,15 +140,15 @@ def prepare(
     from arena_server.config_file import entrants_of, load_contest, plan_of
     from arena_server.sockets import bind
     from arena_server.store.database import database_of
-    from arena_server.store.preflight import glance, probe
+    from arena_server.store.preflight import check_contest, check_writable
 
     file = load_contest(config)
     plan = plan_of(file, absent_ms=None if absent is None else duration(absent, "--absent"))
     where = database_of(database)
-    probe(where)
+    check_writable(where)
     entrants = entrants_of(file, json.loads(os.environ.get(DIGESTS_VARIABLE, "{}")))
     seeded = file.contest.seed is not None
-    glance(where, plan, [entrant.name for entrant in entrants], new=new, seeded=seeded)
+    check_contest(where, plan, [entrant.name for entrant in entrants], new=new, seeded=seeded)
     cipher = _cipher(file.server)
     sock = bind(host or file.server.host, file.server.port if port is None else port)
     try:
@@ -227,7 +221,12 @@ async def _serve(prepared: Prepared, setup: Any, log: Log, supervised: bool) -> 
     from arena_server.server import Service
 
     service = Service(setup, prepared.sock, log)
-    reporter = _Reporter(service) if supervised else None
+    reporter = None
+    if supervised:
+        from arena_server.tournament.reporter import Reporter
+
+        reporter = Reporter(service)
+        service.observe(reporter)
     try:
         with _admin(prepared, service, log):
             await service.run()
@@ -254,54 +253,3 @@ def _admin(prepared: Prepared, service: Service, log: Log) -> Iterator[None]:
     ):
         typer.echo(f"admin on http://{address}")
         yield
-
-
-class _Reporter:
-    """The connection to `arena tournament`: progress as JSON lines on stdout; the end of stdin is its end."""
-
-    def __init__(self, service: Service) -> None:
-        from arena_server.logs import LineWriter
-
-        self._service = service
-        self._lines = LineWriter(STDOUT)
-        self._last: Progress | None = None
-        self._contest: Contest | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        service.on_start = self._start
-
-    def _start(self, contest: Contest, _host: Host) -> None:
-        import asyncio
-
-        self._contest = contest
-        self._loop = asyncio.get_running_loop()
-        self._loop.add_reader(STDIN, self._read_stdin)
-        self._report_often()
-
-    def _read_stdin(self) -> None:
-        if not os.read(STDIN, 4096):
-            self._loop.remove_reader(STDIN)
-            self._service.stop("the supervisor is gone")
-
-    def _report_often(self) -> None:
-        self._report()
-        self._timer = self._loop.call_later(REPORT_S, self._report_often)
-
-    def _report(self) -> None:
-        """Write the progress if it has changed."""
-        from arena_cli.results import plain_row
-
-        assert self._contest is not None
-        progress = self._contest.progress()
-        if progress != self._last:
-            self._last = progress
-            plain = {name: getattr(progress, name) for name in progress.__slots__ if name != "standings"}
-            rows = [plain_row(row) for row in progress.standings]
-            self._lines.write(json.dumps({**plain, "standings": rows}))
-
-    def close(self) -> None:
-        """Write the last report."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._loop.remove_reader(STDIN)
-            self._report()
-        self._lines.close()

@@ -58,7 +58,7 @@ def command(
     from arena_server.config_file import load_contest
     from arena_server.errors import ConfigError
     from arena_server.store.database import database_of
-    from arena_server.store.preflight import probe
+    from arena_server.store.preflight import check_writable
     from arena_server.tournament.supervisor import Tournament, run
 
     file = load_contest(config)
@@ -68,7 +68,7 @@ def command(
         )
     _check_bots(file, config)
     _make_folder(logs)
-    probe(database_of(database))
+    check_writable(database_of(database))
     bots = [_local_bot(bot, file) for bot in file.bot if bot.is_local]
     server = [*ARENA, "serve", str(config), "--port", str(port), "--database", database]
     server += ["--until-finished", "--supervised"]
