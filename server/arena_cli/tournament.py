@@ -42,8 +42,9 @@ def command(
     """Run a contest from CONFIG to the final standings.
 
     Starts the server, and each bot that has an engine or a command, as processes that connect
-    over TCP. In a bot's `command` the words {host} {port} {name} {token} are replaced, and its
-    environment has ARENA_HOST, ARENA_PORT, ARENA_NAME and ARENA_TOKEN. A bot that crashes is
+    over TCP. In a bot's `command` the words {host} {port} {name} {token} are replaced. Its
+    environment has ARENA_HOST, ARENA_PORT, ARENA_NAME and ARENA_TOKEN, and of the caller's
+    environment only PATH, HOME, LANG, TMPDIR, XDG_CACHE_HOME and ARENA_DEBUG. A bot that crashes is
     started again a few times; the games of one that stays away longer than contest.absent (30s
     if the file gives none) are skipped. After Ctrl-C running games are void, results are kept,
     the exit status is 130, and --resume continues.

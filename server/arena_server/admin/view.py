@@ -76,11 +76,11 @@ class ServerView(ServerObserver):
     def snapshot(self) -> Snapshot:
         """All that is measured."""
         progress = None if self._contest is None else self._contest.progress()
-        held, cap = (0, 0) if self._host is None else (len(self._host.entrance), self._host.entrance.cap)
+        held, cap = (0, 0) if self._host is None else (len(self._host.pool), self._host.pool.cap)
         return Snapshot(self._words, self._monitor.counts(), progress, held, cap)
 
     def overview(self) -> tuple[Overview, int]:
         """What an organiser wants to see, and how many connections are held. Raises NotBegunError."""
         if self._contest is None:
             raise NotBegunError
-        return self._contest.overview(), len(self.host().entrance)
+        return self._contest.overview(), len(self.host().pool)

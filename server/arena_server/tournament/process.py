@@ -39,15 +39,15 @@ class Child:
     ) -> Child:
         """Start `command`; its output goes to the file `log` and to `last_lines`.
 
-        `environment` is added to that of this process. With `split` the caller reads
-        `process.stdout`, and only stderr goes to `log` and `last_lines`. Raises OSError if there is
-        no such program or file.
+        `environment` is its whole environment. With `split` the caller reads `process.stdout`, and
+        only stderr goes to `log` and `last_lines`. A new `log` gets mode 0600. Raises OSError if
+        there is no such program or file.
         """
-        file = None if log is None else log.open("ab")
+        file = None if log is None else open(log, "ab", opener=_open_private)  # noqa: SIM115 - `end` closes it
         try:
             process = await asyncio.create_subprocess_exec(
                 *command,
-                env={**os.environ, **environment},
+                env=environment,
                 stdin=stdin,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE if split else asyncio.subprocess.STDOUT,
@@ -101,3 +101,7 @@ class Child:
         if self._log is not None:
             self._log.close()
         return status
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +26,10 @@ RESTARTS_S = (0.5, 1.0, 2.0, 4.0)
 LEAVE_S = 2.0
 #: How many of a crashed bot's last lines are shown.
 LAST_LINES = 5
+
+#: What a bot inherits of this process's environment. Everything else may be a secret of the
+#: organiser, such as ARENA_ADMIN_TOKEN or a password of the database.
+INHERITED = ("PATH", "HOME", "LANG", "TMPDIR", "XDG_CACHE_HOME", "ARENA_DEBUG")
 
 #: Seconds for the server to listen.
 START_S = 60.0
@@ -61,9 +66,9 @@ class LocalBot:
         values = {"{host}": host, "{port}": str(port), "{name}": self.name, "{token}": self.token}
         return [_replace(word, values) for word in self.command]
 
-    def environment(self, host: str, port: int) -> dict[str, str]:
-        """Return the variables that tell the bot where and as whom to log in."""
-        return {
+    def environment(self, host: str, port: int, own: Mapping[str, str]) -> dict[str, str]:
+        """Return its whole environment: `INHERITED` from `own`, the server's address, name and token."""
+        return {name: own[name] for name in INHERITED if name in own} | {
             "ARENA_HOST": host,
             "ARENA_PORT": str(port),
             "ARENA_NAME": self.name,
@@ -129,7 +134,7 @@ class RestartingBot:
         try:
             child = await Child.start(
                 self.bot.command_line(self.host, self.port),
-                self.bot.environment(self.host, self.port),
+                self.bot.environment(self.host, self.port, os.environ),
                 log=log,
             )
         except OSError as error:
@@ -175,7 +180,7 @@ async def run(tournament: Tournament, listener: ProgressListener) -> bool:
     # If this process is killed, the server reads the end of its stdin and stops.
     server = await Child.start(
         tournament.server,
-        tournament.environment,
+        {**os.environ, **tournament.environment},
         stdin=asyncio.subprocess.PIPE,
         split=True,
         log=None if tournament.logs is None else tournament.logs / SERVER_LOG,

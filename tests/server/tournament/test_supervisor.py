@@ -14,7 +14,7 @@ import pytest
 
 from arena_server.errors import FAILED, MISUSED, ArenaError
 from arena_server.tournament import supervisor
-from arena_server.tournament.supervisor import LocalBot, RestartingBot, Tournament, run
+from arena_server.tournament.supervisor import INHERITED, LocalBot, RestartingBot, Tournament, run
 
 pytestmark = pytest.mark.asyncio
 
@@ -162,6 +162,34 @@ async def test_a_bot_that_cannot_be_started_is_reported(monkeypatch: pytest.Monk
     assert recorder.said[0] == "bot ghost ended before it began; starting it again"
     assert "No such file or directory: './no-such-program'" in recorder.said[1]
     assert recorder.said[2] == "bot ghost has ended too often; its games go on without it"
+
+
+async def test_a_bot_inherits_only_a_list_of_variables() -> None:
+    own = {"PATH": "/bin", "HOME": "/home/o", "ARENA_ADMIN_TOKEN": "secret", "PGPASSWORD": "secret"}
+    assert LocalBot("a", ["true"], "t0ken").environment("::1", 2006, own) == {
+        "PATH": "/bin",
+        "HOME": "/home/o",
+        "ARENA_HOST": "::1",
+        "ARENA_PORT": "2006",
+        "ARENA_NAME": "a",
+        "ARENA_TOKEN": "t0ken",
+    }
+
+
+async def test_a_bot_process_has_only_that_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ARENA_ADMIN_TOKEN", "secret")
+    seen = tmp_path / "seen"
+    code = f"import os; open({str(seen)!r}, 'w').write(' '.join(os.environ))"
+    running = RestartingBot(
+        LocalBot("b", [sys.executable, "-c", code], "t"), "127.0.0.1", 1, None, Recorder().say
+    )
+    running.contest_over()
+    await running.run()
+    names = set(seen.read_text().split())
+    assert names - {"LC_CTYPE"} <= {*INHERITED, "ARENA_HOST", "ARENA_PORT", "ARENA_NAME", "ARENA_TOKEN"}
+    assert {"PATH", "ARENA_TOKEN"} <= names
 
 
 @pytest.mark.parametrize(("host", "reached"), [("0.0.0.0", "127.0.0.1"), ("[::]", "::1"), ("[::1]", "::1")])
