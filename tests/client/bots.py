@@ -1,4 +1,4 @@
-"""Bots for the tests of the shells: what they play, and what they saw of it."""
+"""Bots for the tests of both clients, and one whole script of the server."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ def four(view: GameView) -> int:
     return 4
 
 
-class Diary(Bot):
-    """Plays 4 and writes down what it was told, and on which thread."""
+class Recorder(Bot):
+    """Plays 4 and records its calls and their threads."""
 
     def __init__(self) -> None:
-        self.told: list[object] = []
+        self.calls: list[object] = []
         self.threads: set[threading.Thread] = set()
 
     def new_game(self, view: GameView) -> None:
         self.threads.add(threading.current_thread())
-        self.told.append(("new", view.game_id))
+        self.calls.append(("new", view.game_id))
 
     def choose(self, view: GameView) -> int:
         self.threads.add(threading.current_thread())
-        self.told.append(("choose", view.ply, view.board, view.visible))
+        self.calls.append(("choose", view.ply, view.board, view.visible))
         return 4
 
     def game_over(self, view: GameView, result: Result) -> None:
-        self.told.append(("over", result.totals))
+        self.calls.append(("over", result.totals))
 
 
-class Instant(Diary):
+class Instant(Recorder):
     instant = True
 
 
-class Thinker(Bot):
-    """Thinks until it is let go; `asked` tells that it does."""
+class Blocking(Bot):
+    """`choose` sets `asked` and returns after `let_go` is set."""
 
     def __init__(self) -> None:
         self.asked = threading.Event()
@@ -52,8 +52,8 @@ class Thinker(Bot):
         return 4
 
 
-def whole_visit(connection: Connection) -> None:
+def whole_contest(connection: Connection) -> None:
     connection.log_in()
     play_game(connection)
-    connection.say(BYE)
+    connection.send_lines(BYE)
     connection.expect_end()
