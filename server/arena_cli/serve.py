@@ -32,7 +32,8 @@ DIGESTS_VARIABLE = "ARENA_TOKEN_DIGESTS"
 class Prepared:
     """A contest that is checked, with its database ready and its ports open; nothing runs yet.
 
-    `seeded`: the file gives the seed. `admin` is the organiser's port, and the token for it.
+    `seeded`: the file gives the seed. `admin` is the organiser's port, and the token for it;
+    `web_names` are the host names by which it is reached.
     """
 
     plan: ContestPlan
@@ -42,6 +43,7 @@ class Prepared:
     max_connections: int
     sock: socket.socket
     admin: tuple[socket.socket, str] | None = None
+    web_names: tuple[str, ...] = ()
     cipher: Callable[[], Cipher | None] = lambda: None
 
 
@@ -143,7 +145,8 @@ def prepare(
     except ArenaError:
         sock.close()
         raise
-    return Prepared(plan, entrants, seeded, where, file.server.max_connections, sock, admin, cipher)
+    names = tuple(file.server.web_names)
+    return Prepared(plan, entrants, seeded, where, file.server.max_connections, sock, admin, names, cipher)
 
 
 def _cipher(server: ServerTable) -> Callable[[], Cipher | None]:
@@ -163,8 +166,8 @@ def _admin_socket(database: Where, host: str, port: int | None) -> tuple[socket.
     """The organiser's port, if one is wanted, and the token for it. Raises ArenaError."""
     if port is None:
         return None
-    from arena_server.admin.access import choose_token
     from arena_server.sockets import bind
+    from arena_server.web.access import choose_token
 
     token = choose_token(database, os.environ)
     return bind(host, port, "--admin-port"), token

@@ -18,6 +18,7 @@ from arena_server.core.standings import Progress
 from arena_server.driver import Host
 from arena_server.logs import LineWriter, Log
 from arena_server.server import Service, Setup
+from arena_server.web.thread import ORGANISER_CONNECTIONS
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 #: How often a supervisor hears of progress at most.
@@ -42,6 +43,7 @@ def serve(
         new=new,
         seeded=prepared.seeded,
         cipher=prepared.cipher,
+        reserved=0 if prepared.admin is None else ORGANISER_CONNECTIONS,
     )
     try:
         asyncio.run(_serve(prepared, setup, Log(log_lines, *log), supervised))
@@ -68,15 +70,15 @@ def _admin(prepared: Prepared, service: Service, log: Log) -> Iterator[None]:
     if prepared.admin is None:
         yield
         return
-    from arena_server.admin.access import Access, AccessFile
-    from arena_server.admin.office import open_office
     from arena_server.sockets import address_of
+    from arena_server.web.access import Access, AccessFile
+    from arena_server.web.thread import organiser_port
 
     sock, token = prepared.admin
     address = address_of(sock)
     with (
         AccessFile(prepared.database, prepared.plan.name, Access(address, token), os.environ),
-        open_office(sock, token, service, prepared.plan, log),
+        organiser_port(sock, token, prepared.web_names, service, prepared.plan, log),
     ):
         typer.echo(f"admin on http://{address}")
         yield

@@ -162,6 +162,8 @@ class ServerTable(_Table):
     #: Where metrics are and orders are taken; None: nowhere.
     admin_port: int | None = Field(default=None, ge=0, le=65_535)
     admin_host: str = Field(default="127.0.0.1", min_length=1)
+    #: Host names by which browsers reach this server; addresses and localhost need no entry.
+    web_names: list[str] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _a_pair(self) -> Self:
