@@ -56,7 +56,7 @@ def main() -> int:
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
             for match in PATTERN.finditer(line):
                 finds += 1
-                print(f"{path}:{number}: {match.group()!r} is not plain technical English: {line.strip()[:80]}")
+                print(f"{path}:{number}: {match.group()!r} is not plain English: {line.strip()[:80]}")
     return 1 if finds else 0
 
 

@@ -23,8 +23,8 @@ from contextlib import suppress
 
 from arena_protocol.errors import ErrorCode
 from arena_protocol.messages import Error, encode
-from arena_server.connection import Cipher, Connection, Sink
-from arena_server.sockets import ArrivalClock, set_up_accepted
+from arena_server.connection import Connection
+from arena_server.sockets import set_up_accepted
 
 #: Descriptors kept for everything but connections: the listener, the database, the loop,
 #: standard streams, refused connections still being told so.
@@ -185,37 +185,31 @@ class Entrance:
         self,
         loop: asyncio.AbstractEventLoop,
         cap: int,
-        cipher: Callable[[], Cipher | None],
-        sink: Sink,
+        make: Callable[[int, socket.socket], Connection],
         opened: Callable[[int, str], None],
         exhausted: Callable[[OSError], None],
     ) -> None:
         self.cap = cap
         self._loop = loop
-        self._cipher = cipher
-        self._sink = sink
+        self._make = make
         self._opened = opened
         self._exhausted = exhausted
-        self._clock = ArrivalClock()
-        self._connections: dict[int, Connection] = {}
+        #: The connections that are admitted and open, by number.
+        self.connections: dict[int, Connection] = {}
         self._refusals: dict[int, Connection] = {}
         self._last_number = 0
         self._empty = asyncio.Event()
         self._empty.set()
 
     def __len__(self) -> int:
-        return len(self._connections)
-
-    def get(self, number: int) -> Connection | None:
-        """The connection of this number, if it is there and not being turned away."""
-        return self._connections.get(number)
+        return len(self.connections)
 
     def listen(self, sock: socket.socket) -> Listener:
         """Accept connections from `sock`; close the listener first when the contest is to end."""
         listener = Listener(
             sock,
             self._loop,
-            has_room=lambda: len(self._connections) < self.cap,
+            has_room=lambda: len(self.connections) < self.cap,
             welcome=self._welcome,
             refuse=self._refuse,
             exhausted=self._exhausted,
@@ -226,11 +220,11 @@ class Entrance:
     def _accepted(self, sock: socket.socket) -> Connection:
         self._last_number += 1
         self._empty.clear()
-        return Connection(self._last_number, sock, self._loop, self._clock, self._sink, self._cipher())
+        return self._make(self._last_number, sock)
 
     def _welcome(self, sock: socket.socket, peer: str) -> None:
         connection = self._accepted(sock)
-        self._connections[connection.number] = connection
+        self.connections[connection.number] = connection
         connection.start()
         self._opened(connection.number, peer)
 
@@ -245,19 +239,19 @@ class Entrance:
 
     def released(self, number: int) -> None:
         """A descriptor is free again."""
-        self._connections.pop(number, None)
+        self.connections.pop(number, None)
         self._refusals.pop(number, None)
-        if not self._connections and not self._refusals:
+        if not self.connections and not self._refusals:
             self._empty.set()
 
     def close(self) -> None:
         """Close every connection that is still open, once it has been told what it was sent."""
-        for connection in list(self._connections.values()):
+        for connection in list(self.connections.values()):
             connection.close()
 
     async def drained(self, timeout: float) -> None:
         """Wait until every connection is gone; after `timeout` seconds cut those that are left."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._empty.wait(), timeout)
-        for connection in [*self._connections.values(), *self._refusals.values()]:
+        for connection in [*self.connections.values(), *self._refusals.values()]:
             connection.abort()

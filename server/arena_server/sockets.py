@@ -44,38 +44,36 @@ Ancillary = Iterable[tuple[int, int, bytes]]
 
 
 class ArrivalClock:
-    """Turns stamps into monotonic nanoseconds, and stands in where there is none.
+    """Converts kernel stamps (wall clock) into monotonic nanoseconds.
 
-    `arrived(ancillary)` never returns a time later than now.
+    Call `read` with both clocks before a batch of sockets is read. `arrived` never returns a time
+    later than that; without a stamp, or after a step of the wall clock, it returns that time.
     """
 
+    __slots__ = ("_now", "_offset", "_trusted_from")
+
     def __init__(self, now_ns: int | None = None, wall_ns: int | None = None) -> None:
-        now = time.monotonic_ns() if now_ns is None else now_ns
-        self._offset = (time.time_ns() if wall_ns is None else wall_ns) - now
-        self._trusted_from = now
+        self._now = time.monotonic_ns() if now_ns is None else now_ns
+        self._offset = (time.time_ns() if wall_ns is None else wall_ns) - self._now
+        self._trusted_from = self._now
 
-    def arrived(self, ancillary: Ancillary) -> int:
-        """The arrival of the bytes just read with `ancillary`."""
-        return self.at(stamp_of(ancillary), time.monotonic_ns(), time.time_ns())
-
-    def at(self, stamp: int | None, now: int, wall: int) -> int:
-        """The arrival stamped `stamp`, read when the two clocks showed `now` and `wall`."""
+    def read(self, now: int, wall: int) -> None:
+        """The two clocks show `now` and `wall`."""
         offset = wall - now
         if abs(offset - self._offset) > STEP_NS:
             self._trusted_from = now + DISTRUST_NS
         self._offset = offset
-        if stamp is None or now < self._trusted_from:
-            return now
-        return min(now, now - (wall - stamp))
+        self._now = now
 
-
-def stamp_of(ancillary: Ancillary) -> int | None:
-    """The stamp (wall clock, ns) among `ancillary`, None if the system gave none."""
-    for level, kind, data in ancillary:
-        if level == socket.SOL_SOCKET and kind == SO_TIMESTAMPNS and len(data) == _TIMESPEC.size:
-            seconds, nanoseconds = _TIMESPEC.unpack(data)
-            return int(seconds) * 1_000_000_000 + int(nanoseconds)
-    return None
+    def arrived(self, ancillary: Ancillary) -> int:
+        """The arrival (monotonic ns) of the bytes just read with `ancillary`."""
+        if self._now < self._trusted_from:
+            return self._now
+        for level, kind, data in ancillary:
+            if kind == SO_TIMESTAMPNS and level == socket.SOL_SOCKET and len(data) == _TIMESPEC.size:
+                seconds, nanoseconds = _TIMESPEC.unpack(data)
+                return min(self._now, int(seconds * 1_000_000_000 + nanoseconds - self._offset))
+        return self._now
 
 
 BACKLOG = 1024
@@ -125,6 +123,17 @@ def address_of(listener: socket.socket) -> str:
     """`HOST:PORT` as a client would write it."""
     host, port = listener.getsockname()[:2]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def parse_address(text: str, source: str) -> tuple[str, int]:
+    """Split `HOST:PORT`, as `address_of` writes it; brackets round an IPv6 address are removed.
+
+    Raises ConfigError that begins with `source`, the option or variable that gave the text.
+    """
+    host, _, port = text.rpartition(":")
+    if not host or not (port.isascii() and port.isdigit() and 0 < int(port[:6]) < 65536):
+        raise ConfigError(f"{source}: expected HOST:PORT, got {text!r}")
+    return host.removeprefix("[").removesuffix("]"), int(port)
 
 
 def set_up_accepted(connection: socket.socket) -> None:

@@ -79,7 +79,7 @@ class OrganiserApi:
         order = parse_order(await read_body(request, ORDER_BYTES))
         if order is None:
             return JSONResponse({"error": 'expected {"verb": "...", "target": "..."}'}, 400)
-        problem = await self._bridge.order(self._view.host, *order)
+        problem = await self._bridge.order(self._view.driver, *order)
         return JSONResponse({"done": True}) if problem is None else JSONResponse({"error": problem}, 409)
 
 

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from arena_server.core.config import ContestPlan
 from arena_server.core.events import Command
 from arena_server.core.standings import Overview
+from arena_server.server import ServerObserver
 from arena_server.web.metrics import MetricsRecorder, Snapshot
 
 if TYPE_CHECKING:
     from arena_server.core.contest import Contest
-    from arena_server.driver import Host
+    from arena_server.driver import Driver
     from arena_server.server import Service
 
 #: A loop that has not answered within this time counts as unresponsive.
@@ -34,13 +35,13 @@ class UnavailableError(Exception):
 
 
 class EventTaker(Protocol):
-    """Takes events on the loop's thread: the host."""
+    """Takes events on the loop's thread: the driver."""
 
     def feed(self, event: Command) -> None:
         """Hand the event to the contest."""
 
 
-class LoopBridge:
+class LoopBridge(ServerObserver):
     """Runs functions on another thread's event loop; await its methods on any other loop."""
 
     def __init__(
@@ -61,30 +62,30 @@ class LoopBridge:
         self._schedule(_run, function, future)
         return await _wait(future, self._call_s, "the loop")
 
-    async def order(self, host: Callable[[], EventTaker], verb: str, target: str) -> str | None:
+    async def order(self, driver: Callable[[], EventTaker], verb: str, target: str) -> str | None:
         """Give an order to the contest and wait until its answer is durable.
 
-        `host` is called on the loop's thread. Returns why the order was refused, None if it
-        was carried out. Raises UnavailableError, and what `host` raises.
+        `driver` is called on the loop's thread. Returns why the order was refused, None if it
+        was carried out. Raises UnavailableError, and what `driver` raises.
         """
         future: Future[str | None] = Future()
-        self._schedule(self._feed, host, verb, target, future)
+        self._schedule(self._feed, driver, verb, target, future)
         order = f"{verb} {target}".rstrip()
         return await _wait(
             future, self._order_s, f"the contest (the order may still be carried out: {order})"
         )
 
-    def reply(self, number: int, problem: str | None) -> None:
+    def replied(self, number: int, problem: str | None) -> None:
         """Take the contest's answer to an order. Runs on the loop's thread."""
         future = self._orders.pop(number, None)
         if future is not None:
             future.set_result(problem)
 
     def _feed(
-        self, host: Callable[[], EventTaker], verb: str, target: str, future: Future[str | None]
+        self, driver: Callable[[], EventTaker], verb: str, target: str, future: Future[str | None]
     ) -> None:
         try:
-            taker = host()
+            taker = driver()
         except Exception as error:  # raised in `order`; the loop goes on
             future.set_exception(error)
             return
@@ -115,7 +116,7 @@ async def _wait(future: Future[Answer], timeout: float, who: str) -> Answer:
         raise UnavailableError(f"no answer from {who} within {timeout:g} s") from None
 
 
-class ServerView:
+class ServerView(ServerObserver):
     """A service as the web application sees it. Every method but `name` runs on the loop's thread.
 
     Create it before the service runs: it subscribes to the service's start and to its metrics.
@@ -126,26 +127,23 @@ class ServerView:
         self._service = service
         self._metrics = MetricsRecorder()
         self._contest: Contest | None = None
-        self._host: Host | None = None
-        self._on_start = service.on_start
-        service.watcher = self._metrics
-        service.on_start = self._started
+        self._driver: Driver | None = None
+        service.observe(self._metrics)
+        service.observe(self)
 
-    def _started(self, contest: Contest, host: Host) -> None:
-        self._contest, self._host = contest, host
-        host.probe = self._metrics.ply
-        self._on_start(contest, host)
+    def started(self, contest: Contest, driver: Driver) -> None:
+        self._contest, self._driver = contest, driver
 
     @property
     def name(self) -> str:
         """The name of the contest."""
         return self._labels["name"]
 
-    def host(self) -> Host:
+    def driver(self) -> Driver:
         """The receiver of orders. Raises UnavailableError before the contest has started."""
-        if self._host is None:
+        if self._driver is None:
             raise _not_started()
-        return self._host
+        return self._driver
 
     def problem(self) -> str | None:
         """Why no bot can play, in one line; None if bots can."""
@@ -159,14 +157,16 @@ class ServerView:
     def snapshot(self) -> Snapshot:
         """All metrics at this moment."""
         progress = None if self._contest is None else self._contest.progress()
-        held, cap = (0, 0) if self._host is None else (len(self._host.entrance), self._host.entrance.cap)
+        held, cap = (
+            (0, 0) if self._driver is None else (len(self._driver.entrance), self._driver.entrance.cap)
+        )
         return Snapshot(self._labels, self._metrics.counts(), progress, held, cap)
 
     def overview(self) -> tuple[Overview, int]:
         """The contest and the number of connections. Raises UnavailableError before the start."""
         if self._contest is None:
             raise _not_started()
-        return self._contest.overview(), len(self.host().entrance)
+        return self._contest.overview(), len(self.driver().entrance)
 
 
 def _not_started() -> UnavailableError:

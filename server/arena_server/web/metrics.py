@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from arena_server.core.effects import Note
 from arena_server.core.standings import Progress
-from arena_server.server import Watcher
+from arena_server.server import ServerObserver
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -68,7 +68,7 @@ class Snapshot:
     cap: int
 
 
-class MetricsRecorder(Watcher):
+class MetricsRecorder(ServerObserver):
     """Counts what a service does. Every method runs on the loop's thread."""
 
     def __init__(self, clock: Callable[[], int] = time.monotonic_ns) -> None:
@@ -81,9 +81,9 @@ class MetricsRecorder(Watcher):
         self._refused: Counter[str] = Counter()
         self._orders: Counter[str] = Counter()
         self._stalls = self._stalled_ms = 0
-        #: When each group that is not durable yet was handed over, and how many groups are durable.
-        self._groups: deque[int] = deque()
-        self._groups_durable = 0
+        #: When each batch that is not durable yet was handed over, and how many batches are durable.
+        self._batches: deque[int] = deque()
+        self._batches_durable = 0
         self._records: dict[str, int] = {}
 
     def counts(self) -> Counts:
@@ -101,24 +101,23 @@ class MetricsRecorder(Watcher):
 
     # -- called by the service
 
-    def ply(self, ns: int) -> None:
+    def turn_sent(self, ns: int) -> None:
         """Count the referee's own share of a ply, in nanoseconds."""
         self._plies.observe(ns)
 
-    def journaled(self) -> None:
-        """A group of entries waits for the disk from now on."""
-        self._groups.append(self._clock())
+    def appended(self) -> None:
+        """A batch of entries waits for the disk from now on."""
+        self._batches.append(self._clock())
 
-    def kept(self, game_id: str) -> None:
+    def record_queued(self, game_id: str) -> None:
         """A record waits for the disk from now on."""
         self._records[game_id] = self._clock()
 
-    def durable(self, groups: int, game_ids: Sequence[str]) -> None:
-        """All groups up to this number are durable, and the records of these games."""
+    def durable(self, batches: int, game_ids: Sequence[str]) -> None:
         now = self._clock()
-        while self._groups and self._groups_durable < groups:
-            self._groups_durable += 1
-            self._journal.observe(now - self._groups.popleft())
+        while self._batches and self._batches_durable < batches:
+            self._batches_durable += 1
+            self._journal.observe(now - self._batches.popleft())
         for game_id in game_ids:
             self._store.observe(now - self._records.pop(game_id, now))
 
@@ -131,7 +130,7 @@ class MetricsRecorder(Watcher):
             self._stalled_ms += int(str(note.fields["ms"]))
         elif note.event == "refused":
             self._refused[str(note.fields["code"])] += 1
-        elif note.event == "order":
+        elif note.event == "command":
             self._orders[str(note.fields["verb"])] += 1
 
     def _over(self, end: str, faults: str) -> None:

@@ -35,7 +35,7 @@ def organiser_port(
     """
     bridge = LoopBridge(asyncio.get_running_loop())
     view = ServerView(service, plan)
-    service.on_reply = bridge.reply
+    service.observe(bridge)
 
     def make() -> ASGIApp:
         from arena_server.web.app import organiser_app

@@ -6,7 +6,7 @@ from hashlib import sha256
 
 from arena_protocol.record import decode, encode
 from arena_server.core import deal
-from arena_server.core.effects import Finished, Journal, Send, Store
+from arena_server.core.effects import Finished, Journal, Send, Store, TurnMark
 from arena_server.core.events import Received, Stored, Tick
 
 from .stage import MS, Stage, seated
@@ -324,7 +324,7 @@ def test_one_write_a_seat_a_turn() -> None:
     stage = seated("ann", "bob")
     effects = stage.contest.handle(Received(stage.conns["ann"], b"MOVE 7", 0), 0)
     assert [type(effect) for effect in effects] == [Journal, Send, Send]
-    assert [effect.turn for effect in effects if isinstance(effect, Send)] == [None, ("g1", 2)]
+    assert [effect.marker for effect in effects if isinstance(effect, Send)] == [None, TurnMark(1, 2)]
 
 
 def test_the_record_is_given_away_once() -> None:

@@ -27,7 +27,7 @@ class ScriptedContest:
     def feed(self, event: Command) -> None:
         self.commands.append(event)
         if self._answers:
-            self._bridge.reply(event.number, self._problem)
+            self._bridge.replied(event.number, self._problem)
 
 
 async def elsewhere(call: Callable[[], Awaitable[Value]]) -> Value:
@@ -89,8 +89,8 @@ class TestOrder:
         assert str(caught.value) == (
             "no answer from the contest (the order may still be carried out: pause) within 0 s"
         )
-        bridge.reply(1, None)  # late, and one that was never asked for
-        bridge.reply(7, None)
+        bridge.replied(1, None)  # late, and one that was never asked for
+        bridge.replied(7, None)
 
     async def test_no_contest_takes_orders_yet(self) -> None:
         bridge = LoopBridge(asyncio.get_running_loop())

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena_server.core.effects import Note
-from arena_server.server import Watcher
+from arena_server.server import ServerObserver
 from arena_server.web.metrics import BOUNDS, Histogram, MetricsRecorder
 
 
@@ -30,7 +30,7 @@ class TestMetricsRecorder:
     def test_a_copy_does_not_change_any_more(self) -> None:
         monitor = MetricsRecorder()
         before = monitor.counts()
-        monitor.ply(1)
+        monitor.turn_sent(1)
         monitor.noted(Note("warning", "stall", {"ms": 250}))
         assert sum(before.plies.counts) == before.stalls == 0
         assert sum(monitor.counts().plies.counts) == 1
@@ -38,9 +38,9 @@ class TestMetricsRecorder:
     def test_how_long_the_disk_took(self) -> None:
         moments = iter([0, 1_000, 2_000, 60_000, 400_000])
         monitor = MetricsRecorder(lambda: next(moments))
-        monitor.journaled()
-        monitor.journaled()
-        monitor.kept("g1")
+        monitor.appended()
+        monitor.appended()
+        monitor.record_queued("g1")
         monitor.durable(1, [])
         monitor.durable(2, ["g1"])
         counts = monitor.counts()
@@ -49,7 +49,7 @@ class TestMetricsRecorder:
 
     def test_a_group_is_counted_once_reported_twice(self) -> None:
         monitor = MetricsRecorder(lambda: 0)
-        monitor.journaled()
+        monitor.appended()
         monitor.durable(1, [])
         monitor.durable(1, [])
         assert sum(monitor.counts().journal.counts) == 1
@@ -65,7 +65,7 @@ class TestMetricsRecorder:
             Note("warning", "stall", {"ms": 250}),
             Note("warning", "stall", {"ms": 3250}),
             Note("warning", "refused", {"code": "token"}),
-            Note("warning", "order", {"verb": "kick", "target": "a"}),
+            Note("warning", "command", {"verb": "kick", "target": "a"}),
             Note("info", "login", {"bot": "a"}),
         ):
             monitor.noted(note)
@@ -77,9 +77,9 @@ class TestMetricsRecorder:
         assert counts.orders == {"kick": 1}
 
     def test_the_default_watcher_does_nothing(self) -> None:
-        watcher = Watcher()
-        watcher.ply(1)
-        watcher.journaled()
-        watcher.kept("g1")
+        watcher = ServerObserver()
+        watcher.turn_sent(1)
+        watcher.appended()
+        watcher.record_queued("g1")
         watcher.durable(1, ["g1"])
         watcher.noted(Note("info", "over"))
