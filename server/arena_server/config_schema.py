@@ -154,6 +154,8 @@ class ServerTable(_Table):
     #: None disables metrics and the organiser's commands.
     admin_port: int | None = Field(default=None, ge=0, le=65_535)
     admin_host: str = Field(default="127.0.0.1", min_length=1)
+    #: Host names by which browsers reach this server; addresses and localhost need no entry.
+    web_names: list[str] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _check_pair(self) -> Self:

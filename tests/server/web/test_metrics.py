@@ -1,16 +1,16 @@
-"""What the organiser's metrics count, and into which bucket a duration falls."""
+"""The counters, and the bucket into which a duration falls."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_server.admin.monitor import BOUNDS, Histogram, Monitor
 from arena_server.core.effects import Note
-from arena_server.server import Watcher
+from arena_server.server import ServerObserver
+from arena_server.web.metrics import BOUNDS, Histogram, MetricsRecorder
 
 
-class TestMonitor:
+class TestMetricsRecorder:
     def test_the_bounds_of_the_buckets(self) -> None:
         milliseconds = [bound / 1e6 for bound in BOUNDS]
         assert milliseconds[:5] == [0.05, 0.1, 0.2, 0.5, 1]
@@ -28,34 +28,34 @@ class TestMonitor:
         assert histogram.total == sum(durations)
 
     def test_a_copy_does_not_change_any_more(self) -> None:
-        monitor = Monitor()
+        monitor = MetricsRecorder()
         before = monitor.counts()
-        monitor.ply(1)
+        monitor.turn_sent(1)
         monitor.noted(Note("warning", "stall", {"ms": 250}))
         assert sum(before.plies.counts) == before.stalls == 0
         assert sum(monitor.counts().plies.counts) == 1
 
     def test_how_long_the_disk_took(self) -> None:
         moments = iter([0, 1_000, 2_000, 60_000, 400_000])
-        monitor = Monitor(lambda: next(moments))
-        monitor.journaled()
-        monitor.journaled()
-        monitor.kept("g1")
+        monitor = MetricsRecorder(lambda: next(moments))
+        monitor.appended()
+        monitor.appended()
+        monitor.record_queued("g1")
         monitor.durable(1, [])
         monitor.durable(2, ["g1"])
         counts = monitor.counts()
         assert (counts.journal.total, sum(counts.journal.counts)) == (60_000 + 399_000, 2)
         assert (counts.store.total, sum(counts.store.counts)) == (398_000, 1)
 
-    def test_a_group_is_counted_once_however_often_it_is_told(self) -> None:
-        monitor = Monitor(lambda: 0)
-        monitor.journaled()
+    def test_a_group_is_counted_once_reported_twice(self) -> None:
+        monitor = MetricsRecorder(lambda: 0)
+        monitor.appended()
         monitor.durable(1, [])
         monitor.durable(1, [])
         assert sum(monitor.counts().journal.counts) == 1
 
-    def test_what_notes_tell(self) -> None:
-        monitor = Monitor()
+    def test_log_events_with_a_metric(self) -> None:
+        monitor = MetricsRecorder()
         for note in (
             Note("info", "over", {"game": "g1", "end": "complete", "totals": "1,0", "faults": ""}),
             Note(
@@ -65,7 +65,7 @@ class TestMonitor:
             Note("warning", "stall", {"ms": 250}),
             Note("warning", "stall", {"ms": 3250}),
             Note("warning", "refused", {"code": "token"}),
-            Note("warning", "order", {"verb": "kick", "target": "a"}),
+            Note("warning", "command", {"verb": "kick", "target": "a"}),
             Note("info", "login", {"bot": "a"}),
         ):
             monitor.noted(note)
@@ -76,10 +76,10 @@ class TestMonitor:
         assert counts.refused == {"token": 1}
         assert counts.orders == {"kick": 1}
 
-    def test_a_watcher_that_nobody_needs_does_nothing(self) -> None:
-        watcher = Watcher()
-        watcher.ply(1)
-        watcher.journaled()
-        watcher.kept("g1")
+    def test_the_default_watcher_does_nothing(self) -> None:
+        watcher = ServerObserver()
+        watcher.turn_sent(1)
+        watcher.appended()
+        watcher.record_queued("g1")
         watcher.durable(1, ["g1"])
         watcher.noted(Note("info", "over"))

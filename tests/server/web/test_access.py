@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from arena_server.admin.access import (
+from arena_server.errors import ArenaError, ConfigError
+from arena_server.store.database import Postgres
+from arena_server.web.access import (
     TOKEN_VARIABLE,
     Access,
     AccessFile,
@@ -16,8 +18,6 @@ from arena_server.admin.access import (
     find_access,
     path_of,
 )
-from arena_server.errors import ArenaError, ConfigError
-from arena_server.store.database import Postgres
 
 
 class TestAccess:

@@ -1,4 +1,4 @@
-"""`arena admin` and the admin port with real processes: orders, metrics, health, refusals."""
+"""`arena admin` and the organiser's port with real processes: orders, metrics, health, refusals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from arena_server.store.reader import Results
 
-from .programs import PATIENCE_S, Outcome, Players, Server, arena, contest, inside
+from ..programs import PATIENCE_S, Outcome, Players, Server, arena, contest, inside
 
 pytestmark = pytest.mark.slow
 TOKEN = "a-token-of-the-organiser"
@@ -102,7 +102,7 @@ class Client:
         raise EOFError(verb)
 
 
-def test_orders_and_what_becomes_of_a_contest(tmp_path: Path) -> None:
+def test_orders_and_their_effect_on_a_contest(tmp_path: Path) -> None:
     with Organised(tmp_path, config=contest("a", "b", "c", "d", contest="games_per_pair = 2")) as server:
         server.ready()
         said = server.admin("pause")
@@ -170,12 +170,12 @@ def test_an_order_outlives_the_server(tmp_path: Path) -> None:
         assert [bot["where"] for bot in seen["bots"]] == ["away", "away", "kicked"]  # type: ignore[attr-defined]
 
 
-def test_what_is_not_obeyed_is_one_line(tmp_path: Path) -> None:
+def test_a_refusal_is_one_line(tmp_path: Path) -> None:
     with Organised(tmp_path) as server:
         server.ready()
         for arguments, line in (
-            (("kick", "nobody"), "no bot of this contest is called 'nobody'"),
-            (("lift", "nobody"), "no bot of this contest is called 'nobody'"),
+            (("kick", "zoe"), "no bot of this contest is called 'zoe'"),
+            (("lift", "zoe"), "no bot of this contest is called 'zoe'"),
             (("void", "g9"), "no game 'g9' is running"),
             (("replay", "g1"), "no game 'g1' is running or void; the result of any other stands"),
         ):
@@ -207,7 +207,7 @@ def test_what_is_not_obeyed_is_one_line(tmp_path: Path) -> None:
         (("status", "--connect", "nowhere"), "--connect: expected HOST:PORT, got 'nowhere'"),
     ],
 )
-def test_an_order_that_is_none(tmp_path: Path, arguments: tuple[str, ...], line: str) -> None:
+def test_a_wrong_command_line(tmp_path: Path, arguments: tuple[str, ...], line: str) -> None:
     outcome = inside("admin", *arguments, cwd=tmp_path, env={"ARENA_ADMIN_TOKEN": TOKEN})
     assert (outcome.code, outcome.out, outcome.line) == (2, "", f"arena: {line}")
 
@@ -279,7 +279,7 @@ def test_the_metrics_of_a_contest_agree_with_its_results(tmp_path: Path) -> None
 
 
 def test_a_loop_that_stands_still_is_not_healthy(tmp_path: Path) -> None:
-    """The process is stopped, so nobody answers; a probe counts that as not healthy."""
+    """The process is stopped and does not answer; a probe counts that as not healthy."""
     with Organised(tmp_path) as server:
         server.ready()
         server.process.send_signal(signal.SIGSTOP)
@@ -308,8 +308,8 @@ def test_the_admin_port_is_off_unless_asked_for(tmp_path: Path) -> None:
 
 def test_without_the_port_nothing_is_loaded_for_it() -> None:
     program = (
-        "import sys, arena_cli.app, arena_cli.serve, arena_server.admin.office\n"
-        "sys.exit(bool({'prometheus_client', 'http.server', 'socketserver'} & set(sys.modules)))"
+        "import sys, arena_cli.app, arena_cli.serve, arena_server.web.thread\n"
+        "sys.exit(bool({'prometheus_client', 'http.server', 'starlette', 'uvicorn'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 

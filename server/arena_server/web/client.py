@@ -1,7 +1,6 @@
-"""The other end of the admin port, for `arena admin`.
+"""The client of the organiser's API, for `arena admin`.
 
-The error contract: what the server says comes back, or an ArenaError of one line that says
-what is wrong and what to do. It must not know: where the server and its token come from.
+Every function returns the server's answer or raises ArenaError with one line.
 """
 
 from __future__ import annotations
@@ -10,29 +9,29 @@ import json
 from http.client import HTTPConnection, HTTPException
 from typing import Any
 
-from arena_server.admin.access import TOKEN_VARIABLE, Access
-from arena_server.admin.desk import ORDER_S
 from arena_server.errors import ArenaError, ConfigError
+from arena_server.web.access import TOKEN_VARIABLE, Access
+from arena_server.web.bridge import ORDER_S
 
-#: A little more than the server itself takes before it says that there is no answer.
+#: A little more than the server itself takes before it reports that there is no answer.
 TIMEOUT_S = ORDER_S + 2.0
 
 
-class OrderRefused(ArenaError):  # noqa: N818 - the contest's answer, said as a person would
-    """The contest does not obey; the text is its reason."""
+class OrderRefused(ArenaError):  # noqa: N818 - a regular answer of the contest, not a failure
+    """The contest refused the order; the text is its reason."""
 
 
 def status(access: Access) -> dict[str, Any]:
-    """What the server says of itself. Raises ArenaError."""
-    return _ask(access, "GET", "/status")
+    """The server's status, as `api.plain_overview` makes it."""
+    return _request(access, "GET", "/status")
 
 
 def order(access: Access, verb: str, target: str) -> None:
-    """Give an order and wait until it is obeyed. Raises OrderRefused and other ArenaErrors."""
-    _ask(access, "POST", "/orders", json.dumps({"verb": verb, "target": target}))
+    """Give an order and wait until it is carried out. Raises OrderRefused and other ArenaErrors."""
+    _request(access, "POST", "/orders", json.dumps({"verb": verb, "target": target}))
 
 
-def _ask(access: Access, method: str, path: str, body: str | None = None) -> dict[str, Any]:
+def _request(access: Access, method: str, path: str, body: str | None = None) -> dict[str, Any]:
     host, port = _split(access.address)
     connection = HTTPConnection(host, port, timeout=TIMEOUT_S)
     try:

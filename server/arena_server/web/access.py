@@ -1,8 +1,7 @@
-"""Who may give orders, and where: a token, and a file by which `arena admin` finds both.
+"""The organiser's token, and the file by which `arena admin` finds it and the address.
 
-The file lies beside the database, `arena.db-CONTEST.admin`, is for its owner's eyes only
-(0600), and goes with the server. A server that was killed leaves it behind; the next one
-replaces it. It must not know: HTTP, what is ordered.
+The file lies beside the database, `arena.db-CONTEST.admin`, with mode 0600, and is removed when
+the server ends. A server that was killed leaves it behind; the next one replaces it.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import Final
 from arena_server.errors import ArenaError, ConfigError
 from arena_server.store.database import Database
 
-#: The environment's token goes before the file's, on both sides.
+#: The environment's token takes precedence over the file's, on both sides.
 TOKEN_VARIABLE: Final = "ARENA_ADMIN_TOKEN"  # noqa: S105 - the name of a variable
 #: 128 bits, as hexadecimal digits.
 TOKEN_BYTES: Final = 16
@@ -29,14 +28,17 @@ SUFFIX: Final = ".admin"
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Where the admin port is (`host:port`), and what has to be shown there."""
+    """Where the admin port is (`host:port`), and its token."""
 
     address: str
     token: str
 
 
 def choose_token(database: Database, environment: Mapping[str, str]) -> str:
-    """The environment's token, else a fresh one. Raises ConfigError if nobody could learn of that."""
+    """The environment's token, else a fresh one.
+
+    Raises ConfigError for a token that is too short, and where there is no file for a fresh one.
+    """
     given = environment.get(TOKEN_VARIABLE)
     if given is None:
         if not isinstance(database, Path):
@@ -59,9 +61,9 @@ def path_of(database: Path, contest: str) -> Path:
 
 
 class AccessFile:
-    """Publishes an Access beside a database; use it in a `with` statement.
+    """The file with an Access beside a database; it exists inside a `with` statement.
 
-    A token of the environment stays there. Raises ArenaError if the file cannot be written.
+    A token from the environment is not written. Raises ArenaError if the file cannot be written.
     """
 
     def __init__(
@@ -85,11 +87,11 @@ class AccessFile:
             if self._path is not None and self._path.read_text(encoding="ascii") == self._text:
                 self._path.unlink()
         except (OSError, ValueError):
-            return  # it is gone or unreadable: nobody is misled by it
+            return  # it is gone or unreadable: it misleads no client
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a file that was never anybody else's to read, whole or not at all."""
+    """Write a file that only its owner can ever read, whole or not at all."""
     new = path.with_name(f"{path.name}.{os.getpid()}")
     new.unlink(missing_ok=True)
     with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
@@ -100,7 +102,7 @@ def _write(path: Path, text: str) -> None:
 def find_access(
     database: Database, contest: str | None, connect: str | None, environment: Mapping[str, str]
 ) -> Access:
-    """Where the server is that plays into `database`, and its token.
+    """Address and token of the server that plays into `database`.
 
     `contest` chooses between several servers; `connect` is the address if it is known. Raises
     ConfigError or ArenaError with one line that says what is missing.
