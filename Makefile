@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 CONFIG ?= examples/local.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help install tournament test check format lint types unit coverage soak bench figures clean
+.PHONY: help install tournament test check format lint types unit coverage soak simulate bench figures clean
 
 help:  ## list these targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -49,12 +49,16 @@ coverage: install  ## branch coverage of protocol and core by their own tests; f
 soak: install  ## the long simulation, fuzz and kill runs
 	$(BIN)/pytest -m soak tests
 
+simulate: install  ## whole contests in virtual time with every fault; SEED=1 GAMES=10000
+	$(BIN)/python -m tests.simulation --seed $(or $(SEED),1) --games $(or $(GAMES),10000)
+
 bench: install  ## measure referee and search against their rivals
-	$(BIN)/arena bench referee
+	$(BIN)/python -m benchmarks.referee referee
+	$(BIN)/python -m benchmarks.referee hostile
 	$(BIN)/arena bench search
 
 figures: install  ## measure the engines (25 minutes of one core, goes on where it was stopped) and draw them
-	$(BIN)/python benchmarks/figures.py
+	$(BIN)/python benchmarks/figures/plot.py
 
 clean:  ## remove the environment and all caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info

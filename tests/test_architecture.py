@@ -16,15 +16,17 @@ HOUSES = {
     "arena_client": ROOT / "client",
     "arena_engines": ROOT / "engines",
     "arena_server": ROOT / "server",
+    "arena_cli": ROOT / "server",
 }
 MAY_KNOW = {
     "arena_protocol": set(),
     "arena_client": {"arena_protocol"},
     "arena_engines": {"arena_protocol"},
     "arena_server": {"arena_protocol"},
+    "arena_cli": {"arena_protocol", "arena_client", "arena_engines", "arena_server"},
 }
-# One place each may know more: where an engine becomes a bot, and the `arena` command.
-EXCEPTIONS = {"arena_engines": ("bots.py",), "arena_server": ("cli",)}
+# Where an engine becomes a bot it may know the client.
+EXCEPTIONS = {"arena_engines": ("bots.py", "bot.py")}
 CLOCKS_AND_CHANCE = {"time", "random", "secrets"}
 IO_MODULES = {"asyncio", "socket", "select", "selectors", "threading", "os", "pathlib"} | CLOCKS_AND_CHANCE
 

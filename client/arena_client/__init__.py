@@ -7,7 +7,7 @@
 """
 
 from arena_client.bot import Bot, GameView, Result, as_bot
-from arena_client.entry import run
 from arena_client.errors import ClientError
+from arena_client.run import run
 
 __all__ = ["Bot", "ClientError", "GameView", "Result", "as_bot", "run"]

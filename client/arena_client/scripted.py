@@ -1,4 +1,14 @@
-"""Bots that do one thing, well or badly, by name: for tests, trials and `arena bot NAME`.
+"""Misbehaviour on the wire as data: what a raw client does when which line comes.
+
+A `Rascal` follows a `Script` below the level of a bot: it may say anything at any moment. It is
+sans-I/O, so the same script serves a test in virtual time and, by `raw_socket.py`, a
+real connection. It must not know: sockets, time, any particular game.
+
+A rascal on a real connection: blocking, one process or thread each, as badly as the script says.
+
+It must not know: what the lines mean, which misbehaviour it performs.
+
+Bots that do one thing, well or badly, by name: for tests, trials and `arena bot NAME`.
 
 Those that keep to the wire are Bots; those that break it are scripts for a raw connection,
 and every fault can be had at every moment of a contest: `flooder:moment=lobby`.
@@ -7,15 +17,230 @@ It must not know: the server, engines, the tournament.
 
 from __future__ import annotations
 
+import select
+import socket
 import ssl
-from collections.abc import Callable, Mapping
+import struct
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from arena_client import asyncio_shell, raw_socket
+from arena_client import asyncio_client
 from arena_client.bot import Bot, GameView
 from arena_client.errors import ClientError
-from arena_client.patience import PATIENT, Patience
-from arena_client.rascal import HONEST, MINE, OPEN, Act, Close, Deaf, On, Rascal, Raw, Say, Script, drip
+from arena_client.retry import PATIENT, Patience
+from arena_protocol import messages as wire
+from arena_protocol.framing import SERVER_LINE_LIMIT, LineBuffer, Overlong
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """Send a line `times` times; `{hello}`, `{game}`, `{ply}` and `{move}` stand for what they name."""
+
+    text: str
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """Send these bytes, whatever they are."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Do nothing for this many milliseconds, not even read."""
+
+    ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Deaf:
+    """Read nothing any more, and keep the connection."""
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """Close the connection without a word; `reset` throws away what is under way (RST)."""
+
+    reset: bool = False
+
+
+Act = Say | Raw | Wait | Deaf | Close
+
+#: The pseudo-verb of the moment when a connection has been opened and nothing was said.
+OPEN = "OPEN"
+
+#: A PLAYED of the rascal's own seat: from here on it is somebody else's turn.
+MINE = "MINE"
+
+
+@dataclass(frozen=True, slots=True)
+class On:
+    """What to do when a line with `verb` comes.
+
+    With `ply`, only at the first such line of a game whose ply is `ply` or later, and once a game.
+    """
+
+    verb: str
+    acts: tuple[Act, ...]
+    ply: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """Rules for every line; of several that match, the last one is followed."""
+
+    rules: tuple[On, ...]
+
+    def but(self, *rules: On) -> Script:
+        """Return the same script with exceptions."""
+        return Script(self.rules + rules)
+
+
+#: A client that does nothing wrong: it plays the zombie's move from start to end.
+HONEST = Script(
+    (
+        On("ARENA", (Say("{hello}"),)),
+        On("GAME", (Say("READY {game}"),)),
+        On("TURN", (Say("MOVE {move}"),)),
+        On("PING", (Say("PONG {ply}"),)),
+    )
+)
+
+
+def drip(text: str, gap_ms: int) -> tuple[Act, ...]:
+    """Return the acts that send a line byte by byte with `gap_ms` before each."""
+    return tuple(act for byte in f"{text}\n".encode() for act in (Wait(gap_ms), Raw(bytes([byte]))))
+
+
+class Rascal:
+    """One connection's run of a script: lines in, acts out.
+
+    `{move}` is the move that GAME says a zombie makes, else `1`; `{ply}` is the first value of the
+    line at hand, which for PING is its token.
+    """
+
+    def __init__(self, script: Script, name: str, token: str | None = None) -> None:
+        self.name = name
+        self._script = script
+        self._fields = {
+            "hello": wire.encode(wire.Hello(wire.VERSION, name, token=token)).decode().rstrip(),
+            "game": "-",
+            "ply": "-",
+            "move": "1",
+        }
+        self._seat: str | None = None
+        self._spent: set[On] = set()
+
+    def opened(self) -> tuple[Act, ...]:
+        """Return what to do first, before the server speaks."""
+        return self._follow(OPEN)
+
+    def receive(self, line: bytes) -> tuple[Act, ...]:
+        """Return what to do about a line of the server, the fields of `Say` filled in."""
+        verb, *values = line.decode("ascii", "replace").split() or [""]
+        self._fields["ply"] = values[0] if values else "-"
+        options = dict(value.split("=", 1) for value in values if "=" in value)
+        if verb == "GAME":
+            self._sit_down(options)
+        if verb == "PLAYED" and options.get("seat") == self._seat:
+            verb = MINE
+        return self._follow(verb)
+
+    def _sit_down(self, options: dict[str, str]) -> None:
+        """Begin a new game: what was done once a game may be done again."""
+        self._fields["game"] = self._fields["ply"]
+        self._fields["move"] = options.get("zombie", "1")
+        self._seat = options.get("seat")
+        self._spent.clear()
+
+    def _follow(self, verb: str) -> tuple[Act, ...]:
+        for rule in reversed(self._script.rules):
+            if rule.verb == verb and self._timely(rule):
+                return tuple(self._filled(act) for act in rule.acts)
+        return ()
+
+    def _timely(self, rule: On) -> bool:
+        """Whether a rule that may wait for a ply has its moment, which is then spent."""
+        if rule.ply is None:
+            return True
+        ply = self._fields["ply"]
+        if rule in self._spent or not ply.isdigit() or int(ply) < rule.ply:
+            return False
+        self._spent.add(rule)
+        return True
+
+    def _filled(self, act: Act) -> Act:
+        return Say(act.text.format(**self._fields), act.times) if isinstance(act, Say) else act
+
+
+READ_SIZE = 4096
+
+#: SO_LINGER on with no time: close() then sends RST instead of FIN.
+_RESET = struct.pack("ii", 1, 0)
+
+
+def visit(
+    rascal: Rascal,
+    host: str,
+    port: int,
+    *,
+    sleep: Callable[[float], None] = time.sleep,
+) -> str:
+    """Play the script on one connection and return how it ended: `closed`, `deaf` or `gone`.
+
+    `closed`: by the script; `gone`: by the server. A deaf rascal stays until the server closes.
+    Raises OSError if there is nobody to connect to.
+    """
+    with socket.create_connection((host, port)) as sock:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        try:
+            return _perform(rascal, sock, sleep)
+        except OSError:
+            return "gone"
+
+
+def _perform(rascal: Rascal, sock: socket.socket, sleep: Callable[[float], None]) -> str:
+    lines = LineBuffer(SERVER_LINE_LIMIT)
+    end = _act(rascal.opened(), sock, sleep)
+    while end is None:
+        data = sock.recv(READ_SIZE)
+        if not data:
+            return "gone"
+        for line in lines.feed(data):
+            if end is None and not isinstance(line, Overlong):
+                end = _act(rascal.receive(line), sock, sleep)
+    return end
+
+
+def _act(acts: Iterable[Act], sock: socket.socket, sleep: Callable[[float], None]) -> str | None:
+    """Do what the script says; how the connection ended, or None while it goes on."""
+    for act in acts:
+        match act:
+            case Say(text, times):
+                sock.sendall(f"{text}\n".encode() * times)
+            case Raw(data):
+                sock.sendall(data)
+            case Wait(ms):
+                sleep(ms / 1000)
+            case Deaf():
+                _await_hang_up(sock)
+                return "deaf"
+            case Close(reset):
+                if reset:
+                    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+                return "closed"
+    return None
+
+
+def _await_hang_up(sock: socket.socket) -> None:
+    """Wait until the server has closed its side, without reading a byte."""
+    poll = select.poll()
+    # Not asking for POLLIN keeps unread lines from waking us; POLLRDHUP is Linux's word for FIN.
+    poll.register(sock, getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR)
+    poll.poll()
 
 
 class FirstLegal(Bot):
@@ -182,15 +407,15 @@ def run(
 ) -> str:
     """Let a scripted bot play a contest; return the reason of BYE, or how a raw connection ended.
 
-    Raises ClientError as `create` and `asyncio_shell.play` do, if nobody answers a raw one, or
+    Raises ClientError as `create` and `asyncio_client.play` do, if nobody answers a raw one, or
     if it is to be encrypted.
     """
     made = create(spec)
     if isinstance(made, Bot):
-        return asyncio_shell.run(made, host, port, name=name, token=token, patience=patience, tls=tls)
+        return asyncio_client.run(made, host, port, name=name, token=token, patience=patience, tls=tls)
     if tls is not None:
         raise ClientError(f"{spec} speaks on a raw connection, without TLS")
     try:
-        return raw_socket.visit(Rascal(made, name, token), host, port)
+        return visit(Rascal(made, name, token), host, port)
     except OSError as error:
         raise ClientError(f"cannot reach {host}:{port}: {error.strerror or error}") from error

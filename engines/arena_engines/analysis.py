@@ -24,7 +24,7 @@ from arena_protocol.games.base import GameError
 SIGNATURE_DEPTH = 5
 #: Perft of the set at this depth makes some millions of moves.
 BARE_DEPTH = 4
-#: The fastest of so many runs counts; other processes slow some of them down.
+#: The fastest of this many runs counts; other processes slow some of them down.
 RUNS = 3
 
 
@@ -32,13 +32,13 @@ def analyse_file(spec: str, depth: int, path: str | Path, game: str = "insertion
     """Return an engine's analysis of every position of a file, ready for JSON.
 
     A file holds a line `<board> <visible sequence>` a position; blank lines and lines that begin with `#`
-    are skipped. The answer: `game`, `engine`, `depth`, `positions` (each `move`, `eval` and `nodes`) and
-    `seconds`, the time of the searches alone. The depth of a position is limited by its visible pictures.
-    Raises EngineError, one line, for a wrong engine or depth, for a file that cannot be read or holds
-    no position, and for a bad line, named `file:line`.
+    are skipped. The answer: `game`, `engine`, `depth`, `positions` (each `move`, `eval`, `nodes` and `depth`,
+    which is less than asked for if fewer pictures are visible) and `seconds`, the time of the searches alone.
+    Raises EngineError, one line, for a wrong engine or depth, for a parameter that has no effect on an
+    analysis, for a file that cannot be read or holds no position, and for a bad line, named `file:line`.
     """
     engine = create(spec, game)
-    _check_depth(engine, depth)
+    _check(engine, depth)
     positions = list(_read(engine, Path(path)))
     if not positions:
         raise EngineError(f"{path}: no positions; expected a line `<board> <visible sequence>` for each")
@@ -58,13 +58,17 @@ def analyse_file(spec: str, depth: int, path: str | Path, game: str = "insertion
     }
 
 
-def _check_depth(engine: Engine, depth: int) -> None:
+def _check(engine: Engine, depth: int) -> None:
     if engine.max_depth == 0:
         raise EngineError(
             f"engine {engine.name} of {engine.game} has no analysis by depth; those of insertion have"
         )
     if not 1 <= depth <= engine.max_depth:
         raise EngineError(f"depth={depth}: expected 1..{engine.max_depth}")
+    for parameter in engine.parameters:
+        value = engine.values[parameter.name]
+        if parameter.play_only and value != parameter.default:
+            raise EngineError(f"engine {engine.name}: {parameter.name}={value} has no effect on an analysis")
 
 
 def _read(engine: Engine, path: Path) -> Iterator[tuple[int, AnyPosition]]:
@@ -90,16 +94,18 @@ def _read(engine: Engine, path: Path) -> Iterator[tuple[int, AnyPosition]]:
 
 
 def _printed(answer: Analysis) -> dict[str, Any]:
-    return {"move": answer.move, "eval": list(answer.eval), "nodes": answer.nodes}
+    return {"move": answer.move, "eval": list(answer.eval), "nodes": answer.nodes, "depth": answer.depth}
 
 
 def analysis_table(analysis: dict[str, Any]) -> str:
     """Return the analysis of a file as text: a row per position, the last line the sum of nodes."""
-    rows = [f"{'position':>8}  {'move':>4}  {'mine':>5}  {'deleted':>7}  {'theirs':>6}  {'nodes':>12}"]
+    head = f"{'position':>8}  {'move':>4}  {'mine':>5}  {'deleted':>7}  {'theirs':>6}  {'nodes':>12}"
+    rows = [f"{head}  {'depth':>5}"]
     for number, answer in enumerate(analysis["positions"], start=1):
         mine, deleted, theirs = answer["eval"]
         rows.append(
-            f"{number:>8}  {answer['move']:>4}  {mine:>5}  {deleted:>7}  {theirs:>6}  {answer['nodes']:>12,}"
+            f"{number:>8}  {answer['move']:>4}  {mine:>5}  {deleted:>7}  {theirs:>6}  "
+            f"{answer['nodes']:>12,}  {answer['depth']:>5}"
         )
     nodes = sum(answer["nodes"] for answer in analysis["positions"])
     rows.append(f"{nodes:,} nodes in {analysis['seconds']:.3f} s of search by {analysis['engine']}")
@@ -130,7 +136,7 @@ def search_bench(
     """
     engines = create(engine), create(rival)
     for each, deepest in zip(engines, (depth, rival_depth), strict=True):
-        _check_depth(each, deepest)
+        _check(each, deepest)
         each.warm_up()
     rows = [_row(*engines, each, rival_depth) for each in range(1, depth + 1)]
     rates = _rates(rows)

@@ -43,12 +43,14 @@ class Analysis(NamedTuple):
     """The answer to one position.
 
     `move` is in the game's notation (insertion: its number), `eval` the engine's terms (insertion: `Eval`),
-    `nodes` the moves made, those at the horizon included, `seconds` the search alone.
+    `nodes` the moves made, those at the horizon included, `depth` the plies searched, fewer than asked for
+    if the pictures end, `seconds` the search alone.
     """
 
     move: int | str
     eval: tuple[int, ...]
     nodes: int
+    depth: int
     seconds: float = 0.0
 
 
@@ -88,13 +90,17 @@ AnyPosition = Position[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One `key=value` of an engine's specification: an integer in a range, or one of some words."""
+    """One `key=value` of an engine's specification: an integer in a range, or one of some words.
+
+    `play_only`: it has no effect on `analyse`, so an analysis refuses any value but the default.
+    """
 
     name: str
     default: int | str | None
     low: int = 0
     high: int = 0
     words: tuple[str, ...] = ()
+    play_only: bool = False
 
     @property
     def expected(self) -> str:

@@ -1,13 +1,13 @@
 """Compile plain functions over integers with numba, callees included, and keep the code on disk.
 
-A kernel is an ordinary Python function, and so is everything that it calls: the rules of
-insertion are compiled from the very functions that the referee runs. A copy of each function is
-made whose globals lead to the compiled copies of its callees, so that nobody's module is changed.
+A kernel is an ordinary Python function, and so is everything that it calls: the rules of insertion
+are compiled from the functions that the referee runs. Each function is copied, with globals that lead to the
+compiled copies of its callees, so no module is changed.
 
-Every kernel has a folder of its own under the user's cache folder. Its name is a digest of the
-code and the constants of all functions the kernel can reach, of the compiler's version and of the
-processor, so a change anywhere below a kernel leads to a new folder and never to stale code.
-Importing this file does not import numba; the first `compiled(...)` does. It must not know any game.
+Every kernel has its own folder under the user's cache folder. Its name is a digest of the code and the
+constants of all functions that the kernel can reach, of the compiler's version and of the processor, so a
+change anywhere below a kernel leads to a new folder and never to stale code. Importing this module does not
+import numba; the first `compiled(...)` does.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ R = TypeVar("R")
 
 #: Compiled code is kept under this name in the user's cache folder.
 FOLDER = "insertion-arena"
-#: What every function is compiled with; part of the digest. `nogil`: a search runs beside an event loop.
-#: `_nrt`, numba's name for its own memory management: kernels make no arrays, so nobody need count references
-#: to those that they are given; that took a quarter of the time of kernels that pass many on.
+#: Options of numba.njit; part of the digest. `nogil`: a search runs beside an event loop. `_nrt`, numba's
+#: memory management: kernels make no arrays, so no references are counted; counting took a quarter of the
+#: time of kernels that pass arrays on.
 FLAGS = {"nogil": True, "_nrt": False}
 
 _one_thread = threading.RLock()
@@ -44,9 +44,9 @@ _outlined: set[Callable[..., Any]] = set()
 
 
 def outlined(function: Callable[P, R]) -> Callable[P, R]:
-    """Mark a function that kernels shall call rather than inline; it stays as it is.
+    """Mark a function that kernels call instead of inlining it.
 
-    For a large one with several callers: each inlined copy would be compiled again, and a loop that
+    For a large function with several callers: each inlined copy would be compiled again, and a loop that
     the compiler turns into vector code may be unrolled instead once its bounds are known.
     """
     _outlined.add(function)
@@ -57,11 +57,11 @@ def compiled(kernel: Callable[P, R], signature: str | None = None) -> Callable[P
     """Return the kernel as machine code, from the disk if this code was compiled here before.
 
     Args:
-        kernel: a plain function; what it calls must be plain functions too. It must touch
-            no mutable global: constants are frozen when it is compiled.
-        signature: numba's notation of the types. Left out, it is read from the annotations, where
-            `int` means int64 (so no value may leave 64 bits) and `tuple[int, ...]` of fixed
-            length means a tuple of int64.
+        kernel: a plain function that calls plain functions only and uses no mutable global:
+            constants are frozen when it is compiled.
+        signature: numba's notation of the types. None reads it from the annotations, where `int` means
+            int64 (so no value may exceed 64 bits) and `tuple[int, ...]` of fixed length means a
+            tuple of int64.
 
     Raises:
         EngineError: numba is not installed.
@@ -84,7 +84,7 @@ def _compiled(kernel: FunctionType, signature: str | None) -> Callable[..., Any]
             return _load_or_compile(numba, kernel, types, folder)
         except Exception:
             # A file cut short by a crash or a full disk can raise anything when it is unpickled.
-            # Without the folder the kernel is compiled afresh; what fails again is a real error.
+            # Without the folder the kernel is compiled again; a second failure is a real error.
             shutil.rmtree(folder / "code", ignore_errors=True)
             return _load_or_compile(numba, kernel, types, folder)
 
@@ -112,14 +112,14 @@ def _load_or_compile(numba: Any, kernel: FunctionType, types: str, folder: Path)
 
 
 def _copies(numba: Any, kernel: FunctionType) -> dict[FunctionType, Any]:
-    """Make a compiled copy of every function the kernel reaches, each calling the others' copies."""
+    """Return a compiled copy of every function that the kernel reaches, each calling the others' copies."""
     namespaces: dict[FunctionType, dict[str, Any]] = {}
     copies: dict[FunctionType, Any] = {}
     for function in reachable(kernel):
         namespaces[function] = {"__name__": function.__module__, "__builtins__": __builtins__}
         copy = FunctionType(function.__code__, namespaces[function], function.__name__, function.__defaults__)
         copy.__qualname__ = function.__qualname__
-        # Inlining everything is worth a quarter of the speed; what can call itself cannot be inlined.
+        # Inlining everything is worth a quarter of the speed; recursive functions cannot be inlined.
         inline = not (function is kernel or function in _below(function) or function in _outlined)
         copies[function] = numba.njit(forceinline=inline, **FLAGS)(copy)
         if function in _outlined:
@@ -131,13 +131,13 @@ def _copies(numba: Any, kernel: FunctionType) -> dict[FunctionType, Any]:
 
 
 def _for_any_number(numba: Any, dispatcher: Any) -> None:
-    """Keep numba from compiling a function once more for each constant that it is called with."""
+    """Keep numba from compiling a function again for each constant argument."""
     template = dispatcher.get_call_template
 
-    def plain(args: Any, kws: Any) -> Any:
+    def without_literals(args: Any, kws: Any) -> Any:
         return template([numba.types.unliteral(each) for each in args], kws)
 
-    dispatcher.get_call_template = plain
+    dispatcher.get_call_template = without_literals
 
 
 def _globals_used(function: FunctionType) -> Iterator[tuple[str, object]]:
@@ -147,7 +147,7 @@ def _globals_used(function: FunctionType) -> Iterator[tuple[str, object]]:
 
 
 def _below(function: FunctionType) -> tuple[FunctionType, ...]:
-    """Return every function that this one can come to call: itself only if it recurses."""
+    """Return every function that this one can call, directly or not; itself only if it recurses."""
     found: dict[FunctionType, None] = {}
     waiting = [function]
     while waiting:
@@ -159,12 +159,12 @@ def _below(function: FunctionType) -> tuple[FunctionType, ...]:
 
 
 def reachable(kernel: FunctionType) -> tuple[FunctionType, ...]:
-    """Return the kernel and every plain function that it can come to call, the kernel first."""
+    """Return the kernel and every plain function that it can call, the kernel first."""
     return (kernel, *(function for function in _below(kernel) if function is not kernel))
 
 
 def signature_of(kernel: FunctionType) -> str:
-    """Numba's notation of a kernel's annotations: `int64(int64, int64)`.
+    """Return numba's notation of a kernel's annotations: `int64(int64, int64)`.
 
     Raises TypeError for an annotation other than `int` and a fixed tuple of `int`.
     """
@@ -179,11 +179,11 @@ def _type_text(kernel: FunctionType, hint: object) -> str:
     parts = typing.get_args(hint)
     if typing.get_origin(hint) is tuple and parts and all(part is int for part in parts):
         return f"UniTuple(int64, {len(parts)})"
-    raise TypeError(f"{kernel.__name__}: a kernel speaks int and tuples of int; found {hint!r}")
+    raise TypeError(f"{kernel.__name__}: a kernel takes int and tuples of int; found {hint!r}")
 
 
 def digest(kernel: FunctionType, *more: str) -> str:
-    """16 hex digits that change with the code or a constant of any function the kernel reaches."""
+    """Return 16 hex digits of the code and constants of all functions that the kernel reaches."""
     total = hashlib.sha256(repr((more, sorted(FLAGS.items()))).encode())
     for function in reachable(kernel):
         facts = (function.__qualname__, function.__defaults__, function in _outlined)
@@ -197,13 +197,13 @@ def digest(kernel: FunctionType, *more: str) -> str:
 
 
 def _code_text(code: CodeType) -> str:
-    """Everything of a code object that decides what it does; not its lines and file."""
+    """Return what decides a code object's behaviour, without line numbers and file name."""
     constants = [_code_text(part) if isinstance(part, CodeType) else repr(part) for part in code.co_consts]
     return repr((code.co_code.hex(), constants, code.co_names, code.co_varnames, code.co_freevars))
 
 
 def _machine() -> str:
-    """Compiler, interpreter and processor: machine code is good for one combination of them."""
+    """Return compiler, interpreter and processor: machine code is valid for one combination of them."""
     binding = importlib.import_module("llvmlite.binding")
     versions = [importlib.import_module(name).__version__ for name in ("numba", "llvmlite")]
     processor = (binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten())
@@ -212,7 +212,7 @@ def _machine() -> str:
 
 @cache
 def cache_folder() -> Path:
-    """Return a folder for compiled code in: `$XDG_CACHE_HOME` or `~/.cache`, else one for temporary files."""
+    """Return the cache folder: in `$XDG_CACHE_HOME` or `~/.cache`, else a temporary one."""
     for folder in (_user_folder(), _shared_temporary_folder()):
         if folder is not None and _is_ours(folder):
             return folder
@@ -237,7 +237,7 @@ def _user() -> int:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Make the folder if need be. False: cannot be written, or somebody else could write code into it."""
+    """Create the folder if missing. False if it cannot be written, or if another user could write into it."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
@@ -249,11 +249,11 @@ def _is_ours(folder: Path) -> bool:
 
 @contextlib.contextmanager
 def _writing(folder: Path) -> Iterator[None]:
-    """Only one process at a time compiles into a folder: the others wait, then load its work."""
+    """Let one process at a time compile into a folder; the others wait, then load the result."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as handle:
-        # Without a lock (another system, a network disk) two processes may do the same work twice;
-        # numba replaces files whole, so what is read is one or the other.
+        # Without a lock (another system, a network disk) two processes may compile the same code;
+        # numba replaces files atomically, so either result is complete.
         with contextlib.suppress(ImportError, OSError):
             fcntl = importlib.import_module("fcntl")
             fcntl.flock(handle, fcntl.LOCK_EX)

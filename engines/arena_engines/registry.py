@@ -10,13 +10,10 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from arena_engines.engine import Engine, EngineError, Parameter, RandomMover
+from arena_engines.insertion.baselines import Dummy, Greedy, Random
 from arena_engines.insertion.champion import Champion
-from arena_engines.insertion.entry2006 import Entry2006
-from arena_engines.insertion.fourtier import FourTier
+from arena_engines.insertion.history import Entry2006, FourTier, Minimax, ThreeTier
 from arena_engines.insertion.master.engine import Master
-from arena_engines.insertion.minimax import Minimax
-from arena_engines.insertion.simple import Dummy, Greedy, Random
-from arena_engines.insertion.threetier import ThreeTier
 from arena_engines.small.openlines import OpenLines
 from arena_engines.small.solved import Perfect, PerfectMarks
 from arena_engines.xo.gomoku.engine import Gomoku

@@ -1,6 +1,8 @@
 """What may go wrong on the wire: one code a cause, and the two exceptions of both sides.
 
 It must not know: which line, state or game led to an error, nor what the referee does about it.
+
+Why a server says BYE. It must not know: who decides it, or what becomes of a game then.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ class ErrorCode(StrEnum):
     UNEXPECTED = "unexpected", "a message that has no meaning at this moment"
     NOT_YOUR_TURN = "not-your-turn", "a MOVE without a TURN to answer"
     NO_SUCH_GAME = "no-such-game", "a game id that is unknown, or not the one on offer"
-    FLOOD = "flood", "too many lines that nothing asked for"
+    FLOOD = "flood", "too many lines that were not asked for"
     FULL = "full", "the server holds as many connections as it may"
     RATE = "rate", "too many log-ins in a short time; retry_after= says how many milliseconds to wait"
 
@@ -57,3 +59,23 @@ class TlsError(Exception):
 
 class LocalProtocolError(Exception):
     """Our own side tried to send what it may not: a bug in the caller, never the peer's doing."""
+
+
+class ByeReason(StrEnum):
+    """The words of BYE's `reason=`; `meaning` is the line that PROTOCOL.md prints for each."""
+
+    meaning: str
+
+    def __new__(cls, reason: str, meaning: str) -> Self:
+        """Make the reason a plain string that carries its meaning."""
+        member = str.__new__(cls, reason)
+        member._value_ = reason
+        member.meaning = meaning
+        return member
+
+    FINISHED = "finished", "every game has been played"
+    STOPPED = "stopped", "the organiser has stopped the contest; games that ran are void"
+    QUIT = "quit", "the answer to QUIT"
+    REPLACED = "replaced", "a newer connection has taken this seat up again"
+    KICKED = "kicked", "the organiser has sent this bot away"
+    SLOW = "slow", "the client does not read what it is sent"

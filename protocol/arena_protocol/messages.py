@@ -12,9 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from arena_protocol.codec import Printer, Reader, shown, tokens_of
-from arena_protocol.errors import ErrorCode, ProtocolError
-from arena_protocol.fields import (
+from arena_protocol.codec import (
     COUNT,
     COUNTS,
     HEX,
@@ -25,11 +23,18 @@ from arena_protocol.fields import (
     TEXT,
     WORD,
     WORDS,
+    Direction,
     Kind,
+    Printer,
+    Reader,
+    Shape,
+    compile_printer,
+    shown,
+    tokens_of,
     valid_name,
 )
-from arena_protocol.lines import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT
-from arena_protocol.shapes import Direction, Shape
+from arena_protocol.errors import ErrorCode, ProtocolError
+from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT
 
 __all__ = [
     "TABLE",
@@ -62,6 +67,7 @@ __all__ = [
     "of_another_version",
     "parse_client",
     "parse_server",
+    "printer",
     "valid_name",
 ]
 
@@ -339,6 +345,7 @@ TABLE: Final[tuple[Shape, ...]] = (
 
 _READERS: Final = {shape.type: Reader(shape) for shape in TABLE}
 _PRINTERS: Final = {shape.type: Printer(shape, _READERS[shape.type]).print for shape in TABLE}
+_QUICK_PRINTERS: Final = {shape.type: compile_printer(shape) for shape in TABLE}
 _HELLO: Final = re.compile(rf"HELLO ({COUNT.pattern})(?= |\r?\Z)".encode()).match
 _CLIENT_VERBS: Final = {s.verb: _READERS[s.type].read for s in TABLE if s.direction is not Direction.SERVER}
 _SERVER_VERBS: Final = {s.verb: _READERS[s.type].read for s in TABLE if s.direction is not Direction.CLIENT}
@@ -349,7 +356,17 @@ def encode(message: Message) -> bytes:
 
     Raises LocalProtocolError if a value has no form on the wire or the line is too long.
     """
-    return _PRINTERS[type(message)](message) + b"\n"
+    return _PRINTERS[type(message)](message)
+
+
+def printer(kind: type[Message]) -> Callable[..., bytes]:
+    """Give the printer of one type of message, for a caller that knows that its values print.
+
+    `printer(Played)(1, 1, "4", 3, (19997, 20000), 30, (30, 0), "1")` is the line, with its line
+    end, of the message with these attributes, in 0.5 us: no message is made, nothing is checked.
+    Call `printer` once and keep what it returns.
+    """
+    return _QUICK_PRINTERS[kind]
 
 
 def parse_client(line: bytes) -> ClientMessage | None:

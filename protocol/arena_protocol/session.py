@@ -220,6 +220,11 @@ class ServerSession(_Session[ClientMessage, ServerMessage]):
             self._heard(message)
         return message
 
+    def enter(self, state: State, game_id: str, seat: int) -> None:
+        """Advance by lines of a game's transcript, which lead to `state`; `send` is for all other lines."""
+        self.state = state
+        self.game_id, self.seat = (game_id, seat) if state in IN_GAME else (None, 0)
+
     def _refusal(self, verb: str) -> ProtocolError:
         if verb == "MOVE" and self.state in LOGGED_IN:
             return ProtocolError(ErrorCode.NOT_YOUR_TURN, "MOVE answers a TURN, and none is open")

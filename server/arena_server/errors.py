@@ -1,12 +1,12 @@
-"""The errors that end the program with one clear line for a person, and the exit status of each.
+"""Errors that end the program with one line for the user, and the exit status of each.
 
     0     done
-    1     tried in vain, or the answer is no; the same command may do another time
-    2     what was asked for cannot be: the command line, the configuration, a file they name,
-          a library not installed; nothing was begun, and the same command will fail again
-    130   interrupted by ctrl-C
+    1     failed at run time, or a negative result; the same command may succeed later
+    2     misuse: the command line, the configuration, a file they name, or a library that is
+          not installed; nothing was started, and the same command will fail again
+    130   interrupted by Ctrl-C
 
-`arena_server.cli` has those of other packages' errors.
+`arena_cli` maps the errors of other packages.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
 
 class ArenaError(Exception):
-    """Something a person can put right; the text is one line that says what and how."""
+    """An error that the user can correct; the text is one line that says what and how."""
 
     exit_code = FAILED
 
 
 class ConfigError(ArenaError):
-    """A configuration that cannot be used; nothing has been started."""
+    """A configuration that cannot be used; nothing was started."""
 
     exit_code = MISUSED
 

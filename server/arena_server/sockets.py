@@ -1,14 +1,80 @@
-"""The options of our sockets, each with the reason for it. It must not know: lines, games, the loop."""
+"""When did these bytes arrive? The kernel's stamp of wall time, told in monotonic time.
+
+A stamp makes the clock immune to the referee's own slowness: it says when the bytes reached
+this machine, not when the loop came round to read them. It must not know: who sent them.
+
+    stamp (wall)                wall now = mono now + offset
+      |----------- age -----------|
+    arrived = mono now - age
+
+The options of our sockets, each with the reason for it. It must not know: lines, games, the loop.
+
+The server's certificate, and a TLS end for each connection. It must not know: sockets, lines.
+"""
 
 from __future__ import annotations
 
 import errno
 import socket
+import ssl
+import struct
 import sys
+import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 
-from arena_server.errors import ArenaError
-from arena_server.stamps import SO_TIMESTAMPNS
+from arena_protocol.tls import TlsStream
+from arena_server.errors import ArenaError, ConfigError
+
+#: Linux: asks for, and tags, a stamp of nanoseconds. Python 3.11 has no name for it.
+SO_TIMESTAMPNS = 35
+
+_TIMESPEC = struct.Struct("@qq")
+#: Room for one stamp among the ancillary data of `recvmsg`.
+ANCILLARY_BYTES = socket.CMSG_SPACE(_TIMESPEC.size) if hasattr(socket, "CMSG_SPACE") else 0
+
+#: Wall and monotonic clock may drift apart by 0.5 ms a second while the wall clock is being
+#: slewed (adjtime's 500 ppm); a jump beyond this is a step of the wall clock.
+STEP_NS = 5_000_000
+#: After a step, stamps taken before it may still wait in a socket for this long.
+DISTRUST_NS = 1_000_000_000
+
+Ancillary = Iterable[tuple[int, int, bytes]]
+
+
+class ArrivalClock:
+    """Converts kernel stamps (wall clock) into monotonic nanoseconds.
+
+    Call `read` with both clocks before a batch of sockets is read. `arrived` never returns a time
+    later than that; without a stamp, or after a step of the wall clock, it returns that time.
+    """
+
+    __slots__ = ("_now", "_offset", "_trusted_from")
+
+    def __init__(self, now_ns: int | None = None, wall_ns: int | None = None) -> None:
+        self._now = time.monotonic_ns() if now_ns is None else now_ns
+        self._offset = (time.time_ns() if wall_ns is None else wall_ns) - self._now
+        self._trusted_from = self._now
+
+    def read(self, now: int, wall: int) -> None:
+        """The two clocks show `now` and `wall`."""
+        offset = wall - now
+        if abs(offset - self._offset) > STEP_NS:
+            self._trusted_from = now + DISTRUST_NS
+        self._offset = offset
+        self._now = now
+
+    def arrived(self, ancillary: Ancillary) -> int:
+        """The arrival (monotonic ns) of the bytes just read with `ancillary`."""
+        if self._now < self._trusted_from:
+            return self._now
+        for level, kind, data in ancillary:
+            if kind == SO_TIMESTAMPNS and level == socket.SOL_SOCKET and len(data) == _TIMESPEC.size:
+                seconds, nanoseconds = _TIMESPEC.unpack(data)
+                return min(self._now, int(seconds * 1_000_000_000 + nanoseconds - self._offset))
+        return self._now
+
 
 BACKLOG = 1024
 
@@ -97,3 +163,22 @@ def reason_of(error: OSError) -> str:
     class as a time-out of asyncio's, but nobody's clock.
     """
     return "dead-link" if error.errno == errno.ETIMEDOUT else "reset"
+
+
+def tls_ends(certificate: str, key: str) -> Callable[[], TlsStream]:
+    """What makes the server's end of each connection. Raises ConfigError for files that are no such pair."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        # Without a password function an encrypted key would be asked for on the terminal.
+        context.load_cert_chain(certificate, key, password=lambda: "")
+    except ssl.SSLError:
+        raise ConfigError(
+            f"server.tls_certificate, server.tls_key: {certificate} and {key} are no certificate and its "
+            "key (PEM, the key not encrypted)"
+        ) from None
+    except OSError as error:
+        raise ConfigError(
+            f"server.tls_certificate, server.tls_key: cannot read {certificate} and {key}: {error.strerror}"
+        ) from None
+    return partial(TlsStream, context)

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import trio
 
-from arena_client import asyncio_shell, trio_shell
-from arena_client.patience import Patience
+from arena_client import asyncio_client, trio_client
+from arena_client.retry import Patience
 
 from .fake_server import FakeServer, serving
 
@@ -29,19 +29,19 @@ def server() -> Iterator[FakeServer]:
 
 
 class Asyncio:
-    """Drives `asyncio_shell`."""
+    """Drives `asyncio_client`."""
 
-    shell = asyncio_shell
+    shell = asyncio_client
 
     def play(self, bot: Any, port: int, *, name: str = "me", patience: Patience = EAGER, **more: Any) -> str:
-        return asyncio_shell.run(bot, "127.0.0.1", port, name=name, patience=patience, **more)
+        return asyncio_client.run(bot, "127.0.0.1", port, name=name, patience=patience, **more)
 
     def play_until(self, event: threading.Event, bot: Any, port: int) -> bool:
         """Cancel the visit when the event is set; whether it ended as cancelled."""
 
         async def main() -> bool:
             visit = asyncio.create_task(
-                asyncio_shell.play(bot, "127.0.0.1", port, name="me", patience=STUBBORN)
+                asyncio_client.play(bot, "127.0.0.1", port, name="me", patience=STUBBORN)
             )
             await asyncio.to_thread(event.wait)
             visit.cancel()
@@ -64,12 +64,12 @@ class Asyncio:
 
 
 class Trio:
-    """Drives `trio_shell`."""
+    """Drives `trio_client`."""
 
-    shell = trio_shell
+    shell = trio_client
 
     def play(self, bot: Any, port: int, *, name: str = "me", patience: Patience = EAGER, **more: Any) -> str:
-        return trio_shell.run(bot, "127.0.0.1", port, name=name, patience=patience, **more)
+        return trio_client.run(bot, "127.0.0.1", port, name=name, patience=patience, **more)
 
     def play_until(self, event: threading.Event, bot: Any, port: int) -> bool:
         """Cancel the visit when the event is set; whether it ended as cancelled."""
@@ -78,7 +78,7 @@ class Trio:
             async with trio.open_nursery() as nursery:
 
                 async def visit() -> None:
-                    await trio_shell.play(bot, "127.0.0.1", port, name="me", patience=STUBBORN)
+                    await trio_client.play(bot, "127.0.0.1", port, name="me", patience=STUBBORN)
 
                 nursery.start_soon(visit)
                 await trio.to_thread.run_sync(event.wait)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from arena_client import Bot, GameView, Result
-from arena_client.player import Job, Player
+from arena_client.protocol import Job, Player
 
 from .fake_server import DEALT, OFFER, START
 

@@ -6,10 +6,10 @@ import threading
 
 import pytest
 
-from arena_client import Bot, GameView, asyncio_shell, run
-from arena_client.entry import Invitation, invitation
+from arena_client import Bot, GameView, asyncio_client, run
 from arena_client.errors import ClientError
-from arena_client.patience import Patience
+from arena_client.retry import Patience
+from arena_client.run import Invitation, invitation
 
 from .fake_server import BYE, Connection, FakeServer, play_game
 
@@ -119,7 +119,7 @@ def test_ctrl_c_leaves_quietly(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(asyncio_shell, "run", interrupted)
+    monkeypatch.setattr(asyncio_client, "run", interrupted)
     with pytest.raises(SystemExit) as caught:
         run(four, "127.0.0.1", 1, name="me")
     assert caught.value.code == 130

@@ -10,7 +10,7 @@ import logging
 import pytest
 
 from arena_client import ClientError
-from arena_client.player import Player
+from arena_client.protocol import Player
 
 from .fake_server import (
     BYE,

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_client import ClientError
-from arena_protocol.lines import SERVER_LINE_LIMIT
+from arena_protocol.framing import SERVER_LINE_LIMIT
 
 from .fake_server import (
     BOARD,

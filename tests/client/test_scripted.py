@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from arena_client import Bot, ClientError, GameView
-from arena_client.player import Player
-from arena_client.rascal import (
+from arena_client.protocol import Player
+from arena_client.scripted import (
     HONEST,
+    MOMENTS,
     OPEN,
+    SCRIPTED,
     Act,
     Close,
     Deaf,
@@ -21,10 +23,11 @@ from arena_client.rascal import (
     Say,
     Script,
     Wait,
+    create,
     drip,
+    run,
+    visit,
 )
-from arena_client.raw_socket import visit
-from arena_client.scripted import MOMENTS, SCRIPTED, create, run
 from arena_protocol import messages as wire
 
 from .fake_server import (

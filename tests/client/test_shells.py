@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from arena_client import Bot, ClientError, GameView, asyncio_shell, trio_shell
+from arena_client import Bot, ClientError, GameView, asyncio_client, trio_client
 
 from .conftest import EAGER, Driver
 from .fake_server import (
@@ -198,12 +198,12 @@ def test_the_shells_have_the_same_names() -> None:
         functions |= {name: getattr(module, name) for name in ("run", "play", "connect")}
         return {name: list(inspect.signature(f).parameters) for name, f in functions.items()}
 
-    in_trio = names(trio_shell)
+    in_trio = names(trio_client)
     assert in_trio.pop("Visit._wake") == ["self"], "a trio Event is replaced, not cleared"
     renamed = {
         name: ["sock" if value == "stream" else value for value in values] for name, values in in_trio.items()
     }
-    assert names(asyncio_shell) == renamed
+    assert names(asyncio_client) == renamed
 
 
 def test_the_patience_of_these_tests_is_finite() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from arena_client import ClientError
 from arena_client.errors import SILENT
-from arena_client.patience import Patience
+from arena_client.retry import Patience
 
 from .conftest import Driver
 from .fake_server import (

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from arena_client import Bot, ClientError, GameView, Result
-from arena_client.player import Player
+from arena_client.protocol import Player
 
 from .conftest import Driver
 from .fake_server import (

@@ -16,10 +16,10 @@ import pytest
 import trio
 
 from arena_client import Bot, ClientError, GameView
-from arena_client.patience import FIRST, LONGEST, TRIES, Patience, Tries, backoff
-from arena_client.player import Player
-from arena_client.sockets import LinkError, cause, describe, tune, where
-from arena_client.worker import Mind
+from arena_client.bot_thread import Mind
+from arena_client.protocol import Player
+from arena_client.retry import FIRST, LONGEST, TRIES, Patience, Tries, backoff
+from arena_client.transport import LinkError, cause, describe, tune, where
 
 from .fake_server import DEALT, OFFER
 
@@ -182,10 +182,10 @@ class TestMind:
 
 def test_trio_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "trio", None)
-    monkeypatch.delitem(sys.modules, "arena_client.trio_shell")
-    wanted = r"^arena_client.trio_shell needs trio: pip install 'insertion-arena\[trio\]'$"
+    monkeypatch.delitem(sys.modules, "arena_client.trio_client")
+    wanted = r"^arena_client.trio_client needs trio: pip install 'insertion-arena\[trio\]'$"
     with pytest.raises(ImportError, match=wanted):
-        importlib.import_module("arena_client.trio_shell")
+        importlib.import_module("arena_client.trio_client")
 
 
 def test_a_bot_author_needs_next_to_nothing() -> None:

@@ -17,15 +17,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena_client import Bot, as_bot
-from arena_client.player import Player
-from arena_client.rascal import Close as Leave
-from arena_client.rascal import Deaf, Rascal, Raw, Say, Wait
-from arena_client.scripted import create
-from arena_protocol.lines import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT, LineBuffer, Overlong
+from arena_client.protocol import Player
+from arena_client.scripted import Close as Leave
+from arena_client.scripted import Deaf, Rascal, Raw, Say, Wait, create
+from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT, LineBuffer, Overlong
 from arena_protocol.record import GameRecord
 from arena_server.core import effects, events
+from arena_server.core.config import ContestPlan, Entrant
 from arena_server.core.contest import Contest
-from arena_server.core.plan import ContestPlan, Entrant
 
 MS = 1_000_000
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from arena_cli.app import app
 from arena_engines.small.solved import Solver
 from arena_protocol.games.disc import Disc
-from arena_server.cli.app import app
 
 PAGE = (Path(__file__).parents[2] / "docs" / "explain.md").read_text(encoding="utf-8")
 SHOWN = re.findall(r"```sh\n(arena [^\n]*)\n```\n\n```text\n(.*?)```", PAGE, re.DOTALL)

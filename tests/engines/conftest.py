@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 from hypothesis import settings
 
-from arena_engines.insertion.simple import Greedy
+from arena_engines.insertion.baselines import Greedy
 from arena_protocol.games.insertion import Insertion
 
 from .positions import at

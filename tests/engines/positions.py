@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 from arena_engines.engine import Position
 from arena_engines.insertion.fixed_depth import InsertionEngine, InsertionPosition, Task, task_of
+from arena_engines.registry import create
 from arena_protocol.games.insertion import Insertion
 
 
@@ -18,3 +22,18 @@ def at(
 
 def task_at(board: str, visible: str, depth: int, seats: int = 2) -> Task:
     return task_of(at(board, visible, seats=seats), depth)
+
+
+def game(seats: int, *specs: str, plies: int = 60, seed: int = 5) -> Iterator[InsertionPosition]:
+    """Every position of a game between engines, as the seat to move knows it."""
+    rules = Insertion.from_options({"plies": plies, "seats": seats})
+    deal = rules.deal(seed)
+    state = rules.start(deal)
+    players = [create(spec) for spec in specs]
+    moves: list[str] = []
+    for ply in range(plies):
+        known = replace(state, sequence=state.sequence[: ply + rules.lookahead])
+        position = Position(rules=rules, state=known, start=deal.board, moves=tuple(moves))
+        yield position
+        moves.append(str(players[ply % seats].choose(position)))
+        state = rules.play(state, moves[-1]).position

@@ -57,7 +57,7 @@ def views(seats: int, seat: int, start: str = "full") -> Iterator[GameView]:
 
 
 @pytest.mark.parametrize(("seats", "seat"), [(2, 1), (2, 2), (3, 2), (4, 4)])
-def test_the_engine_is_told_the_game_as_it_is(seats: int, seat: int) -> None:
+def test_the_engine_sees_the_game_as_it_is(seats: int, seat: int) -> None:
     engine = Recorder()
     bot = EngineBot(engine)
     game = Insertion.from_options({"plies": PLIES, "seats": seats})
@@ -103,8 +103,8 @@ def test_a_bot_says_its_game_and_whether_it_needs_a_thread() -> None:
 
 
 def test_a_wrong_specification_is_refused() -> None:
-    with pytest.raises(EngineError, match="no engine 'nobody'"):
-        bot_of("nobody")
+    with pytest.raises(EngineError, match="no engine 'unknown'"):
+        bot_of("unknown")
 
 
 def test_the_position_of_the_first_ply() -> None:

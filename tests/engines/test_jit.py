@@ -199,7 +199,7 @@ def test_other_annotations_are_refused() -> None:
     def wrong(a: float) -> int:
         return int(a)
 
-    with pytest.raises(TypeError, match="wrong: a kernel speaks int and tuples of int; found"):
+    with pytest.raises(TypeError, match="wrong: a kernel takes int and tuples of int; found"):
         signature_of(wrong)  # type: ignore[arg-type]
 
 

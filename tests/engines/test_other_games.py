@@ -15,7 +15,7 @@ from arena_protocol.games.base import Game, GameError
 
 OTHERS = [kind for kind in ENGINES if kind.game != "insertion"]
 BANK = 60_000
-#: So little that an engine which minds its clock plays whole games at once.
+#: Milliseconds; so little that an engine which uses its clock plays whole games at once.
 BLITZ = 300
 #: Small games of each kind, so that every engine can play whole ones here.
 RULES = [

@@ -61,7 +61,7 @@ def test_a_wrong_specification_is_one_line_with_the_right_ones(spec: str, texts:
         assert part in text
 
 
-def test_an_unknown_game_is_told_with_the_known_ones() -> None:
+def test_an_unknown_game_is_refused_with_the_known_ones() -> None:
     with pytest.raises(EngineError, match=r"no engine plays 'go'; engines play: .*disc, insertion, lastcoin"):
         engine_class("champion", "go")
 

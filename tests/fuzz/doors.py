@@ -14,28 +14,29 @@ from itertools import count
 
 from arena_client.bot import Bot
 from arena_client.errors import ClientError
-from arena_client.player import Player
+from arena_client.protocol import Player
 from arena_engines.analysis import analyse_file
 from arena_engines.engine import EngineError
 from arena_engines.registry import create
 from arena_protocol.errors import ProtocolError
+from arena_protocol.framing import CLIENT_LINE_LIMIT, LineBuffer, Overlong
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Deal, GameError
-from arena_protocol.lines import CLIENT_LINE_LIMIT, LineBuffer, Overlong
 from arena_protocol.messages import encode as print_message
 from arena_protocol.messages import parse_client, parse_server
-from arena_protocol.record import RecordError, decode, encode, verify
+from arena_protocol.record import RecordError, decode, encode
 from arena_protocol.session import ClientSession, ServerSession
-from arena_server.config.load import parse_contest
+from arena_protocol.verify import verify
+from arena_server.config_file import parse_contest
+from arena_server.config_schema import parse_duration
 from arena_server.core import events
+from arena_server.core.config import ContestPlan, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.effects import Close, Effect, Journal, Mute, Send, Store, Unmute
 from arena_server.core.journal import Entry, Past
-from arena_server.core.plan import ContestPlan, Entrant
-from arena_server.durations import parse_duration
 from arena_server.errors import ConfigError
-from arena_server.store.payload import pack, unpack
-from arena_server.store.url import database_of
+from arena_server.store.database import database_of
+from arena_server.store.journal import pack, unpack
 
 from ..protocol.records import a_record
 from ..protocol.wire import TRANSCRIPT

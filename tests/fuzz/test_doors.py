@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena_protocol.lines import CLIENT_LINE_LIMIT, LineBuffer
+from arena_protocol.framing import CLIENT_LINE_LIMIT, LineBuffer
 
 from .doors import SCRIPT, SERVER_LINES, SESSION, VISIT, Door, Referee, a_journal, doors
 from .mutate import Mutator

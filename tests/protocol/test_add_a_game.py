@@ -23,8 +23,8 @@ from arena_protocol import games
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, GameError
 from arena_protocol.messages import encode, parse_client, parse_server
-from arena_protocol.record import verify
-from arena_server.core.plan import ContestPlan
+from arena_protocol.verify import verify
+from arena_server.core.config import ContestPlan
 
 from ..client.test_with_the_referee import PlayerEnd, World
 from .laws import LAWS, Law

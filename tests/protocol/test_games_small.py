@@ -10,7 +10,7 @@ from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game, GameError
 from arena_protocol.games.disc import Disc, Turned
 from arena_protocol.games.lastcoin import Heap, LastCoin
-from arena_protocol.games.tictactoe import TicTacToe
+from arena_protocol.games.mnk import TicTacToe
 
 
 def play_all(game: Game, moves: str) -> object:

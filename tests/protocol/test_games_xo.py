@@ -7,10 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena_protocol.games import make_game
-from arena_protocol.games.base import Deal, GameError
-from arena_protocol.games.draws import draw_below, draw_bytes, draw_some
-from arena_protocol.games.marks import Marks, board_of, has_line
-from arena_protocol.games.xo import Xo
+from arena_protocol.games.base import Deal, GameError, draw_below, draw_bytes, draw_some
+from arena_protocol.games.mnk import Marks, Xo, board_of, has_line
 
 DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))
 

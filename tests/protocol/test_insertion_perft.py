@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.protocol.perft import Perft, perft
 
 from arena_protocol.games.base import GameError
-from arena_protocol.games.insertion.perft import Perft, perft
 
 from . import oracle
 from .boards import boards

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena_protocol.games.base import GameError
-from arena_protocol.games.insertion.text import EMPTY_BOARD, check_sequence, format_board, parse_board
+from arena_protocol.games.insertion.board import EMPTY_BOARD, check_sequence, format_board, parse_board
 
 from . import oracle
 from .boards import boards

@@ -4,13 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_protocol.lines import (
-    CLIENT_LINE_LIMIT,
-    OVERLONG_HEAD,
-    SERVER_LINE_LIMIT,
-    LineBuffer,
-    Overlong,
-)
+from arena_protocol.framing import CLIENT_LINE_LIMIT, OVERLONG_HEAD, SERVER_LINE_LIMIT, LineBuffer, Overlong
 
 LIMIT = 8
 

@@ -3,7 +3,7 @@
 import pytest
 
 from arena_protocol.errors import ErrorCode, ProtocolError
-from arena_protocol.lines import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT
+from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT
 from arena_protocol.messages import (
     TABLE,
     Error,

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_protocol import fields
+from arena_protocol import codec
 from arena_protocol.codec import Reader
 from arena_protocol.errors import ProtocolError
-from arena_protocol.lines import LineBuffer, Overlong
+from arena_protocol.framing import LineBuffer, Overlong
 from arena_protocol.messages import Error, encode
 
 from .wire import BAD_LINES, TRANSCRIPT, messages, parse, sides
@@ -42,12 +42,12 @@ def test_the_order_of_options_does_not_matter(drawn, random):
         assert parse(side, line) == message
 
 
-@given(st.sampled_from(fields.KINDS), st.text(max_size=20) | st.text("0123456789-,ab ", max_size=20))
+@given(st.sampled_from(codec.KINDS), st.text(max_size=20) | st.text("0123456789-,ab ", max_size=20))
 def test_a_value_has_one_form_only(kind, text):
     if kind.fits(text):
         assert kind.print(kind.read(text)) == text
     else:
-        with pytest.raises(fields.FieldError, match=f"^it must be {kind.meaning.split()[0]}"):
+        with pytest.raises(codec.FieldError, match=f"^it must be {kind.meaning.split()[0]}"):
             kind.read(text)
 
 

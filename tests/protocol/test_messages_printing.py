@@ -1,12 +1,26 @@
 """Printing: what has no form on the wire is never sent, and is named."""
 
 import pytest
+from hypothesis import given
 
-from arena_protocol.codec import Printer, Reader
+from arena_protocol.codec import REQUIRED, Direction, Printer, Reader, Shape
 from arena_protocol.errors import LocalProtocolError
-from arena_protocol.lines import CLIENT_LINE_LIMIT
-from arena_protocol.messages import Error, Game, Hello, Move, Next, Quit, Turn, Zombie, encode
-from arena_protocol.shapes import Direction, Shape
+from arena_protocol.framing import CLIENT_LINE_LIMIT
+from arena_protocol.messages import (
+    Error,
+    Game,
+    Hello,
+    Move,
+    Next,
+    Played,
+    Quit,
+    Turn,
+    Zombie,
+    encode,
+    printer,
+)
+
+from .wire import messages, naive_print
 
 UNPRINTABLE = [
     (Move("a b"), "MOVE: move must be printable ASCII without spaces, not 'a b'"),
@@ -42,6 +56,7 @@ UNPRINTABLE = [
         Game("g1", "xo", 1, 2, ("a,b",), 1, 0),
         "GAME: names must be names with commas between them, not ('a,b',)",
     ),
+    (Move("\ud800"), "MOVE: move must be printable ASCII without spaces, not '\\ud800'"),
     (
         Error("full", "two  spaces"),
         "ERROR: text must be words of printable ASCII with single spaces between them, not 'two  spaces'",
@@ -87,4 +102,35 @@ def test_an_empty_offending_line_has_a_form():
 
 def test_a_shape_with_nothing_to_say_prints_its_verb():
     shape = Shape("QUIT", Quit, Direction.CLIENT)
-    assert Printer(shape, Reader(shape)).print(Quit()) == b"QUIT"
+    assert Printer(shape, Reader(shape)).print(Quit()) == b"QUIT\n"
+
+
+# -- generated printers -------------------------------------------------------------------
+
+
+@given(messages())
+def test_printers_agree_with_a_loop_over_the_table_and_with_the_checked_encoder(drawn):
+    shape, message = drawn
+    line = naive_print(shape, message)
+    assert encode(message) == line
+    assert printer(shape.type)(*[getattr(message, name) for name in shape.type.__dataclass_fields__]) == line
+
+
+@given(messages())
+def test_a_printer_needs_no_option_that_has_its_default(drawn):
+    shape, message = drawn
+    defaults = shape.defaults | ({"options": {}} if shape.own_after else {})
+    values = {name: getattr(message, name) for name in shape.type.__dataclass_fields__}
+    given_values = {name: value for name, value in values.items() if value != defaults.get(name, REQUIRED)}
+    assert printer(shape.type)(**given_values) == naive_print(shape, message)
+
+
+def test_a_printer_takes_the_attributes_in_the_order_of_the_table():
+    played = printer(Played)
+    assert played(1, 1, "4", 3, (19997, 20000), 30, (30, 0)) == (
+        b"PLAYED 1 seat=1 move=4 time=3 clock=19997,20000 points=30 total=30,0\n"
+    )
+    assert played(2, 2, "6", 0, (1, 2, 3), -5, (1, -5, 2), "1", "g7") == (
+        b"PLAYED 2 seat=2 move=6 time=0 clock=1,2,3 points=-5 total=1,-5,2 reveal=1 game=g7\n"
+    )
+    assert printer(Turn)(3, (5,), 0, 0) == b"TURN 3 clock=5 lag=0 credit=0\n"

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from arena_protocol import fields
-from arena_protocol.errors import ErrorCode, LocalProtocolError, ProtocolError
+from arena_protocol import codec
+from arena_protocol.codec import REQUIRED, Direction, Shape
+from arena_protocol.errors import ByeReason, ErrorCode, LocalProtocolError, ProtocolError
+from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal
-from arena_protocol.lines import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT
 from arena_protocol.messages import (
     TABLE,
     VERSION,
@@ -26,12 +27,10 @@ from arena_protocol.messages import (
     parse_client,
     parse_server,
 )
-from arena_protocol.reasons import ByeReason
 from arena_protocol.record import FaultKind
 from arena_protocol.session import CLIENT_SAYS, SERVER_SAYS, ClientSession, ServerSession
 from arena_protocol.session import State as At
-from arena_protocol.shapes import REQUIRED, Direction, Shape
-from arena_server.core.plan import ContestPlan
+from arena_server.core.config import ContestPlan
 
 TEXT = (Path(__file__).resolve().parents[2] / "protocol" / "PROTOCOL.md").read_text(encoding="utf-8")
 DIRECTIONS = {
@@ -102,12 +101,12 @@ def test_the_examples_of_a_verb_read_and_print_back(section):
 def test_the_kinds_are_those_of_the_code():
     (lines,) = blocks("kinds")
     documented = dict(re.split(r" +", line, maxsplit=1) for line in lines)
-    assert documented == {kind.name: kind.pattern for kind in fields.KINDS}
+    assert documented == {kind.name: kind.pattern for kind in codec.KINDS}
 
 
 def test_the_kinds_of_every_table_are_explained():
     used = {kind for section in SECTIONS for _, kind, *_ in section.parts()}
-    assert used == {kind.name for kind in fields.KINDS}
+    assert used == {kind.name for kind in codec.KINDS}
 
 
 def test_the_error_codes_are_those_of_the_code():

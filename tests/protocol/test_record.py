@@ -20,8 +20,8 @@ from arena_protocol.record import (
     commitment,
     decode,
     encode,
-    verify,
 )
+from arena_protocol.verify import verify
 
 from .records import a_record
 

@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.protocol.perft import perft
 
 from arena_protocol.games import make_game
 from arena_protocol.games.insertion import format_board, parse_board, rules
-from arena_protocol.games.insertion.perft import perft
 
 from . import oracle
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from arena_protocol.codec import Direction
 from arena_protocol.errors import ErrorCode, LocalProtocolError, ProtocolError
 from arena_protocol.messages import TABLE, Ready
 from arena_protocol.session import (
@@ -16,7 +17,6 @@ from arena_protocol.session import (
     ClientSession,
     State,
 )
-from arena_protocol.shapes import Direction
 
 from .sessions import (
     CLIENT_LINES,

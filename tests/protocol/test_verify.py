@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena_protocol.record import FaultKind, FaultRecord, decode, encode, verify
+from arena_protocol.record import FaultKind, FaultRecord, decode, encode
+from arena_protocol.verify import verify
 
 from .records import FORFEIT, MS, ZOMBIE, Faults, a_record, with_ply
 

@@ -11,15 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_protocol.record import (
-    FaultRecord,
-    GameRecord,
-    RecordError,
-    commitment,
-    decode,
-    encode,
-    verify,
-)
+from arena_protocol.record import FaultRecord, GameRecord, RecordError, commitment, decode, encode
+from arena_protocol.verify import verify
 
 from . import oracle
 from .records import FLAGGED, FORFEIT, MS, RECORD, ZOMBIE, a_record, with_ply

@@ -2,7 +2,8 @@
 
 from hypothesis import strategies as st
 
-from arena_protocol import fields
+from arena_protocol import codec
+from arena_protocol.codec import REQUIRED, Direction, Shape
 from arena_protocol.errors import ErrorCode
 from arena_protocol.messages import (
     TABLE,
@@ -28,7 +29,6 @@ from arena_protocol.messages import (
     parse_client,
     parse_server,
 )
-from arena_protocol.shapes import REQUIRED, Direction, Shape
 
 COMMIT = "ca62e39358f33dca2aea0b96b1aec4a0d3d26b65e69400352a05109655a46bb0"
 
@@ -173,10 +173,10 @@ VALUES = {
     "counts": st.lists(st.integers(0, 10**12 - 1), min_size=1, max_size=4).map(tuple),
     "integer": st.integers(1 - 10**12, 10**12 - 1),
     "integers": st.lists(st.integers(1 - 10**12, 10**12 - 1), min_size=1, max_size=4).map(tuple),
-    "word": st.from_regex(fields.WORD.pattern, fullmatch=True),
+    "word": st.from_regex(codec.WORD.pattern, fullmatch=True),
     "words": st.lists(st.from_regex("[!-+.-~-]+", fullmatch=True), min_size=1, max_size=4).map(tuple),
-    "name": st.from_regex(fields.NAME.pattern, fullmatch=True),
-    "names": st.lists(st.from_regex(fields.NAME.pattern, fullmatch=True), min_size=1, max_size=4).map(tuple),
+    "name": st.from_regex(codec.NAME.pattern, fullmatch=True),
+    "names": st.lists(st.from_regex(codec.NAME.pattern, fullmatch=True), min_size=1, max_size=4).map(tuple),
     "hex": st.binary(max_size=20),
     "text": st.lists(st.from_regex("[!-~]+", fullmatch=True).filter(lambda w: "=" not in w), min_size=1).map(
         " ".join
@@ -195,6 +195,26 @@ def messages(draw, shapes=TABLE):
     if shape.own_after:
         values["options"] = draw(OWN)
     return shape, shape.type(**values)
+
+
+def naive_print(shape: Shape, message) -> bytes:
+    """Print a message by a loop over its row: the oracle of the generated printers."""
+    tokens = [shape.verb]
+    for name, kind in shape.positionals.items():
+        tokens.append(naive_text(kind.name, getattr(message, name)))
+    for name, kind in shape.options.items():
+        value = getattr(message, name)
+        if value != shape.defaults[name]:
+            tokens.append(f"{name}={naive_text(kind.name, value)}")
+        if name == shape.own_after:
+            tokens += [f"{key}={text}" for key, text in message.options.items()]
+    return " ".join(tokens).encode("ascii") + b"\n"
+
+
+def naive_text(kind: str, value) -> str:
+    if kind in ("counts", "integers", "words", "names"):
+        return ",".join(str(item) for item in value)
+    return value.hex() if kind == "hex" else str(value)
 
 
 def sides(shape: Shape) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from arena_server.store.url import Database
+from arena_server.store.database import Database
 
 from .postgres import Cluster, cluster
 from .programs import Players, Server, Shell, contest

@@ -12,7 +12,7 @@ from arena_protocol.record import GameRecord
 from arena_server.core.effects import Effect, Note
 from arena_server.core.events import Event
 from arena_server.core.journal import Entry
-from arena_server.host import Host
+from arena_server.driver import Host
 from arena_server.sockets import address_of, bind
 
 #: Nothing here takes long; a test that hangs ends with an error instead.

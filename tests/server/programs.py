@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from arena_cli import main
 from arena_client import scripted
-from arena_client.patience import Patience
-from arena_server.cli import main
+from arena_client.retry import Patience
 
-ARENA = (sys.executable, "-m", "arena_server.cli")
+ARENA = (sys.executable, "-m", "arena_cli")
 #: Nothing here takes long; a process that hangs ends the test with an error.
 PATIENCE_S = 60.0
 #: Come back at once, three times.
@@ -30,7 +30,10 @@ def contest(
 ) -> str:
     """A configuration with these lines added; a bot a name, or the tables of `bots`."""
     tables = bots or "".join(f'[[bot]]\nname = "{name}"\n' for name in names)
-    return f'[contest]\nname = "trial"\nseed = 7\n{contest}\n[game]\n{game}\n[server]\n{server}\n{tables}'
+    games = "" if "games_per_pair" in contest else "games_per_pair = 2\n"
+    return (
+        f'[contest]\nname = "trial"\nseed = 7\n{games}{contest}\n[game]\n{game}\n[server]\n{server}\n{tables}'
+    )
 
 
 @dataclass

@@ -308,7 +308,7 @@ def test_the_admin_port_is_off_unless_asked_for(tmp_path: Path) -> None:
 
 def test_without_the_port_nothing_is_loaded_for_it() -> None:
     program = (
-        "import sys, arena_server.cli.app, arena_server.cli.serving, arena_server.admin.office\n"
+        "import sys, arena_cli.app, arena_cli.serve, arena_server.admin.office\n"
         "sys.exit(bool({'prometheus_client', 'http.server', 'socketserver'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

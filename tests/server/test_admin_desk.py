@@ -17,10 +17,10 @@ from arena_server.admin.desk import Desk, Unresponsive
 from arena_server.admin.office import Office
 from arena_server.admin.pages import Desktop
 from arena_server.admin.view import ServerView
+from arena_server.core.config import ContestPlan, Entrant
 from arena_server.core.events import Command
-from arena_server.core.plan import ContestPlan, Entrant
 from arena_server.logs import LineWriter, Log
-from arena_server.service import Service, Setup
+from arena_server.server import Service, Setup
 
 Value = TypeVar("Value")
 

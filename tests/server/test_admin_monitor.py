@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from arena_server.admin.monitor import BOUNDS, Histogram, Monitor
 from arena_server.core.effects import Note
-from arena_server.watcher import Watcher
+from arena_server.server import Watcher
 
 
 class TestMonitor:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from benchmarks.referee import run
+from benchmarks.referee.server import Figures, Window
 
-from arena_server.cli import bench_referee
-from arena_server.cli.bench_server import Figures, Window
 from arena_server.errors import ArenaError
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["referee", "echo"])
 def test_a_server_and_its_load_are_measured(kind: str) -> None:
-    figures = bench_referee._run(kind, games=2, seconds=0.3)
+    figures = run._run(kind, games=2, seconds=0.3)
     assert figures.lines > 10
     assert figures.seconds >= 0.3
     assert figures.cpu_us > 0
@@ -28,10 +28,10 @@ def test_a_server_and_its_load_are_measured(kind: str) -> None:
 
 @pytest.mark.slow
 def test_both_are_measured_beside_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench_referee, "QUICK_GAMES", (1, 3))
-    monkeypatch.setattr(bench_referee, "QUICK_SECONDS", 0.3)
+    monkeypatch.setattr(run, "QUICK_GAMES", (1, 3))
+    monkeypatch.setattr(run, "QUICK_SECONDS", 0.3)
     said: list[str] = []
-    told = bench_referee.measure(quick=True, say=said.append)
+    told = run.measure(quick=True, say=said.append)
     assert said == ["1 games at once ...", "3 games at once ..."]
     assert [row["games"] for row in told["rows"]] == [1, 3]
     for row in told["rows"]:
@@ -40,10 +40,10 @@ def test_both_are_measured_beside_each_other(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_table_has_a_line_a_row() -> None:
-    row = bench_referee._row(10, Figures(8000, 2.0, 15.0), Figures(2000, 2.0, 90.0, 50.0, 120.0))
+    row = run._row(10, Figures(8000, 2.0, 15.0), Figures(2000, 2.0, 90.0, 50.0, 120.0))
     assert (row["plies_per_second"], row["echo_lines_per_second"], row["ratio"]) == (1000, 4000, 0.25)
     assert row["cpu_ratio"] == 6.0
-    table = bench_referee.text_table({"cores": 2, "seconds": 2.0, "rows": [row]})
+    table = run.text_table({"cores": 2, "seconds": 2.0, "rows": [row]})
     assert table.splitlines()[2].split() == [
         "10",
         "1,000",
@@ -58,15 +58,15 @@ def test_the_table_has_a_line_a_row() -> None:
 
 
 def test_a_server_that_fails_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ArenaError, match=r"^the measured server ended with status 2; see above$"):
-        bench_referee._run("referee", games=0, seconds=0.1)
+    with pytest.raises(ArenaError, match=r"^the measured server ended with status 1; see above$"):
+        run._run("referee", games=0, seconds=0.1)
 
 
 @pytest.mark.slow
 def test_a_load_that_never_comes_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench_referee, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(run, "PATIENCE_S", 0.0)
     with pytest.raises(ArenaError, match=r"^echo, 1 games: no figures within 0 s$"):
-        bench_referee._run("echo", games=1, seconds=0.01)
+        run._run("echo", games=1, seconds=0.01)
 
 
 def test_only_what_is_in_the_window_counts() -> None:

@@ -7,9 +7,9 @@ from array import array
 from pathlib import Path
 
 import pytest
+from benchmarks.referee import hostile
+from benchmarks.referee.hostile import ATTACKS, Phase
 
-from arena_server.cli import bench_hostile
-from arena_server.cli.bench_hostile import ATTACKS, Phase
 from arena_server.errors import ArenaError
 
 MS = 1_000_000
@@ -17,12 +17,12 @@ MS = 1_000_000
 
 @pytest.mark.slow
 def test_all_attacks_are_measured_and_the_server_survives(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench_hostile, "QUICK_SECONDS", 0.3)
-    monkeypatch.setattr(bench_hostile, "SETTLING_S", 0.1)
-    monkeypatch.setattr(bench_hostile, "QUICK_IDLE", 50)
-    monkeypatch.setattr(bench_hostile, "HONEST", 4)
+    monkeypatch.setattr(hostile, "QUICK_SECONDS", 0.3)
+    monkeypatch.setattr(hostile, "SETTLING_S", 0.1)
+    monkeypatch.setattr(hostile, "QUICK_IDLE", 50)
+    monkeypatch.setattr(hostile, "HONEST", 4)
     told: list[str] = []
-    measured = bench_hostile.measure(quick=True, say=told.append)
+    measured = hostile.measure(quick=True, say=told.append)
     assert measured["alive"]
     assert [row["phase"] for row in measured["rows"]] == ["quiet", *ATTACKS, "all at once", "elsewhere"]
     assert {row["faults"] for row in measured["rows"]} == {0}
@@ -46,19 +46,19 @@ def test_a_phase_without_a_move_is_no_figure() -> None:
 
 
 def test_the_memory_is_only_known_where_the_system_tells_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert bench_hostile._resident_kib(os.getpid()) > 1000
-    monkeypatch.setattr(bench_hostile, "Path", lambda name: Path("nowhere"))
+    assert hostile._resident_kib(os.getpid()) > 1000
+    monkeypatch.setattr(hostile, "Path", lambda name: Path("nowhere"))
     with pytest.raises(ArenaError, match=r"^the memory of a process is only known on Linux$"):
-        bench_hostile._resident_kib(1)
+        hostile._resident_kib(1)
 
 
 def test_a_server_that_does_not_start(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(bench_hostile, "CONFIG", "[contest]\nname = 'no such key'\nlogin = '{login}'\n")
+    monkeypatch.setattr(hostile, "CONFIG", "[contest]\nname = 'no such key'\nlogin = '{login}'\n")
     with (
         pytest.raises(ArenaError, match=r"^the server to be attacked did not start; see above$"),
-        bench_hostile._server("1s"),
+        hostile._server("1s"),
     ):
         pass
     assert capfd.readouterr().err.startswith("arena: ")
@@ -76,6 +76,6 @@ def test_the_table() -> None:
         "kib_per_thousand": 3072,
     }
     measured = {"cores": 2, "seconds": 2.0, "alive": True, "rows": [row], "idle": idle}
-    lines = bench_hostile.text_table(measured).splitlines()
+    lines = hostile.text_table(measured).splitlines()
     assert lines[2].split() == ["flood", "1,900", "0.950", "300", "1.10", "900", "1.80", "0"]
     assert lines[3] == "10,000 idle connections: 70.0 MiB resident, 3.00 MiB a thousand"

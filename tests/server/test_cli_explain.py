@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from arena_server.cli.app import app
+from arena_cli.app import app
 
 
 def arena(*arguments: str) -> str:
@@ -66,7 +66,7 @@ def test_a_drawing_goes_to_a_file(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_drawn_is_one_line_and_a_bad_exit(arguments: list[str], line: str) -> None:
-    command = [sys.executable, "-m", "arena_server.cli", "explain", *arguments]
+    command = [sys.executable, "-m", "arena_cli", "explain", *arguments]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode != 0
     assert result.stdout == ""

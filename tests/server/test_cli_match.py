@@ -8,8 +8,8 @@ import re
 import pytest
 from typer.testing import CliRunner
 
-from arena_server.cli import spoken
-from arena_server.cli.app import app
+from arena_cli import spoken
+from arena_cli.app import app
 
 SHORT = ("--deals", "2", "--option", "plies=20", "--clock", "60s")
 
@@ -53,6 +53,26 @@ def test_a_league_prints_its_cross_table() -> None:
     assert len(progress.splitlines()) == 3
 
 
+def test_three_engines_play_a_game_of_three_seats() -> None:
+    table, progress, _ = arena("greedy", "dummy", "greedy", *SHORT, "--option", "seats=3")
+    assert [line.split()[0] for line in table.splitlines()] == [
+        "engine",
+        "greedy",
+        "dummy",
+        "greedy",
+        "ratio",
+    ]
+    assert progress.splitlines()[-1].startswith("greedy - dummy - greedy: ")
+    assert progress.splitlines()[-1].endswith(" points a game after 12 games")
+
+
+def test_four_engines_play_a_league_of_three_seats() -> None:
+    engines = ("greedy", "dummy", "random:seed=1", "random:seed=2")
+    table, progress, _ = arena(*engines, "--deals", "1", *SHORT[2:], "--option", "seats=3")
+    assert table.splitlines()[1].startswith("1 greedy")
+    assert len(progress.splitlines()) == 4
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
@@ -61,7 +81,8 @@ def test_a_league_prints_its_cross_table() -> None:
             ("greedy", "dummy", "greedy"),
             "match: expected each engine of a league once, got greedy more than once",
         ),
-        (("greedy", "dummy", "random", "--sprt"), "--sprt: expected two engines, got 3"),
+        (("greedy", "dummy", "random", "--sprt"), "--sprt: expected 2 engines, got 3"),
+        (("greedy", "dummy", "--option", "seats=3"), "a game of 3 seats needs 3 engines, got 2"),
         (("greedy", "dummy", "--option", "plies"), "--option: expected KEY=VALUE, got 'plies'"),
         (("greedy", "dummy", "--clock", "0s"), "--clock: expected a duration of at least 1ms"),
         (("greedy", "dummy", "--clock", "soon"), "--clock: expected a duration such as '500ms', '20s'"),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from typer.testing import CliRunner
 
+from arena_cli import spoken
+from arena_cli.app import app
+from arena_cli.play import _result
 from arena_engines.match import Played
 from arena_protocol.games import make_game
-from arena_server.cli import spoken
-from arena_server.cli.app import app
-from arena_server.cli.play import _result
 
 
 def play(typed: str, *arguments: str) -> tuple[str, str | None]:

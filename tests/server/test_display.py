@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from arena_server.cli import display
-from arena_server.cli.display import Display, Speed
+from arena_cli import progress
+from arena_cli.progress import Display, Speed
 
 
-def progress(done: int, plies: int, ended: str | None = None) -> dict[str, Any]:
+def report(done: int, plies: int, ended: str | None = None) -> dict[str, Any]:
     """A report of the server."""
     rows = [
         {
@@ -51,7 +51,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(display, "time", clock)
+    monkeypatch.setattr(progress, "time", clock)
     return clock
 
 
@@ -69,8 +69,8 @@ def test_in_a_pipe_there_are_plain_lines_ever_less_often(clock: Clock) -> None:
     with Display("local", console) as shown, shown.step("compiling engines ..."):
         for second in range(20):
             clock.now = 100.0 + second
-            shown.report(progress(second // 4, 50 * second))
-        shown.report(progress(8, 2000, ended="finished"))
+            shown.report(report(second // 4, 50 * second))
+        shown.report(report(8, 2000, ended="finished"))
     assert text(console).splitlines() == [
         "compiling engines ...",
         "games 0/8, 0 plies/s, 2 bots connected",
@@ -86,9 +86,9 @@ def test_in_a_pipe_there_are_plain_lines_ever_less_often(clock: Clock) -> None:
 def test_in_a_terminal_the_table_lives(clock: Clock) -> None:
     console = screen(terminal=True)
     with Display("local", console) as shown:
-        shown.report(progress(2, 100))
+        shown.report(report(2, 100))
         clock.now += 1
-        shown.report(progress(4, 400))
+        shown.report(report(4, 400))
         shown.say("bot behind ended with status 1; starting it again")
     seen = text(console)
     assert "4/8 games" in seen

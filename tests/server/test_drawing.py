@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from arena_cli.render import Scene, draw, frames
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Deal
 from arena_protocol.record import GameRecord, PlyRecord, commitment
-from arena_server.cli.drawing import Scene, draw, frames
 
 
 def played(name: str, plies: int) -> GameRecord:

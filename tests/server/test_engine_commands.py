@@ -25,9 +25,9 @@ class TestBot:
             return "finished"
 
         monkeypatch.setattr(
-            "arena_engines.insertion.simple.Greedy.warm_up", lambda _: done.append("compiled")
+            "arena_engines.insertion.baselines.Greedy.warm_up", lambda _: done.append("compiled")
         )
-        monkeypatch.setattr("arena_client.asyncio_shell.run", run)
+        monkeypatch.setattr("arena_client.asyncio_client.run", run)
         assert shell("bot", "greedy", "--connect", "here:1", "--name", "a").out == "a leaves: finished\n"
         assert done == ["compiled", "logged in"]
 
@@ -49,7 +49,7 @@ class TestBot:
             offered.extend(bot.games)
             return "finished"
 
-        monkeypatch.setattr("arena_client.asyncio_shell.run", run)
+        monkeypatch.setattr("arena_client.asyncio_client.run", run)
         assert shell("bot", *arguments, "--connect", "here:1", "--name", "a").code == 0
         assert offered == games
 
@@ -128,8 +128,8 @@ class TestAnalyse:
         [
             (("analyse", "insertion", "--positions", "positions"), "arena_engines.analysis.analyse_file"),
             (("bench", "search"), "arena_engines.analysis.search_bench"),
-            (("match", "greedy", "dummy"), "arena_server.cli.match.games.match"),
-            (("play", "insertion"), "arena_server.cli.play.play_game"),
+            (("match", "greedy", "dummy"), "arena_cli.match.games.match"),
+            (("play", "insertion"), "arena_cli.play.play_game"),
         ],
     )
     def test_ctrl_c_ends_a_search_that_hears_no_signal_of_pythons(

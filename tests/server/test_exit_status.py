@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena_server.cli import app
+from arena_cli import app
 from arena_server.errors import FAILED, INTERRUPTED, MISUSED
 
 from .programs import arena, contest, inside
@@ -86,7 +86,6 @@ admin obey
 admin kick
 admin status g1
 admin status --connect 127.0.0.1:PORT
-simulate --games 0
 play chess
 play insertion --against chmapion
 play insertion --seat 3

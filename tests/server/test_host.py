@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from arena_protocol.lines import CLIENT_LINE_LIMIT
+from arena_protocol.framing import CLIENT_LINE_LIMIT
 from arena_server.connection import OUTPUT_LIMIT
 from arena_server.core.effects import Close, Effect, Finished, Mute, Note, Send, Unmute
 from arena_server.core.events import Event, Handed, Lost, Opened, Overlong, Received, Tick

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from arena_server import host, pulse
+from arena_server import driver
 from arena_server.core.effects import Close, Effect, Finished, Journal, Note, Reply, Send, Store
 from arena_server.core.events import Event, Handed, Opened, Received, Stalled, Tick
 
@@ -92,7 +92,7 @@ async def test_records_go_ahead_and_all_else_waits() -> None:
 
 
 async def test_a_slow_disk_lets_no_deadline_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host, "HELD_NS", 1_000_000)
+    monkeypatch.setattr(driver, "HELD_NS", 1_000_000)
     async with house(judge) as here:
         peer = await visit(here)
         await peer.say(b"j\n")
@@ -116,7 +116,7 @@ async def test_a_loop_that_stood_still_is_told_of_first() -> None:
         try:
             begun = time.monotonic_ns()
             peer.sock.send(b"late\n")
-            while time.monotonic_ns() < begun + pulse.STALL_NS + 20_000_000:
+            while time.monotonic_ns() < begun + driver.STALL_NS + 20_000_000:
                 pass
             await here.machine.until(Received)
         finally:
@@ -124,7 +124,7 @@ async def test_a_loop_that_stood_still_is_told_of_first() -> None:
         kinds = [type(event) for event in here.machine.events]
         assert kinds.index(Stalled) < kinds.index(Received)
         stall = next(event for event in here.machine.events if isinstance(event, Stalled))
-        assert stall.ended - stall.began > pulse.STALL_NS
+        assert stall.ended - stall.began > driver.STALL_NS
 
 
 async def test_a_loop_that_runs_is_no_stall() -> None:

@@ -21,13 +21,14 @@ from random import Random
 
 import pytest
 
-from arena_client import asyncio_shell
+from arena_client import asyncio_client
 from arena_client.bot import Bot, GameView, Result
-from arena_client.patience import Patience
-from arena_protocol.record import decode, verify
+from arena_client.retry import Patience
+from arena_protocol.record import decode
+from arena_protocol.verify import verify
 from arena_server.core.standings import Row
+from arena_server.store.database import Database
 from arena_server.store.reader import Results
-from arena_server.store.url import Database
 
 from .programs import PATIENCE_S, Server, arena, contest
 
@@ -73,7 +74,7 @@ class Crowd:
     async def _play(self, port: int) -> list[str | BaseException]:
         return await asyncio.gather(
             *(
-                asyncio_shell.play(bot, "127.0.0.1", port, name=name, patience=DOGGED)
+                asyncio_client.play(bot, "127.0.0.1", port, name=name, patience=DOGGED)
                 for name, bot in self.bots.items()
             ),
             return_exceptions=True,

@@ -12,11 +12,11 @@ from urllib.request import urlopen
 
 import pytest
 
+from arena_cli.admin import Order
 from arena_server.admin.metrics import exposition
 from arena_server.admin.monitor import Counts, Histogram
 from arena_server.admin.view import Snapshot
-from arena_server.cli.admin import Order
-from arena_server.core.progress import Progress
+from arena_server.core.standings import Progress
 
 from .programs import ARENA, PATIENCE_S, Players, arena
 
@@ -102,7 +102,7 @@ class TestOrders:
         assert sorted(name(row[0]).split()[0] for row in table("Orders")) == sorted(get_args(Order))
 
     def test_the_program_and_the_core_know_the_same_orders(self) -> None:
-        from arena_server.core.orders import VERBS
+        from arena_server.core.commands import VERBS
 
         assert {*VERBS, "status"} == set(get_args(Order))
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+import arena_cli
+from arena_cli import main, spoken
 from arena_protocol.messages import VERSION
-from arena_server import cli
-from arena_server.cli import main, spoken
 
 from .programs import ARENA, Shell
 
@@ -26,7 +26,7 @@ class TestTheProgram:
     def test_every_command_has_help_with_an_example(self) -> None:
         from typer.main import get_command
 
-        from arena_server.cli.app import app
+        from arena_cli.app import app
 
         def leaves(command: Any, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Any]]:
             if not hasattr(command, "list_commands"):
@@ -93,7 +93,7 @@ class TestTheProgram:
         def command(*_: object, **__: object) -> None:
             raise ended
 
-        monkeypatch.setattr("arena_server.cli.results.open_results", command)
+        monkeypatch.setattr("arena_cli.results.open_results", command)
         outcome = shell("standings")
         assert (outcome.code, outcome.out, outcome.err) == (code, "", "")
 
@@ -103,7 +103,7 @@ class TestTheProgram:
         def command(*_: object, **__: object) -> None:
             raise BaseExceptionGroup("trio", [KeyboardInterrupt(), ZeroDivisionError()])
 
-        monkeypatch.setattr("arena_server.cli.results.open_results", command)
+        monkeypatch.setattr("arena_cli.results.open_results", command)
         monkeypatch.setattr(sys, "argv", ["arena", "standings"])
         with pytest.raises(BaseExceptionGroup, match="trio"):
             main()
@@ -126,9 +126,7 @@ class TestTheProgram:
 
     def test_without_its_libraries_the_program_says_which_extra_it_needs(self, tmp_path: Path) -> None:
         (tmp_path / "typer.py").write_text("raise ModuleNotFoundError('no typer', name='typer')")
-        program = (
-            f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from arena_server.cli import main; main()"
-        )
+        program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from arena_cli import main; main()"
         done = subprocess.run(
             [sys.executable, "-c", program, "standings"], capture_output=True, text=True, check=False
         )
@@ -141,16 +139,16 @@ class TestTheProgram:
         def fault(*_: object, **__: object) -> None:
             raise RuntimeError("a bug")
 
-        monkeypatch.setattr("arena_server.cli.app.app", fault)
+        monkeypatch.setattr("arena_cli.app.app", fault)
         monkeypatch.setattr(sys, "argv", ["arena"])
         with pytest.raises(RuntimeError, match="a bug"):
-            cli.main()
+            arena_cli.main()
 
     def test_ctrl_c_ends_it_with_130(self, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
         def interrupted(*_: object, **__: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("arena_server.cli.app.app", interrupted)
+        monkeypatch.setattr("arena_cli.app.app", interrupted)
         outcome = shell()
         assert (outcome.code, outcome.err) == (130, "")
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from arena_cli import replay
 from arena_protocol.record import FaultRecord, PlyRecord, decode
-from arena_server.cli import replay
 
 from .programs import Shell
 
@@ -155,10 +155,10 @@ class TestWhereNobodyMayWrite:
             told.append(path)
             return path != folder
 
-        monkeypatch.setattr("arena_server.store.probe.os.access", access)
+        monkeypatch.setattr("arena_server.store.preflight.os.access", access)
         seen: list[list[str]] = []
         monkeypatch.setattr(
-            "arena_server.cli.table.print_standings",
+            "arena_cli.results.print_standings",
             lambda *_: seen.append(sorted(path.name for path in folder.iterdir())),
         )
         assert shell("standings", "--database", f"sqlite:///{folder}/arena.db").code == 0
@@ -221,7 +221,7 @@ class TestReplay:
     ) -> None:
         pauses: list[float] = []
         monkeypatch.setattr(replay.time, "sleep", pauses.append)
-        monkeypatch.setattr("arena_server.cli.replay.is_terminal", lambda: True)
+        monkeypatch.setattr("arena_cli.replay.is_terminal", lambda: True)
         outcome = shell("replay", "g1", "--delay", "0.25")
         assert pauses == [0.25] * 8
         assert outcome.out.count(replay.CLEAR) == 9

@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 
 from arena_server.errors import FAILED, MISUSED, ArenaError
-from arena_server.tournament import bots as bots_module
-from arena_server.tournament import run as run_module
-from arena_server.tournament.bots import LocalBot
-from arena_server.tournament.child import Child
-from arena_server.tournament.run import Tournament, run
+from arena_server.tournament import supervisor as bots_module
+from arena_server.tournament import supervisor as run_module
+from arena_server.tournament.process import Child
+from arena_server.tournament.supervisor import LocalBot, Tournament, run
 
 pytestmark = pytest.mark.asyncio
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from arena_server.cli.serve import DIGESTS_VARIABLE
+from arena_cli.serve import DIGESTS_VARIABLE
 from arena_server.store.reader import Results
 
 from .peers import Peer
@@ -255,7 +255,7 @@ class TestUnderStrain:
             "def fault(*_): raise RuntimeError('a bug')\n"
             "contest.Contest._EVENTS[events.Received] = fault\n"
             "sys.argv = ['arena', 'serve', 'c.toml', '--port', '0']\n"
-            "from arena_server.cli import main; main()"
+            "from arena_cli import main; main()"
         )
         with subprocess.Popen(
             [sys.executable, "-c", program],
@@ -363,10 +363,7 @@ async def _talk_and_part(server: Server, peers: list[Peer]) -> None:
 
 @pytest.mark.parametrize("heavy", ["numpy", "numba", "trio"])
 def test_a_server_at_work_has_no_heavy_library(heavy: str) -> None:
-    program = (
-        "import sys; import arena_server.cli.app, arena_server.cli.serving; "
-        f"sys.exit({heavy!r} in sys.modules)"
-    )
+    program = f"import sys; import arena_cli.app, arena_cli.serve; sys.exit({heavy!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
@@ -374,8 +371,8 @@ def test_little_is_loaded_before_the_port_is_open(tmp_path: Path) -> None:
     config = tmp_path / "c.toml"
     config.write_text(contest("a", "b"))
     program = (
-        "import sys; from pathlib import Path; from arena_server.cli.app import app\n"
-        "from arena_server.cli.serve import prepare\n"
+        "import sys; from pathlib import Path; from arena_cli.app import app\n"
+        "from arena_cli.serve import prepare\n"
         f"prepare(Path({str(config)!r}), None, 0, 'sqlite:///{tmp_path}/arena.db', None).sock.close()\n"
         "late = {'asyncio', 'sqlalchemy', 'rich', 'msgpack', 'arena_server.core.contest'}\n"
         "print(*sorted(late & set(sys.modules)))"

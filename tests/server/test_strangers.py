@@ -9,10 +9,10 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
+from arena_cli import watch
+from arena_cli.spectator import Spectator
 from arena_client.errors import SILENT
-from arena_client.veil import Veil
-from arena_server.cli import watch
-from arena_server.cli.watching import Spectator
+from arena_client.transport import Veil
 from arena_server.errors import ArenaError
 
 from .programs import PATIENCE_S, Outcome, inside

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from arena_client import asyncio_shell, scripted, trio_shell
+from arena_client import asyncio_client, scripted, trio_client
 from arena_client.errors import ClientError
 from arena_client.scripted import Fixed
 
@@ -39,9 +39,9 @@ class TestAContest:
         with Server(over_tls(pair), tmp_path) as server:
 
             async def both() -> str:
-                there = trio_shell.play(Fixed("6"), "localhost", server.port, name="a", tls=context)
+                there = trio_client.play(Fixed("6"), "localhost", server.port, name="a", tls=context)
                 other = asyncio.to_thread(trio.run, lambda: there)
-                play = asyncio_shell.play(Fixed("7"), "localhost", server.port, name="b", tls=context)
+                play = asyncio_client.play(Fixed("7"), "localhost", server.port, name="b", tls=context)
                 async with asyncio.timeout(PATIENCE_S):
                     reasons = await asyncio.gather(other, play)
                 return " ".join(reasons)
@@ -57,7 +57,7 @@ class TestAContest:
                     arena, "bot", "first-legal", "--connect", f"localhost:{server.port}", "--name", "a",
                     "--tls-ca", pair[0],
                 )  # fmt: skip
-                play = asyncio_shell.play(Fixed("7"), "localhost", server.port, name="b", tls=context)
+                play = asyncio_client.play(Fixed("7"), "localhost", server.port, name="b", tls=context)
                 async with asyncio.timeout(PATIENCE_S):
                     outcome, _ = await asyncio.gather(asyncio.to_thread(run), play)
                 return outcome.out
@@ -84,7 +84,7 @@ class TestAContest:
 
             async def both() -> None:
                 bots = [
-                    asyncio_shell.play(Fixed(move), "localhost", server.port, name=name, tls=context)
+                    asyncio_client.play(Fixed(move), "localhost", server.port, name=name, tls=context)
                     for name, move in (("a", "6"), ("b", "7"))
                 ]
                 async with asyncio.timeout(PATIENCE_S):
@@ -106,7 +106,7 @@ class TestAContest:
             assert silent.rest() in ([], ["reset"])
             silent.close()
 
-    @pytest.mark.parametrize("shell", [asyncio_shell, trio_shell])
+    @pytest.mark.parametrize("shell", [asyncio_client, trio_client])
     def test_a_server_that_nobody_vouches_for(self, pair: Pair, tmp_path: Path, shell: object) -> None:
         with Server(over_tls(pair), tmp_path) as server, pytest.raises(ClientError) as refusal:
             shell.run(  # type: ignore[attr-defined]

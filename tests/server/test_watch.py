@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena_client.veil import Veil
-from arena_server.cli.watch import HOME, Screen, _Lines, watch
-from arena_server.cli.watching import Spectator, line_of, plain, scene
+from arena_cli.spectator import Spectator, line_of, plain, scene
+from arena_cli.watch import HOME, Screen, _Lines, watch
+from arena_client.transport import Veil
 from arena_server.errors import ArenaError
 
 from .programs import ARENA, Players, Server, arena, contest

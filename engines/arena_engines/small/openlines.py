@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from arena_engines.engine import Engine, Parameter, Position
-from arena_protocol.games.marks import Marks, MarksGame, board_of
+from arena_protocol.games.mnk import Marks, MarksGame, board_of
 
 #: Above the 24 lines of three on a 4 x 4 board.
 WON = 100

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from arena_engines.engine import AnyPosition, Engine, Position
 from arena_engines.small.openlines import lines_of
 from arena_protocol.games.base import Game
-from arena_protocol.games.marks import Marks, MarksGame, board_of
+from arena_protocol.games.mnk import Marks, MarksGame, board_of
 
 
 class Outcome(NamedTuple):

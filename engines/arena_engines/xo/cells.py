@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from arena_protocol.games.marks import Marks, board_of
+from arena_protocol.games.mnk import Marks, board_of
 
 
 class Sides(NamedTuple):

@@ -9,8 +9,7 @@ from arena_protocol.games.base import Game, GameError
 from arena_protocol.games.disc import Disc
 from arena_protocol.games.insertion import Insertion
 from arena_protocol.games.lastcoin import LastCoin
-from arena_protocol.games.tictactoe import TicTacToe
-from arena_protocol.games.xo import Xo
+from arena_protocol.games.mnk import TicTacToe, Xo
 
 #: The game of a contest that names none.
 FLAGSHIP = Insertion.name

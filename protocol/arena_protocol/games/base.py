@@ -2,14 +2,31 @@
 
 Referee, clients and tools see a game only through this file. It must not know any
 particular game, nor seats' names, clocks, sockets or randomness: a seed comes in as a number.
+
+What the games for two that end by a win or a draw have in common: totals, ends, forfeits.
+
+A game says who has won, this file says what that is worth. It must not know: boards, moves,
+any particular game.
+
+Reading the options of a small game: numbers that come as text (GAME) or as numbers (configuration).
+
+It must not know: any particular game, what an option means.
+
+Random draws that are the same in every language and version: what a seed fixes.
+
+Block i (i = 0, 1, ...) is the SHA-256 digest of the ASCII text `LABEL:SEED:i`, SEED in decimal;
+the blocks are read byte by byte. A number below n takes the next byte b < 256 - 256 % n and is
+b % n; bytes beyond that are skipped, so that every number is equally likely.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Generic, Self, TypeVar
+from hashlib import sha256
+from itertools import chain, count
+from typing import ClassVar, Generic, NamedTuple, Self, TypeVar
 
 P = TypeVar("P")
 
@@ -40,8 +57,7 @@ class Rim:
     left: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Step(Generic[P]):
+class Step(NamedTuple, Generic[P]):
     """The effect of one ply: the position after it and the points it gave the mover."""
 
     position: P
@@ -141,3 +157,77 @@ class Game(ABC, Generic[P]):
     def forfeit(self, position: P, seat: int) -> tuple[int, ...]:
         """The totals if `seat` forfeits here: only for games without a zombie move."""
         return tuple(int(other != seat) for other in range(1, self.seats + 1))
+
+
+#: A won game is two points and a drawn one a point each, so that totals stay whole numbers.
+WIN_POINTS = 2
+DRAW_POINTS = 1
+
+DRAW = 0
+
+
+class DecidedGame(Game[P]):
+    """A game for two seats with no points on the way: it is won, lost or drawn."""
+
+    seats = 2
+
+    @abstractmethod
+    def winner(self, position: P) -> int | None:
+        """The seat that has won (1 or 2), DRAW, or None while the game goes on."""
+
+    def totals(self, position: P) -> tuple[int, ...]:
+        """2,0 or 0,2 for a win, 1,1 for a draw, 0,0 before the end."""
+        winner = self.winner(position)
+        if winner is None:
+            return (0, 0)
+        if winner == DRAW:
+            return (DRAW_POINTS, DRAW_POINTS)
+        return (WIN_POINTS, 0) if winner == 1 else (0, WIN_POINTS)
+
+    def end(self, position: P) -> str | None:
+        """`win` or `draw`; None while the game goes on."""
+        winner = self.winner(position)
+        if winner is None:
+            return None
+        return "draw" if winner == DRAW else "win"
+
+    def forfeit(self, position: P, seat: int) -> tuple[int, ...]:
+        """A forfeit is a win of the other seat."""
+        return (0, WIN_POINTS) if seat == 1 else (WIN_POINTS, 0)
+
+
+def whole_number(
+    game: str, options: Mapping[str, object], key: str, default: int, low: int, high: int
+) -> int:
+    """Return option `key` as a number from `low` to `high`, `default` if it is absent.
+
+    Raises GameError, one line that names the game, the option and what came.
+    """
+    value = options.get(key, default)
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= len(str(high)):
+        value = int(value)
+    if type(value) is not int or not low <= value <= high:  # a bool is no number here
+        expected = str(low) if low == high else f"a whole number from {low} to {high}"
+        raise GameError(f"{game}: {key} is {expected}, not {value!r}")
+    return value
+
+
+T = TypeVar("T")
+
+
+def draw_bytes(label: str, seed: int) -> Iterator[int]:
+    """The endless bytes of one seed; `label` is the game's name."""
+    blocks = (sha256(f"{label}:{seed}:{block}".encode("ascii")).digest() for block in count())
+    return chain.from_iterable(blocks)
+
+
+def draw_below(draws: Iterator[int], n: int) -> int:
+    """The next number from 0 to n - 1, n at most 256."""
+    limit = 256 - 256 % n
+    return next(byte for byte in draws if byte < limit) % n
+
+
+def draw_some(draws: Iterator[int], items: Sequence[T], count: int) -> list[T]:
+    """`count` different ones of `items`, in the order drawn."""
+    left = list(items)
+    return [left.pop(draw_below(draws, len(left))) for _ in range(count)]

@@ -9,9 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from arena_protocol.games.base import Deal, GameError, Step
-from arena_protocol.games.decided import WIN_POINTS, DecidedGame
-from arena_protocol.games.options import whole_number
+from arena_protocol.games.base import WIN_POINTS, Deal, DecidedGame, GameError, Step, whole_number
 
 SEGMENTS = 6
 #: The longest game turns 1 and 2 up in turn, so it has about 2/3 m plies; far beyond any use.

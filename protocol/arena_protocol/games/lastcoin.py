@@ -9,9 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from arena_protocol.games.base import Deal, GameError, Step
-from arena_protocol.games.decided import DecidedGame
-from arena_protocol.games.options import whole_number
+from arena_protocol.games.base import Deal, DecidedGame, GameError, Step, whole_number
 
 MAX_COINS = 1000
 TAKES = ("1", "2")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from arena_server.errors import ArenaError, ConfigError
-from arena_server.store.url import Database
+from arena_server.store.database import Database
 
 #: The environment's token goes before the file's, on both sides.
 TOKEN_VARIABLE: Final = "ARENA_ADMIN_TOKEN"  # noqa: S105 - the name of a variable

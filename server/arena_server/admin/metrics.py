@@ -21,7 +21,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from arena_server.admin.monitor import BOUNDS, Counts, Histogram
 from arena_server.admin.view import Snapshot
-from arena_server.core.progress import Progress
+from arena_server.core.standings import Progress
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 NS_PER_S = 1e9

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from arena_server.core.effects import Note
-from arena_server.watcher import Watcher
+from arena_server.server import ServerObserver
 
 #: The upper bounds of the buckets in nanoseconds: 50 us to 10 s, three a decade.
 BOUNDS: Final = (50_000, *(step * 10**power for power in range(5, 10) for step in (1, 2, 5)), 10**10)
@@ -52,7 +52,7 @@ class Counts:
     stalled_ms: int
 
 
-class Monitor(Watcher):
+class Monitor(ServerObserver):
     """Counts what a service does. Every method is for the loop's thread."""
 
     def __init__(self, clock: Callable[[], int] = time.monotonic_ns) -> None:
@@ -86,15 +86,15 @@ class Monitor(Watcher):
 
     # -- what the service tells
 
-    def ply(self, ns: int) -> None:
+    def turn_sent(self, ns: int) -> None:
         """Count the referee's own share of a ply."""
         self._plies.observe(ns)
 
-    def journaled(self) -> None:
+    def appended(self) -> None:
         """A group of entries waits for the disk from now on."""
         self._groups.append(self._clock())
 
-    def kept(self, game_id: str) -> None:
+    def record_queued(self, game_id: str) -> None:
         """A record waits for the disk from now on."""
         self._records[game_id] = self._clock()
 
@@ -116,7 +116,7 @@ class Monitor(Watcher):
             self._stalled_ms += int(str(note.fields["ms"]))
         elif note.event == "refused":
             self._refused[str(note.fields["code"])] += 1
-        elif note.event == "order":
+        elif note.event == "command":
             self._orders[str(note.fields["verb"])] += 1
 
     def _over(self, end: str, faults: str) -> None:

@@ -14,9 +14,9 @@ from contextlib import contextmanager
 
 from arena_server.admin.desk import Desk
 from arena_server.admin.view import ServerView
-from arena_server.core.plan import ContestPlan
+from arena_server.core.config import ContestPlan
 from arena_server.logs import Log
-from arena_server.service import Service
+from arena_server.server import ServerObserver, Service
 
 
 @contextmanager
@@ -26,7 +26,7 @@ def open_office(
     """Answer on the listening `sock` while `service` runs; to be entered on its loop, before it runs."""
     desk = Desk(asyncio.get_running_loop())
     view = ServerView(service, plan)
-    service.on_reply = desk.reply
+    service.observe(_Replies(desk))
     office = Office(sock, token, desk, view, log)
     office.open()
     try:
@@ -77,3 +77,13 @@ class Office:
         for line in traceback.format_exception(error):
             for part in line.rstrip().splitlines():
                 self._log.note("error", "admin-fault", {"trace": part})
+
+
+class _Replies(ServerObserver):
+    """Passes the answers to commands on to the desk."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def replied(self, number: int, problem: str | None) -> None:
+        self._desk.reply(number, problem)

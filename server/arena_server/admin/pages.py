@@ -18,7 +18,7 @@ from arena_server.admin.desk import Desk, Unresponsive
 from arena_server.admin.door import Answer, Page, Pages
 from arena_server.admin.metrics import CONTENT_TYPE, exposition
 from arena_server.admin.view import NotBegunError, ServerView
-from arena_server.core.overview import Overview
+from arena_server.core.standings import Overview
 
 
 class Desktop:

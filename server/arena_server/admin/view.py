@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from arena_server.admin.monitor import Counts, Monitor
-from arena_server.core.overview import Overview
-from arena_server.core.plan import ContestPlan
-from arena_server.core.progress import Progress
+from arena_server.core.config import ContestPlan
+from arena_server.core.standings import Overview, Progress
+from arena_server.server import ServerObserver
 
 if TYPE_CHECKING:
     from arena_server.core.contest import Contest
-    from arena_server.host import Host
-    from arena_server.service import Service
+    from arena_server.driver import Driver
+    from arena_server.server import Service
 
 
 class NotBegunError(Exception):
@@ -38,7 +38,7 @@ class Snapshot:
     cap: int
 
 
-class ServerView:
+class ServerView(ServerObserver):
     """Looks at a service that is about to run, and has all it does counted."""
 
     def __init__(self, service: Service, plan: ContestPlan) -> None:
@@ -46,22 +46,19 @@ class ServerView:
         self._service = service
         self._monitor = Monitor()
         self._contest: Contest | None = None
-        self._host: Host | None = None
-        self._also = service.on_start
-        service.watcher = self._monitor
-        service.on_start = self._begin
+        self._host: Driver | None = None
+        service.observe(self._monitor)
+        service.observe(self)
 
-    def _begin(self, contest: Contest, host: Host) -> None:
-        self._contest, self._host = contest, host
-        host.probe = self._monitor.ply
-        self._also(contest, host)
+    def started(self, contest: Contest, driver: Driver) -> None:
+        self._contest, self._host = contest, driver
 
     @property
     def name(self) -> str:
         """What the contest is called."""
         return self._words["name"]
 
-    def host(self) -> Host:
+    def host(self) -> Driver:
         """Who takes orders. Raises NotBegunError."""
         if self._host is None:
             raise NotBegunError

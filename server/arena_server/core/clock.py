@@ -1,68 +1,138 @@
-"""One integer ledger a game: what bots read, what flags fall by and what the record holds.
+"""The time of a game: what a move is charged, when a flag falls, and how far away a client is.
 
-Clocks are whole milliseconds, moments integer nanoseconds. A move is charged the whole
-milliseconds between the moment TURN was handed over and the moment its line arrived, less
-the credit for lag.
-It must not know: whose turn it is, where stamps come from, sockets.
+Clocks are whole milliseconds, moments integer nanoseconds of one monotonic clock. A move is
+charged the whole milliseconds from the moment TURN reached the socket to the moment its line
+arrived, less the credit for lag. Reference: shared clock rules of PROTOCOL.md, section Clocks.
 """
 
 from __future__ import annotations
 
+from collections import deque
+from dataclasses import dataclass
+
+from arena_server.core.config import ContestPlan
+
 NS_PER_MS = 1_000_000
 
 
-class Ledger:
-    """The clocks of all seats.
+@dataclass(frozen=True, slots=True)
+class TimeControl:
+    """The clock rules of a game, in milliseconds.
 
-    A ply may take the clock plus `byoyomi`, but never more than `move_limit` (0: there is
-    none). Beyond that and `margin` the flag falls; the margin counts at the flag only, and
+    A ply may take the clock plus `byoyomi`, but never more than `move_limit` (0 disables the
+    limit). Beyond that and `margin` the flag falls; the margin counts at the flag only, and
     neither of the two gives time to the clock. `increment` is added after each ply that its
-    seat made in time. `credit` is what is forgiven of a ply for lag.
+    seat made in time.
     """
 
-    __slots__ = ("_clocks", "byoyomi", "increment", "margin", "move_limit")
+    bank: int
+    increment: int = 0
+    margin: int = 0
+    byoyomi: int = 0
+    move_limit: int = 0
 
-    def __init__(
-        self, seats: int, bank: int, increment: int, margin: int, byoyomi: int = 0, move_limit: int = 0
-    ) -> None:
-        self._clocks = [bank] * seats
-        self.increment = increment
-        self.margin = margin
-        self.byoyomi = byoyomi
-        self.move_limit = move_limit
+    @classmethod
+    def of(cls, plan: ContestPlan) -> TimeControl:
+        return cls(plan.clock_ms, plan.increment_ms, plan.margin_ms, plan.byoyomi_ms, plan.move_limit_ms)
 
-    @property
-    def clocks(self) -> tuple[int, ...]:
-        """The milliseconds left to each seat, in the order of the seats."""
-        return tuple(self._clocks)
-
-    def _allowance(self, seat: int) -> int:
-        """The longest charge at which the flag of `seat` does not fall."""
-        most = self._clocks[seat - 1] + self.byoyomi
+    def allowance(self, clock: int) -> int:
+        """The longest charge, in ms, at which the flag of a seat with `clock` ms left does not fall."""
+        most = clock + self.byoyomi
         return (min(most, self.move_limit) if self.move_limit else most) + self.margin
 
-    def flag_at(self, seat: int, handed: int, credit: int = 0) -> int:
-        """The first moment that is too late for `seat` (1, 2, ...) if TURN was handed over at `handed`."""
-        return handed + (self._allowance(seat) + credit + 1) * NS_PER_MS
+    def flag_at(self, clock: int, sent: int, credit: int = 0) -> int:
+        """The first moment (ns) that is too late if TURN reached the socket at `sent`."""
+        return sent + (self.allowance(clock) + credit + 1) * NS_PER_MS
 
-    def spend(self, seat: int, handed: int, arrived: int, credit: int = 0) -> int:
-        """Charge an answer that came in time, before `flag_at`. Returns the charge in milliseconds."""
-        charge = max(0, charged(handed, arrived) - credit)
-        self._clocks[seat - 1] = max(0, self._clocks[seat - 1] - charge) + self.increment
-        return charge
-
-    def fall(self, seat: int) -> int:
-        """The flag of `seat` falls: its clock is 0 from now on. Returns the charge in milliseconds."""
-        charge = self._allowance(seat) + 1
-        self._clocks[seat - 1] = 0
-        return charge
-
-    def reading(self, seat: int, handed: int, now: int, credit: int = 0) -> tuple[int, ...]:
-        """The clocks as they stand at `now`, while the clock of `seat` has run since `handed`."""
-        left = max(0, self._clocks[seat - 1] - max(0, charged(handed, now) - credit))
-        return (*self._clocks[: seat - 1], left, *self._clocks[seat:])
+    def after(self, clock: int, charge: int) -> int:
+        """The clock after a ply that was charged `charge` ms and came in time."""
+        return max(0, clock - charge) + self.increment
 
 
-def charged(handed: int, arrived: int) -> int:
-    """Whole milliseconds from `handed` to `arrived`, never negative: two clocks stamped them."""
-    return max(0, (arrived - handed) // NS_PER_MS)
+def elapsed_ms(sent: int, arrived: int) -> int:
+    """Whole milliseconds from `sent` to `arrived`, never negative: two clocks stamped them."""
+    return max(0, (arrived - sent) // NS_PER_MS)
+
+
+class TurnTimer:
+    """The turn in progress: whose it is, since when its clock runs, and the next deadline.
+
+        begin --TURN reached the socket: run--> clock runs --answer or flag--> begin of the next
+          |---- the seat is disconnected -----> clock runs
+          '---- after a restart: the clock stands until the seat is back or the grace ends
+
+    `seat` is 0 while no turn is open; `sent` is since when (ns) the clock runs, None while it
+    stands. None of this is kept in the journal: after a restart a begun turn begins again.
+    """
+
+    __slots__ = ("asked", "credit", "deadline", "flag", "grace", "lag", "seat", "sent")
+
+    def __init__(self, deadline: int) -> None:
+        self.deadline: int | None = deadline
+        self.seat = self.lag = self.credit = self.asked = self.flag = 0
+        self.sent: int | None = None
+        #: Until this moment a seat that has not come back since a restart is not charged.
+        self.grace = 0
+
+    def begin(self, seat: int, now: int, lag: int, credit: int) -> None:
+        """Open the turn of `seat`; then set `deadline` or call `run`."""
+        self.seat, self.asked, self.lag, self.credit = seat, now, lag, credit
+        self.sent = self.deadline = None
+
+    def run(self, sent: int, flag: int) -> None:
+        """Start the clock at `sent`; the flag falls at `flag`."""
+        self.sent = sent
+        self.deadline = self.flag = flag
+
+    def stop(self) -> None:
+        """Close the turn."""
+        self.seat = 0
+        self.sent = self.deadline = None
+
+
+#: The lag is the shortest of this many round trips: one slow answer does not make a client distant.
+SAMPLES = 8
+#: At most one PING in this time, in nanoseconds.
+INTERVAL = 500_000_000
+#: The token of the server's own PINGs.
+WORD = "lag"
+
+
+class LagEstimate:
+    """The lag of one connection, `ms` milliseconds: 0 until it is measured.
+
+    `ask` gives the number of a PING that is due; call `sent` when it reached the socket and
+    `answered` for each PONG.
+    """
+
+    __slots__ = ("_asked", "_number", "_samples", "_since", "ms")
+
+    def __init__(self) -> None:
+        self.ms = 0
+        self._samples: deque[int] = deque(maxlen=SAMPLES)
+        self._number = 0
+        self._asked: int | None = None
+        self._since: int | None = None
+
+    def ask(self, now: int) -> int | None:
+        """The number of the PING that is due now; None if the last one is too recent."""
+        if self._asked is not None and now < self._asked + INTERVAL:
+            return None
+        self._asked = now
+        self._number += 1
+        self._since = None
+        return self._number
+
+    def sent(self, number: int, at: int) -> None:
+        """PING `number` reached the socket at `at`."""
+        if number == self._number and self._since is None:
+            self._since = at
+
+    def answered(self, token: str, arrived: int) -> bool:
+        """Count a PONG. Returns whether it answers the PING that is under way."""
+        if self._since is None or token != f"{WORD}{self._number}":
+            return False
+        self._samples.append(max(0, arrived - self._since) // NS_PER_MS)
+        self._since = None
+        self.ms = min(self._samples)
+        return True

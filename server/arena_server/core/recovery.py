@@ -1,50 +1,62 @@
-"""A contest taken up again: from what is durable to where it stood.
+"""An interrupted contest: from what is durable back to where it stood.
 
-Results stand as they are stored. A game that is not stored is played again from its entries
-through the same Match, to the last call that was durable; nobody has heard of more.
-It must not know: where results and entries are kept, connections.
+Stored results stand. An unfinished game goes on after its last durable fact: `Match.apply` writes
+the journal's facts as it wrote them before the crash, and no client was sent more than those.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from arena_server.core.hall import Hall
-from arena_server.core.journal import AGAIN, CONDUCT, GATE, KEY, JournalError, Live, Past
-from arena_server.core.orders import Gate, Orders
-from arena_server.core.peer import Player
+from arena_server.core.commands import Commands, RunState
+from arena_server.core.games import GameManager
+from arena_server.core.journal import (
+    Conduct,
+    JournalError,
+    Live,
+    Past,
+    Repeat,
+    ResumeKey,
+    RunStateSet,
+    fact_of,
+)
+from arena_server.core.peers import Player
 
 
-def recover(past: Past, hall: Hall, orders: Orders, players: Mapping[str, Player], now: int) -> None:
-    """Bring hall, orders and players back. Raises JournalError for a past that no contest has had."""
+def recover(
+    past: Past, games: GameManager, commands: Commands, players: Mapping[str, Player], now: int
+) -> None:
+    """Bring back games, run state and players. Raises JournalError for a past that no contest has had."""
     live = Live()
     stored = {game.number for game in past.results}
     try:
         live.add(past.entries)
-        again = _contest(live, orders, players)
-        hall.recall(past.results, again)
+        repeats = _recover_contest(live, commands, players)
+        games.recall(past.results, repeats)
         for number, entries in sorted(live.games.items()):
             if number not in stored:
-                hall.take_up(number, entries, now)
+                games.restore(number, entries, now)
+    except JournalError:
+        raise
     except (LookupError, TypeError, ValueError) as error:
-        raise JournalError(f"the journal of the contest makes no sense ({error!r})") from error
+        raise JournalError(f"the facts of the journal contradict each other ({error!r})") from error
 
 
-def _contest(live: Live, orders: Orders, players: Mapping[str, Player]) -> dict[int, int]:
-    """Bring back what is not a game's; returns the void games by the numbers of those that replace them."""
-    again: dict[int, int] = {}
-    for _, kind, about, *values in live.contest:
-        if kind == KEY:
-            (players[about].resume,) = values
-        elif kind == CONDUCT:
-            player = players[about]
-            player.forgiven, player.kicked = values
-            player.barred = player.kicked
-        elif kind == AGAIN:
-            (again[about],) = values
-        elif kind == GATE:
-            # Whoever drained a contest wanted the server to leave; now it is here again.
-            orders.gate = Gate.PAUSED if values == [Gate.PAUSED] else Gate.OPEN
-        else:
-            raise JournalError(f"an entry of kind {kind!r}")
-    return again
+def _recover_contest(live: Live, commands: Commands, players: Mapping[str, Player]) -> dict[int, int]:
+    """Apply the facts of the contest; returns void games by the numbers of those that repeat them."""
+    repeats: dict[int, int] = {}
+    for entry in live.contest:
+        match fact_of(entry):
+            case ResumeKey(name, digest):
+                players[name].resume = digest
+            case Conduct(name, forgiven, kicked):
+                player = players[name]
+                player.forgiven, player.kicked, player.barred = forgiven, kicked, kicked
+            case Repeat(number, void):
+                repeats[number] = void
+            case RunStateSet(_, state):
+                # A contest was drained to stop the server; now the server runs again.
+                commands.state = RunState.PAUSED if state == RunState.PAUSED else RunState.OPEN
+            case other:
+                raise JournalError(f"expected a fact of the contest, found {other!r:.80}")
+    return repeats

@@ -1,18 +1,84 @@
-"""Who plays whom, how often, in which seats and on which deal: pure generators.
+"""All pairs of a round-robin by the circle method, reckoned instead of kept: 2,000 players make two million.
+
+One player stays, the others walk round it a chair a round; no pair meets twice.
+
+    chair   0   1   2   3      round r:  in chair 0 sits player 0,
+    chair   7   6   5   4                in chair j > 0 player 1 + (j - 1 - r) mod m, m = chairs - 1
+
+Opposite chairs, i and m - i, play. With an odd number of players the last chair is empty at
+first, and who is opposite to it rests. The player who stays changes sides every round, or it
+would sit first in all its games. It must not know: what a pair plays, or when.
+
+Who plays whom, how often, in which seats and on which deal: pure generators.
 
 A game of the schedule is known by its number alone: games g1, g2, ... A cycle is one game
 of every group; cycle c plays deal c // seats with the seats turned c % seats times, so that
 every board and sequence is played from every seat.
 It must not know: who is connected, when a game starts, results.
+
+Which game starts next: the first of the schedule whose players are all free.
+
+A game that was broken off is played again under a number of its own, after the schedule's.
+It must not know: why a player is free or not, connections, results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import overload
 
-from arena_server.core.circle import Circle
+Pair = tuple[str, str]
+
+
+class Circle(Sequence[Pair]):
+    """The pairs of `names` in the order of the rounds, without the pairs of those who rest."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = tuple(names)
+        self._places = {name: place for place, name in enumerate(names)}
+        self._odd = len(names) % 2
+        self._m = len(names) + self._odd - 1
+        self._a_round = len(names) // 2
+
+    def __len__(self) -> int:
+        return self._m * self._a_round
+
+    @overload
+    def __getitem__(self, index: int) -> Pair: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Pair]: ...
+
+    def __getitem__(self, index: int | slice) -> Pair | list[Pair]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        if not 0 <= index < len(self):
+            raise IndexError(f"there are {len(self)} pairs, and no number {index}")
+        r, i = divmod(index, self._a_round)
+        i += self._odd and i >= self._rests(r)
+        first, second = self._player(i, r), self._player(self._m - i, r)
+        if i == 0 and r % 2:
+            first, second = second, first
+        return self._names[first], self._names[second]
+
+    def number(self, one: str, other: str) -> int:
+        """The index of the pair of these two. Raises KeyError for who does not play."""
+        a, b = sorted((self._places[one], self._places[other]))
+        m = self._m
+        # Both sit i chairs from chair 0, on either side: a + r = i and b + r = -i (mod m).
+        r = -b % m if a == 0 else -(a + b) * (m + 1) // 2 % m
+        i = 0 if a == 0 else min((a + r) % m, (b + r) % m)
+        return r * self._a_round + i - (self._odd and i > self._rests(r))
+
+    def _player(self, chair: int, r: int) -> int:
+        return 1 + (chair - 1 - r) % self._m if chair else 0
+
+    def _rests(self, r: int) -> int:
+        """The pair of round `r` in which one of the chairs is empty."""
+        return min(r, self._m - r)
+
 
 Group = tuple[str, ...]
 
@@ -101,3 +167,78 @@ def _rounds(names: Sequence[str], seats: int) -> Iterator[list[Group]]:
                 rest.append(group)
         yield chosen
         left = rest
+
+
+class Pairer:
+    """Hands out the games of a schedule, each once, and those that are to be played again.
+
+    After `take` has given None no game can start until somebody else becomes free; so only
+    groups with a newly free player need looking at, not the whole schedule.
+    """
+
+    def __init__(self, schedule: Schedule, seats: int) -> None:
+        self._schedule = schedule
+        self._seats = seats
+        self._played = array("L", bytes(array("L").itemsize * len(schedule.groups)))
+        #: A group that had a game left and nobody absent when it was last looked for.
+        self._open = 0
+        self._again: dict[int, Pairing] = {}
+        self._free: set[str] = set()
+        self._fresh: set[str] = set()
+
+    def free(self, name: str) -> None:
+        """`name` may play from now on."""
+        self._free.add(name)
+        self._fresh.add(name)
+
+    def busy(self, name: str) -> None:
+        """`name` may not."""
+        self._free.discard(name)
+        self._fresh.discard(name)
+
+    def again(self, pairing: Pairing) -> None:
+        """Add a game beyond the schedule."""
+        self._again[pairing.number] = pairing
+        self._fresh |= self._free.intersection(pairing.names)
+
+    def started(self, pairing: Pairing) -> None:
+        """Note that a game has been handed out, now or before the server was started again."""
+        if self._again.pop(pairing.number, None) is None:
+            self._played[self._schedule.group(pairing.names)] += 1
+
+    def take(self) -> Pairing | None:
+        """The next game that can start, or None. Its players are busy from now on."""
+        if not self._fresh:
+            return None
+        numbers = [number for name in self._fresh for number in self._pending(name)]
+        numbers += [number for number, game in self._again.items() if self._free.issuperset(game.names)]
+        if not numbers:
+            self._fresh.clear()
+            return None
+        number = min(numbers)
+        pairing = self._again.get(number) or self._schedule.pairing(number)
+        self.started(pairing)
+        for name in pairing.names:
+            self.busy(name)
+        return pairing
+
+    def _pending(self, name: str) -> Iterable[int]:
+        """The numbers of the games that `name` could play now, one a group."""
+        others = self._free - {name}
+        for company in combinations(others, self._seats - 1):
+            group = self._schedule.group((name, *company))
+            if self._played[group] < self._schedule.games:
+                yield self._schedule.number(group, self._played[group])
+
+    def exhausted(self, absent: Collection[str]) -> bool:
+        """Whether no game is left that could be played if those of `absent` never come."""
+        if any(set(game.names).isdisjoint(absent) for game in self._again.values()):
+            return False
+        if not self._could_play(self._open, absent):
+            groups = range(len(self._played))
+            self._open = next((group for group in groups if self._could_play(group, absent)), 0)
+        return not self._could_play(self._open, absent)
+
+    def _could_play(self, group: int, absent: Collection[str]) -> bool:
+        played_all = self._played[group] >= self._schedule.games
+        return not played_all and set(self._schedule.groups[group]).isdisjoint(absent)

@@ -7,6 +7,18 @@ Players with the same score share a rank, and the next rank is left out accordin
 a rank stands first who has more of the other measure (wins, or points), then the name in
 the order of the alphabet. A void game is no game.
 It must not know: how a game was played, who is connected.
+
+The results of a contest so far, and what they cost a bot.
+
+It must not know: games that run, what has yet to be played, how results become durable.
+
+How far a contest is: what a progress display and the final table need.
+
+Only results that are durable count. It must not know: how they are shown.
+
+A contest as its organiser sees it: what may begin, what runs, where each bot is.
+
+It must not know: how it is shown, who asks.
 """
 
 from __future__ import annotations
@@ -14,6 +26,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+
+from arena_protocol.record import VOID
+from arena_server.core.config import ContestPlan
+from arena_server.core.journal import PastGame
+from arena_server.core.peers import Outbox, Player
 
 SCORINGS = ("points", "wins")
 
@@ -104,3 +121,103 @@ def standings(names: Iterable[str], results: Iterable[Result], scoring: str = "p
     for result in results:
         table.add(result)
     return table.rows()
+
+
+class Results:
+    """Counts results that are durable: `done` games have one, `void` ones none; `plies` are of both."""
+
+    def __init__(self, plan: ContestPlan, players: Mapping[str, Player], out: Outbox) -> None:
+        names = [player.name for player in players.values() if player.plays]
+        self.standings = Standings(names, plan.scoring)
+        self.done = self.void = self.plies = 0
+        self._probation = plan.probation
+        self._players = players
+        self._out = out
+
+    def add(self, game: PastGame) -> None:
+        """Count one game."""
+        self.plies += game.plies
+        if game.end == VOID:
+            self.void += 1
+            return
+        self.done += 1
+        self.standings.add(Result(game.names, game.totals, game.faults))
+        for name, _ in game.faults:
+            self._blame(self._players[name])
+
+    def _blame(self, player: Player) -> None:
+        """One faulty game more: a bot that has had too many is paired no more."""
+        player.faulty_games += 1
+        if player.faulty_games - player.forgiven == self._probation:
+            player.barred = True
+            self._out.note("warning", "probation", bot=player.name, games=player.faulty_games)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A moment of a contest.
+
+    `total` counts the games of the schedule, `done` those with a result; `void` were broken off.
+    `plies` counts all plies so far, those of running games too. `ended` is why nothing more
+    will be played: `finished`, `stopped` or None.
+    """
+
+    done: int
+    total: int
+    void: int
+    running: int
+    plies: int
+    connected: int
+    ended: str | None
+    standings: tuple[Row, ...]
+
+
+#: Where a bot is: in a game; connected and free; away; away for so long that nobody waits for
+#: it; paired no more because of its faults; sent away by the organiser.
+PLAYING, FREE, AWAY, GONE, PROBATION, KICKED = "playing", "free", "away", "gone", "probation", "kicked"
+
+
+@dataclass(frozen=True, slots=True)
+class RunningGame:
+    """A game without a result: `plies` are played so far."""
+
+    game_id: str
+    names: tuple[str, ...]
+    plies: int
+
+
+@dataclass(frozen=True, slots=True)
+class BotState:
+    """One entrant: `where` is one of the words above, `faulty_games` those not forgiven."""
+
+    name: str
+    where: str
+    connected: bool
+    faulty_games: int
+
+    @classmethod
+    def of(cls, player: Player, where: str) -> BotState:
+        return cls(player.name, where, player.peer is not None, player.faulty_games - player.forgiven)
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A moment of a contest; `gate` is `open`, `paused`, `draining`, or how it ended."""
+
+    gate: str
+    progress: Progress
+    running: tuple[RunningGame, ...]
+    bots: tuple[BotState, ...]
+
+
+def where_is(player: Player) -> str:
+    """Where a bot is; what keeps it from being paired goes first."""
+    if player.kicked:
+        return KICKED
+    if player.barred:
+        return PROBATION
+    if player.game is not None:
+        return PLAYING
+    if player.peer is not None:
+        return FREE
+    return GONE if player.gone else AWAY

@@ -11,8 +11,7 @@ from arena_engines.search.adapters import TwoSides
 from arena_engines.search.alphabeta import alphabeta
 from arena_engines.search.minimax import minimax
 from arena_protocol.games import GameError, make_game
-from arena_protocol.games.base import Deal
-from arena_protocol.games.decided import WIN_POINTS
+from arena_protocol.games.base import WIN_POINTS, Deal
 from arena_protocol.games.insertion import Insertion
 
 

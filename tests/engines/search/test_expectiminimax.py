@@ -6,9 +6,10 @@ from fractions import Fraction
 
 from arena_engines.insertion.tree import InsertionTree
 from arena_engines.insertion.tree import Node as Board
+
 from arena_engines.search.expectiminimax import ExpectedNode, expectiminimax
 from arena_engines.search.minimax import minimax
-from arena_protocol.games.insertion.text import parse_board
+from arena_protocol.games.insertion.board import parse_board
 
 from ..conftest import Case
 from .toys import Path, Toy

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from arena_engines.insertion.tree import InsertionTree
+from arena_engines.insertion.tree import Node as Board
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_engines.insertion.tree import InsertionTree
-from arena_engines.insertion.tree import Node as Board
 from arena_engines.search.alphabeta import alphabeta
 from arena_engines.search.minimax import Node, minimax
-from arena_protocol.games.insertion.text import parse_board
+from arena_protocol.games.insertion.board import parse_board
 
 from .toys import Path, Toy
 

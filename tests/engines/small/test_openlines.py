@@ -12,8 +12,7 @@ from arena_engines.engine import Position
 from arena_engines.registry import create
 from arena_engines.small.openlines import evaluate, open_lines
 from arena_protocol.games.base import Deal, Game
-from arena_protocol.games.marks import Marks
-from arena_protocol.games.tictactoe import TicTacToe
+from arena_protocol.games.mnk import Marks, TicTacToe
 
 
 def played(game: Game, chance: random.Random, plies: int) -> object:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from arena_protocol.games.marks import Marks, board_of, has_line
+from arena_protocol.games.mnk import Marks, board_of, has_line
 
 Cells = frozenset[int]
 STEPS = ((1, 0), (0, 1), (1, 1), (1, -1))

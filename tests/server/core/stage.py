@@ -11,23 +11,25 @@ import re
 from itertools import count
 from textwrap import dedent
 
-from arena_protocol.record import FaultRecord, GameRecord, verify
+from arena_protocol.record import FaultRecord, GameRecord
+from arena_protocol.verify import verify
+from arena_server.core.config import ContestPlan, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.effects import (
-    PORTION_TAKEN,
+    ChunkMark,
     Close,
     Effect,
     Finished,
     Journal,
+    Marker,
     Mute,
     Note,
     Send,
     Store,
     Unmute,
 )
-from arena_server.core.events import Event, Handed, Lost, Opened, Overlong, Received, Stop, Stored, Tick
+from arena_server.core.events import Event, Flushed, Lost, Opened, Overlong, Received, Stop, Stored, Tick
 from arena_server.core.journal import Live, Past, PastGame
-from arena_server.core.plan import ContestPlan, Entrant
 
 MS = 1_000_000
 
@@ -61,7 +63,7 @@ class Stage:
         self.conns: dict[str, int] = {}
         self.scripts: dict[int, list[str]] = {}
         self.records: dict[str, GameRecord] = {}
-        self.turns: dict[int, tuple[str, int]] = {}
+        self.turns: dict[int, Marker] = {}
         self.effects: list[Effect] = []
         self.past = Past()
         self._numbers = count(1)
@@ -79,9 +81,9 @@ class Stage:
     def _carry_out(self, effect: Effect) -> None:
         if isinstance(effect, Send):
             self._script(effect.conn, effect.data)
-            if effect.turn is not None:
-                self.turns[effect.conn] = effect.turn
-                if self.takes if effect.turn[0] == PORTION_TAKEN else self.hands:
+            if effect.marker is not None:
+                self.turns[effect.conn] = effect.marker
+                if self.takes if isinstance(effect.marker, ChunkMark) else self.hands:
                     self.hand(effect.conn)
         elif isinstance(effect, Store):
             assert effect.game_id not in self.records
@@ -119,8 +121,7 @@ class Stage:
         self.event(Overlong(self.conns[name], self.now, head))
 
     def hand(self, conn: int) -> None:
-        game_id, ply = self.turns[conn]
-        self.event(Handed(conn, game_id, ply, self.now))
+        self.event(Flushed(conn, self.turns[conn], self.now))
 
     def take(self, name: str) -> None:
         """The socket has taken a portion, and whatever comes of that, to the end."""

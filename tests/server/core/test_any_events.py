@@ -12,11 +12,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena_protocol.record import verify
+from arena_protocol.verify import verify
+from arena_server.core.config import ContestPlan, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.effects import Close, Effect, Finished, Mute, Send, Store, Unmute
 from arena_server.core.events import Event, Handed, Lost, Opened, Overlong, Received, Stop, Stored, Tick
-from arena_server.core.plan import ContestPlan, Entrant
 
 from .stage import MS
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hashlib import sha256
 
 from arena_protocol.record import decode, encode
-from arena_server.core import ids
-from arena_server.core.effects import Finished, Journal, Send, Store
+from arena_server.core import deal
+from arena_server.core.effects import Finished, Journal, Send, Store, TurnMark
 from arena_server.core.events import Received, Stored, Tick
 
 from .stage import MS, Stage, seated
@@ -75,10 +75,10 @@ def test_boards_and_sequences_are_paired_with_the_seats_swapped() -> None:
 
 
 def test_deals_come_from_the_seed_the_players_and_the_number_of_the_deal() -> None:
-    seeds = {ids.deal_seed(*args) for args in [(1, "ab", 1), (2, "ab", 1), (1, "ac", 1), (1, "ab", 2)]}
+    seeds = {deal.deal_seed(*args) for args in [(1, "ab", 1), (2, "ab", 1), (1, "ac", 1), (1, "ab", 2)]}
     assert len(seeds) == 4
-    assert ids.deal_seed(1, ["b", "a"], 1) == ids.deal_seed(1, ["a", "b"], 1)
-    assert len({ids.nonce(seed, game) for seed in (1, 2) for game in ("g1", "g2")}) == 4
+    assert deal.deal_seed(1, ["b", "a"], 1) == deal.deal_seed(1, ["a", "b"], 1)
+    assert len({deal.nonce(seed, game) for seed in (1, 2) for game in ("g1", "g2")}) == 4
 
 
 def test_the_commit_opens_after_the_game_and_not_before() -> None:
@@ -324,7 +324,7 @@ def test_one_write_a_seat_a_turn() -> None:
     stage = seated("ann", "bob")
     effects = stage.contest.handle(Received(stage.conns["ann"], b"MOVE 7", 0), 0)
     assert [type(effect) for effect in effects] == [Journal, Send, Send]
-    assert [effect.turn for effect in effects if isinstance(effect, Send)] == [None, ("g1", 2)]
+    assert [effect.marker for effect in effects if isinstance(effect, Send)] == [None, TurnMark(1, 2)]
 
 
 def test_the_record_is_given_away_once() -> None:

@@ -62,7 +62,7 @@ def test_the_first_fault_is_the_only_one() -> None:
     stage.say("bad", "what?")
     assert stage.heard("bad")[before:] == []  # a zombie is told nothing more
     stage.say("bad", "what?")
-    assert stage.heard("bad")[before:] == ["ERROR flood too many lines that nothing asked for"]
+    assert stage.heard("bad")[before:] == ["ERROR flood too many lines that were not asked for"]
     stage.say("bad", "QUIT")
     finish(stage)
     assert faults(stage) == (FaultRecord(1, 1, "illegal", b"MOVE 0"),)

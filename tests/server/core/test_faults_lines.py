@@ -116,7 +116,7 @@ def test_a_flood() -> None:
         C  READY g1
         C  READY g1
         C  READY g1
-        S  ERROR flood too many lines that nothing asked for
+        S  ERROR flood too many lines that were not asked for
         S  ZOMBIE ply=2 reason=flood
         C  READY g1
         C  READY g1

@@ -7,24 +7,26 @@ from hashlib import sha256
 import pytest
 
 from arena_protocol.errors import ErrorCode, ProtocolError
+from arena_server.core.config import Entrant
 from arena_server.core.events import Opened, Received
-from arena_server.core.guesses import KEPT, PAUSE_MS, TRIES, Guesses
-from arena_server.core.plan import Entrant
+from arena_server.core.ratelimit import KEPT, PAUSE_MS, TRIES, LoginRateLimiter
 
 from .stage import MS, Stage
 
 TOKEN = "s3cret"
 
 
-def locked(name: str = "ann", address: str = "1.2.3.4") -> Guesses:
-    guesses = Guesses()
+def locked(name: str = "ann", address: str = "1.2.3.4") -> LoginRateLimiter:
+    guesses = LoginRateLimiter()
     for _ in range(TRIES):
         guesses.check(address, name, 0)
         guesses.wrong(address, name, 0)
     return guesses
 
 
-def refusal(guesses: Guesses, now: int, name: str = "ann", address: str = "1.2.3.4") -> ProtocolError:
+def refusal(
+    guesses: LoginRateLimiter, now: int, name: str = "ann", address: str = "1.2.3.4"
+) -> ProtocolError:
     with pytest.raises(ProtocolError, match=r"^rate: too many wrong log-ins; wait, then try again$") as error:
         guesses.check(address, name, now)
     return error.value

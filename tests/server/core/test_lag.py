@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from arena_protocol.record import verify
-from arena_server.core.effects import Send
-from arena_server.core.lag import INTERVAL, SAMPLES, Lag
+from arena_protocol.verify import verify
+from arena_server.core.clock import INTERVAL, SAMPLES, LagEstimate
+from arena_server.core.effects import PingMark, Send
 
 from .stage import MS, Stage, seated
 
@@ -111,29 +111,29 @@ def test_a_pong_of_other_words_or_without_a_ping_measures_nothing() -> None:
 
 
 def test_an_answer_after_the_game_counts_for_the_next() -> None:
-    lag = Lag()
+    lag = LagEstimate()
     assert lag.ask(0) == 1
-    lag.handed(1, 5 * MS)
-    lag.handed(1, 50 * MS)
-    assert lag.heard("lag1", 25 * MS)
+    lag.sent(1, 5 * MS)
+    lag.sent(1, 50 * MS)
+    assert lag.answered("lag1", 25 * MS)
     assert lag.ms == 20
 
 
 def test_the_shortest_of_the_last_few_counts() -> None:
-    lag, now = Lag(), 0
+    lag, now = LagEstimate(), 0
     for way in [9, *range(20, 20 + SAMPLES - 1)]:
         number = lag.ask(now)
         assert number is not None
-        lag.handed(number, now)
-        assert lag.heard(f"lag{number}", now + way * MS)
+        lag.sent(number, now)
+        assert lag.answered(f"lag{number}", now + way * MS)
         assert lag.ms == 9
         assert lag.ask(now + INTERVAL - 1) is None
         now += INTERVAL
     number = lag.ask(now)
     assert number is not None
-    lag.handed(number, now)
-    lag.handed(number - 1, now)
-    assert lag.heard(f"lag{number}", now + 30 * MS)
+    lag.sent(number, now)
+    lag.sent(number - 1, now)
+    assert lag.answered(f"lag{number}", now + 30 * MS)
     assert lag.ms == 20
 
 
@@ -141,7 +141,7 @@ def test_the_ping_is_marked_so_that_its_hand_over_is_told() -> None:
     stage = seated("ann", "bob", ready=False, lag_quota_ms=100)
     stage.say("ann", "READY g1")
     pings = [effect for effect in stage.effects if isinstance(effect, Send) and b"PING" in effect.data]
-    assert [effect.turn for effect in pings] == [("", 1)]
+    assert [effect.marker for effect in pings] == [PingMark(1)]
 
 
 def test_game_tells_clocks_and_quota() -> None:
@@ -176,13 +176,13 @@ def test_byoyomi_keeps_alive_whose_clock_is_down() -> None:
 
 
 def test_only_the_answer_to_the_ping_that_is_out_counts() -> None:
-    lag = Lag()
+    lag = LagEstimate()
     number = lag.ask(0)
     assert number is not None
-    lag.handed(number, 0)
-    assert not lag.heard(f"lag{number - 1}", 2 * MS)
-    assert not lag.heard("mine", 2 * MS)
+    lag.sent(number, 0)
+    assert not lag.answered(f"lag{number - 1}", 2 * MS)
+    assert not lag.answered("mine", 2 * MS)
     assert lag.ms == 0
-    assert lag.heard(f"lag{number}", 7 * MS)
+    assert lag.answered(f"lag{number}", 7 * MS)
     assert lag.ms == 7
-    assert not lag.heard(f"lag{number}", 9 * MS)
+    assert not lag.answered(f"lag{number}", 9 * MS)

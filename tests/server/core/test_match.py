@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from arena_server.core.diary import redo
 from hypothesis import given
 from hypothesis import strategies as st
 
 from arena_protocol.games import make_game
-from arena_protocol.record import FaultKind, verify
-from arena_server.core.diary import redo
+from arena_protocol.record import FaultKind
+from arena_protocol.verify import verify
+from arena_server.core.config import ContestPlan
+from arena_server.core.deal import Setting
 from arena_server.core.journal import Entry
 from arena_server.core.match import Match, Phase
-from arena_server.core.plan import ContestPlan
 from arena_server.core.schedule import Pairing
-from arena_server.core.setting import Setting
 
 from .stage import MS
 

@@ -6,10 +6,10 @@ from itertools import count
 
 import pytest
 
+from arena_server.core.commands import VERBS, Commands, RunState
 from arena_server.core.effects import Finished, Reply
 from arena_server.core.events import Command, Stalled, Tick
 from arena_server.core.journal import Entry
-from arena_server.core.orders import VERBS, Gate, Orders
 from arena_server.core.standings import Row
 
 from .phoenix import entries_of
@@ -307,8 +307,8 @@ def test_a_game_that_waits_for_its_result_cannot_be_broken_off() -> None:
 
 
 def test_the_gate_and_the_verbs_are_words_of_their_own() -> None:
-    assert [str(gate) for gate in Gate] == ["open", "paused", "draining"]
-    assert Orders.__doc__ is not None
+    assert [str(state) for state in RunState] == ["open", "paused", "draining"]
+    assert Commands.__doc__ is not None
     assert list(VERBS) == ["pause", "resume", "drain", "kick", "lift", "void", "replay"]
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from arena_server.core.config import Entrant
 from arena_server.core.events import Command
-from arena_server.core.overview import BotState, Overview, RunningGame
-from arena_server.core.plan import Entrant
+from arena_server.core.standings import BotState, Overview, RunningGame
 
 from .stage import Stage
 

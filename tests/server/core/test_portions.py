@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from arena_server.core.config import Entrant
+from arena_server.core.delivery import CHUNK
 from arena_server.core.effects import Send
-from arena_server.core.plan import Entrant
-from arena_server.core.portions import PORTION
 
 from .stage import Stage, seated
 
@@ -46,9 +46,9 @@ def come_back(stage: Stage, name: str) -> None:
 def test_who_comes_back_late_is_told_all_in_portions_and_its_turn_last() -> None:
     stage = long_game(1000)
     come_back(stage, "bob")
-    assert PORTION <= sum(sizes(stage, "bob")[2:]) < PORTION + 200
+    assert CHUNK <= sum(sizes(stage, "bob")[2:]) < CHUNK + 200
     stage.take("bob")
-    assert max(sizes(stage, "bob")) < PORTION + 200
+    assert max(sizes(stage, "bob")) < CHUNK + 200
     assert plies(stage, "bob") == [*range(1, 1001)]
     stage.say("ann", "MOVE 6")
     assert stage.last("bob").startswith("TURN 1002")
@@ -89,7 +89,7 @@ def test_a_result_is_heard_after_the_whole_game_and_the_next_one_after_that() ->
     over = next(place for place, line in enumerate(heard) if line.startswith("OVER g1"))
     assert heard[over - 1].startswith("PLAYED 2000")
     assert heard[over + 1].startswith("GAME g2")
-    assert max(sizes(stage, "again")) < PORTION + 200
+    assert max(sizes(stage, "again")) < CHUNK + 200
 
 
 def test_who_leaves_before_it_has_heard_all_is_not_waited_for() -> None:
@@ -129,7 +129,7 @@ def test_a_late_spectator_gets_a_long_game_in_portions_and_then_live() -> None:
     stage = long_game(1000)
     stage.log_in("eye", conn="late")
     stage.say("late", "WATCH g1")
-    assert PORTION <= sum(sizes(stage, "late")[2:]) < PORTION + 200
+    assert CHUNK <= sum(sizes(stage, "late")[2:]) < CHUNK + 200
     before = sizes(stage, "late")
     stage.say("ann", "MOVE 6")  # it is behind, and hears of this in its turn
     stage.say("late", "WATCH *")
@@ -137,7 +137,7 @@ def test_a_late_spectator_gets_a_long_game_in_portions_and_then_live() -> None:
     stage.take("late")
     stage.say("bob", "MOVE 6")
     assert plies(stage, "late") == [*range(1, 1003)]
-    assert max(sizes(stage, "late")) < PORTION + 200
+    assert max(sizes(stage, "late")) < CHUNK + 200
 
 
 def test_when_much_is_said_at_once_all_who_watch_get_it_in_portions() -> None:
@@ -150,7 +150,7 @@ def test_when_much_is_said_at_once_all_who_watch_get_it_in_portions() -> None:
     for name in ("one", "two"):
         stage.take(name)
         assert plies(stage, name) == [*range(1, 2001)]
-        assert max(sizes(stage, name)) < PORTION + 200
+        assert max(sizes(stage, name)) < CHUNK + 200
         assert any(line.startswith("OVER g1") for line in stage.heard(name))
 
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from arena_protocol.messages import Played, parse_server
+from arena_server.core.config import ContestPlan, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.events import Tick
 from arena_server.core.journal import JournalError, Past
-from arena_server.core.plan import ContestPlan, Entrant
 
 from .phoenix import Bot, Phoenix
 from .stage import MS, Stage, seated
@@ -106,11 +106,11 @@ def test_probation_survives() -> None:
 
 def reborn(stage: Stage, pause_ms: int = 0) -> Stage:
     """The same contest on a new server, on another clock; everybody is away."""
-    again = Stage(*stage.contest._lobby.players, **vars_of(stage.plan))  # type: ignore[arg-type]
+    again = Stage(*stage.contest._authenticator.players, **vars_of(stage.plan))  # type: ignore[arg-type]
     again.now = 10_000_000 * MS
     live, results = stage.journal()
     secrets = (f"new{number}" for number in range(100))
-    entrants = [Entrant(name) for name in stage.contest._lobby.players]
+    entrants = [Entrant(name) for name in stage.contest._authenticator.players]
     again.past = Past(tuple(results), tuple(live))
     again.contest = Contest(again.plan, entrants, lambda _: next(secrets), again.now, again.past)
     again.event(Tick())

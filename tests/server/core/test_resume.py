@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from textwrap import dedent
 
-from arena_server.core.events import Handed
+from arena_server.core.effects import TurnMark
+from arena_server.core.events import Flushed
 
 from .stage import MS, Stage, seated
 
@@ -69,7 +70,7 @@ def test_who_is_taken_over_is_heard_no_more() -> None:
     stage = seated("ann", "bob")
     stage.log_in("ann", " resume=key1", conn="new")
     stage.say("ann", "MOVE 7")
-    stage.event(Handed(stage.conns["ann"], "g1", 1, stage.now))
+    stage.event(Flushed(stage.conns["ann"], TurnMark(1, 1), stage.now))
     stage.hang_up("ann")
     assert stage.last("bob") == "START g1"
     stage.say("new", "MOVE 8")
@@ -186,8 +187,9 @@ def test_an_arrival_stamp_before_the_hand_over_costs_nothing() -> None:
 def test_hand_overs_that_mean_nothing() -> None:
     stage = seated("ann", "bob")
     ann, bob = stage.conns["ann"], stage.conns["bob"]
-    for conn, game_id, ply in [(9, "g1", 1), (bob, "g1", 1), (ann, "g9", 1), (ann, "g1", 7), (ann, "g1", 1)]:
-        assert stage.event(Handed(conn, game_id, ply, stage.now + 5 * MS)) == []
+    marks = [(9, 1, 1), (bob, 1, 1), (ann, 9, 1), (ann, 1, 7), (ann, 1, 1)]
+    for conn, mark in [(conn, TurnMark(game, ply)) for conn, game, ply in marks]:
+        assert stage.event(Flushed(conn, mark, stage.now + 5 * MS)) == []
     stage.wait(3)
     stage.say("ann", "MOVE 7")
     assert "time=3 " in stage.last("ann")

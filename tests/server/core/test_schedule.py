@@ -7,9 +7,7 @@ from itertools import combinations
 
 import pytest
 
-from arena_server.core.circle import Circle
-from arena_server.core.pairing import Pairer
-from arena_server.core.schedule import Schedule, fair_order
+from arena_server.core.schedule import Circle, Pairer, Schedule, fair_order
 
 SIZES = [(n, seats) for seats in (2, 3, 4) for n in range(seats, 9)]
 

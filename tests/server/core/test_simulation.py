@@ -9,13 +9,14 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
+from tests.simulation.bots import BAD, HONEST, Honest, Onlooker
+from tests.simulation.network import MS
+from tests.simulation.world import World
 
 from arena_protocol.messages import Played, Zombie, parse_server
-from arena_protocol.record import encode, verify
-from arena_server.core.plan import ContestPlan
-from arena_server.simulation.agenda import MS
-from arena_server.simulation.world import World
-from arena_server.simulation.zoo import BAD, HONEST, Honest, Onlooker
+from arena_protocol.record import encode
+from arena_protocol.verify import verify
+from arena_server.core.config import ContestPlan
 
 HOUR = 3_600_000 * MS
 #: Enough for every fault to come up, in games short enough for hundreds of them in a second.

@@ -6,8 +6,8 @@ from textwrap import dedent
 
 import pytest
 
-from arena_server.core import spectators
-from arena_server.core.plan import Entrant
+from arena_server.core import delivery
+from arena_server.core.config import Entrant
 
 from .stage import Stage
 
@@ -168,7 +168,7 @@ def test_no_such_game(target: str) -> None:
 def test_asking_for_a_hundred_games_that_are_not_there_is_a_flood() -> None:
     stage = watched(target="g9")
     stage.say("eye", *["WATCH g9"] * 99)
-    assert stage.last("eye") == "ERROR flood too many lines that nothing asked for"
+    assert stage.last("eye") == "ERROR flood too many lines that were not asked for"
     assert stage.closed("eye")
 
 
@@ -228,7 +228,7 @@ def shown(stage: Stage, name: str = "eye") -> list[str]:
 
 @pytest.fixture
 def small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spectators, "PORTION", 8000)
+    monkeypatch.setattr(delivery, "CHUNK", 8000)
 
 
 @pytest.mark.usefixtures("small_portions")

@@ -22,10 +22,10 @@ from random import Random
 from types import SimpleNamespace
 from typing import IO
 
+from tests.simulation.bots import Client, Honest, Line
+from tests.simulation.network import MS, SECOND, Agenda
+
 from arena_protocol.record import decode
-from arena_server.simulation.agenda import MS, SECOND, Agenda
-from arena_server.simulation.client import Client, Line
-from arena_server.simulation.zoo import Honest
 from arena_server.store.reader import Results
 
 from ..programs import Server, contest

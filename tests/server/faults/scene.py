@@ -11,15 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
+from tests.simulation.bots import Honest, Wire
+from tests.simulation.network import CALM, MS, SECOND
+from tests.simulation.world import World
+
 from arena_protocol.record import GameRecord
+from arena_server.core.config import ContestPlan
 from arena_server.core.effects import Close, Effect, Finished, Note, Send
 from arena_server.core.events import Event
 from arena_server.core.journal import Past
-from arena_server.core.plan import ContestPlan
-from arena_server.simulation.agenda import MS, SECOND
-from arena_server.simulation.network import CALM
-from arena_server.simulation.world import World
-from arena_server.simulation.zoo import Honest, Wire
 
 FAULTS = (
     "crash", "hang", "slow bytes", "half a line then close", "reset", "silent vanish", "flood",

@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from arena_client import asyncio_shell
+from arena_client import asyncio_client
 from arena_client.bot import Bot, GameView
-from arena_protocol.record import GameRecord, decode, verify
+from arena_protocol.record import GameRecord, decode
+from arena_protocol.verify import verify
 from arena_server.store.reader import Results
 
 from .. import programs
@@ -35,7 +36,7 @@ import signal, sys, time
 true_time, jumps = time.time_ns, []
 time.time_ns = lambda: true_time() + sum(jumps)
 signal.signal(signal.SIGUSR1, lambda *_: jumps.append({jump}))
-from arena_server.cli import main
+from arena_cli import main
 main()
 """
 HOUR = 3_600_000_000_000
@@ -60,7 +61,7 @@ def play(server: Server, deed: Callable[[], None]) -> list[GameRecord]:
         async with asyncio.timeout(PATIENCE_S):
             return await asyncio.gather(
                 *(
-                    asyncio_shell.play(bot, "127.0.0.1", server.port, name=name, patience=EAGER)
+                    asyncio_client.play(bot, "127.0.0.1", server.port, name=name, patience=EAGER)
                     for name, bot in (("a", Saboteur(deed)), ("b", Saboteur(lambda: None)))
                 )
             )

@@ -7,12 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.simulation.network import CALM, MS, SECOND, Weather
+from tests.simulation.world import World
 
 from arena_protocol.record import GameRecord
-from arena_server.core.plan import ContestPlan
-from arena_server.simulation.agenda import MS, SECOND
-from arena_server.simulation.network import CALM, Weather
-from arena_server.simulation.world import World
+from arena_server.core.config import ContestPlan
 
 from .scene import THINKING, Bob
 

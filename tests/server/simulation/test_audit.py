@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.simulation.invariants import Audit, Violation
 
 from arena_protocol.messages import Game, Over, Played, Turn, encode
 from arena_protocol.record import FaultRecord, GameRecord
+from arena_server.core.config import ContestPlan
 from arena_server.core.effects import Close, Effect, Finished, Mute, Note, Send, Store
 from arena_server.core.events import Lost, Opened, Stored, Tick
 from arena_server.core.journal import Past, PastGame
-from arena_server.core.plan import ContestPlan
-from arena_server.core.progress import Progress
-from arena_server.simulation.audit import Audit, Violation
+from arena_server.core.standings import Progress
 
 from ..core.stage import seated
 

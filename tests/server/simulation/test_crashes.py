@@ -6,16 +6,15 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from tests.simulation.bots import Honest
+from tests.simulation.invariants import Violation
+from tests.simulation.network import CALM, MS, SECOND
+from tests.simulation.server import Shell
+from tests.simulation.world import World
 
+from arena_server.core.config import ContestPlan
 from arena_server.core.effects import Effect, Journal, Store
-from arena_server.core.plan import ContestPlan
 from arena_server.core.standings import Row
-from arena_server.simulation.agenda import MS, SECOND
-from arena_server.simulation.audit import Violation
-from arena_server.simulation.network import CALM
-from arena_server.simulation.shell import Shell
-from arena_server.simulation.world import World
-from arena_server.simulation.zoo import Honest
 
 PLAN = ContestPlan(
     name="crash", seed=3, options={"plies": 4, "lookahead": 2}, games_per_pair=2, absent_ms=120_000
@@ -124,7 +123,7 @@ class TestARefereeThatLosesThings:
             _at_every_boundary()
 
     def test_a_journal_that_lost_an_entry(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        from arena_server.simulation.disk import Disk
+        from tests.simulation.server import Disk
 
         past = Disk.past
 
@@ -137,7 +136,7 @@ class TestARefereeThatLosesThings:
             _at_every_boundary()
 
     def test_a_result_that_is_lost(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        from arena_server.simulation.disk import Disk
+        from tests.simulation.server import Disk
 
         past = Disk.past
 

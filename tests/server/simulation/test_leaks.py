@@ -11,13 +11,12 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+from tests.simulation.bots import HONEST, Line, Onlooker
+from tests.simulation.scenario import LIMIT, draw
+from tests.simulation.world import World
 
 from arena_protocol.messages import Game, Next, Over, Played, parse_server
 from arena_protocol.record import GameRecord
-from arena_server.simulation.client import Line
-from arena_server.simulation.contests import LIMIT, draw
-from arena_server.simulation.world import World
-from arena_server.simulation.zoo import HONEST, Onlooker
 
 PLIES, SIGHT = 30, 6
 #: As many pictures in a row are no chance: 6 to the power of 12.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from arena_server.core.plan import ContestPlan
-from arena_server.simulation.agenda import MS, SECOND
-from arena_server.simulation.network import CALM
-from arena_server.simulation.world import World
-from arena_server.simulation.zoo import Honest
+from tests.simulation.bots import Honest
+from tests.simulation.network import CALM, MS, SECOND
+from tests.simulation.world import World
+
+from arena_server.core.config import ContestPlan
 
 BANK = 2 * SECOND
 #: More than a game of two that think takes: ten plies of ten milliseconds.

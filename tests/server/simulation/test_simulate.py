@@ -7,16 +7,15 @@ import subprocess
 import sys
 
 import pytest
+from tests.simulation.bots import BAD, HONEST
+from tests.simulation.invariants import Violation
+from tests.simulation.network import MS, SECOND
+from tests.simulation.run import SimulationError, Tally, simulate, text
+from tests.simulation.scenario import draw
+from tests.simulation.world import World
 
 from arena_protocol.record import FaultKind
-from arena_server.cli.simulate import text
 from arena_server.core.match import Match
-from arena_server.simulation.agenda import MS, SECOND
-from arena_server.simulation.audit import Violation
-from arena_server.simulation.contests import draw
-from arena_server.simulation.run import SimulationError, Tally, simulate
-from arena_server.simulation.world import World
-from arena_server.simulation.zoo import BAD, HONEST
 
 #: Together some 400 games, in every weather, with all kinds of fault.
 SEEDS = range(1000, 1012)
@@ -54,12 +53,12 @@ class TestAFailureIsFound:
     @pytest.mark.parametrize(
         ("broken", "found"),
         [
-            ("blame", r"seed \d+: at [\d.]+ s: \S+ was blamed for quit in g\d+, ply \d+; see it again by: "),
+            ("blame", r"seed \d+: at [\d.]+ s: \S+ was blamed for quit in g\d+, ply \d+; repeat it with: "),
             ("early", r"seed \d+: at [\d.]+ s: \d+ results count, \d+ are durable; "),
             ("forget", r"seed \d+: at [\d.]+ s: \d+ games were started, \d+ are known; "),
             (
                 "crash",
-                r"seed \d+: ZeroDivisionError: integer division or modulo by zero; see it again by: ",
+                r"seed \d+: ZeroDivisionError: integer division or modulo by zero; repeat it with: ",
             ),
             ("endless", r"seed \d+: at [\d.]+ s: nothing happens any more; "),
         ],
@@ -75,8 +74,8 @@ class TestAFailureIsFound:
 
 def _break(how: str, patch: pytest.MonkeyPatch) -> None:
     from arena_server.core.contest import Contest
-    from arena_server.core.hall import Hall
-    from arena_server.core.results import Results
+    from arena_server.core.games import Hall
+    from arena_server.core.standings import Results
 
     settle, stored, move = Hall.settle, Hall.stored, Match.move
     if how == "blame":
@@ -111,7 +110,7 @@ class TestTheCommand:
 
     def test_json(self) -> None:
         done = subprocess.run(
-            [sys.executable, "-m", "arena_server.cli", "simulate", "--seed", "3", "--games", "1", "--json"],
+            [sys.executable, "-m", "tests.simulation", "--seed", "3", "--games", "1", "--json"],
             capture_output=True,
             text=True,
             check=True,
@@ -123,7 +122,7 @@ class TestTheCommand:
 
     def test_the_server_never_loads_it(self) -> None:
         program = (
-            "import sys; import arena_server.cli.app, arena_server.cli.serving\n"
+            "import sys; import arena_cli.app, arena_cli.serve\n"
             "sys.exit(any(name.startswith('arena_server.simulation') for name in sys.modules))"
         )
         assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

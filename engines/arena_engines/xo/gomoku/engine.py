@@ -8,8 +8,7 @@ from typing import ClassVar
 from arena_engines.engine import Engine, Parameter, Position
 from arena_engines.xo.cells import cell_names, sides_of
 from arena_engines.xo.gomoku.searcher import MAX_DEPTH, Limits, Searcher, run
-from arena_protocol.games.marks import Marks
-from arena_protocol.games.xo import Xo
+from arena_protocol.games.mnk import Marks, Xo
 
 #: Milliseconds a move without a clock.
 UNCLOCKED = 1000

@@ -17,8 +17,7 @@ from typing import NamedTuple
 from arena_engines.engine import Engine, EngineError, Parameter, Position
 from arena_engines.xo.cells import Sides, cell_names, sides_of
 from arena_engines.xo.program1970.evaluation import MOST, NOTHING, WINS, Estimates, estimates_of
-from arena_protocol.games.marks import Marks
-from arena_protocol.games.xo import Xo
+from arena_protocol.games.mnk import Marks, Xo
 
 
 class Choice(NamedTuple):

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from arena_protocol.games.base import Deal, Game, GameError, Rim, Step
+from arena_protocol.games.base import Deal, Game, GameError, Rim, Step, whole_number
 from arena_protocol.games.insertion import rules
-from arena_protocol.games.insertion.deal import draw_deal
-from arena_protocol.games.insertion.text import (
+from arena_protocol.games.insertion.board import (
     MAX_COLOURS,
     Planes,
     check_sequence,
+    draw_deal,
     format_board,
     parse_board,
 )
-from arena_protocol.games.options import whole_number
 
 #: The moves in their natural order, clockwise along the rim from the bottom left.
 MOVES = tuple(str(number) for number in range(1, rules.MOVES + 1))
@@ -33,8 +32,7 @@ MAX_LOOKAHEAD = 999_999_999
 _NUMBER = {move: number for number, move in enumerate(MOVES, start=1)}
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """The board, the pictures known so far and the points; a value, never changed.
 
     `sequence` holds every known picture from ply 1 on: all of them at the referee, those
@@ -181,7 +179,7 @@ class Insertion(Game[Position]):
 
     def to_move(self, position: Position) -> int:
         """The seats move in turn."""
-        return position.seat
+        return position.played % self.seats + 1
 
     def legal_moves(self, position: Position) -> tuple[str, ...]:
         """All 15 moves, until the last ply has been played."""
@@ -196,9 +194,9 @@ class Insertion(Game[Position]):
         if position.played >= self.plies:
             raise GameError(f"the game is over: all {self.plies} plies are played")
         planes, points = position._after(move)
-        totals = list(position.totals)
-        totals[position.played % self.seats] += points
-        return Step(Position(planes, position.sequence, position.played + 1, tuple(totals)), points)
+        totals, seat = position.totals, position.played % self.seats
+        totals = (*totals[:seat], totals[seat] + points, *totals[seat + 1 :])
+        return Step(Position(planes, position.sequence, position.played + 1, totals), points)
 
     def totals(self, position: Position) -> tuple[int, ...]:
         """The points of each seat so far."""

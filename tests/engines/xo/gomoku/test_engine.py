@@ -13,8 +13,7 @@ from arena_engines.engine import AnyPosition, Engine, Position
 from arena_engines.registry import create
 from arena_engines.xo.gomoku.engine import ENOUGH, MOST, Gomoku, budget
 from arena_protocol.games import make_game
-from arena_protocol.games.marks import Marks, board_of
-from arena_protocol.games.xo import Xo
+from arena_protocol.games.mnk import Marks, Xo, board_of
 
 from ..oracle import fives
 

@@ -25,7 +25,7 @@ from arena_engines.xo.program1970.engine import (
 )
 from arena_engines.xo.program1970.evaluation import Estimates, empty_board, estimates_of
 from arena_protocol.games import make_game
-from arena_protocol.games.marks import board_of
+from arena_protocol.games.mnk import board_of
 
 SIZE = 10
 NAMES = list(board_of(SIZE).cells)

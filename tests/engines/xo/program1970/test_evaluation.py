@@ -23,7 +23,7 @@ from arena_engines.xo.program1970.evaluation import (
     line_estimate,
     linear_group,
 )
-from arena_protocol.games.marks import board_of
+from arena_protocol.games.mnk import board_of
 
 SIGNS = {".": EMPTY, "x": OWN, "o": FOE, "*": EMPTY}
 

@@ -1,0 +1,114 @@
+"""Boards and sequences of insertion as text: what STATE, NEXT and records print.
+
+A board is five rows from the top down joined by `/`, a digit a picture and `.` for an
+empty cell; a sequence is a string of digits. It must not know: moves, seats, options.
+
+From a seed to a start board and a sequence, the same in every language and version.
+
+Python's `random` may change its algorithms, so the draws are those of `games/draws.py` with the
+label `insertion`; `RULES.md` publishes them. It must not know: options as text, seats, clocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from arena_protocol.games.base import GameError, draw_below, draw_bytes
+from arena_protocol.games.insertion.rules import drop, runs
+
+#: Three planes of 25 bits; `rules.py` draws the bits.
+Planes = tuple[int, int, int]
+
+SIDE = 5
+MAX_COLOURS = 7
+EMPTY_BOARD = "...../...../...../...../....."
+
+_DIGITS = ".1234567"
+
+
+def parse_board(text: str, colours: int = MAX_COLOURS) -> Planes:
+    """Return the planes of a board such as `5.351/6.423/1.552/44215/44526`.
+
+    Raises GameError if the text is not five rows of five cells, has a colour beyond
+    `colours`, or a picture hangs over an empty cell. Runs are allowed here.
+    """
+    rows = text.split("/")
+    if [len(row) for row in rows] != [SIDE] * SIDE:
+        raise GameError(f"a board is five rows of five cells joined by '/', not {text!r}")
+    planes = [0, 0, 0]
+    for y, row in enumerate(reversed(rows)):
+        for x, cell in enumerate(row):
+            colour = _colour(cell, colours)
+            for k in range(3):
+                planes[k] |= (colour >> k & 1) << SIDE * x + y
+    p0, p1, p2 = planes
+    _check_gravity(p0 | p1 | p2, text)
+    return p0, p1, p2
+
+
+def _colour(cell: str, colours: int) -> int:
+    colour = _DIGITS.find(cell)
+    if not 0 <= colour <= colours:
+        raise GameError(f"a cell of the board is '.' or a colour from 1 to {colours}, not {cell!r}")
+    return colour
+
+
+def _check_gravity(occupied: int, text: str) -> None:
+    for x in range(SIDE):
+        stack = occupied >> SIDE * x & 0b11111
+        if stack & (stack + 1):  # a stack from the bottom up is 0, 1, 11, 111, ...
+            raise GameError(f"a picture hangs over an empty cell in column {x + 1} of {text!r}")
+
+
+def format_board(planes: Planes) -> str:
+    """Return the text of a board; `parse_board` reads it back."""
+    p0, p1, p2 = planes
+    return "/".join(
+        "".join(
+            _DIGITS[(p0 >> bit & 1) | (p1 >> bit & 1) << 1 | (p2 >> bit & 1) << 2]
+            for bit in range(y, SIDE * SIDE, SIDE)
+        )
+        for y in reversed(range(SIDE))
+    )
+
+
+def check_sequence(text: str, colours: int = MAX_COLOURS) -> str:
+    """Return a sequence of pictures unchanged. Raises GameError if one is not of 1..colours."""
+    strangers = text.strip(_DIGITS[1 : colours + 1])
+    if strangers:
+        raise GameError(f"a picture of the sequence is a colour from 1 to {colours}, not {strangers[0]!r}")
+    return text
+
+
+def draw_deal(seed: int, start: str | Planes, colours: int, plies: int) -> tuple[Planes, str]:
+    """Return the start board and a sequence of `plies` pictures.
+
+    `start` is `full`, `partial`, `empty` or a given board, which is taken as it is. The order of
+    the draws is: for `partial` the heights of the columns from the left; the pictures of the
+    board column by column, each from the bottom up; the pictures of the sequence.
+    """
+    draws = draw_bytes("insertion", seed)
+    board = _board(draws, start, colours) if isinstance(start, str) else start
+    return board, "".join(str(1 + draw_below(draws, colours)) for _ in range(plies))
+
+
+def _board(draws: Iterator[int], start: str, colours: int) -> Planes:
+    planes = (0, 0, 0)
+    for x, height in enumerate(_heights(draws, start)):
+        for _ in range(height):
+            planes = _stack(draws, planes, x, colours)
+    return planes
+
+
+def _heights(draws: Iterator[int], start: str) -> list[int]:
+    if start == "partial":
+        return [draw_below(draws, SIDE + 1) for _ in range(SIDE)]
+    return [SIDE if start == "full" else 0] * SIDE
+
+
+def _stack(draws: Iterator[int], planes: Planes, x: int, colours: int) -> Planes:
+    """Put a picture that makes no run on column x; at most two colours would make one, and C >= 3."""
+    while True:
+        p0, p1, p2, _ = drop(*planes, x, 1 + draw_below(draws, colours))
+        if not runs(p0, p1, p2):
+            return p0, p1, p2

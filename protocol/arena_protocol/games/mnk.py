@@ -1,0 +1,263 @@
+"""Square boards on which two seats set marks: planes of bits, cells, lines, text.
+
+X is seat 1. A plane holds bit (size + 1) * row + column of every marked cell, row 0 at the
+bottom; the spare column at the end of each row is never marked, so no line runs round an edge:
+
+    size 3:   8  9 10 | 11        a3 b3 c3
+              4  5  6 |  7        a2 b2 c2
+              0  1  2 |  3        a1 b1 c1
+
+It must not know: sizes allowed, seeds, engines.
+
+Tic-tac-toe on 3 x 3 or 4 x 4: a whole line of one's own marks wins.
+
+It must not know: engines, clocks.
+
+XO, five in a row on a board of 10 x 10 to 14 x 14, as the paper of 1970 has it.
+
+Five or more neighbouring marks win; a full board is a draw. It must not know: engines, clocks.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import ClassVar
+
+from arena_protocol.games.base import (
+    DRAW,
+    Deal,
+    DecidedGame,
+    GameError,
+    Rim,
+    Step,
+    draw_bytes,
+    draw_some,
+    whole_number,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """The cells of X and of O as two planes of bits."""
+
+    x: int
+    o: int
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """The cells of a size: their names in scan order (a1, b1, ...), the bit of each, all of them."""
+
+    cells: dict[str, int]
+    full: int
+
+
+@cache
+def board_of(size: int) -> Board:
+    """The cells of a board of size x size."""
+    cells = {
+        f"{chr(ord('a') + column)}{row + 1}": 1 << (size + 1) * row + column
+        for row in range(size)
+        for column in range(size)
+    }
+    return Board(cells, sum(cells.values()))
+
+
+def has_line(plane: int, size: int, length: int) -> bool:
+    """Whether `plane` has `length` or more neighbouring marks in a row, a column or a diagonal."""
+    for stride in (1, size, size + 1, size + 2):
+        line = plane
+        for _ in range(length - 1):
+            line &= line >> stride
+        if line:
+            return True
+    return False
+
+
+def format_marks(position: Marks, size: int) -> str:
+    """Rows from the top joined by `/`, `.` an empty cell; `parse_marks` reads it back."""
+    text = ""
+    for bit in board_of(size).cells.values():
+        text += "x" if position.x & bit else "o" if position.o & bit else "."
+    return "/".join(text[start : start + size] for start in reversed(range(0, size * size, size)))
+
+
+def parse_marks(text: str, size: int) -> Marks:
+    """Read a board; X moves first, so it has as many marks as O or one more.
+
+    Raises GameError for another number of rows or cells, a strange sign, or counts that no game has.
+    """
+    rows = text.split("/")
+    if [len(row) for row in rows] != [size] * size:
+        raise GameError(f"a board is {size} rows of {size} cells joined by '/', not {text!r}")
+    strangers = text.strip(".xo/")
+    if strangers:
+        raise GameError(f"a cell of the board is '.', 'x' or 'o', not {strangers[0]!r}")
+    cells = "".join(reversed(rows))
+    x, o = _plane(cells, size, "x"), _plane(cells, size, "o")
+    if x.bit_count() - o.bit_count() not in (0, 1):
+        raise GameError(f"x has as many marks as o or one more, not {x.bit_count()} and {o.bit_count()}")
+    return Marks(x, o)
+
+
+def _plane(cells: str, size: int, mark: str) -> int:
+    bits = board_of(size).cells.values()
+    return sum(bit for bit, cell in zip(bits, cells, strict=True) if cell == mark)
+
+
+class MarksGame(DecidedGame[Marks]):
+    """A game of `win` or more marks in a line on a board of `size` x `size`; X moves first."""
+
+    size: int
+    win: int
+
+    def brief(self) -> str:
+        """What a move is and what wins."""
+        return f"Seat 1 has x and begins. A move is an empty cell, such as b2; {self.win} in a line win."
+
+    def rim(self) -> Rim:
+        """The letters of the columns below, the numbers of the rows on the left."""
+        letters = tuple(chr(ord("a") + column) for column in range(self.size))
+        return Rim(bottom=letters, left=tuple(str(row) for row in range(self.size, 0, -1)))
+
+    @abstractmethod
+    def deal(self, seed: int) -> Deal:
+        """The start that this seed fixes."""
+
+    def start(self, deal: Deal) -> Marks:
+        """The position of STATE. Raises GameError if both sides have a line, or for a bad text."""
+        position = parse_marks(deal.board, self.size)
+        if self._won(position.x) and self._won(position.o):
+            raise GameError(f"x and o cannot both have {self.win} in a line: {deal.board!r}")
+        return position
+
+    def state_text(self, position: Marks) -> str:
+        """The board; whose move it is follows from the counts of marks."""
+        return format_marks(position, self.size)
+
+    def to_move(self, position: Marks) -> int:
+        """X (seat 1) while the counts are level."""
+        return 1 if position.x.bit_count() == position.o.bit_count() else 2
+
+    def winner(self, position: Marks) -> int | None:
+        """Whoever has a line; DRAW when the board is full without one."""
+        if self._won(position.x):
+            return 1
+        if self._won(position.o):
+            return 2
+        return DRAW if position.x | position.o == board_of(self.size).full else None
+
+    def _won(self, plane: int) -> bool:
+        return has_line(plane, self.size, self.win)
+
+    def legal_moves(self, position: Marks) -> tuple[str, ...]:
+        """The empty cells in scan order: a1, b1, ... then a2, ..."""
+        if self.winner(position) is not None:
+            return ()
+        taken = position.x | position.o
+        return tuple(name for name, bit in board_of(self.size).cells.items() if not bit & taken)
+
+    def is_legal(self, position: Marks, move: str) -> bool:
+        """Whether `move` names an empty cell and the game goes on."""
+        bit = board_of(self.size).cells.get(move)
+        return bit is not None and not bit & (position.x | position.o) and self.winner(position) is None
+
+    def play(self, position: Marks, move: str) -> Step[Marks]:
+        """Mark a cell. Raises GameError if the game is over, or for no cell or a taken one."""
+        bit = self._empty_cell(position, move)
+        x_moves = self.to_move(position) == 1
+        after = Marks(position.x | bit, position.o) if x_moves else Marks(position.x, position.o | bit)
+        return Step(after, self.totals(after)[0 if x_moves else 1])
+
+    def _empty_cell(self, position: Marks, move: str) -> int:
+        board = board_of(self.size)
+        bit = board.cells.get(move)
+        if self.winner(position) is not None:
+            raise GameError("the game is over")
+        if bit is None:
+            raise GameError(
+                f"a move of {self.name} is a cell from a1 to {list(board.cells)[-1]}, not {move!r}"
+            )
+        if bit & (position.x | position.o):
+            raise GameError(f"{move} is taken")
+        return bit
+
+
+@dataclass(frozen=True)
+class TicTacToe(MarksGame):
+    """Tic-tac-toe of one size; `win` marks in a line win, the whole side if it is not given."""
+
+    name: ClassVar[str] = "tictactoe"
+    zombie_move: ClassVar[str | None] = None
+    OPTIONS: ClassVar[frozenset[str]] = frozenset({"seats", "size", "win"})
+
+    size: int = 3
+    win: int = 3
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, object]) -> TicTacToe:
+        """Build from the options of GAME or of a configuration. Raises GameError, naming the option."""
+        whole_number(cls.name, options, "seats", 2, 2, 2)
+        size = whole_number(cls.name, options, "size", cls.size, 3, 4)
+        return cls(size, whole_number(cls.name, options, "win", size, 3, size))
+
+    def options(self) -> dict[str, str]:
+        """The size and the length of a winning line."""
+        return {"size": str(self.size), "win": str(self.win)}
+
+    def deal(self, seed: int) -> Deal:
+        """The empty board, whatever the seed."""
+        return Deal(format_marks(Marks(0, 0), self.size))
+
+
+SIZES = range(10, 15)
+WIN = 5
+#: Fewer marks than two fives need, so no opening is a game that is over.
+MAX_OPENING = 8
+#: The openings are drawn from the middle square of this side, so that the marks matter.
+OPENING_SIDE = 6
+
+
+@dataclass(frozen=True)
+class Xo(MarksGame):
+    """XO with its size fixed. `opening` marks, X and O in turn, stand on the board from the start.
+
+    The paper's game has none; a contest of programs that never vary has some, and swaps seats.
+    """
+
+    name: ClassVar[str] = "xo"
+    zombie_move: ClassVar[str | None] = None
+    OPTIONS: ClassVar[frozenset[str]] = frozenset({"seats", "size", "win", "opening"})
+
+    size: int = SIZES[0]
+    opening: int = 0
+    win: int = field(default=WIN, init=False)
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, object]) -> Xo:
+        """Build from the options of GAME or of a configuration. Raises GameError, naming the option."""
+        whole_number(cls.name, options, "seats", 2, 2, 2)
+        whole_number(cls.name, options, "win", WIN, WIN, WIN)
+        return cls(
+            size=whole_number(cls.name, options, "size", cls.size, SIZES[0], SIZES[-1]),
+            opening=whole_number(cls.name, options, "opening", cls.opening, 0, MAX_OPENING),
+        )
+
+    def options(self) -> dict[str, str]:
+        """The size and the winning length, and the opening where there is one."""
+        printed = {"size": str(self.size), "win": str(self.win)}
+        return printed | {"opening": str(self.opening)} if self.opening else printed
+
+    def deal(self, seed: int) -> Deal:
+        """The empty board, or one with the opening that the seed draws; X has the first, third, ... cell."""
+        drawn = draw_some(draw_bytes(self.name, seed), self._middle(), self.opening)
+        return Deal(format_marks(Marks(sum(drawn[::2]), sum(drawn[1::2])), self.size))
+
+    def _middle(self) -> list[int]:
+        cells = list(board_of(self.size).cells.values())
+        low = (self.size - OPENING_SIDE) // 2
+        middle = range(low, low + OPENING_SIDE)
+        return [cells[self.size * row + column] for row in middle for column in middle]

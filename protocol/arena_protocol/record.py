@@ -1,0 +1,270 @@
+"""What the record of a game holds: enough to play it again and to judge every verdict in it.
+
+It must not know: how records are stored, any particular game, clocks that run.
+
+A game record as bytes, and back: a canonical msgpack map followed by its SHA-256 digest.
+
+One record has exactly one encoding, and bytes that differ from it in any place are refused.
+The map has the fields of `GameRecord` by name and in order, but for `seed`, which is hex text
+(it outgrows 64 bits); options are sorted by name; plies and faults are arrays of their fields
+in order. It must not know: whether what a record says is true (see `audit.py`).
+
+The record of one game: what it holds, its bytes on disk, and the check that it is true.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import msgpack
+
+#: The layout of the record; a change that old readers would misread adds one.
+FORMAT = 2
+
+
+#: The ends of a game that no rule book knows: a seat at fault lost it, or the platform broke it off.
+FORFEIT, VOID = "forfeit", "void"
+
+
+class RecordError(ValueError):
+    """A record that cannot be read or is not true; the text is one clear line."""
+
+
+class FaultKind(StrEnum):
+    """Why a seat became a zombie (or forfeited); VOID alone is the platform's own fault."""
+
+    TIMEOUT = "timeout"
+    ILLEGAL = "illegal"
+    MALFORMED = "malformed"
+    FLOOD = "flood"
+    OUT_OF_TURN = "out-of-turn"
+    DISCONNECT = "disconnect"
+    NEVER_READY = "never-ready"
+    QUIT = "quit"
+    VOID = "void"
+
+
+class PlyRecord(NamedTuple):
+    """One ply: who played what, when, and the clocks and points after it.
+
+    `handed_ns` (TURN went to the socket) and `arrived_ns` (the move was there) are monotonic
+    nanoseconds since START, less what the server was down; `time_ms` is the charge and `clock`
+    every seat's clock in milliseconds. A zombie's ply costs no time, but for the one on which
+    its flag fell. `lag_ms` and `credit_ms` are what TURN said of the connection's lag, and
+    what of it was to be forgiven.
+    """
+
+    seat: int
+    move: str
+    time_ms: int
+    handed_ns: int
+    arrived_ns: int
+    clock: tuple[int, ...]
+    points: int
+    total: tuple[int, ...]
+    zombie: bool
+    lag_ms: int = 0
+    credit_ms: int = 0
+
+
+class FaultRecord(NamedTuple):
+    """A fault of `seat` (0: the platform's) while `ply` was to be played, with the offending bytes.
+
+    A fault before START has ply 0 or 1. From its fault on, a seat is a zombie.
+    """
+
+    seat: int
+    ply: int
+    kind: str
+    line: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameRecord:
+    """A whole game. `board` and `sequence` are what `seed` deals and `commit` fixed beforehand.
+
+    `options` are the game's own, as GAME prints them; the seats are as many as `names`.
+    `final` is the position after the last ply, as STATE prints it: without it, a move could be
+    exchanged for another that earns the same. `end` is the game's own word (`complete`, ...),
+    `forfeit`, or `void` for a game that the platform broke off, wherever its plies stop.
+    """
+
+    format: int = FORMAT
+    software: str
+    contest: str
+    game_id: str
+    game: str
+    options: Mapping[str, str]
+    names: tuple[str, ...]
+    seed: int
+    nonce: str
+    commit: str
+    board: str
+    sequence: str
+    clock_ms: int
+    increment_ms: int
+    margin_ms: int
+    move_limit_ms: int = 0
+    byoyomi_ms: int = 0
+    lag_quota_ms: int = 0
+    plies: tuple[PlyRecord, ...]
+    faults: tuple[FaultRecord, ...]
+    final: str
+    totals: tuple[int, ...]
+    end: str
+
+
+def commitment(nonce: str, board: str, sequence: str) -> str:
+    """What GAME promises as `commit=`: the SHA-256 of `nonce:board:sequence`, in hex."""
+    return sha256(f"{nonce}:{board}:{sequence}".encode()).hexdigest()
+
+
+_DIGEST = sha256().digest_size
+#: Far more digits than any seed has, and few enough to be printed in decimal.
+_HEX = re.compile("-?[0-9a-f]{1,256}", re.ASCII)
+_Reader = Callable[[object, str], object]
+
+
+def encode(record: GameRecord) -> bytes:
+    """Return the canonical bytes of a record; `decode` reads them back."""
+    payload: bytes = msgpack.packb(_plain(record))
+    return payload + sha256(payload).digest()
+
+
+def decode(data: bytes) -> GameRecord:
+    """Read a record. Raises RecordError for bytes that `encode` did not write, whatever they are."""
+    payload, digest = data[:-_DIGEST], data[-_DIGEST:]
+    if sha256(payload).digest() != digest:
+        raise RecordError("damaged record: its bytes do not match its SHA-256 digest")
+    record = _record(_unpack(payload))
+    if encode(record) != data:
+        raise RecordError("damaged record: it is not in the canonical form")
+    return record
+
+
+def _plain(record: GameRecord) -> dict[str, object]:
+    plain = {name: getattr(record, name) for name in _FIELDS}
+    plain["options"] = dict(sorted(record.options.items()))
+    plain["seed"] = f"{record.seed:x}"
+    plain["plies"] = record.plies
+    plain["faults"] = record.faults
+    return plain
+
+
+def _unpack(payload: bytes) -> object:
+    try:
+        return msgpack.unpackb(payload, use_list=False)
+    except (ValueError, msgpack.UnpackException) as error:
+        raise RecordError(f"damaged record: not msgpack ({error})") from error
+
+
+def _record(plain: object) -> GameRecord:
+    if not isinstance(plain, dict):
+        raise RecordError(f"damaged record: expected a map, found {_kind(plain)}")
+    if plain.get("format") != FORMAT:
+        found = plain.get("format")
+        raise RecordError(f"a record of format {found!r:.20}; this version reads format {FORMAT}")
+    if list(plain) != list(_FIELDS):
+        raise RecordError(f"damaged record: expected the fields {', '.join(_FIELDS)}")
+    values: dict[str, Any] = {name: read(plain[name], name) for name, read in _FIELDS.items()}
+    return GameRecord(**values)
+
+
+def _kind(value: object) -> str:
+    return type(value).__name__
+
+
+def _of(expected: type, words: str) -> _Reader:
+    def read(value: object, where: str) -> object:
+        if type(value) is not expected:  # exactly: a bool is an int to isinstance
+            raise RecordError(f"damaged record: {where}: expected {words}, found {_kind(value)}")
+        return value
+
+    return read
+
+
+_whole = _of(int, "a whole number")
+_text = _of(str, "text")
+_bytes = _of(bytes, "bytes")
+_flag = _of(bool, "true or false")
+_array = _of(tuple, "an array")
+_map = _of(dict, "a map")
+
+
+def _each(read: _Reader) -> _Reader:
+    def read_all(value: object, where: str) -> object:
+        items: Any = _array(value, where)
+        return tuple(read(item, f"{where} {number}") for number, item in enumerate(items, start=1))
+
+    return read_all
+
+
+def _row(build: Callable[..., object], columns: dict[str, _Reader]) -> _Reader:
+    def read_row(value: object, where: str) -> object:
+        items: Any = _array(value, where)
+        if len(items) != len(columns):
+            raise RecordError(f"damaged record: {where}: expected {len(columns)} values, found {len(items)}")
+        cells = zip(columns.items(), items, strict=True)
+        return build(*(read(item, f"{where}: {name}") for (name, read), item in cells))
+
+    return read_row
+
+
+def _options(value: object, where: str) -> object:
+    pairs: Any = _map(value, where)
+    return {_text(key, where): _text(text, f"{where}: {key}") for key, text in pairs.items()}
+
+
+def _seed(value: object, where: str) -> object:
+    text: Any = _text(value, where)
+    if not _HEX.fullmatch(text):
+        raise RecordError(f"damaged record: {where}: expected hex digits, found {text[:20]!r}")
+    return int(text, 16)
+
+
+_PLY: dict[str, _Reader] = {
+    "seat": _whole,
+    "move": _text,
+    "time_ms": _whole,
+    "handed_ns": _whole,
+    "arrived_ns": _whole,
+    "clock": _each(_whole),
+    "points": _whole,
+    "total": _each(_whole),
+    "zombie": _flag,
+    "lag_ms": _whole,
+    "credit_ms": _whole,
+}
+_FAULT: dict[str, _Reader] = {"seat": _whole, "ply": _whole, "kind": _text, "line": _bytes}
+_SPECIAL: dict[str, _Reader] = {
+    "options": _options,
+    "names": _each(_text),
+    "seed": _seed,
+    "plies": _each(_row(PlyRecord, _PLY)),
+    "faults": _each(_row(FaultRecord, _FAULT)),
+    "totals": _each(_whole),
+}
+_SIMPLE = {"int": _whole, "str": _text}
+_FIELDS: dict[str, _Reader] = {
+    field.name: _SPECIAL.get(field.name) or _SIMPLE[str(field.type)] for field in fields(GameRecord)
+}
+
+
+__all__ = [
+    "FORFEIT",
+    "FORMAT",
+    "VOID",
+    "FaultKind",
+    "FaultRecord",
+    "GameRecord",
+    "PlyRecord",
+    "RecordError",
+    "commitment",
+    "decode",
+    "encode",
+]

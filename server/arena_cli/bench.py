@@ -1,0 +1,120 @@
+"""`arena analyse` and `arena bench`: what the engines think, and what engines and referee cost."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from arena_cli.options import Json, ends_at_once, print_json
+from arena_server.errors import MISUSED, ArenaError
+
+
+class NoCheckoutError(ArenaError):
+    """A benchmark of the checkout was asked for, and the package runs without one."""
+
+    exit_code = MISUSED
+
+
+def analyse(
+    game: Annotated[
+        str, typer.Argument(metavar="GAME", help="The game, such as insertion.", show_default=False)
+    ],
+    positions: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE", help="A line `<board> <visible sequence>` a position.", show_default=False
+        ),
+    ],
+    engine: Annotated[str, typer.Option(help="The engine that analyses.")] = "champion",
+    depth: Annotated[int, typer.Option(help="How many plies deep.")] = 5,
+    as_json: Json = False,
+) -> None:
+    """Let an engine analyse positions.
+
+    Gives the best move, its value at that depth, the nodes and the seconds of search.
+
+    Example: arena analyse insertion --engine champion --depth 5 --positions positions.txt --json
+    """
+    from arena_engines.analysis import analyse_file, analysis_table
+
+    with ends_at_once():
+        analysis = analyse_file(engine, depth, positions, game)
+    if as_json:
+        print_json(analysis)
+    else:
+        typer.echo(analysis_table(analysis))
+
+
+def group() -> typer.Typer:
+    """Return the commands of `arena bench`."""
+    about = "Measure search, referee, and the referee under attack.\n\nExample: arena bench search --depth 5"
+    app = typer.Typer(help=about, no_args_is_help=True, rich_markup_mode=None)
+    app.command("search")(search)
+    app.command("referee")(referee)
+    app.command("hostile")(hostile)
+    return app
+
+
+def search(
+    engine: Annotated[str, typer.Option(help="The engine to measure.")] = "champion",
+    depth: Annotated[int, typer.Option(help="The greatest depth.")] = 6,
+    rival: Annotated[str, typer.Option(help="The engine to compare with.")] = "minimax",
+    rival_depth: Annotated[int, typer.Option(help="The rival's greatest depth.")] = 5,
+    as_json: Json = False,
+) -> None:
+    """Measure a search.
+
+    Gives nodes a second, nodes at each depth beside a rival's, and the node signature.
+
+    Example: arena bench search --depth 5
+    """
+    from arena_engines.analysis import bench_table, search_bench
+
+    with ends_at_once():
+        measured = search_bench(engine, depth, rival, rival_depth)
+    if as_json:
+        print_json(measured)
+    else:
+        typer.echo(bench_table(measured))
+
+
+def referee(
+    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, up to 100 games at once.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Measure the referee beside a bare line echo; needs a checkout of the project.
+
+    Example: arena bench referee --quick
+    """
+    _benchmark("referee", quick, as_json)
+
+
+def hostile(
+    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, 1,000 idle connections.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Measure honest bots under attack; needs a checkout of the project.
+
+    Example: arena bench hostile --quick
+    """
+    _benchmark("hostile", quick, as_json)
+
+
+def _benchmark(name: str, quick: bool, as_json: bool) -> None:
+    """Run a benchmark of the checkout that this package is installed from, in a process of its own.
+
+    Raises NoCheckoutError if there is no checkout: benchmarks are not installed.
+    """
+    checkout = Path(__file__).resolve().parents[2]
+    if not (checkout / "benchmarks" / "referee" / "__main__.py").exists():
+        raise NoCheckoutError(
+            f"`arena bench {name}` needs a checkout of insertion-arena; this is an installed package:"
+            f" run it from a clone after `make install`"
+        )
+    flags = ["--quick"] * quick + ["--json"] * as_json
+    command = [sys.executable, "-m", "benchmarks.referee", name, *flags]
+    raise typer.Exit(subprocess.run(command, cwd=checkout, check=False).returncode)  # noqa: S603

@@ -1,0 +1,160 @@
+"""`arena explain`: search trees, whole games and reductions as pictures.
+
+Prints text; `--svg FILE` writes a drawing. It must not know: how a picture is made.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from arena_cli.options import options_of
+
+if TYPE_CHECKING:
+    from arena_engines.andor.search import Goal
+    from arena_engines.explain.picture import Picture
+    from arena_engines.explain.trees import Method
+
+GameName = Annotated[str, typer.Argument(metavar="GAME", help="The game, such as disc.", show_default=False)]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option", "--set", metavar="KEY=VALUE", help="An option of the game, such as m=20; may be repeated."
+    ),
+]
+State = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="The position, as STATE prints it; else the start.")
+]
+Svg = Annotated[Path | None, typer.Option(metavar="FILE", help="Write an SVG drawing here.")]
+Minimax = Annotated[bool, typer.Option("--minimax", help="Search without cutting any branch.")]
+
+
+def tree(
+    game: GameName,
+    depth: Annotated[int, typer.Option(help="How many plies deep.")] = 2,
+    minimax: Minimax = False,
+    settings: Settings = None,
+    state: State = None,
+    sequence: Annotated[
+        str, typer.Option("--next", metavar="PICTURES", help="What NEXT shows, with --state.")
+    ] = "",
+    seed: Annotated[int, typer.Option(help="The deal to start from, without --state.")] = 0,
+    svg: Svg = None,
+) -> None:
+    """Draw the search of a position, with minimax values and the branches that alpha-beta cuts.
+
+    Example: arena explain tree tictactoe --state xo./.x./..o --depth 3 --svg tree.svg
+    """
+    from arena_engines import explain
+
+    options = options_of(settings or ())
+    show(
+        explain.tree(
+            game, options, state=state, sequence=sequence, seed=seed, depth=depth, method=_method(minimax)
+        ),
+        svg,
+    )
+
+
+def whole(game: GameName, settings: Settings = None, state: State = None, svg: Svg = None) -> None:
+    """Draw the whole tree of a small game with its won and lost positions.
+
+    Example: arena explain whole disc --option m=13 --svg disc.svg
+    """
+    from arena_engines import explain
+
+    show(explain.whole(game, options_of(settings or ()), state=state), svg)
+
+
+def strategy(
+    game: GameName,
+    seat: Annotated[int, typer.Option(help="Whose strategy.")] = 1,
+    draw: Annotated[bool, typer.Option("--draw", help="To draw at least, rather than to win.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Draw the whole graph with the strategy in bold.")
+    ] = False,
+    settings: Settings = None,
+    state: State = None,
+    svg: Svg = None,
+) -> None:
+    """Draw how a seat forces a win, or a draw: an AND/OR solution graph.
+
+    Example: arena explain strategy lastcoin --seat 2 --all
+    """
+    from arena_engines import explain
+
+    goal: Goal = "draw" if draw else "win"
+    options = options_of(settings or ())
+    show(explain.strategy(game, options, seat=seat, goal=goal, state=state, everything=everything), svg)
+
+
+def hanoi(discs: Annotated[int, typer.Option(help="How many discs.")] = 3, svg: Svg = None) -> None:
+    """Draw how the tower of Hanoi is reduced to single moves.
+
+    Example: arena explain hanoi --discs 4
+    """
+    from arena_engines import explain
+
+    show(explain.hanoi(discs), svg)
+
+
+def integral(
+    integrand: Annotated[
+        str, typer.Argument(metavar="INTEGRAND", help="Such as tan(x)^4.", show_default=False)
+    ],
+    variable: Annotated[str, typer.Option(help="The variable of integration.")] = "x",
+    svg: Svg = None,
+) -> None:
+    """Solve an indefinite integral by reduction and draw the solution graph.
+
+    Example: arena explain integral "tan(x)^4"
+    """
+    from arena_engines import explain
+
+    show(explain.integral(integrand, variable)[0], svg)
+
+
+def example(minimax: Minimax = False, svg: Svg = None) -> None:
+    """Draw the alpha-beta example of the Russian seed: 17 vertices and 10 evaluations, or 11 and 6.
+
+    Example: arena explain example --minimax
+    """
+    from arena_engines import explain
+
+    show(explain.example(_method(minimax)), svg)
+
+
+def show(picture: Picture, svg: Path | None) -> None:
+    """Print a picture, or write it as SVG and say where. Raises ArenaError if it cannot be written."""
+    from arena_engines.explain.picture import to_text
+    from arena_engines.explain.svg import to_svg
+    from arena_server.errors import ArenaError
+
+    if svg is None:
+        typer.echo(to_text(picture), nl=False)
+        return
+    try:
+        svg.write_text(to_svg(picture), encoding="utf-8")
+    except OSError as error:
+        raise ArenaError(f"--svg: cannot write {svg}: {error.strerror}") from error
+    typer.echo(f"{svg}: {picture.title}")
+
+
+def _method(minimax: bool) -> Method:
+    return "minimax" if minimax else "alphabeta"
+
+
+def group() -> typer.Typer:
+    """Return the commands of `arena explain`."""
+    app = typer.Typer(
+        help="Draw search trees, whole games and reductions.\n\nExample: arena explain whole disc",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+    )
+    for command in (tree, whole, strategy, hanoi, example):
+        app.command(command.__name__)(command)
+    # -x^2 is no option but an integrand.
+    app.command(integral.__name__, context_settings={"ignore_unknown_options": True})(integral)
+    return app

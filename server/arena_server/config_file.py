@@ -1,0 +1,202 @@
+"""Reading a contest's configuration file, and the plan and the entrants that it describes.
+
+`load_contest` returns a checked configuration, or raises ConfigError with one line that names the
+file, the key, what was expected and what came.
+"""
+
+from __future__ import annotations
+
+import secrets
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from arena_protocol.games import GAMES, make_game
+from arena_protocol.games.base import Game, GameError
+from arena_server.config_schema import BotTable, ContestFile, ContestTable, GameTable, ServerTable
+from arena_server.core.config import ContestPlan, Entrant
+from arena_server.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+#: Of a drawn seed: too many to guess.
+SEED_BITS = 128
+
+
+def plan_of(file: ContestFile, absent_ms: int | None = None) -> ContestPlan:
+    """The plan of the contest, with a random seed if the file has none; `absent_ms` overrides `absent`."""
+    contest, game = file.contest, file.game
+    return ContestPlan(
+        name=contest.name,
+        seed=secrets.randbits(SEED_BITS) if contest.seed is None else contest.seed,
+        game=contest.game,
+        options=game.own_options,
+        format=contest.format,
+        games_per_pair=contest.games_per_pair,
+        scoring=contest.scoring,
+        clock_ms=game.clock,
+        increment_ms=game.increment,
+        margin_ms=game.margin,
+        move_limit_ms=game.move_limit or 0,
+        byoyomi_ms=game.byoyomi,
+        lag_quota_ms=game.lag_quota,
+        stall_ms=contest.stall_limit,
+        ready_ms=contest.ready,
+        login_ms=contest.login,
+        handover_ms=contest.handover,
+        absent_ms=contest.absent if absent_ms is None else absent_ms,
+        probation=contest.probation,
+        announce_zombies=contest.announce_zombies,
+        out_of_turn_limit=contest.out_of_turn_limit,
+        flood_limit=contest.flood_limit,
+        spectator_delay_ms=contest.spectator_delay,
+        guests=contest.guests,
+    )
+
+
+def entrants_of(file: ContestFile, hashes: Mapping[str, str] | None = None) -> list[Entrant]:
+    """The bots that may log in; `hashes` has the token digests of names without one in the file."""
+    given = hashes or {}
+    return [Entrant(bot.name, bot.token_sha256 or given.get(bot.name)) for bot in file.bot]
+
+
+#: The longest value shown in an error, so that it does not hide the sentence.
+SHOWN = 60
+
+_KEYS: Mapping[str, frozenset[str]] = {
+    "": frozenset(ContestFile.model_fields),
+    "contest": frozenset(ContestTable.model_fields),
+    "game": frozenset(GameTable.model_fields),
+    "server": frozenset(ServerTable.model_fields),
+    "bot": frozenset(BotTable.model_fields),
+}
+
+_EXPECTED = {
+    "string_type": "a text in quotes",
+    "int_type": "a whole number",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "model_type": "a table",
+    "string_too_short": "a text that is not empty",
+    "string_pattern_mismatch": "64 hexadecimal digits in lower case",
+    "greater_than_equal": "{ge} or more",
+    "less_than_equal": "{le} or less",
+    "too_short": "a list with an entry",
+    "too_long": "at most {max_length} entries",
+    "literal_error": "{expected}",
+}
+
+
+def load_contest(path: Path) -> ContestFile:
+    """Read and check `path`. Raises ConfigError."""
+    return parse_contest(_read(path), str(path))
+
+
+def parse_contest(text: str, source: str) -> ContestFile:
+    """Check the text of a file; `source` is its name in errors. Raises ConfigError."""
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{source}: not a TOML file: {error}") from None
+    try:
+        contest = ContestFile.model_validate(tables)
+    except ValidationError as error:
+        raise ConfigError(f"{source}: {_first_line(error)}") from None
+    try:
+        _check_together(contest)
+    except GameError as error:
+        raise ConfigError(f"{source}: game: {error}") from None
+    except ValueError as error:
+        raise ConfigError(f"{source}: {error}") from None
+    return contest
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: no such file") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def game_of(contest: ContestFile) -> Game[Any]:
+    """The game that the configuration describes. Raises GameError for an option it refuses."""
+    return make_game(contest.contest.game, contest.game.own_options)
+
+
+def _check_together(contest: ContestFile) -> None:
+    """Check what involves several keys. Raises ValueError or GameError."""
+    name = contest.contest.game
+    if name not in GAMES:
+        raise ValueError(f"contest.game: expected one of {', '.join(sorted(GAMES))}, got {name!r}")
+    for key, value in contest.game.own_options.items():
+        if key not in GAMES[name].OPTIONS:
+            raise ValueError(_unknown(f"game.{key}", key, _KEYS["game"] | GAMES[name].OPTIONS))
+        if isinstance(value, str) and value.isdecimal():
+            # The game itself would accept it, because on the wire every option is text.
+            raise ValueError(f"game.{key}: expected a number without quotes, got {value!r}")
+    seats = game_of(contest).seats
+    if len(contest.bot) < seats:
+        raise ValueError(f"bot: expected at least {seats}, for {seats} seats, got {len(contest.bot)}")
+    if contest.contest.games_per_pair % seats:
+        raise ValueError(
+            f"contest.games_per_pair: expected a multiple of {seats}, so that each deal is played "
+            f"from every seat, got {contest.contest.games_per_pair}"
+        )
+
+
+def _first_line(error: ValidationError) -> str:
+    """The first mistake, and how many more there are."""
+    details = error.errors(include_url=False)
+    # An unknown key often causes a missing one, so it comes first.
+    details.sort(key=lambda detail: detail["type"] != "extra_forbidden")
+    more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
+    return _sentence(details[0]) + more
+
+
+def _sentence(detail: ErrorDetails) -> str:
+    location = detail["loc"]
+    key = _place(location)
+    if detail["type"] == "extra_forbidden":
+        table = str(location[0]) if len(location) > 1 else ""
+        return _unknown(key, str(location[-1]), _KEYS[table])
+    if detail["type"] == "missing":
+        return f"{key}: missing"
+    prefix = f"{key}: " if key else ""
+    if detail["type"] == "value_error":
+        text = str(detail["ctx"]["error"])
+        return f"{prefix}{text}" if "got " in text else f"{prefix}{text}, got {_shown(detail['input'])}"
+    template = _EXPECTED.get(detail["type"])
+    expected = template.format(**detail.get("ctx", {})) if template else detail["msg"]
+    return f"{prefix}expected {expected}, got {_shown(detail['input'])}"
+
+
+def _place(location: tuple[int | str, ...]) -> str:
+    """`contest.seed`, or `bot 2: engine` for the second [[bot]]."""
+    parts = [str(part) for part in location]
+    if len(location) > 1 and location[0] == "bot" and isinstance(location[1], int):
+        return ": ".join([f"bot {location[1] + 1}", ".".join(parts[2:])]).removesuffix(": ")
+    return ".".join(parts)
+
+
+def _unknown(place: str, key: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches  # only a mistake needs it
+
+    close = get_close_matches(key, sorted(known), n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"known here: {', '.join(sorted(known))}"
+    return f"{place}: unknown key; {hint}"
+
+
+def _shown(value: object) -> str:
+    """The value as TOML has it, cut short."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = "a table" if isinstance(value, dict) else repr(value)
+    return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."

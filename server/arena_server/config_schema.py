@@ -1,0 +1,206 @@
+"""The keys of a contest's configuration file: names, types, bounds, defaults.
+
+Defaults and bounds of the contest are those of `core/config.py`. Durations are written as `20s`,
+`500ms`, `2m` or `1h`, and are whole milliseconds once they are read.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+
+from arena_protocol.codec import valid_name
+from arena_server.core.config import BOUNDS, ContestPlan
+
+_UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
+_DURATION = re.compile(r"(\d{1,9})(?:\.(\d{1,3}))?\s?(ms|s|m|h)", re.ASCII)
+
+EXPECTED = "a duration such as '500ms', '20s', '2m' or '1h'"
+
+
+def parse_duration(text: str) -> int:
+    """Whole milliseconds of `text`.
+
+    Raises ValueError for anything else, and for a fraction that is no whole number of milliseconds.
+    """
+    found = _DURATION.fullmatch(text)
+    if found is None:
+        raise ValueError(f"expected {EXPECTED}")
+    whole, fraction, unit = found[1], found[2] or "", found[3]
+    # Integer thousandths of the unit, so that no float rounds a clock.
+    thousandths = (int(whole) * 1000 + int(fraction.ljust(3, "0") or 0)) * _UNITS_MS[unit]
+    if thousandths % 1000:
+        raise ValueError("expected a whole number of milliseconds")
+    return thousandths // 1000
+
+
+def format_duration(milliseconds: int) -> str:
+    """The shortest text that `parse_duration` reads back as `milliseconds`."""
+    for unit in ("h", "m", "s"):
+        if milliseconds and milliseconds % _UNITS_MS[unit] == 0:
+            return f"{milliseconds // _UNITS_MS[unit]}{unit}"
+    return f"{milliseconds}ms"
+
+
+def _bounded_duration(value: object, low: int, high: int) -> int:
+    if not isinstance(value, str):
+        raise ValueError(f"expected {EXPECTED}")
+    milliseconds = parse_duration(value)
+    if milliseconds > high:
+        raise ValueError(f"expected a duration of at most {format_duration(high)}")
+    if milliseconds < low:
+        raise ValueError(f"expected a duration of at least {format_duration(low)}")
+    return milliseconds
+
+
+DEFAULT_PORT = 2006
+MAX_BOTS = 10_000
+
+_PLAN: Final = ContestPlan(name="defaults", seed=0)
+#: Keys whose field in the plan is not the key with `_ms` behind it.
+_FIELDS: Final = {"stall_limit": "stall_ms"}
+#: Keys that are left out for "no limit"; a limit of zero would be a mistake.
+_LEFT_OUT: Final = ("absent", "move_limit")
+
+
+def _number(field: str) -> Any:
+    """A whole number with the default and the bounds of the plan."""
+    low, high = BOUNDS[field]
+    return Field(default=getattr(_PLAN, field), ge=low, le=high)
+
+
+def _read_duration(value: object, info: ValidationInfo) -> int:
+    """A duration within the bounds of the plan."""
+    key = str(info.field_name)
+    low, high = BOUNDS[_FIELDS.get(key, f"{key}_ms")]
+    return _bounded_duration(value, max(low, 1) if key in _LEFT_OUT else low, high)
+
+
+def _check_name(value: str) -> str:
+    if not valid_name(value):
+        raise ValueError("expected 1 to 32 letters, digits, '_', '.' or '-', a letter or digit first")
+    return value
+
+
+class _Table(BaseModel):
+    """A table of the file: no unknown key, no conversion of types."""
+
+    # Deferred: only a whole file is validated, so no other validator need be built.
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
+
+
+class ContestTable(_Table):
+    """`[contest]`: the schedule, and what faults cost. `core.config.ContestPlan` explains the values."""
+
+    name: str
+    game: str = _PLAN.game
+    format: Literal["round-robin"] = "round-robin"
+    games_per_pair: int = _number("games_per_pair")
+    scoring: Literal["points", "wins"] = "points"
+    seed: int | None = Field(default=None, ge=0)
+    probation: int = _number("probation")
+    ready: int = _PLAN.ready_ms
+    login: int = _PLAN.login_ms
+    handover: int = _PLAN.handover_ms
+    absent: int | None = _PLAN.absent_ms
+    announce_zombies: bool = _PLAN.announce_zombies
+    spectator_delay: int = _PLAN.spectator_delay_ms
+    stall_limit: int = _PLAN.stall_ms
+    guests: bool = _PLAN.guests
+    out_of_turn_limit: int = _number("out_of_turn_limit")
+    flood_limit: int = _number("flood_limit")
+
+    _name = field_validator("name")(_check_name)
+    _durations = field_validator(
+        "ready", "login", "handover", "absent", "spectator_delay", "stall_limit", mode="before"
+    )(_read_duration)
+
+
+class GameTable(_Table):
+    """`[game]`: the clocks, and beside them the game's own options, which the game checks."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True, defer_build=True)
+
+    clock: int = _PLAN.clock_ms
+    increment: int = _PLAN.increment_ms
+    margin: int = _PLAN.margin_ms
+    #: None disables the limit.
+    move_limit: int | None = None
+    byoyomi: int = _PLAN.byoyomi_ms
+    lag_quota: int = _PLAN.lag_quota_ms
+
+    _durations = field_validator(
+        "clock", "increment", "margin", "move_limit", "byoyomi", "lag_quota", mode="before"
+    )(_read_duration)
+
+    @property
+    def own_options(self) -> dict[str, object]:
+        """The keys that are none of ours: the options of the game."""
+        return dict(self.model_extra or {})
+
+
+class ServerTable(_Table):
+    """`[server]`: addresses and limits of the process; the command line overrides host and port."""
+
+    host: str = Field(default="127.0.0.1", min_length=1)
+    port: int = Field(default=DEFAULT_PORT, ge=0, le=65_535)
+    max_connections: int = Field(default=4_000, ge=1, le=1_000_000)
+    #: PEM files; with both, every connection is encrypted.
+    tls_certificate: str | None = Field(default=None, min_length=1)
+    tls_key: str | None = Field(default=None, min_length=1)
+    #: None disables metrics and the organiser's commands.
+    admin_port: int | None = Field(default=None, ge=0, le=65_535)
+    admin_host: str = Field(default="127.0.0.1", min_length=1)
+
+    @model_validator(mode="after")
+    def _check_pair(self) -> Self:
+        if (self.tls_certificate is None) != (self.tls_key is None):
+            given = "tls_key" if self.tls_certificate is None else "tls_certificate"
+            raise ValueError(f"expected tls_certificate and tls_key or neither, got {given} alone")
+        return self
+
+
+class BotTable(_Table):
+    """`[[bot]]`: a name, and at most one of: an engine of ours, a command, the digest of a token."""
+
+    name: str
+    engine: str | None = Field(default=None, min_length=1)
+    command: list[str] | None = Field(default=None, min_length=1)
+    token_sha256: str | None = Field(default=None, pattern="^[0-9a-f]{64}$")
+
+    _name = field_validator("name")(_check_name)
+
+    @model_validator(mode="after")
+    def _check_origin(self) -> Self:
+        given = [key for key in ("engine", "command", "token_sha256") if getattr(self, key) is not None]
+        if len(given) > 1:
+            raise ValueError(
+                f"expected at most one of engine, command and token_sha256, got {' and '.join(given)}"
+            )
+        return self
+
+    @property
+    def is_local(self) -> bool:
+        """Whether `arena tournament` starts this bot itself."""
+        return self.engine is not None or self.command is not None
+
+
+class ContestFile(_Table):
+    """A whole file."""
+
+    contest: ContestTable
+    game: GameTable = Field(default_factory=GameTable)
+    server: ServerTable = Field(default_factory=ServerTable)
+    bot: list[BotTable] = Field(max_length=MAX_BOTS)
+
+    @field_validator("bot")
+    @classmethod
+    def _check_names_differ(cls, bots: list[BotTable]) -> list[BotTable]:
+        seen: set[str] = set()
+        for bot in bots:
+            if bot.name in seen:
+                raise ValueError(f"expected every bot to have a name of its own, got {bot.name!r} twice")
+            seen.add(bot.name)
+        return bots

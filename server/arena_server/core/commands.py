@@ -1,0 +1,125 @@
+"""The organiser's commands; every command that is carried out is journaled.
+
+pause         no game starts any more; running games go on
+resume        games start again
+drain         no game starts any more, and the contest stops once no game runs
+kick BOT      its connection is closed, its game is void, and it is paired no more
+lift BOT      its faulty games do not count any more: it is paired again
+void GAME     a running game is broken off, and not played again
+replay GAME   a running or void game is (broken off and) played again
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final
+
+from arena_protocol.errors import ByeReason
+from arena_server.core.connections import Connections
+from arena_server.core.deal import number_of
+from arena_server.core.effects import Reply
+from arena_server.core.events import Command
+from arena_server.core.games import GameManager
+from arena_server.core.journal import Conduct, RunStateSet
+from arena_server.core.peers import Outbox, Player
+
+#: The reason in the record of a game that was broken off by a command.
+REASON: Final = "organiser"
+
+VERBS: Final = ("pause", "resume", "drain", "kick", "lift", "void", "replay")
+
+
+class RunState(StrEnum):
+    """Whether games may start."""
+
+    OPEN = "open"
+    PAUSED = "paused"
+    DRAINING = "draining"
+
+
+class CommandError(ValueError):
+    """A command that cannot be carried out; the text is one clear line."""
+
+
+class Commands:
+    """Carries out the organiser's commands."""
+
+    def __init__(
+        self,
+        games: GameManager,
+        players: Mapping[str, Player],
+        connections: Connections,
+        out: Outbox,
+    ) -> None:
+        self.state = RunState.OPEN
+        self._games = games
+        self._players = players
+        self._connections = connections
+        self._out = out
+
+    def handle(self, command: Command, now: int) -> None:
+        """Carry `command` out, or send in the Reply why not."""
+        try:
+            self._carry_out(command.verb, command.target, now)
+        except CommandError as problem:
+            self._out.effects.append(Reply(command.number, str(problem)))
+        else:
+            self._out.note("warning", "command", verb=command.verb, target=command.target)
+            self._out.effects.append(Reply(command.number))
+
+    def _carry_out(self, verb: str, target: str, now: int) -> None:
+        match verb:
+            case "pause":
+                self._set(RunState.PAUSED)
+            case "resume":
+                self._set(RunState.OPEN)
+            case "drain":
+                self._set(RunState.DRAINING)
+            case "kick":
+                self._kick(self._player(target), now)
+            case "lift":
+                player = self._player(target)
+                self._games.lift(player)
+                self._journal(player)
+            case "void":
+                if not self._break_off(target, now, again=False):
+                    raise CommandError(f"no game {target!r:.40} is running")
+            case "replay":
+                if not self._break_off(target, now, again=True) and not self._games.play_again(
+                    number_of(target)
+                ):
+                    raise CommandError(
+                        f"no game {target!r:.40} is running or void; the result of any other stands"
+                    )
+            case _:
+                raise CommandError(f"the commands are {', '.join(VERBS)}, not {verb!r:.40}")
+
+    def _set(self, state: RunState) -> None:
+        self.state = state
+        self._games.changed = True
+        self._out.fact(RunStateSet("", str(state)))
+
+    def _kick(self, player: Player, now: int) -> None:
+        self._games.suspend(player)
+        self._journal(player)
+        if player.game is not None and not player.game.announced:
+            self._games.void(player.game, REASON, now)
+        if player.peer is not None:
+            self._connections.close(player.peer, ByeReason.KICKED, now)
+
+    def _journal(self, player: Player) -> None:
+        self._out.fact(Conduct(player.name, player.forgiven, player.kicked))
+
+    def _player(self, name: str) -> Player:
+        player = self._players.get(name)
+        if player is None or not player.plays:
+            raise CommandError(f"no bot of this contest is called {name!r:.40}")
+        return player
+
+    def _break_off(self, game_id: str, now: int, *, again: bool) -> bool:
+        live = self._games.find(game_id)
+        if live is None or live.match.over:
+            return False
+        self._games.void(live, REASON, now, again=again)
+        return True

@@ -1,0 +1,127 @@
+"""What an organiser decides before a contest begins.
+
+Times are whole milliseconds. It must not know: files, keys of a configuration, the command line.
+
+Whether a plan makes a contest at all: every impossible value is one clear line.
+
+It must not know: which key of which file a value came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from arena_protocol.games import FLAGSHIP, make_game
+from arena_protocol.games.base import Game, GameError
+
+
+class PlanError(ValueError):
+    """A plan or a list of entrants that makes no contest; the text is one clear line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """A name that may log in. Without `token_sha256` (hexadecimal) the name alone suffices.
+
+    One that does not play may only watch, and on any number of connections at once.
+    """
+
+    name: str
+    token_sha256: str | None = None
+    plays: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContestPlan:
+    """One contest. All games have the same options and the same clocks.
+
+    `seed` fixes every deal and nonce; the shell draws 128 random bits where the organiser
+    gives none.
+    `move_limit_ms` is the most that a ply may take, 0: as much as is left; `byoyomi_ms` is what
+    each ply may take once the clock is down. `lag_quota_ms` is what may be forgiven a seat for
+    the lag of its connection, all in all in a game; 0: lag is not measured.
+    A game whose clock runs while the referee stands still for longer than `stall_ms` is void
+    and played again.
+    `margin_ms` counts once, at the flag. `ready_ms` is the limit for READY, `login_ms` for
+    the first line, `handover_ms` for a connection that takes no TURN because its owner reads
+    nothing.
+    A bot away for longer than `absent_ms` is not waited for; None waits for ever.
+    `guests` may watch without being entered. After `probation` faulty games a bot is paired
+    no more; 0 means never.
+    A seat may send `out_of_turn_limit` moves out of turn a game, and fewer than
+    `flood_limit` lines that nothing asked for.
+    """
+
+    name: str
+    seed: int
+    game: str = FLAGSHIP
+    options: Mapping[str, object] = field(default_factory=dict)
+    format: str = "round-robin"
+    games_per_pair: int = 8
+    scoring: str = "points"
+    clock_ms: int = 20_000
+    increment_ms: int = 0
+    margin_ms: int = 0
+    move_limit_ms: int = 0
+    byoyomi_ms: int = 0
+    lag_quota_ms: int = 0
+    stall_ms: int = 3_000
+    ready_ms: int = 30_000
+    login_ms: int = 10_000
+    handover_ms: int = 10_000
+    absent_ms: int | None = None
+    probation: int = 3
+    announce_zombies: bool = False
+    out_of_turn_limit: int = 10
+    flood_limit: int = 100
+    spectator_delay_ms: int = 0
+    guests: bool = True
+    software: str = "insertion-arena/0.1"
+
+
+FORMATS = ("round-robin",)
+
+#: Ten days: clocks, with all increments of the longest game, stay printable.
+LONGEST_MS = 864_000_000
+LONGEST_INCREMENT_MS = 600_000
+MOST = 1_000_000
+
+#: The range of every number of a plan; the configuration file refers to it.
+BOUNDS: Final[Mapping[str, tuple[int, int]]] = {
+    "games_per_pair": (1, MOST),
+    "clock_ms": (1, LONGEST_MS),
+    "increment_ms": (0, LONGEST_INCREMENT_MS),
+    "margin_ms": (0, LONGEST_MS),
+    "move_limit_ms": (0, LONGEST_MS),
+    "byoyomi_ms": (0, LONGEST_MS),
+    "lag_quota_ms": (0, LONGEST_MS),
+    "stall_ms": (1, LONGEST_MS),
+    "ready_ms": (1, LONGEST_MS),
+    "login_ms": (1, LONGEST_MS),
+    "handover_ms": (1, LONGEST_MS),
+    "absent_ms": (0, LONGEST_MS),
+    "spectator_delay_ms": (0, LONGEST_MS),
+    "probation": (0, MOST),
+    "out_of_turn_limit": (0, MOST),
+    "flood_limit": (1, MOST),
+}
+
+
+def check_numbers(plan: ContestPlan) -> None:
+    """Raise PlanError for a number out of its range, or a format that does not exist."""
+    if plan.format not in FORMATS:
+        raise PlanError(f"format is one of {', '.join(FORMATS)}, not {plan.format!r}")
+    for name, (low, high) in BOUNDS.items():
+        value = getattr(plan, name)
+        if value is not None and not low <= value <= high:
+            raise PlanError(f"{name} must be from {low} to {high}, not {value}")
+
+
+def game_of(plan: ContestPlan) -> Game[Any]:
+    """Return the game that is played. Raises PlanError if there is none such."""
+    try:
+        return make_game(plan.game, plan.options)
+    except GameError as error:
+        raise PlanError(str(error)) from error

@@ -1,0 +1,158 @@
+"""What is derived from the contest's seed, and what never may be.
+
+Deals and nonces come from the seed, so that a contest can be played again to the byte. A
+session id or a resume key must not: whoever knew the seed could take a seat. Those are
+drawn from a source that the shell passes in (`secrets.token_hex`).
+
+What is fixed before a game's first ply, and hidden until its last: deal, nonce and commit.
+
+It must not know: who is ready, whose turn it is, clocks that run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from arena_protocol import messages as wire
+from arena_protocol.games.base import Deal, Game
+from arena_protocol.messages import printer
+from arena_protocol.record import FaultRecord, GameRecord, PlyRecord, commitment
+from arena_server.core.config import ContestPlan
+from arena_server.core.schedule import Pairing
+
+_print_game = printer(wire.Game)
+_print_state = printer(wire.State)
+_print_next = printer(wire.Next)
+
+#: Gives a fresh secret of that many bytes, as twice as many hexadecimal digits.
+Secret = Callable[[int], str]
+
+#: A session id only tells log lines apart; a resume key has to be unguessable.
+SESSION_BYTES = 4
+RESUME_BYTES = 24
+
+#: Digits of the greatest number of a game; int() refuses texts of more than 4,300.
+GAME_DIGITS = 18
+
+#: Too many seeds to try them all against the pictures in sight.
+SEED_BITS = 128
+
+
+def game_id(number: int) -> str:
+    """How game `number` of a contest is called; `number_of` reads it back."""
+    return f"g{number}"
+
+
+def number_of(name: str) -> int:
+    """The number of the game that is called so; 0 for a word that calls none."""
+    digits = name[1:]
+    valid = name[:1] == "g" and digits.isascii() and digits.isdigit() and len(digits) <= GAME_DIGITS
+    return int(digits) if valid else 0
+
+
+def deal_seed(contest_seed: int, names: Sequence[str], deal: int) -> int:
+    """The seed of the `deal`-th (1, 2, ...) board and sequence of these players, in any order."""
+    players = ",".join(sorted(names))
+    digest = sha256(f"deal:{contest_seed}:{players}:{deal}".encode("ascii")).digest()
+    return int.from_bytes(digest) >> (256 - SEED_BITS)
+
+
+def nonce(contest_seed: int, game_id: str) -> str:
+    """The 32 hexadecimal digits that hide this game's deal in its commit."""
+    return sha256(f"nonce:{contest_seed}:{game_id}".encode("ascii")).hexdigest()[:32]
+
+
+def token_digest(token: str) -> str:
+    """How a log-in token is kept: its SHA-256 in hexadecimal."""
+    return sha256(token.encode("ascii")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One game as it is dealt: the same plan and pairing give the same setting."""
+
+    plan: ContestPlan
+    game: Game[Any]
+    number: int
+    game_id: str
+    names: tuple[str, ...]
+    seed: int
+    deal_number: int
+    deal: Deal
+    nonce: str
+    commit: str
+
+    @classmethod
+    def of(cls, plan: ContestPlan, game: Game[Any], pairing: Pairing) -> Setting:
+        """Deal the game that `pairing` names."""
+        name = game_id(pairing.number)
+        seed = deal_seed(plan.seed, pairing.names, pairing.deal)
+        deal = game.deal(seed)
+        salt = nonce(plan.seed, name)
+        commit = commitment(salt, deal.board, deal.sequence)
+        return cls(plan, game, pairing.number, name, pairing.names, seed, pairing.deal, deal, salt, commit)
+
+    def offer(self, seat: int) -> bytes:
+        """The lines GAME, STATE and, if something is visible, NEXT: for `seat`, or for spectators (0)."""
+        watched = None if seat else self.game_id
+        game, plan = self.game, self.plan
+        lines = _print_game(
+            self.game_id,
+            game.name,
+            seat,
+            game.seats,
+            self.names,
+            plan.clock_ms,
+            plan.increment_ms,
+            game.zombie_move,
+            self.commit,
+            plan.move_limit_ms or None,
+            plan.byoyomi_ms or None,
+            plan.lag_quota_ms or None,
+            game.options(),
+        ) + _print_state(game.state_text(game.start(self.deal)), watched)
+        preview = game.preview(self.deal)
+        return lines if preview is None else lines + _print_next(preview, watched)
+
+    def over(self, totals: tuple[int, ...], end: str, opened: bool) -> wire.Over:
+        """OVER; `opened` tells whether it opens the commit."""
+        if not opened:
+            return wire.Over(self.game_id, totals, end)
+        return wire.Over(self.game_id, totals, end, self.nonce, self.deal.sequence or None)
+
+    def record(
+        self,
+        plies: tuple[PlyRecord, ...],
+        faults: tuple[FaultRecord, ...],
+        final: str,
+        totals: tuple[int, ...],
+        end: str,
+    ) -> GameRecord:
+        """The record of this game, given how it went."""
+        return GameRecord(
+            software=self.plan.software,
+            contest=self.plan.name,
+            game_id=self.game_id,
+            game=self.game.name,
+            options=self.game.options(),
+            names=self.names,
+            seed=self.seed,
+            nonce=self.nonce,
+            commit=self.commit,
+            board=self.deal.board,
+            sequence=self.deal.sequence,
+            clock_ms=self.plan.clock_ms,
+            increment_ms=self.plan.increment_ms,
+            margin_ms=self.plan.margin_ms,
+            move_limit_ms=self.plan.move_limit_ms,
+            byoyomi_ms=self.plan.byoyomi_ms,
+            lag_quota_ms=self.plan.lag_quota_ms,
+            plies=plies,
+            faults=faults,
+            final=final,
+            totals=totals,
+            end=end,
+        )

@@ -1,0 +1,180 @@
+"""Sending transcripts: to seats at once, to spectators after the delay, to slow readers in chunks.
+
+Every subscriber has a cursor in the transcript of a game. A subscriber that comes late, or reads
+slowly, gets a chunk at a time: the next one follows when the last has reached its socket, and a
+connection that does not take a chunk in time is closed. Spectators that are up to date share one
+cursor per game, so a line is cut out once for all of them. No game waits for a spectator.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from arena_protocol.errors import ErrorCode, ProtocolError
+from arena_server.core.clock import NS_PER_MS
+from arena_server.core.deadlines import Deadlines, Kind
+from arena_server.core.effects import ChunkMark, Send
+from arena_server.core.peers import Outbox, Peer
+from arena_server.core.transcript import SPECTATORS, Transcript
+
+#: Half of what the shell buffers for a slow reader.
+CHUNK: Final = 32 * 1024
+#: The target of WATCH that stands for every game.
+EVERYTHING: Final = "*"
+_CHUNK_MARK = ChunkMark()
+
+
+class ChunkedSender:
+    """Sends chunks; a connection may take `limit_ms` for each."""
+
+    def __init__(self, out: Outbox, deadlines: Deadlines, limit_ms: int) -> None:
+        self._out = out
+        self._deadlines = deadlines
+        self._limit = limit_ms * NS_PER_MS
+
+    def send(self, peer: Peer, data: bytes, now: int) -> None:
+        """Send a chunk after which there is more; the peer is `busy` until `flushed`."""
+        peer.busy = True
+        self._out.effects.append(Send(peer.conn, data, _CHUNK_MARK))
+        self._deadlines.set((Kind.CHUNK, peer.conn), now + self._limit)
+
+    def flushed(self, peer: Peer) -> None:
+        """The chunk has reached the socket, or the connection is gone."""
+        if peer.busy:
+            peer.busy = False
+            self._deadlines.set((Kind.CHUNK, peer.conn), None)
+
+
+class _Watched:
+    """A game that can be watched: `shown` lines are past the delay; `viewers` have been sent all of them."""
+
+    __slots__ = ("game_id", "shown", "transcript", "viewers")
+
+    def __init__(self, game_id: str, transcript: Transcript, viewers: dict[int, Peer]) -> None:
+        self.game_id = game_id
+        self.transcript = transcript
+        self.viewers = viewers
+        self.shown = 0
+
+    @property
+    def next_at(self) -> int | None:
+        """When the first line that is not shown was written; None if all are shown."""
+        lines = self.transcript.lines
+        return lines[self.shown][0] if self.shown < len(lines) else None
+
+
+class Spectators:
+    """The games that can be watched, by number, and who watches them; `delay` is in ns."""
+
+    def __init__(self, delay: int, chunks: ChunkedSender, out: Outbox, deadlines: Deadlines) -> None:
+        self._delay = delay
+        self._chunks = chunks
+        self._out = out
+        self._deadlines = deadlines
+        self._games: dict[int, _Watched] = {}
+        self._everything: dict[int, Peer] = {}
+        #: The cursor of each connection in each game in which it is behind the viewers.
+        self._behind: dict[int, dict[int, int]] = {}
+        #: How many connections watch.
+        self.watchers = 0
+
+    @property
+    def idle(self) -> bool:
+        """Whether every line has been shown to all who watch."""
+        return not self._games
+
+    def open(self, number: int, game_id: str, transcript: Transcript) -> None:
+        """Game `number` can be watched from now on."""
+        self._games[number] = _Watched(game_id, transcript, dict(self._everything))
+
+    def watch(self, peer: Peer, target: str, now: int) -> None:
+        """Subscribe `peer` to a game, or to every game (`*`). Raises ProtocolError: no-such-game."""
+        if target == EVERYTHING:
+            self._everything[peer.conn] = peer
+            numbers = list(self._games)
+        else:
+            numbers = [number for number, game in self._games.items() if game.game_id == target]
+            if not numbers:
+                raise ProtocolError(ErrorCode.NO_SUCH_GAME, "no such game is being played")
+        behind = self._behind.setdefault(peer.conn, {})
+        self.watchers = len(self._behind)
+        for number in numbers:
+            if peer.conn not in self._games[number].viewers:
+                behind.setdefault(number, 0)
+        self.serve(peer, now)
+
+    def serve(self, peer: Peer, now: int) -> None:
+        """Send `peer` the next chunk of the games in which it is behind, unless one is on its way."""
+        behind = self._behind.get(peer.conn)
+        if not behind or peer.busy:
+            return
+        data = b""
+        while behind and len(data) < CHUNK:
+            data += self._read_on(peer, behind, CHUNK - len(data), now)
+        if behind:
+            self._chunks.send(peer, data, now)
+        else:
+            self._send(peer, data)
+
+    def _read_on(self, peer: Peer, behind: dict[int, int], size: int, now: int) -> bytes:
+        """The next lines of the first game in which `peer` is behind, about `size` bytes."""
+        number, begin = next(iter(behind.items()))
+        self._show(number, now)
+        game = self._games[number]
+        data, behind[number], _ = game.transcript.read(begin, SPECTATORS, size, game.shown)
+        if behind[number] == game.shown:
+            del behind[number]
+            game.viewers[peer.conn] = peer
+            self._plan(number)
+        return data
+
+    def leave(self, peer: Peer) -> None:
+        """The connection is gone."""
+        if self._everything.pop(peer.conn, None) is None and peer.conn not in self._behind:
+            return
+        for game in self._games.values():
+            game.viewers.pop(peer.conn, None)
+        for number in self._behind.pop(peer.conn, ()):
+            self._plan(number)
+        self.watchers = len(self._behind)
+
+    def update(self, number: int, now: int) -> None:
+        """Lines were added to game `number`, or the delay of a line has passed."""
+        game = self._games.get(number)
+        if game is not None and (game.viewers or game.transcript.closed):
+            self._show(number, now)
+            self._plan(number)
+
+    def _show(self, number: int, now: int) -> None:
+        """Show the lines whose delay has passed: to all viewers at once, if they fit into a chunk."""
+        game = self._games[number]
+        begin, lines, until = game.shown, game.transcript.lines, now - self._delay
+        while game.shown < len(lines) and lines[game.shown][0] <= until:
+            game.shown += 1
+        if not game.viewers:
+            return
+        data, end, _ = game.transcript.read(begin, SPECTATORS, CHUNK, game.shown)
+        if end == game.shown:
+            for peer in game.viewers.values():
+                self._send(peer, data)
+            return
+        late, game.viewers = game.viewers, {}
+        for peer in late.values():
+            self._behind[peer.conn][number] = begin
+        for peer in late.values():
+            self.serve(peer, now)
+
+    def _send(self, peer: Peer, data: bytes) -> None:
+        if data:
+            self._out.effects.append(Send(peer.conn, data))
+
+    def _plan(self, number: int) -> None:
+        """Set the moment of the next line, or forget a game that is closed and shown to all."""
+        game = self._games[number]
+        added = game.next_at
+        self._deadlines.set((Kind.FEED, number), None if added is None else added + self._delay)
+        if game.transcript.closed and added is None and not self._awaited(number):
+            del self._games[number]
+
+    def _awaited(self, number: int) -> bool:
+        return any(number in behind for behind in self._behind.values())

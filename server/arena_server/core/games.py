@@ -1,0 +1,459 @@
+"""The running games: seats, lines that are not moves, results, and games that are played again.
+
+    a line that cannot be read              -> ERROR, and the seat is a zombie (malformed)
+    a MOVE without an open TURN             -> ERROR, counted; too many: a zombie (out-of-turn)
+    any other line that was not asked for   -> counted
+    too many lines counted                  -> ERROR, a zombie (flood), and mute until OVER
+
+A result counts once its record is durable (`stored`). A game that the platform breaks off is
+void and counts for nothing; it is played again under a new number, on the same deal with the
+same seats, unless the organiser does not want it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from arena_protocol import messages as wire
+from arena_protocol.errors import ErrorCode, ProtocolError
+from arena_protocol.games.base import Game
+from arena_protocol.messages import printer
+from arena_protocol.record import VOID, FaultKind
+from arena_protocol.session import State
+from arena_server.core.clock import NS_PER_MS
+from arena_server.core.config import ContestPlan
+from arena_server.core.deadlines import Deadlines, Kind
+from arena_server.core.deal import Setting, number_of
+from arena_server.core.delivery import CHUNK, ChunkedSender, Spectators
+from arena_server.core.effects import Send, Store, TurnMark
+from arena_server.core.journal import Entry, GameFact, Offered, PastGame, Repeat, entry_of, fact_of
+from arena_server.core.match import Abort, Blame, Match, Phase, PlayMove, SayReady
+from arena_server.core.peers import FLOODED, Outbox, Peer, Player
+from arena_server.core.schedule import Pairer, Pairing, Schedule
+from arena_server.core.standings import Progress, Results, RunningGame
+from arena_server.core.transcript import Transcript
+
+#: Lines that are well-formed, and merely come at the wrong moment.
+_UNASKED = frozenset({ErrorCode.UNEXPECTED, ErrorCode.NO_SUCH_GAME})
+
+_print_turn = printer(wire.Turn)
+
+
+class LiveGame:
+    """A match, its transcript and its players in the order of the seats.
+
+    `stored`: the record has been handed over to be stored; `announced`: OVER has been written.
+    """
+
+    __slots__ = (
+        "announced",
+        "deadline_key",
+        "game_id",
+        "match",
+        "number",
+        "out_of_turn",
+        "players",
+        "stored",
+        "transcript",
+        "unasked",
+    )
+
+    def __init__(self, number: int, match: Match, players: tuple[Player, ...], now: int) -> None:
+        self.number = number
+        self.deadline_key = (Kind.GAME, number)
+        self.match = match
+        self.game_id = match.setting.game_id
+        self.transcript = Transcript(match.setting, now)
+        self.players = players
+        self.stored = self.announced = False
+        #: Lines of each seat that were not asked for, and those of them that were moves.
+        self.unasked = [0] * len(players)
+        self.out_of_turn = [0] * len(players)
+        for seat, player in enumerate(players, start=1):
+            player.game, player.seat = self, seat
+            if player.peer is not None:
+                player.peer.cursor = 0
+                player.peer.turn = None
+
+    @property
+    def running(self) -> RunningGame:
+        return RunningGame(self.game_id, self.match.setting.names, len(self.match.plies))
+
+
+class GameManager:
+    """All games of one contest. Raises ValueError for an impossible plan."""
+
+    def __init__(
+        self,
+        plan: ContestPlan,
+        game: Game[Any],
+        players: Mapping[str, Player],
+        out: Outbox,
+        deadlines: Deadlines,
+    ) -> None:
+        names = [player.name for player in players.values() if player.plays]
+        self._plan = plan
+        self._game = game
+        self._players = players
+        self._out = out
+        self._deadlines = deadlines
+        self._chunks = ChunkedSender(out, deadlines, plan.handover_ms)
+        self.spectators = Spectators(plan.spectator_delay_ms * NS_PER_MS, self._chunks, out, deadlines)
+        self._schedule = Schedule(names, game.seats, plan.games_per_pair)
+        self._pairer = Pairer(self._schedule, game.seats)
+        self._results = Results(plan, players, out)
+        self._games: dict[int, LiveGame] = {}
+        #: The games that are played again, each by the number of the void one.
+        self._repeats: dict[int, Pairing] = {}
+        #: The void games that are not played again.
+        self._void_only: dict[int, Pairing] = {}
+        #: Whether a game ended or a player came or left since the contest last looked.
+        self.changed = True
+
+    # -- status
+
+    @property
+    def quiet(self) -> bool:
+        """Whether no game is running and no result is awaited."""
+        return not self._games
+
+    def exhausted(self, missing: Collection[str]) -> bool:
+        """Whether no game is left that could be played without the players of `missing`."""
+        return self._pairer.exhausted(missing)
+
+    def running(self) -> tuple[RunningGame, ...]:
+        """The games without a result, in the order in which they began."""
+        return tuple(live.running for live in self._games.values() if not live.announced)
+
+    def progress(self, connected: int, ended: str | None) -> Progress:
+        """The work grows with the number of bots."""
+        running = [live.match for live in self._games.values() if not live.announced]
+        return Progress(
+            done=self._results.done,
+            total=self._schedule.total,
+            void=self._results.void,
+            running=len(running),
+            plies=self._results.plies + sum(len(match.plies) for match in running),
+            connected=connected,
+            ended=ended,
+            standings=self._results.standings.rows(),
+        )
+
+    def find(self, game_id: str) -> LiveGame | None:
+        """The game of this id, if it is running."""
+        live = self._games.get(number_of(game_id))
+        return None if live is None or live.announced else live
+
+    # -- lines of seated players
+
+    def move(self, peer: Peer, move: str, line: bytes, arrived: int, now: int) -> None:
+        """MOVE, for which the session of `peer` had an open TURN."""
+        player = peer.player
+        assert player is not None
+        assert player.game is not None
+        live = player.game
+        self.advance(live, live.match.execute(PlayMove(player.seat, move, line, arrived), now), now)
+
+    def ready(self, peer: Peer, line: bytes, arrived: int, now: int) -> None:
+        """READY for the game of `peer`."""
+        live, seat = _seat_of(peer)
+        if live.match.phase is not Phase.OFFERED or live.match.settled(seat):
+            self._count(live, peer, line, now)
+            return
+        self.advance(live, live.match.execute(SayReady(seat, arrived), now), now)
+
+    def refuse(self, peer: Peer, problem: ProtocolError, line: bytes, now: int) -> None:
+        """The session refused a line of a seated player. A zombie gets no answer."""
+        live, seat = _seat_of(peer)
+        if not live.match.zombies[seat - 1] and problem.code is not ErrorCode.UNEXPECTED:
+            self._out.error(peer, problem)
+        if problem.code is ErrorCode.NOT_YOUR_TURN:
+            live.out_of_turn[seat - 1] += 1
+            if live.out_of_turn[seat - 1] > self._plan.out_of_turn_limit:
+                self._blame(live, seat, FaultKind.OUT_OF_TURN, line, now)
+        elif problem.code not in _UNASKED:
+            self._blame(live, seat, FaultKind.MALFORMED, line, now)
+        self._count(live, peer, line, now)
+
+    def _count(self, live: LiveGame, peer: Peer, line: bytes, now: int) -> None:
+        """Count a line that was not asked for; too many are a flood."""
+        seat = _seat_of(peer)[1]
+        live.unasked[seat - 1] += 1
+        if live.unasked[seat - 1] >= self._plan.flood_limit and not peer.muted:
+            self.flood(peer, line, now)
+
+    def flood(self, peer: Peer, line: bytes, now: int) -> None:
+        """Too many lines: nothing more is read of this seat until OVER."""
+        live, seat = _seat_of(peer)
+        self._out.error(peer, FLOODED)
+        self._out.mute(peer)
+        self._blame(live, seat, FaultKind.FLOOD, line, now)
+
+    def _blame(self, live: LiveGame, seat: int, kind: FaultKind, line: bytes, now: int) -> None:
+        self.advance(live, live.match.execute(Blame(seat, kind, line), now), now)
+
+    # -- players come and go
+
+    def arrive(self, player: Player, now: int) -> None:
+        """`player` has a connection: back in its game, or free for one."""
+        self.changed = True
+        live = player.game
+        if live is not None:
+            assert player.peer is not None
+            player.peer.cursor = 0
+            live.match.arrive(player.seat, now)
+            self.advance(live, [], now)
+        elif not player.barred:
+            self._pairer.free(player.name)
+
+    def depart(self, player: Player, now: int) -> None:
+        """`player` has no connection any more, or watches instead of playing."""
+        self.changed = True
+        self._pairer.busy(player.name)
+        live = player.game
+        if live is not None:
+            self.advance(live, live.match.depart(player.seat, now), now)
+
+    def quit(self, player: Player, now: int) -> None:
+        """`player` has departed by QUIT: its game goes on without it."""
+        live = player.game
+        if live is not None:
+            self._blame(live, player.seat, FaultKind.QUIT, b"QUIT", now)
+
+    def forget(self, peer: Peer) -> None:
+        """A connection is gone."""
+        self._chunks.flushed(peer)
+        self.spectators.leave(peer)
+
+    # -- what reached a socket
+
+    def turn_sent(self, peer: Peer, mark: TurnMark, at: int) -> None:
+        """A TURN reached the socket of `peer`: from now on it may be answered, and its clock runs.
+
+        The session opens the TURN only here: a MOVE that came before cannot be its answer.
+        """
+        player = peer.player
+        if mark != peer.turn or player is None or player.game is None:
+            return
+        live = player.game
+        match = live.match
+        if match.timer.seat == player.seat and mark.ply == len(match.plies) + 1:
+            peer.session.state = State.TURN
+            if match.timer.sent is None:
+                match.run(at)
+            self._deadlines.set(live.deadline_key, match.timer.deadline)
+
+    def turn_pending(self, peer: Peer) -> bool:
+        """Whether a TURN of `peer` has not reached its socket yet."""
+        live, seat = _seat_of(peer)
+        return live.match.timer.seat == seat and live.match.timer.sent is None
+
+    def chunk_sent(self, peer: Peer, now: int) -> None:
+        """The last chunk reached the socket of `peer`: send the next one, if there is one."""
+        self._chunks.flushed(peer)
+        self.spectators.serve(peer, now)
+        if peer.game is not None:
+            self.advance(peer.game, [], now)
+
+    # -- games
+
+    def pair(self, now: int) -> None:
+        """Start every game that can start."""
+        while (pairing := self._pairer.take()) is not None:
+            live = self._open(pairing, now)
+            self._out.note("info", "game", game=live.game_id, names=",".join(pairing.names))
+            for seat, player in enumerate(live.players):
+                assert player.peer is not None, "a free player is connected"
+                live.match.lag[seat] = player.peer.lag.ms
+            self.advance(live, [Offered()], now)
+
+    def _open(self, pairing: Pairing, now: int) -> LiveGame:
+        """Seat the players of this game."""
+        match = Match(Setting.of(self._plan, self._game, pairing), now)
+        players = tuple(self._players[name] for name in pairing.names)
+        live = self._games[pairing.number] = LiveGame(pairing.number, match, players, now)
+        self.spectators.open(pairing.number, live.game_id, live.transcript)
+        return live
+
+    def advance(self, live: LiveGame, facts: Sequence[GameFact], now: int) -> None:
+        """After all that may have changed a match: journal its facts, send their lines, set its deadline."""
+        match = live.match
+        if facts:
+            number, transcript, entries = live.number, live.transcript, self._out.entries
+            for fact in facts:
+                entries.append(entry_of(number, fact))
+                transcript.write(fact, now)
+        for player in live.players:
+            peer = player.peer
+            if peer is not None and player.game is live and not peer.busy:
+                self._deliver(live, player.seat, peer, now)
+        if self.spectators.watchers or live.announced:
+            self.spectators.update(live.number, now)
+        self._deadlines.set(live.deadline_key, match.timer.deadline)
+        if match.phase is Phase.OVER and not live.stored:
+            live.stored = True
+            self._out.effects.append(Store(live.game_id, match.record()))
+        if live.announced:
+            self._dissolve(live)
+
+    def _deliver(self, live: LiveGame, seat: int, peer: Peer, now: int) -> None:
+        """Send a seat the lines from its cursor on, and its TURN behind them, in one piece."""
+        transcript, match = live.transcript, live.match
+        lines, end = transcript.lines, len(transcript.lines)
+        if peer.cursor == end - 1 and lines[-1][2] >> seat & 1:  # nearly always: one new line
+            _, data, _, state = lines[-1]
+            peer.cursor = end
+        else:
+            data, peer.cursor, state = transcript.read(peer.cursor, 1 << seat, CHUNK)
+        if state is not None:
+            peer.session.enter(state, live.game_id, seat)
+        if peer.cursor < end:
+            self._chunks.send(peer, data, now)
+            return
+        timer, ply = match.timer, len(match.plies) + 1
+        if timer.seat == seat and (peer.turn is None or peer.turn.ply != ply):
+            mark = peer.turn = TurnMark(live.number, ply)
+            clocks = match.clocks if timer.sent is None else match.reading(now)
+            turn = _print_turn(mark.ply, clocks, timer.lag, timer.credit)
+            self._out.effects.append(Send(peer.conn, data + turn, mark))
+        elif data:
+            self._out.effects.append(Send(peer.conn, data))
+
+    def _dissolve(self, live: LiveGame) -> None:
+        """Players whose OVER has been sent are free for the next game."""
+        for player in live.players:
+            peer = player.peer
+            if player.game is not live or (peer is not None and peer.cursor < len(live.transcript.lines)):
+                continue
+            player.game, player.seat = None, 0
+            self.changed = True
+            if peer is not None:
+                peer.unasked = 0
+                peer.turn = None
+                self._out.unmute(peer)
+                if not player.barred:
+                    self._pairer.free(player.name)
+        if all(player.game is not live for player in live.players):
+            del self._games[live.number]
+
+    def expire(self, number: int, now: int) -> Peer | None:
+        """The deadline of game `number` has passed. Returns the connection that does not take its TURN."""
+        live = self._games[number]
+        seat, facts = live.match.expire(now)
+        if seat:
+            return live.players[seat - 1].peer
+        self.advance(live, facts, now)
+        return None
+
+    # -- void games
+
+    def void(self, live: LiveGame, reason: str, now: int, *, again: bool = True) -> None:
+        """Break a running game off, to be played `again` or not; one that is over keeps its result."""
+        if live.match.over:
+            return
+        if live.number not in self._repeats:
+            self._void_only[live.number] = self._pairing(live.number)
+        if again:
+            self.play_again(live.number)
+        self._out.note("warning", "void", game=live.game_id, reason=reason, again=again)
+        self.advance(live, live.match.execute(Abort(reason), now), now)
+
+    def void_all(self, reason: str, now: int, running_at: int | None = None) -> None:
+        """Break off every game, or every game whose clock ran at a moment; all are played again."""
+        for live in list(self._games.values()):
+            if running_at is None or live.match.clock_ran(running_at):
+                self.void(live, reason, now)
+
+    def _pairing(self, number: int) -> Pairing:
+        """Game `number`, of the schedule or after it. Raises LookupError if there is none."""
+        if 0 < number <= self._schedule.total:
+            return self._schedule.pairing(number)
+        return {pairing.number: pairing for pairing in self._repeats.values()}[number]
+
+    def play_again(self, number: int) -> bool:
+        """Have a void game played again. Returns False if it is not void, or is so already."""
+        if number not in self._void_only:
+            return False
+        new = self._schedule.total + len(self._repeats) + 1
+        self._out.fact(Repeat(new, number))
+        self._repeat(new, number)
+        return True
+
+    def _repeat(self, new: int, number: int) -> None:
+        self.changed = True
+        old = self._void_only.pop(number)
+        self._repeats[number] = Pairing(new, old.names, old.deal)
+        self._pairer.again(self._repeats[number])
+
+    # -- results
+
+    def stored(self, game_id: str, now: int) -> None:
+        """The record of a game is durable: send the result, count it, and free the players."""
+        live = self._games.get(number_of(game_id))
+        if live is None or not live.stored or live.announced:
+            return
+        self.changed = True
+        live.announced = True
+        match, names = live.match, live.match.setting.names
+        live.transcript.close(match.totals, match.end, now)
+        faults = tuple((names[fault.seat - 1], str(fault.kind)) for fault in match.faults if fault.seat)
+        self._results.add(PastGame(live.number, names, match.totals, match.end, len(match.plies), faults))
+        self._out.note(
+            "info",
+            "over",
+            game=game_id,
+            end=match.end,
+            totals=",".join(map(str, match.totals)),
+            faults=",".join(f"{name}:{kind}" for name, kind in faults) or None,
+        )
+        self.advance(live, [], now)
+
+    # -- orders of the organiser
+
+    def suspend(self, player: Player) -> None:
+        """The organiser removes `player`: it is paired no more."""
+        player.barred = player.kicked = True
+        self._pairer.busy(player.name)
+
+    def lift(self, player: Player) -> None:
+        """The faulty games of `player` so far do not count any more: it is paired again."""
+        player.forgiven = player.faulty_games
+        player.barred = player.kicked = False
+        if player.peer is not None and player.game is None:
+            self.changed = True
+            self._pairer.free(player.name)
+
+    # -- an interrupted contest
+
+    def recall(self, results: Sequence[PastGame], repeats: Mapping[int, int]) -> None:
+        """Bring back results, and void games by the numbers of those that repeat them."""
+        for new, number in sorted(repeats.items()):
+            self._void_only[number] = self._pairing(number)
+            self._repeat(new, number)
+        for game in results:
+            pairing = self._pairing(game.number)
+            if game.end == VOID and game.number not in self._repeats:
+                self._void_only[game.number] = pairing
+            self._pairer.started(pairing)
+            self._results.add(game)
+
+    def restore(self, number: int, entries: Sequence[Entry], now: int) -> None:
+        """Bring back an unfinished game. Raises JournalError or LookupError for impossible entries."""
+        pairing = self._pairing(number)
+        live = self._open(pairing, now)
+        facts: Any = [fact_of(entry) for entry in entries]
+        live.match.restore(facts, now)
+        for fact in facts:
+            live.transcript.write(fact, now)
+        self._pairer.started(pairing)
+        self._out.note("info", "resumed", game=live.game_id, plies=len(live.match.plies))
+        self.advance(live, live.match.restart(now), now)
+
+
+def _seat_of(peer: Peer) -> tuple[LiveGame, int]:
+    """The game and the seat of a peer that, as its session says, is in a game."""
+    player = peer.player
+    assert player is not None
+    assert player.game is not None
+    return player.game, player.seat

@@ -1,0 +1,189 @@
+"""What each line of a client leads to, and what a refused line costs.
+
+HELLO            login                      READY, MOVE   the game of the player
+WATCH            spectators                 QUIT          the end of the connection
+PING, PONG, blank line   free, up to a rate limit
+a refused line   before login: the connection is closed; in a game: see `games.py`;
+in the lobby: counted, and too many close the connection
+"""
+
+from __future__ import annotations
+
+from arena_protocol import messages as wire
+from arena_protocol.errors import ByeReason, ErrorCode, ProtocolError
+from arena_protocol.framing import CLIENT_LINE_LIMIT
+from arena_protocol.session import BEFORE_LOGIN, IN_GAME, State
+from arena_server.core.clock import WORD as LAG_WORD
+from arena_server.core.config import ContestPlan
+from arena_server.core.connections import Connections
+from arena_server.core.effects import PingMark, Send
+from arena_server.core.events import Overlong, Received
+from arena_server.core.games import GameManager
+from arena_server.core.journal import ResumeKey
+from arena_server.core.login import Authenticator
+from arena_server.core.peers import FLOODED, Outbox, Peer
+
+#: Canonical MOVE lines that are remembered with their move; no game has as many moves at once.
+REMEMBERED_MOVES = 4096
+
+
+class Handlers:
+    """Handles the lines of all clients of one contest."""
+
+    def __init__(
+        self,
+        plan: ContestPlan,
+        connections: Connections,
+        authenticator: Authenticator,
+        games: GameManager,
+        out: Outbox,
+    ) -> None:
+        self._plan = plan
+        self._peers = connections.peers
+        self._connections = connections
+        self._authenticator = authenticator
+        self._games = games
+        self._out = out
+        self._measures_lag = plan.lag_quota_ms > 0
+        #: The move of each canonical MOVE line that has been parsed before.
+        self._moves: dict[bytes, str] = {}
+
+    def received(self, event: Received, now: int) -> None:
+        """A whole line came."""
+        peer = self._peers.get(event.conn)
+        if peer is None:
+            return
+        session = peer.session
+        # A line that was parsed before needs no parser: it is the answer to the open TURN.
+        if session.state is State.TURN and (move := self._moves.get(event.line)) is not None:
+            session.state = State.PLAYING
+            self._games.move(peer, move, event.line, event.arrived, now)
+            if self._measures_lag:
+                self._measure(peer, now)
+            return
+        try:
+            message = session.receive(event.line)
+        except ProtocolError as problem:
+            self._refuse(peer, problem, event.line, now)
+        else:
+            self._handle(peer, message, event, now)
+
+    def overlong(self, event: Overlong, now: int) -> None:
+        """A line came that is too long."""
+        peer = self._peers.get(event.conn)
+        if peer is not None:
+            text = f"a line may have {CLIENT_LINE_LIMIT} bytes at most"
+            self._refuse(peer, ProtocolError(ErrorCode.TOO_LONG, text), event.head, now)
+
+    def _handle(self, peer: Peer, message: wire.ClientMessage | None, event: Received, now: int) -> None:
+        match message:
+            case wire.Move():
+                self._remember(message, event.line)
+                self._games.move(peer, message.move, event.line, event.arrived, now)
+                self._measure(peer, now)
+            case wire.Ready():
+                self._games.ready(peer, event.line, event.arrived, now)
+                self._measure(peer, now)
+            case wire.Pong():
+                self._pong(peer, message, event, now)
+            case wire.Ping():
+                self._out.send(peer, wire.Pong(message.token))
+                self._count_chatter(peer, event.line, now)
+            case None:
+                self._count_chatter(peer, event.line, now)
+            case wire.Hello():
+                self._hello(peer, message, now)
+            case wire.Watch():
+                self._watch(peer, message, event, now)
+            case wire.Quit():
+                self._quit(peer, now)
+
+    def _remember(self, move: wire.Move, line: bytes) -> None:
+        """Remember a canonical line; any other form of it goes through the parser every time."""
+        if len(self._moves) < REMEMBERED_MOVES and line == b"MOVE " + move.move.encode("ascii"):
+            self._moves[line] = move.move
+
+    # -- refused lines
+
+    def _refuse(self, peer: Peer, problem: ProtocolError, line: bytes, now: int) -> None:
+        if peer.session.state in BEFORE_LOGIN:
+            self._connections.refuse(peer, problem, now)
+        elif peer.game is not None:
+            self._games.refuse(peer, problem, line, now)
+        else:
+            self._refuse_idle(peer, problem, now)
+
+    def _refuse_idle(self, peer: Peer, problem: ProtocolError, now: int) -> None:
+        """Outside a game lines are counted; what merely came late, as after OVER, is not answered."""
+        peer.unasked += 1
+        if peer.unasked >= self._plan.flood_limit:
+            self._connections.refuse(peer, FLOODED, now)
+        elif problem.code not in (ErrorCode.UNEXPECTED, ErrorCode.NOT_YOUR_TURN):
+            self._out.error(peer, problem)
+
+    # -- login and leave
+
+    def _hello(self, peer: Peer, hello: wire.Hello, now: int) -> None:
+        try:
+            player = self._authenticator.admit(hello, peer.address, now)
+        except ProtocolError as problem:
+            self._connections.refuse(peer, problem, now)
+            return
+        if player.peer is not None:
+            self._connections.close(player.peer, ByeReason.REPLACED, now)
+        self._out.send(peer, self._authenticator.welcome(player, peer))
+        self._connections.note(peer, "info", "login", agent=hello.agent, resumed=hello.resume is not None)
+        # A spectator has until the login deadline to send WATCH: a bot that mistyped its name is
+        # not to wait for games that never come.
+        if player.plays:
+            self._out.fact(ResumeKey(player.name, player.resume))
+            self._connections.settle(peer)
+            self._connections.arrived(player)
+            self._games.arrive(player, now)
+
+    def _watch(self, peer: Peer, watch: wire.Watch, event: Received, now: int) -> None:
+        """WATCH; a bot that watches does not play any more."""
+        if peer.player is not None:
+            self._connections.departed(peer.player, now)
+        try:
+            self._games.spectators.watch(peer, watch.target, now)
+        except ProtocolError as problem:
+            self._refuse_idle(peer, problem, now)
+        else:
+            self._connections.settle(peer)
+            self._count_chatter(peer, event.line, now)
+
+    def _quit(self, peer: Peer, now: int) -> None:
+        """QUIT: the bot is gone at once, unless the contest waits for absent bots for ever."""
+        player = peer.player
+        self._connections.close(peer, ByeReason.QUIT, now)
+        if player is not None:
+            player.resume = None
+            self._out.fact(ResumeKey(player.name, None))
+            self._connections.quit(player)
+            self._games.quit(player, now)
+
+    # -- lag, and lines that ask for nothing
+
+    def _measure(self, peer: Peer, now: int) -> None:
+        """Send a PING at a quiet moment: the client has just answered."""
+        if not self._measures_lag or peer.session.state not in IN_GAME or self._games.turn_pending(peer):
+            return
+        if (number := peer.lag.ask(now)) is not None:
+            line = peer.session.send(wire.Ping(f"{LAG_WORD}{number}"))
+            self._out.effects.append(Send(peer.conn, line, PingMark(number)))
+
+    def _pong(self, peer: Peer, pong: wire.Pong, event: Received, now: int) -> None:
+        player = peer.player
+        if peer.lag.answered(pong.token, event.arrived) and player is not None and player.game is not None:
+            player.game.match.lag[player.seat - 1] = peer.lag.ms
+        self._count_chatter(peer, event.line, now)
+
+    def _count_chatter(self, peer: Peer, line: bytes, now: int) -> None:
+        """PING, PONG and blank lines are free up to a rate limit; beyond it they are a flood."""
+        if not peer.chatter.overflows(now):
+            return
+        if peer.game is None:
+            self._connections.refuse(peer, FLOODED, now)
+        elif not peer.muted:
+            self._games.flood(peer, line, now)

@@ -1,0 +1,112 @@
+"""What the contest keeps of a connection and of a bot, and the outbox for effects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from arena_protocol.errors import ErrorCode, ProtocolError
+from arena_protocol.messages import Error, ServerMessage
+from arena_protocol.session import ServerSession
+from arena_server.core.clock import LagEstimate
+from arena_server.core.effects import Close, Effect, Mute, Note, Send, TurnMark, Unmute
+from arena_server.core.journal import CONTEST, ContestFact, Entry, entry_of
+from arena_server.core.ratelimit import LeakyBucket
+
+if TYPE_CHECKING:
+    from arena_server.core.games import LiveGame
+
+FLOODED: Final = ProtocolError(ErrorCode.FLOOD, "too many lines that were not asked for")
+
+
+@dataclass(slots=True, eq=False)
+class Peer:
+    """One connection; `player` is None before login, and for a spectator.
+
+    `turn` marks the TURN last sent on it, `cursor` is the next line to be sent of its game's
+    transcript. While it is `busy` a chunk is on its way to the socket. `unasked` counts refused
+    lines outside games.
+    """
+
+    conn: int
+    address: str
+    session: ServerSession = field(default_factory=ServerSession)
+    player: Player | None = None
+    turn: TurnMark | None = None
+    cursor: int = 0
+    unasked: int = 0
+    chatter: LeakyBucket = field(default_factory=LeakyBucket)
+    muted: bool = False
+    lag: LagEstimate = field(default_factory=LagEstimate)
+    busy: bool = False
+
+    @property
+    def game(self) -> LiveGame | None:
+        """The game that its player is seated in."""
+        return None if self.player is None else self.player.game
+
+
+@dataclass(slots=True, eq=False)
+class Player:
+    """One entrant; `game` and `seat` while it is seated. An entrant that does not play may only watch.
+
+    `resume` is the digest of its resume key. `barred`: paired no more, because of
+    `faulty_games` beyond those `forgiven`, or because it was `kicked`. `gone`: disconnected for
+    longer than the contest waits.
+    """
+
+    number: int
+    name: str
+    token_sha256: str | None
+    plays: bool = True
+    peer: Peer | None = None
+    resume: str | None = None
+    game: LiveGame | None = None
+    seat: int = 0
+    faulty_games: int = 0
+    forgiven: int = 0
+    kicked: bool = False
+    barred: bool = False
+    gone: bool = False
+
+
+class Outbox:
+    """Collects effects and journal entries in order; hot paths append to the lists themselves.
+
+    `entries` have to be durable before any effect of the same event is carried out.
+    """
+
+    __slots__ = ("effects", "entries")
+
+    def __init__(self) -> None:
+        self.effects: list[Effect] = []
+        self.entries: list[Entry] = []
+
+    def fact(self, fact: ContestFact) -> None:
+        """Journal a fact of the contest itself."""
+        self.entries.append(entry_of(CONTEST, fact))
+
+    def send(self, peer: Peer, message: ServerMessage) -> None:
+        self.effects.append(Send(peer.conn, peer.session.send(message)))
+
+    def error(self, peer: Peer, problem: ProtocolError) -> None:
+        self.send(peer, Error(problem.code, problem.text, problem.retry_after))
+
+    def close(self, peer: Peer) -> None:
+        """Close the connection once all is sent."""
+        self.effects.append(Close(peer.conn))
+
+    def mute(self, peer: Peer) -> None:
+        """Read nothing more from the peer."""
+        peer.muted = True
+        self.effects.append(Mute(peer.conn))
+
+    def unmute(self, peer: Peer) -> None:
+        """Read from the peer again."""
+        if peer.muted:
+            peer.muted = False
+            self.effects.append(Unmute(peer.conn))
+
+    def note(self, level: str, event: str, **fields: object) -> None:
+        """Add an event for the log and for observers."""
+        self.effects.append(Note(level, event, fields))

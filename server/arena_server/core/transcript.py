@@ -1,0 +1,136 @@
+"""The lines of one game, written once, and read by every subscriber with a cursor of its own.
+
+    line 0  GAME STATE NEXT of seat 1        audience: seat 1
+    line 1  GAME STATE NEXT of seat 2        audience: seat 2
+    line 2  GAME STATE NEXT of spectators    audience: spectators
+    line 3  START                            audience: all
+    line 4  PLAYED 1 ...                     audience: all; spectators get ` game=g1` behind it
+
+Seats, spectators, and whoever comes late read the same lines. TURN is not part of it: it is sent
+behind the lines to the seat whose cursor is at the end.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from arena_protocol import messages as wire
+from arena_protocol.messages import encode, printer
+from arena_protocol.record import VOID, FaultRecord, PlyRecord
+from arena_protocol.session import State
+from arena_server.core.deal import Setting
+from arena_server.core.journal import GameFact, Started
+
+#: The bit of spectators in an audience; seat `s` has bit `1 << s`.
+SPECTATORS: Final = 1
+#: Spectators get ` game=<id>` behind a line that does not name its game.
+_TAGGED: Final = 1 << 30
+
+_print_played = printer(wire.Played)
+
+
+#: The moment it was added (ns), one or more whole lines, the audience, and the state that a session
+#: enters by sending them, or None.
+Line = tuple[int, bytes, int, State | None]
+
+
+class Transcript:
+    """The lines of the game of `setting`, which is offered at the moment `now`."""
+
+    __slots__ = (
+        "_all",
+        "_all_tagged",
+        "_announce",
+        "_deal",
+        "_game",
+        "_ply",
+        "_setting",
+        "_tag",
+        "_zombies",
+        "closed",
+        "lines",
+    )
+
+    def __init__(self, setting: Setting, now: int) -> None:
+        seats = range(1, setting.game.seats + 1)
+        self._setting = setting
+        self._game = setting.game
+        self._deal = setting.deal
+        self._announce = setting.plan.announce_zombies
+        self._all = SPECTATORS | sum(1 << seat for seat in seats)
+        self._all_tagged = self._all | _TAGGED
+        self._tag = f" game={setting.game_id}\n".encode("ascii")
+        self._ply = 0
+        #: The seats at fault, as an audience.
+        self._zombies = 0
+        self.lines: list[Line] = []
+        #: Whether the last line has been added.
+        self.closed = False
+        for seat in seats:
+            self._add(now, setting.offer(seat), 1 << seat, State.OFFERED)
+        self._add(now, setting.offer(0), SPECTATORS)
+
+    def _add(self, at: int, data: bytes, audience: int, enters: State | None = None) -> None:
+        self.lines.append((at, data, audience, enters))
+
+    def write(self, fact: GameFact, now: int) -> None:
+        """Add the lines of a fact, which `Match.apply` has applied."""
+        if type(fact) is PlyRecord:
+            self._ply = ply = self._ply + 1
+            data = _print_played(
+                ply,
+                fact.seat,
+                fact.move,
+                fact.time_ms,
+                fact.clock,
+                fact.points,
+                fact.total,
+                self._game.reveal(self._deal, ply),
+            )
+            self.lines.append((now, data, self._all_tagged, None))
+        elif type(fact) is FaultRecord:
+            if fact.seat:
+                self._write_fault(fact, now)
+        elif type(fact) is Started:
+            start = encode(wire.Start(self._setting.game_id))
+            self._add(now, start, self._all & ~self._zombies, State.PLAYING)
+            if self._zombies:  # for a seat that is at fault before START its session stays as it is
+                self._add(now, start, self._zombies)
+
+    def _write_fault(self, fault: FaultRecord, now: int) -> None:
+        """A fault: for its own seat, for the others if zombies are announced, and for spectators."""
+        own = 1 << fault.seat
+        self._zombies |= own
+        self._add(now, encode(wire.Zombie(fault.ply, fault.kind)), own, State.ZOMBIE)
+        if self._announce:
+            others = self._all & ~own & ~SPECTATORS
+            self._add(now, encode(wire.Zombie(fault.ply, fault.kind, fault.seat)), others)
+        shown = wire.Zombie(fault.ply, fault.kind, fault.seat, fault.line, self._setting.game_id)
+        self._add(now, encode(shown), SPECTATORS)
+
+    def close(self, totals: tuple[int, ...], end: str, now: int) -> None:
+        """Add OVER; of a void game it keeps nonce and sequence hidden, as the deal may be played again."""
+        over = self._setting.over(totals, end, opened=end != VOID)
+        self._add(now, encode(over), self._all, State.LOBBY)
+        self.closed = True
+
+    def read(
+        self, begin: int, audience: int, size: int, end: int | None = None
+    ) -> tuple[bytes, int, State | None]:
+        """The lines for an audience from line `begin` on, before line `end`, about `size` bytes.
+
+        Returns the bytes, the next line to read, and the state that a session enters by sending them.
+        """
+        lines = self.lines
+        end = len(lines) if end is None else end
+        data, state = b"", None
+        while begin < end and len(data) < size:
+            _, text, readers, enters = lines[begin]
+            begin += 1
+            if readers & audience:
+                if audience == SPECTATORS and readers & _TAGGED:
+                    data += text[:-1] + self._tag
+                else:
+                    data += text
+                    state = enters or state
+        return data, begin, state

@@ -1,0 +1,279 @@
+"""The database as a server writes it: the rows of one contest.
+
+    transaction, add, sync, maintain, ...     the writer's thread; they may wait for the disk
+    append                                    any thread; entries to an SQLite file, without waiting
+
+Every method raises what SQLAlchemy or its driver raises; the writer makes one line of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import Final, Self
+
+from sqlalchemy import delete, func, insert, select, text
+from sqlalchemy.orm import Session
+
+from arena_protocol.record import GameRecord
+from arena_server.core.config import ContestPlan
+from arena_server.core.deal import number_of
+from arena_server.core.journal import Entry, Live
+from arena_server.store import schema
+from arena_server.store.chain import GENESIS, extend
+from arena_server.store.database import APPLICATION_ID, LAYOUT, ContestHeader, ContestLock, Database
+from arena_server.store.journal import JournalAppender, WriteAheadLog, pack
+from arena_server.store.preflight import COMMENT, COMMENT_QUERY, check_comment, check_same_config
+from arena_server.store.reader import UnfinishedContest, find_unfinished, load_unfinished, stored_contest
+from arena_server.store.schema import contest_row, fault_row, game_row, now, open_engine
+
+#: Under a load without pauses the WAL would grow without limit: checkpoint after this many rows (40 MB).
+CHECKPOINT_ROWS = 10_000
+#: The journal is compacted once it has this many entries and four times as many as still matter.
+COMPACT_ENTRIES = 20_000
+#: Entries rewritten and rows deleted per transaction of a compaction: `append` waits for one of them.
+STEP_ENTRIES, STEP_ROWS = 500, 1_000
+#: How long `append` waits for the writer's thread to end a transaction.
+APPEND_WAIT_S = 0.002
+
+
+class ContestStore:
+    """An open database; use it in a `with` statement. Call `find`, then `enter`, then the rest."""
+
+    def __init__(self, database: Database) -> None:
+        self._database: Final = database
+        self._engine = open_engine(database, writing=True)
+        #: Held during every transaction: who appends waits for it, and no other transaction begins.
+        self._lock = Lock()
+        self._wal: WriteAheadLog | None = None
+        self._appender: JournalAppender | None = None
+        self._contest_lock: ContestLock | None = None
+        self._found: UnfinishedContest | None = None
+        self._contest = 0
+        self._bots: dict[str, int] = {}
+        #: The last record of the hash chain.
+        self._place, self._chain = 0, GENESIS
+        #: The entries that still matter, and how many the journal holds.
+        self._live = Live()
+        self._entries = 0
+        #: Rows written since the last checkpoint, and at the last call of `maintain`.
+        self._unsaved = self._unsaved_before = 0
+
+    def __enter__(self) -> Self:
+        self._connection = self._engine.connect()
+        if isinstance(self._database, Path):
+            self._wal = WriteAheadLog(self._database, self._connection)
+        try:
+            with self._connection.begin():
+                self._create_tables()
+        except BaseException as error:
+            self.__exit__(type(error), error, None)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            with self._lock:
+                if self._appender is not None:
+                    self._appender.close()
+                    self._appender = None
+            if self._wal is not None:
+                self._wal.close(truncate=error is None)
+        finally:
+            self._connection.close()
+            self._engine.dispose()
+            if self._contest_lock is not None:
+                self._contest_lock.release()
+
+    def _create_tables(self) -> None:
+        """Create the tables if there are none, and mark the database as ours."""
+        connection = self._connection
+        if isinstance(self._database, Path):
+            schema.Base.metadata.create_all(connection)
+            connection.exec_driver_sql(f"PRAGMA application_id={APPLICATION_ID}")
+            connection.exec_driver_sql(f"PRAGMA user_version={LAYOUT}")
+            return
+        check_comment(self._database, connection.execute(text(COMMENT_QUERY)).fetchone())
+        schema.Base.metadata.create_all(connection)
+        connection.execute(text(f"COMMENT ON TABLE contests IS '{COMMENT} {LAYOUT}'"))
+
+    @contextmanager
+    def transaction(self, *, synced: bool = True) -> Iterator[None]:
+        """Commit what is written in it, all or none.
+
+        It survives the end of this process. A `synced` one also survives a power cut, with
+        everything before it, once `sync` has returned.
+        """
+        with self._lock, self._connection.begin():
+            if self._wal is None and not synced:
+                self._connection.execute(text("SET LOCAL synchronous_commit = off"))
+            yield
+
+    def sync(self) -> None:
+        """Wait until everything committed is on the disk; `append` works meanwhile. Raises OSError.
+
+        PostgreSQL has waited in the commit.
+        """
+        if self._wal is not None:
+            self._wal.sync()
+
+    # -- the contest
+
+    def find(self, header: ContestHeader) -> UnfinishedContest | None:
+        """The unfinished contest that goes on, locked; None if a new one begins.
+
+        Raises StoreError if it has another configuration or another server plays it, and
+        ValueError for a damaged journal.
+        """
+        with self._connection.begin(), self._session() as session:
+            contest = None if header.new else find_unfinished(session, header.plan.name)
+            if contest is None:
+                return None
+            check_same_config(
+                self._database, stored_contest(contest), header.plan, header.names, header.seeded
+            )
+            self._contest_lock = ContestLock(self._database, self._connection, contest.id)
+            self._found = load_unfinished(session, contest)
+        return self._found
+
+    def enter(self, header: ContestHeader, plan: ContestPlan) -> None:
+        """Begin the contest, or go on with the one that `find` returned."""
+        with self._session() as session:
+            if self._found is None:
+                self._begin(session, header, plan)
+            else:
+                self._resume(session, self._found)
+            session.flush()
+            bots = select(schema.Bot).where(schema.Bot.contest_id == self._contest)
+            self._bots = {bot.name: bot.id for bot in session.scalars(bots)}
+        if isinstance(self._database, Path):
+            self._appender = JournalAppender(self._database, self._contest)
+
+    def _session(self) -> Session:
+        """A session within the transaction of the connection; the connection outlives it."""
+        return Session(self._connection)
+
+    def _begin(self, session: Session, header: ContestHeader, plan: ContestPlan) -> None:
+        contest = contest_row(header, plan)
+        session.add(contest)
+        session.flush()
+        self._contest = contest.id
+        session.add_all(schema.Bot(contest_id=contest.id, name=name) for name in header.names)
+        self._contest_lock = ContestLock(self._database, self._connection, contest.id)
+
+    def _resume(self, session: Session, found: UnfinishedContest) -> None:
+        contest = session.get_one(schema.Contest, found.contest)
+        contest.status, contest.ended_at, contest.head = schema.RUNNING, None, None
+        self._contest = found.contest
+        self._live.add(found.past.entries)
+        for game in found.past.results:
+            self._live.forget(game.number)
+        mine = select(schema.Game.place, schema.Game.chain).where(schema.Game.contest_id == contest.id)
+        if last := session.execute(mine.order_by(schema.Game.place.desc()).limit(1)).first():
+            self._place, self._chain = last
+        self._compact()
+        self._found = None  # it may be large
+
+    def end(self, status: str) -> None:
+        """Set the status of the contest; a finished one needs no journal."""
+        with self._session() as session:
+            contest = session.get_one(schema.Contest, self._contest)
+            contest.status, contest.ended_at, contest.head = status, now(), self._chain
+            session.flush()
+        if status == schema.FINISHED:
+            self._live = Live()
+            self._compact()
+
+    # -- entries and records
+
+    def add(self, entries: Sequence[Entry], results: Sequence[tuple[str, GameRecord, bytes]]) -> None:
+        """Write entries, then results: game id, record, encoded record. The results' entries are dropped."""
+        if entries:
+            self._add_row(entries)
+            self._count(entries)
+        for game_id, record, data in results:
+            self._add_result(game_id, record, data)
+            self._live.forget(number_of(game_id))
+
+    def append(self, entries: Sequence[Entry]) -> bool:
+        """Commit entries at once. Returns False, and keeps nothing, if that would mean to wait.
+
+        Raises sqlite3.Error for any other reason, such as a full disk.
+        """
+        if not self._lock.acquire(timeout=APPEND_WAIT_S):
+            return False
+        try:
+            written = self._appender is not None and self._appender.append(pack(entries))
+            if written:
+                self._count(entries)
+        finally:
+            self._lock.release()
+        return written
+
+    def _count(self, entries: Sequence[Entry]) -> None:
+        self._live.add(entries)
+        self._entries += len(entries)
+        self._unsaved += 1
+
+    def _add_row(self, entries: Sequence[Entry]) -> None:
+        row = {"contest_id": self._contest, "payload": pack(entries)}
+        self._connection.execute(insert(schema.JournalRow), row)
+
+    def _add_result(self, game_id: str, record: GameRecord, data: bytes) -> None:
+        self._place, self._chain = self._place + 1, extend(self._chain, data)
+        game = game_row(self._contest, game_id, record, data, (self._place, self._chain))
+        (key,) = self._connection.execute(insert(schema.Game).returning(schema.Game.id), game).one()
+        if record.faults:
+            faults = [fault_row(key, record.names, self._bots, each) for each in record.faults]
+            self._connection.execute(insert(schema.Fault), faults)
+        self._unsaved += 1
+
+    # -- maintenance
+
+    def maintain(self, *, idle: bool = False) -> None:
+        """Keep journal and WAL small; call it between transactions, with `idle` after a pause."""
+        if self._entries > COMPACT_ENTRIES and self._entries > 4 * len(self._live):
+            steps = self._compaction_steps()
+            more = True
+            while more:
+                with self.transaction(synced=False):
+                    more = next(steps, False)
+        at_rest = idle and self._unsaved and self._unsaved == self._unsaved_before
+        self._unsaved_before = self._unsaved
+        if at_rest or self._unsaved >= CHECKPOINT_ROWS:
+            self._unsaved = 0
+            if self._wal is not None:
+                self._wal.checkpoint(self._lock)
+
+    def _compact(self) -> None:
+        """Rewrite the entries that still matter and delete all older rows, in one transaction."""
+        for _ in self._compaction_steps():
+            pass
+
+    def _compaction_steps(self) -> Iterator[bool]:
+        """Do the same in steps; the journal has the same meaning after each of them.
+
+        The contest's entries replace each other, and a game's first entry replaces all before it.
+        """
+        mine, rows = schema.JournalRow.contest_id == self._contest, schema.JournalRow.id
+        last = self._connection.scalar(select(func.max(rows)).where(mine)) or 0
+        if contest := self._live.contest:
+            self._add_row(contest)
+        size = 0
+        for number in list(self._live.games):
+            entries = self._live.games.get(number, [])  # none if it was stored between two steps
+            if entries:
+                self._add_row(entries)
+            size += len(entries)
+            if size >= STEP_ENTRIES:
+                size = 0
+                yield True
+        self._entries = len(self._live)
+        old = select(rows).where(mine, rows <= last).order_by(rows).limit(STEP_ROWS)
+        while self._connection.execute(delete(schema.JournalRow).where(rows.in_(old))).rowcount:
+            yield True

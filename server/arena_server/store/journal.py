@@ -1,0 +1,116 @@
+"""Journal entries as bytes, appending them to an SQLite file, and SQLite's write-ahead log (WAL).
+
+What SQLite commits with `synchronous=NORMAL` is in the WAL and with the operating system: it
+survives the end of this process, but a power cut only after `WriteAheadLog.sync`.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Final
+
+import msgpack
+
+from arena_server.core.journal import Entry
+from arena_server.store.chain import add_checksum, verify_checksum
+from arena_server.store.database import LAYOUT
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+
+def pack(entries: Iterable[Entry]) -> bytes:
+    """The payload of one journal row: a msgpack array of arrays, then its SHA-256 digest."""
+    return add_checksum(msgpack.packb(list(entries)))
+
+
+def unpack(data: bytes) -> list[Entry]:
+    """The entries of `pack`. Raises ValueError for any other bytes."""
+    payload = verify_checksum(data)
+    try:
+        entries = msgpack.unpackb(payload, use_list=False)
+    except (ValueError, msgpack.UnpackException):
+        raise ValueError("a row of the journal is not msgpack") from None
+    if type(entries) is not tuple or not all(type(entry) is tuple and entry for entry in entries):
+        raise ValueError("a row of the journal does not hold entries")
+    return list(entries)
+
+
+_INSERT: Final = "INSERT INTO journal (contest_id, payload) VALUES (?, ?)"
+#: The primary error code within SQLite's extended ones.
+_PRIMARY_CODE: Final = 0xFF
+
+
+class JournalAppender:
+    """A connection of its own to an SQLite file, for rows of one contest's journal."""
+
+    def __init__(self, path: Path, contest: int) -> None:
+        self._contest: Final = contest
+        self._connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+        for pragma in ("synchronous=NORMAL", "wal_autocheckpoint=0"):
+            self._connection.execute(f"PRAGMA {pragma}").close()
+
+    def append(self, payload: bytes) -> bool:
+        """Commit one row. Returns False if another connection is writing. Raises sqlite3.Error."""
+        try:
+            self._connection.execute(_INSERT, (self._contest, payload))
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & _PRIMARY_CODE != sqlite3.SQLITE_BUSY:
+                raise
+            return False
+        return True
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+WAL_SUFFIX: Final = "-wal"
+
+_fdatasync = getattr(os, "fdatasync", os.fsync)
+
+
+class WriteAheadLog:
+    """The WAL of the SQLite file that `connection` is open on. Raises OSError and SQLAlchemy's errors."""
+
+    def __init__(self, path: Path, connection: Connection) -> None:
+        self._path: Final = path.with_name(path.name + WAL_SUFFIX)
+        self._connection = connection
+        self._file: int | None = None
+
+    def sync(self) -> None:
+        """Wait until everything committed is on the disk; other connections may write meanwhile."""
+        if self._file is None:
+            self._file = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
+        _fdatasync(self._file)
+
+    def checkpoint(self, writing: Lock) -> None:
+        """Copy the WAL into the database file and restart it; `writing` is held by every other writer.
+
+        The WAL restarts only when all of it is copied, and the next writer then waits for the disk.
+        So most of it is copied while others write; they wait for the rest alone.
+        """
+        self._checkpoint("PASSIVE")
+        self._checkpoint("PASSIVE")
+        with writing:
+            self._checkpoint("PASSIVE")
+            # A write by this connection restarts the WAL here and not in an append.
+            self._execute(f"PRAGMA user_version={LAYOUT}")
+
+    def close(self, *, truncate: bool) -> None:
+        """Close the file; with `truncate` the database file is complete without a WAL afterwards."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+        if truncate:
+            self._checkpoint("TRUNCATE")
+
+    def _checkpoint(self, mode: str) -> None:
+        self._execute(f"PRAGMA wal_checkpoint({mode})")
+
+    def _execute(self, pragma: str) -> None:
+        self._connection.exec_driver_sql(pragma)
+        self._connection.commit()

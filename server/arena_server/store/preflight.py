@@ -1,0 +1,267 @@
+"""Checks of a database before a server listens, or a command reads it, in milliseconds.
+
+    check_writable, check_readable      the database is there, ours, and has this version's layout
+    check_contest                       the tables are whole, and the contest of this name can go on:
+                                        same configuration, no other server, newest journal rows intact
+
+Older rows, and what the entries mean, are checked when the contest is loaded. The checks use the
+drivers below SQLAlchemy, write nothing but an empty SQLite file, and raise StoreError with one line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from arena_server.core.config import ContestPlan
+from arena_server.errors import StoreError
+from arena_server.store.chain import verify_checksum
+from arena_server.store.database import (
+    APPLICATION_ID,
+    LAYOUT,
+    Database,
+    Postgres,
+    check_unlocked,
+    connect_postgres,
+    connect_sqlite,
+    damaged,
+)
+
+# -- is the database ours
+
+
+def check_writable(database: Database) -> None:
+    """Check that results can be written to `database`; a missing SQLite file is created."""
+    if isinstance(database, Postgres):
+        _check_postgres(database, writing=True)
+        return
+    if not database.parent.is_dir():
+        raise StoreError(f"{database}: the folder {database.parent} does not exist")
+    with connect_sqlite(database) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        _has_tables(database, connection)
+        connection.execute("ROLLBACK")
+
+
+def check_readable(database: Database) -> None:
+    """Check that `database` holds results of this version."""
+    if isinstance(database, Postgres):
+        _check_postgres(database, writing=False)
+        return
+    if not database.exists():
+        raise StoreError(f"{database}: no such database; has a contest been played here? Try --database")
+    with connect_sqlite(database, read_only=is_read_only(database)) as connection:
+        if not _has_tables(database, connection):
+            raise _empty(database)
+
+
+def is_read_only(path: Path) -> bool:
+    """Whether this process may not write to the SQLite file, so that it has to be read as it is.
+
+    To read it in the ordinary way SQLite would create files beside it. A file with a WAL beside it
+    is incomplete without it.
+    """
+    writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+    return not writable and not Path(f"{path}-wal").exists()
+
+
+def _has_tables(path: Path, connection: Any) -> bool:
+    """Whether there are tables; False for a new file. Raises StoreError if they are not ours."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (layout,) = connection.execute("PRAGMA user_version").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    if tables == 0:
+        return False
+    if application != APPLICATION_ID:
+        raise StoreError(f"{path}: a database of another program; choose a file of its own by --database")
+    _check_layout(path, layout)
+    return True
+
+
+#: The comment on the table of contests is this text and the number of the layout.
+COMMENT: Final = "insertion-arena layout"
+#: Returns the comment or null; no row where there is no such table.
+COMMENT_QUERY: Final = (
+    "SELECT obj_description(oid) FROM pg_class "
+    "WHERE relname = 'contests' AND relnamespace = current_schema()::regnamespace"
+)
+
+
+def _check_postgres(database: Postgres, *, writing: bool) -> None:
+    with connect_postgres(database) as connection:
+        row = connection.execute(COMMENT_QUERY).fetchone()
+        read_only = connection.execute("SHOW transaction_read_only").fetchone()
+    check_comment(database, row)
+    if row is None and not writing:
+        raise _empty(database)
+    if writing and read_only == ("on",):
+        raise StoreError(f"{database}: the database can only be read; choose another --database")
+
+
+def check_comment(database: Postgres, row: Any) -> None:
+    """Raise StoreError if the result of COMMENT_QUERY belongs to a table that is not ours."""
+    if row is None:
+        return
+    text, _, layout = (row[0] or "").rpartition(" ")
+    if text != COMMENT:
+        raise StoreError(f"{database}: a database of another program; choose one of its own by --database")
+    _check_layout(database, layout)
+
+
+def _check_layout(database: Database, layout: object) -> None:
+    if str(layout) != str(LAYOUT):
+        raise StoreError(f"{database}: results of layout {layout}, and this version reads layout {LAYOUT}")
+
+
+def _empty(database: Database) -> StoreError:
+    return StoreError(f"{database}: an empty database; has a contest been played here? Try --database")
+
+
+# -- is an unfinished contest the one that the configuration describes
+
+#: The seed may be drawn, and a newer version may go on with an older one's contest.
+_NOT_COMPARED = ("seed", "software")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredContest:
+    """An unfinished contest: the number and name of its row, its seed as text, its `plain_plan`."""
+
+    number: int
+    name: str
+    seed: str
+    plan: Mapping[str, Any]
+
+
+def plain_plan(plan: ContestPlan, names: Sequence[str]) -> dict[str, Any]:
+    """The plan as JSON has it, without what may change when the contest goes on."""
+    plain = {**asdict(plan), "bots": list(names)}
+    for key in _NOT_COMPARED:
+        del plain[key]
+    copy: dict[str, Any] = json.loads(json.dumps(plain))
+    return copy
+
+
+def check_same_config(
+    database: Database, stored: StoredContest, plan: ContestPlan, names: Sequence[str], seeded: bool
+) -> None:
+    """Raise StoreError, naming the first difference, unless `stored` was begun with this plan."""
+    before = {**stored.plan, "seed": stored.seed}
+    given = {**plain_plan(plan, names), "seed": str(plan.seed) if seeded else stored.seed}
+    for key in given:
+        if given[key] != before.get(key):
+            raise StoreError(
+                f"{database}: contest {stored.number} {stored.name} is unfinished, and was begun with "
+                f"{key}={before.get(key)!r} where there is {given[key]!r} now; "
+                "go on with the same configuration, or begin a new contest by --new"
+            )
+
+
+# -- can the contest go on
+
+#: The columns of every table (`schema.py`, which would load SQLAlchemy).
+COLUMNS: Final[Mapping[str, Sequence[str]]] = {
+    "contests": (
+        *("id", "name", "game", "options", "format", "games_per_pair", "games", "scoring", "seed"),
+        *("clock_ms", "increment_ms", "margin_ms", "software", "plan", "started_at", "ended_at"),
+        *("status", "head"),
+    ),
+    "bots": ("id", "contest_id", "name"),
+    "games": (
+        *("id", "contest_id", "game_id", "names", "totals", "end", "plies", "stored_at", "record"),
+        *("place", "chain"),
+    ),
+    "faults": ("id", "game_pk", "bot_id", "seat", "ply", "kind", "line"),
+    "journal": ("id", "contest_id", "payload"),
+}
+#: How many of the newest journal rows are checked; a thousand take 2 ms.
+JOURNAL_ROWS: Final = 1000
+FINISHED: Final = "finished"
+
+
+def check_contest(
+    database: Database, plan: ContestPlan, names: Sequence[str], *, new: bool, seeded: bool
+) -> None:
+    """Raise StoreError for tables that are not whole or a contest that cannot go on.
+
+    `names` are the bots', in order; `new` and `seeded` as in `ContestHeader`. A database without
+    tables is accepted: the server creates them.
+    """
+    with _connected(database) as connection:
+        queries = _Queries(database, connection)
+        if not queries.has_tables():
+            return
+        queries.read_tables()
+        stored = None if new else queries.unfinished(plan.name)
+        if stored is None:
+            return
+        check_same_config(database, stored, plan, names, seeded)
+        check_unlocked(database, connection, stored.number)
+        queries.check_journal(stored.number)
+
+
+@contextmanager
+def _connected(database: Database) -> Iterator[Any]:
+    if isinstance(database, Path):
+        with connect_sqlite(database) as connection:
+            yield connection
+    else:
+        with connect_postgres(database) as connection:
+            yield connection
+
+
+class _Queries:
+    """The queries of `check_contest`, for both drivers."""
+
+    def __init__(self, database: Database, connection: Any) -> None:
+        self._database = database
+        self._connection = connection
+        self._is_file = isinstance(database, Path)
+        self._parameter = "?" if self._is_file else "%s"
+
+    def _rows(self, query: str, *values: object) -> Any:
+        return self._connection.execute(query, values)
+
+    def has_tables(self) -> bool:
+        query = (
+            "SELECT 1 FROM sqlite_schema"
+            if self._is_file
+            else "SELECT 1 WHERE to_regclass('contests') IS NOT NULL"
+        )
+        return self._rows(query).fetchone() is not None
+
+    def read_tables(self) -> None:
+        """Read one row of every table. The driver raises for a missing table, column or page."""
+        for table, columns in COLUMNS.items():
+            # Qualified, because SQLite takes an unknown bare name in quotes for a string.
+            wanted = ", ".join(f'{table}."{column}"' for column in columns)
+            self._rows(f"SELECT {wanted} FROM {table} LIMIT 1").fetchone()  # noqa: S608 - names of ours
+
+    def unfinished(self, name: str) -> StoredContest | None:
+        """The latest contest of this name, if it is unfinished."""
+        mine = f"name = {self._parameter} ORDER BY id DESC LIMIT 1"
+        row = self._rows(f"SELECT id, seed, status, plan FROM contests WHERE {mine}", name).fetchone()  # noqa: S608
+        if row is None or row[2] == FINISHED:
+            return None
+        try:
+            plan = json.loads(row[3]) if self._is_file else row[3]
+            int(row[1])
+        except (TypeError, ValueError):
+            plan = None
+        if not isinstance(plan, dict):
+            raise damaged(self._database, f"contest {row[0]}: its plan or its seed cannot be read")
+        return StoredContest(row[0], name, row[1], plan)
+
+    def check_journal(self, number: int) -> None:
+        """Raise StoreError if one of the newest rows was changed."""
+        mine = f"contest_id = {self._parameter} ORDER BY id DESC LIMIT {JOURNAL_ROWS}"
+        for (payload,) in self._rows(f"SELECT payload FROM journal WHERE {mine}", number):  # noqa: S608
+            try:
+                verify_checksum(bytes(payload))
+            except (TypeError, ValueError) as error:
+                raise damaged(self._database, str(error)) from None

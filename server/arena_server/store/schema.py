@@ -1,0 +1,204 @@
+"""The tables of a database of results: SQLAlchemy models, builders of their rows, and engines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import quote
+
+from sqlalchemy import (
+    JSON,
+    URL,
+    Engine,
+    ForeignKey,
+    LargeBinary,
+    UniqueConstraint,
+    create_engine,
+    event,
+    make_url,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, MappedAsDataclass, mapped_column
+
+from arena_protocol.record import FaultRecord, GameRecord
+from arena_server.core.config import ContestPlan
+from arena_server.store.database import BUSY_TIMEOUT_S, ContestHeader, Database
+from arena_server.store.preflight import is_read_only, plain_plan
+
+RUNNING, FINISHED, STOPPED = "running", "finished", "stopped"
+
+
+class Base(MappedAsDataclass, DeclarativeBase, kw_only=True):
+    """All tables; times are UTC without a zone, lists are JSON."""
+
+    type_annotation_map: ClassVar[dict[Any, Any]] = {
+        list[str]: JSON,
+        list[int]: JSON,
+        dict[str, str]: JSON,
+        dict[str, Any]: JSON,
+    }
+
+
+class Contest(Base):
+    """One contest of `games` games. `seed` is text, because it may have 128 bits; it reveals all deals.
+
+    `plan` is what has to be the same when the contest goes on (`preflight.plain_plan`). `head` is
+    the head of the records' hash chain (`chain.py`), set when the contest ends.
+    """
+
+    __tablename__ = "contests"
+
+    id: Mapped[int] = mapped_column(primary_key=True, init=False)
+    name: Mapped[str] = mapped_column(index=True)
+    game: Mapped[str]
+    options: Mapped[dict[str, str]]
+    format: Mapped[str]
+    games_per_pair: Mapped[int]
+    games: Mapped[int]
+    scoring: Mapped[str]
+    seed: Mapped[str]
+    clock_ms: Mapped[int]
+    increment_ms: Mapped[int]
+    margin_ms: Mapped[int]
+    software: Mapped[str]
+    plan: Mapped[dict[str, Any]]
+    started_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None] = mapped_column(default=None)
+    status: Mapped[str] = mapped_column(default=RUNNING)
+    head: Mapped[bytes | None] = mapped_column(LargeBinary, default=None)
+
+
+class Bot(Base):
+    """An entrant of a contest, in the order of the configuration."""
+
+    __tablename__ = "bots"
+    __table_args__ = (UniqueConstraint("contest_id", "name"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True, init=False)
+    contest_id: Mapped[int] = mapped_column(ForeignKey("contests.id"))
+    name: Mapped[str]
+
+
+class Game(Base):
+    """A game that is over. `record` decides; the other columns repeat it for queries.
+
+    `place`, from 1 in the order of storing, and `chain` are the record's link in the hash chain of
+    its contest (`chain.py`).
+    """
+
+    __tablename__ = "games"
+    __table_args__ = (UniqueConstraint("contest_id", "game_id"), UniqueConstraint("contest_id", "place"))
+
+    id: Mapped[int] = mapped_column(primary_key=True, init=False)
+    contest_id: Mapped[int] = mapped_column(ForeignKey("contests.id"))
+    game_id: Mapped[str]
+    names: Mapped[list[str]]
+    totals: Mapped[list[int]]
+    end: Mapped[str]
+    plies: Mapped[int]
+    stored_at: Mapped[datetime]
+    record: Mapped[bytes] = mapped_column(LargeBinary)
+    place: Mapped[int]
+    chain: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class Fault(Base):
+    """A fault in a game, with the line that the bot sent. `bot_id` is None for the server's own."""
+
+    __tablename__ = "faults"
+
+    id: Mapped[int] = mapped_column(primary_key=True, init=False)
+    game_pk: Mapped[int] = mapped_column(ForeignKey("games.id"), index=True)
+    bot_id: Mapped[int | None] = mapped_column(ForeignKey("bots.id"))
+    seat: Mapped[int]
+    ply: Mapped[int]
+    kind: Mapped[str]
+    line: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class JournalRow(Base):
+    """Entries of an unfinished contest (`core/journal.py`), packed by `journal.pack`, in the order of `id`.
+
+    A row is deleted once newer rows hold all of its entries that still matter.
+    """
+
+    __tablename__ = "journal"
+
+    id: Mapped[int] = mapped_column(primary_key=True, init=False)
+    #: Not indexed: a row is written every few plies, and rows are read only when a server starts.
+    contest_id: Mapped[int] = mapped_column(ForeignKey("contests.id"))
+    payload: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+def now() -> datetime:
+    """UTC without a zone, as in all tables."""
+    return datetime.now(UTC).replace(tzinfo=None)
+
+
+def contest_row(header: ContestHeader, plan: ContestPlan) -> Contest:
+    return Contest(
+        name=plan.name,
+        game=plan.game,
+        options=dict(header.options),
+        format=plan.format,
+        games_per_pair=plan.games_per_pair,
+        games=header.games,
+        scoring=plan.scoring,
+        seed=str(plan.seed),
+        clock_ms=plan.clock_ms,
+        increment_ms=plan.increment_ms,
+        margin_ms=plan.margin_ms,
+        software=plan.software,
+        plan=plain_plan(plan, header.names),
+        started_at=now(),
+    )
+
+
+def game_row(
+    contest: int, game_id: str, record: GameRecord, data: bytes, link: tuple[int, bytes]
+) -> dict[str, Any]:
+    """`data` is the encoded record, `link` its place and value in the hash chain."""
+    return {
+        "contest_id": contest,
+        "game_id": game_id,
+        "names": list(record.names),
+        "totals": list(record.totals),
+        "end": record.end,
+        "plies": len(record.plies),
+        "stored_at": now(),
+        "record": data,
+        "place": link[0],
+        "chain": link[1],
+    }
+
+
+def fault_row(game: int, names: Sequence[str], bots: Mapping[str, int], fault: FaultRecord) -> dict[str, Any]:
+    """`game` is the game's row, `names` are those of its seats, `bots` maps all names to their rows."""
+    bot = bots[names[fault.seat - 1]] if fault.seat else None
+    fields = {"seat": fault.seat, "ply": fault.ply, "kind": str(fault.kind), "line": fault.line}
+    return {"game_pk": game, "bot_id": bot, **fields}
+
+
+def open_engine(database: Database, *, writing: bool = False) -> Engine:
+    """An engine over `database`; with `writing` it is for the writer, which decides when to sync.
+
+    With SQLite neither its commits nor checkpoints then wait for the disk, which takes 4 to 16 ms;
+    PostgreSQL waits by default (`synchronous_commit`).
+    """
+    if not isinstance(database, Path):
+        return create_engine(make_url(database.url).set(drivername="postgresql+psycopg"))
+    url = URL.create("sqlite", database=str(database))
+    if not writing and is_read_only(database):
+        url = url.set(database=f"file:{quote(str(database))}").update_query_dict(
+            {"immutable": "1", "uri": "true"}
+        )
+    engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_S})
+    if writing:
+        event.listen(engine, "connect", _set_pragmas)
+    return engine
+
+
+def _set_pragmas(connection: Any, _record: object) -> None:
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "wal_autocheckpoint=0", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}").close()
