@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from secrets import randbelow
 from textwrap import fill
 from typing import Annotated, Any
 
 import typer
 
+from arena_cli.console import Console
 from arena_cli.match import clock_of
 from arena_cli.options import ends_at_once, is_terminal, may_paint, options_of
 from arena_cli.render import Scene, draw
 from arena_engines.engine import AnyPosition, Engine, EngineError
 from arena_engines.match import Played, play_game
 from arena_engines.registry import create, usual_opponent
+from arena_engines.xo.program1970.engine import Xo1970
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, DecidedGame, Game, GameError
+from arena_protocol.games.mnk import Xo
 from arena_server.errors import ConfigError
 
 #: The narrowest terminal that is usual.
@@ -148,14 +152,23 @@ def command(
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="The deal; a new one if absent.")] = None,
     color: Annotated[bool, typer.Option("--color/--no-color", help="Paint the pictures.")] = True,
+    games: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where games of XO against xo1970 are stored.")
+    ] = Path(),
 ) -> None:
     """Play a game against an engine, in the terminal.
 
     Type a move in the game's notation, `hint` for the engine's advice, `moves` for the legal
     ones, `quit` to leave.
 
+    Against xo1970 it is the operator's console of that program: settings change between games, a move is
+    confirmed, and games are stored.
+
     Example: arena play insertion --against greedy --option plies=20
     """
+    if game == Xo.name and against is not None and against.partition(":")[0] == Xo1970.name:
+        _console(against, options_of(option or []), seat, clock, seed, games)
+        return
     rules = make_game(game, options_of(option or []), strangers=False)
     if seat > rules.seats:
         raise ConfigError(f"--seat: {game} has {rules.seats} seats, got {seat}")
@@ -173,6 +186,29 @@ def command(
         return
     typer.echo(person.picture(rules, played.moves, seat, None))
     typer.echo(_result(rules, played, seat))
+
+
+def _console(
+    spec: str, options: dict[str, object], seat: int, clock: str | None, seed: int | None, games: Path
+) -> None:
+    """Play XO against the program of 1970 at its console. Raises ConfigError for what it does not have."""
+    rules = make_game(Xo.name, options, strangers=False)
+    assert isinstance(rules, Xo), "the game of this name"
+    if seat > rules.seats:
+        raise ConfigError(f"--seat: {Xo.name} has {rules.seats} seats, got {seat}")
+    if clock is not None or rules.opening:
+        flag = "--clock" if clock is not None else "--option opening"
+        raise ConfigError(
+            f"{flag}: the program of 1970 plays without clocks from the empty board; leave it out"
+        )
+    if seed is not None:
+        spec += f"{',' if ':' in spec else ':'}seed={seed}"
+    try:
+        console = Console(spec, rules.size, machine_begins=seat == 2, folder=games)
+    except EngineError as error:
+        raise ConfigError(f"--against: {error}") from error
+    with ends_at_once():
+        console.run()
 
 
 def _engine(spec: str, game: str) -> Engine:

@@ -52,6 +52,9 @@ def command(
     from arena_server.errors import StoreError
 
     data = read_file(Path(game)) if Path(game).is_file() else _stored(game, contest, database)
+    if data.startswith(b"XO "):
+        _show_frames(_console_game(data, game), ply, game, delay, painted=False)
+        return
     try:
         record = decode(data)
     except RecordError as error:
@@ -59,12 +62,30 @@ def command(
     if as_json:
         print_json(plain(record))
         return
+    painted = may_paint(color, terminal=is_terminal())
+    _show_frames(list(frames(record, color=painted)), ply, record.game_id, delay, painted=painted)
+
+
+def _console_game(data: bytes, name: str) -> list[str]:
+    """The positions of a game that the console of xo1970 stored. Raises StoreError."""
+    from arena_cli.console import frames
+    from arena_protocol.games.base import GameError
+    from arena_server.errors import StoreError
+
+    try:
+        return frames(data.decode())
+    except (GameError, UnicodeDecodeError) as error:
+        raise StoreError(f"{name}: {error}") from None
+
+
+def _show_frames(wanted: list[str], ply: int | None, name: str, delay: float, *, painted: bool) -> None:
+    """Print the frames of a game, or that of one ply; in a terminal one after the other."""
+    from arena_server.errors import StoreError
+
     terminal = is_terminal()
-    painted = may_paint(color, terminal=terminal)
-    wanted = list(frames(record, color=painted))
     if ply is not None:
         if ply >= len(wanted):
-            raise StoreError(f"game {record.game_id} has {len(wanted) - 1} plies, not {ply}")
+            raise StoreError(f"game {name} has {len(wanted) - 1} plies, not {ply}")
         wanted = [wanted[ply]]
     for number, frame in enumerate(wanted):
         if terminal and number:
