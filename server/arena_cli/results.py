@@ -54,8 +54,6 @@ def open_results(database: str) -> Results:
 
 def plain_standings(results: Results, contest: Contest) -> dict[str, Any]:
     """Return a contest and its standings as JSON types."""
-    from arena_server.core.standings import plain_row
-
     return {
         "contest": {
             "id": contest.id,
