@@ -9,15 +9,15 @@ import pytest
 
 from arena_protocol.record import FaultRecord
 
-from .stage import faults, finish, seated, text
+from .contest_harness import faults, finish, seated, text
 
 
 def test_an_illegal_move() -> None:
-    stage = seated("zero", "good")
-    stage.wait(5)
-    stage.say("zero", "MOVE 0")
-    finish(stage)
-    assert stage.game("zero") == text("""
+    harness = seated("zero", "good")
+    harness.wait(5)
+    harness.send("zero", "MOVE 0")
+    finish(harness)
+    assert harness.game("zero") == text("""
         S  START g1
         S  TURN 1 clock=20000,20000 lag=0 credit=0
         C  MOVE 0
@@ -28,7 +28,7 @@ def test_an_illegal_move() -> None:
         S  PLAYED 4 seat=2 move=9 time=5 clock=20000,19990 points=0 total=0,0
         S  OVER g1 total=0,0 end=complete nonce=... sequence=3513
     """)
-    assert stage.game("good") == text("""
+    assert harness.game("good") == text("""
         S  START g1
         S  PLAYED 1 seat=1 move=6 time=0 clock=20000,20000 points=0 total=0,0 reveal=1
         S  TURN 2 clock=20000,20000 lag=0 credit=0
@@ -40,14 +40,14 @@ def test_an_illegal_move() -> None:
         S  PLAYED 4 seat=2 move=9 time=5 clock=20000,19990 points=0 total=0,0
         S  OVER g1 total=0,0 end=complete nonce=... sequence=3513
     """)
-    assert faults(stage) == (FaultRecord(1, 1, "illegal", b"MOVE 0"),)
+    assert faults(harness) == (FaultRecord(1, 1, "illegal", b"MOVE 0"),)
 
 
 def test_a_malformed_line_is_answered_before_it_costs_the_game() -> None:
-    stage = seated("bad", "good")
-    stage.say("bad", "MOVE 7 please")
-    finish(stage)
-    assert stage.game("bad") == text("""
+    harness = seated("bad", "good")
+    harness.send("bad", "MOVE 7 please")
+    finish(harness)
+    assert harness.game("bad") == text("""
         S  START g1
         S  TURN 1 clock=20000,20000 lag=0 credit=0
         C  MOVE 7 please
@@ -59,8 +59,8 @@ def test_a_malformed_line_is_answered_before_it_costs_the_game() -> None:
         S  PLAYED 4 seat=2 move=9 time=5 clock=20000,19990 points=0 total=0,0
         S  OVER g1 total=0,0 end=complete nonce=... sequence=4144
     """)
-    assert "ZOMBIE" not in stage.game("good")
-    assert faults(stage) == (FaultRecord(1, 1, "malformed", b"MOVE 7 please"),)
+    assert "ZOMBIE" not in harness.game("good")
+    assert faults(harness) == (FaultRecord(1, 1, "malformed", b"MOVE 7 please"),)
 
 
 @pytest.mark.parametrize(
@@ -74,42 +74,42 @@ def test_a_malformed_line_is_answered_before_it_costs_the_game() -> None:
     ],
 )
 def test_whatever_cannot_be_read_is_malformed(line: str, code: str) -> None:
-    stage = seated("bad", "good")
-    stage.say("bad", line)
-    finish(stage)
-    assert [said.split()[1] for said in stage.heard("bad") if said.startswith("ERROR")] == [code]
-    assert faults(stage) == (FaultRecord(1, 1, "malformed", line.encode("latin-1")),)
+    harness = seated("bad", "good")
+    harness.send("bad", line)
+    finish(harness)
+    assert [said.split()[1] for said in harness.received("bad") if said.startswith("ERROR")] == [code]
+    assert faults(harness) == (FaultRecord(1, 1, "malformed", line.encode("latin-1")),)
 
 
 def test_a_line_too_long_is_malformed_and_its_head_is_the_evidence() -> None:
-    stage = seated("bad", "good")
-    stage.overlong("bad", b"MOVE 77777")
-    finish(stage)
-    assert stage.game("bad").splitlines()[2:5] == [
+    harness = seated("bad", "good")
+    harness.send_overlong("bad", b"MOVE 77777")
+    finish(harness)
+    assert harness.game("bad").splitlines()[2:5] == [
         "C  (a line too long)",
         "S  ERROR too-long a line may have 1024 bytes at most",
         "S  ZOMBIE ply=1 reason=malformed",
     ]
-    assert faults(stage) == (FaultRecord(1, 1, "malformed", b"MOVE 77777"),)
+    assert faults(harness) == (FaultRecord(1, 1, "malformed", b"MOVE 77777"),)
 
 
 def test_malformed_in_the_opponents_turn_costs_the_own_next_ply() -> None:
-    stage = seated("bad", "good")
-    stage.say("bad", "MOVE 7", "what?")
-    finish(stage)
-    assert faults(stage) == (FaultRecord(1, 2, "malformed", b"what?"),)
-    assert [ply.zombie for ply in stage.records["g1"].plies] == [False, False, True, False]
+    harness = seated("bad", "good")
+    harness.send("bad", "MOVE 7", "what?")
+    finish(harness)
+    assert faults(harness) == (FaultRecord(1, 2, "malformed", b"what?"),)
+    assert [ply.zombie for ply in harness.records["g1"].plies] == [False, False, True, False]
 
 
 def test_a_flood() -> None:
-    stage = seated("bad", "good", flood_limit=5)
-    stage.say("bad", "MOVE 7", *["READY g1"] * 4)
-    assert not stage.muted("bad")
-    stage.say("bad", "READY g1")
-    assert stage.muted("bad")
-    stage.say("bad", "READY g1", "READY g1")  # read together with the others, before the mute
-    finish(stage)
-    assert stage.game("bad", since="PLAYED 1") == text("""
+    harness = seated("bad", "good", flood_limit=5)
+    harness.send("bad", "MOVE 7", *["READY g1"] * 4)
+    assert not harness.is_muted("bad")
+    harness.send("bad", "READY g1")
+    assert harness.is_muted("bad")
+    harness.send("bad", "READY g1", "READY g1")  # read together with the others, before the mute
+    finish(harness)
+    assert harness.game("bad", since="PLAYED 1") == text("""
         S  PLAYED 1 seat=1 move=7 time=0 clock=20000,20000 points=0 total=0,0 reveal=4
         C  READY g1
         C  READY g1
@@ -125,37 +125,37 @@ def test_a_flood() -> None:
         S  PLAYED 4 seat=2 move=9 time=5 clock=20000,19990 points=0 total=0,0
         S  OVER g1 total=0,0 end=complete nonce=... sequence=4144
     """)
-    assert faults(stage) == (FaultRecord(1, 2, "flood", b"READY g1"),)
-    assert not stage.muted("bad")  # the next game begins afresh
+    assert faults(harness) == (FaultRecord(1, 2, "flood", b"READY g1"),)
+    assert not harness.is_muted("bad")  # the next game begins afresh
 
 
 def test_a_hundred_lines_are_a_flood_and_ninety_nine_are_none() -> None:
-    stage = seated("bad", "good")
-    stage.say("bad", "MOVE 7", *["READY g1"] * 99)
-    assert not stage.muted("bad")
-    assert "ZOMBIE" not in stage.game("bad")
-    stage.say("bad", "READY g1")
-    assert stage.muted("bad")
-    assert stage.last("bad") == "ZOMBIE ply=2 reason=flood"
+    harness = seated("bad", "good")
+    harness.send("bad", "MOVE 7", *["READY g1"] * 99)
+    assert not harness.is_muted("bad")
+    assert "ZOMBIE" not in harness.game("bad")
+    harness.send("bad", "READY g1")
+    assert harness.is_muted("bad")
+    assert harness.last_line("bad") == "ZOMBIE ply=2 reason=flood"
 
 
 def test_a_flooder_that_comes_back_is_mute_again_after_one_line() -> None:
-    stage = seated("bad", "good", flood_limit=5)
-    stage.say("bad", *["READY g1"] * 5)
-    stage.hang_up("bad")
-    stage.log_in("bad")
-    assert not stage.muted("bad")
-    stage.say("bad", "READY g1")
-    assert stage.muted("bad")
-    finish(stage)
-    assert [fault.kind for fault in faults(stage)] == ["flood"]
+    harness = seated("bad", "good", flood_limit=5)
+    harness.send("bad", *["READY g1"] * 5)
+    harness.disconnect("bad")
+    harness.log_in("bad")
+    assert not harness.is_muted("bad")
+    harness.send("bad", "READY g1")
+    assert harness.is_muted("bad")
+    finish(harness)
+    assert [fault.kind for fault in faults(harness)] == ["flood"]
 
 
 def test_moves_out_of_turn() -> None:
-    stage = seated("bad", "good", out_of_turn_limit=2)
-    stage.say("bad", "MOVE 7", "MOVE 8", "MOVE 8", "MOVE 9", "MOVE 10")
-    finish(stage)
-    assert stage.game("bad", since="PLAYED 1") == text("""
+    harness = seated("bad", "good", out_of_turn_limit=2)
+    harness.send("bad", "MOVE 7", "MOVE 8", "MOVE 8", "MOVE 9", "MOVE 10")
+    finish(harness)
+    assert harness.game("bad", since="PLAYED 1") == text("""
         S  PLAYED 1 seat=1 move=7 time=0 clock=20000,20000 points=0 total=0,0 reveal=4
         C  MOVE 8
         S  ERROR not-your-turn MOVE answers a TURN, and none is open
@@ -170,15 +170,15 @@ def test_moves_out_of_turn() -> None:
         S  PLAYED 4 seat=2 move=9 time=5 clock=20000,19990 points=0 total=0,0
         S  OVER g1 total=0,0 end=complete nonce=... sequence=4144
     """)
-    assert "ZOMBIE" not in stage.game("good")
-    assert faults(stage) == (FaultRecord(1, 2, "out-of-turn", b"MOVE 9"),)
+    assert "ZOMBIE" not in harness.game("good")
+    assert faults(harness) == (FaultRecord(1, 2, "out-of-turn", b"MOVE 9"),)
 
 
 def test_ten_moves_out_of_turn_are_dropped_and_forgiven() -> None:
-    stage = seated("hasty", "good")
-    stage.say("hasty", "MOVE 7", *["MOVE 8"] * 10)
-    stage.say("good", "MOVE 9")
-    stage.say("hasty", "MOVE 8")
-    stage.say("good", "MOVE 9")
-    assert faults(stage) == ()
-    assert [ply.move for ply in stage.records["g1"].plies] == ["7", "9", "8", "9"]
+    harness = seated("hasty", "good")
+    harness.send("hasty", "MOVE 7", *["MOVE 8"] * 10)
+    harness.send("good", "MOVE 9")
+    harness.send("hasty", "MOVE 8")
+    harness.send("good", "MOVE 9")
+    assert faults(harness) == ()
+    assert [ply.move for ply in harness.records["g1"].plies] == ["7", "9", "8", "9"]

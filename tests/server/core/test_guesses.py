@@ -11,7 +11,7 @@ from arena_server.core.config import Entrant
 from arena_server.core.events import Opened, Received
 from arena_server.core.ratelimit import KEPT, PAUSE_MS, TRIES, LoginRateLimiter
 
-from .stage import MS, Stage
+from .contest_harness import MS, ContestHarness
 
 TOKEN = "s3cret"
 
@@ -74,47 +74,49 @@ def test_no_more_is_kept_than_so_much() -> None:
 
 
 class TestInTheContest:
-    def stage(self) -> Stage:
-        return Stage(Entrant("ann", sha256(TOKEN.encode()).hexdigest()), "bob")
+    def harness(self) -> ContestHarness:
+        return ContestHarness(Entrant("ann", sha256(TOKEN.encode()).hexdigest()), "bob")
 
-    def guess(self, stage: Stage, name: str = "ann", token: str = "wrong", address: str = "9.9.9.9") -> str:
-        conn = next(stage._numbers)
-        stage.event(Opened(conn, f"{address}:{40000 + conn}"))
-        stage.event(Received(conn, f"HELLO 1 {name} token={token}".encode(), stage.now))
-        return stage.scripts[conn][1][3:]
+    def guess(
+        self, harness: ContestHarness, name: str = "ann", token: str = "wrong", address: str = "9.9.9.9"
+    ) -> str:
+        conn = next(harness.numbers)
+        harness.event(Opened(conn, f"{address}:{40000 + conn}"))
+        harness.event(Received(conn, f"HELLO 1 {name} token={token}".encode(), harness.now))
+        return harness.lines[conn][1][3:]
 
     @pytest.mark.parametrize("name", ["ann", "nobody"])
     def test_a_guesser_is_told_to_wait_whether_the_name_exists_or_not(self, name: str) -> None:
-        stage = self.stage()
+        harness = self.harness()
         for _ in range(TRIES):
-            assert self.guess(stage, name).startswith("ERROR token no such name, or a wrong token")
-        assert self.guess(stage, name) == (
+            assert self.guess(harness, name).startswith("ERROR token no such name, or a wrong token")
+        assert self.guess(harness, name) == (
             "ERROR rate too many wrong log-ins; wait, then try again retry_after=6000"
         )
 
     def test_the_right_token_is_not_looked_at_either_until_the_pause_is_over(self) -> None:
-        stage = self.stage()
+        harness = self.harness()
         for _ in range(TRIES):
-            self.guess(stage)
-        assert self.guess(stage, token=TOKEN).startswith(f"ERROR {ErrorCode.RATE} ")
-        stage.wait(PAUSE_MS)
-        assert self.guess(stage, token=TOKEN).startswith("WELCOME ann ")
+            self.guess(harness)
+        assert self.guess(harness, token=TOKEN).startswith(f"ERROR {ErrorCode.RATE} ")
+        harness.wait(PAUSE_MS)
+        assert self.guess(harness, token=TOKEN).startswith("WELCOME ann ")
 
     def test_the_owner_comes_in_from_elsewhere_meanwhile(self) -> None:
-        stage = self.stage()
+        harness = self.harness()
         for _ in range(TRIES + 1):
-            self.guess(stage)
-        assert self.guess(stage, token=TOKEN, address="9.9.9.8").startswith("WELCOME ann ")
-        assert self.guess(stage, name="bob").startswith("WELCOME bob ")
+            self.guess(harness)
+        assert self.guess(harness, token=TOKEN, address="9.9.9.8").startswith("WELCOME ann ")
+        assert self.guess(harness, name="bob").startswith("WELCOME bob ")
 
     def test_a_wrong_resume_key_is_a_guess_as_well(self) -> None:
-        stage = self.stage()
+        harness = self.harness()
         for _ in range(TRIES):
-            self.guess(stage, token=f"{TOKEN} resume=guessed")
-        assert self.guess(stage, token=TOKEN).startswith("ERROR rate ")
+            self.guess(harness, token=f"{TOKEN} resume=guessed")
+        assert self.guess(harness, token=TOKEN).startswith("ERROR rate ")
 
     def test_a_name_taken_is_no_guess(self) -> None:
-        stage = self.stage()
-        self.guess(stage, token=TOKEN)
+        harness = self.harness()
+        self.guess(harness, token=TOKEN)
         for _ in range(TRIES + 1):
-            assert self.guess(stage, token=TOKEN).startswith("ERROR name-taken ")
+            assert self.guess(harness, token=TOKEN).startswith("ERROR name-taken ")

@@ -9,42 +9,42 @@ import pytest
 from arena_server.core import delivery
 from arena_server.core.config import Entrant
 
-from .stage import Stage
+from .contest_harness import ContestHarness
 
 EYE = Entrant("eye", plays=False)
 
 
-def watched(*, target: str = "g1", **plan: object) -> Stage:
+def watched(*, target: str = "g1", **plan: object) -> ContestHarness:
     """A game between ann and bob, and a spectator that has just said WATCH."""
-    stage = Stage("ann", "bob", EYE, **plan)  # type: ignore[arg-type]
+    harness = ContestHarness("ann", "bob", EYE, **plan)  # type: ignore[arg-type]
     for name in ("ann", "bob", "eye"):
-        stage.log_in(name)
-    stage.say("eye", f"WATCH {target}")
-    return stage
+        harness.log_in(name)
+    harness.send("eye", f"WATCH {target}")
+    return harness
 
 
-def start(stage: Stage, game_id: str = "g1") -> None:
+def start(harness: ContestHarness, game_id: str = "g1") -> None:
     for name in ("ann", "bob"):
-        stage.say(name, f"READY {game_id}")
+        harness.send(name, f"READY {game_id}")
 
 
-def seen(stage: Stage, name: str = "eye") -> list[str]:
-    return stage.transcript(name, since="WATCH").splitlines()[1:]
+def seen(harness: ContestHarness, name: str = "eye") -> list[str]:
+    return harness.transcript(name, since="WATCH").splitlines()[1:]
 
 
-def verbs(stage: Stage, name: str = "eye") -> list[str]:
-    return [line.split()[1] for line in seen(stage, name)]
+def verbs(harness: ContestHarness, name: str = "eye") -> list[str]:
+    return [line.split()[1] for line in seen(harness, name)]
 
 
 @pytest.mark.parametrize("target", ["g1", "*"])
 def test_a_spectator_sees_the_game_and_its_faults(target: str) -> None:
-    stage = watched(target=target, options={"plies": 2, "start": "empty", "lookahead": 1})
-    start(stage)
-    stage.wait(3)
-    stage.say("ann", "MOVE 0")
-    stage.stores = False
-    stage.wait(4)
-    stage.say("bob", "MOVE 9")
+    harness = watched(target=target, options={"plies": 2, "start": "empty", "lookahead": 1})
+    start(harness)
+    harness.wait(3)
+    harness.send("ann", "MOVE 0")
+    harness.stores = False
+    harness.wait(4)
+    harness.send("bob", "MOVE 9")
     expected = dedent("""
         S  GAME g1 insertion seat=0 seats=2 names=ann,bob ...
         S  STATE ...../...../...../...../..... game=g1
@@ -54,176 +54,179 @@ def test_a_spectator_sees_the_game_and_its_faults(target: str) -> None:
         S  PLAYED 1 seat=1 move=6 time=0 clock=20000,20000 points=0 total=0,0 reveal=4 game=g1
         S  PLAYED 2 seat=2 move=9 time=4 clock=20000,19996 points=0 total=0,0 game=g1
     """).strip().splitlines()  # fmt: skip
-    assert seen(stage) == expected
-    stage.stored("g1")
-    assert seen(stage)[len(expected)] == "S  OVER g1 total=0,0 end=complete nonce=... sequence=44"
+    assert seen(harness) == expected
+    harness.stored("g1")
+    assert seen(harness)[len(expected)] == "S  OVER g1 total=0,0 end=complete nonce=... sequence=44"
 
 
 def test_a_latecomer_gets_the_same_as_a_snapshot() -> None:
-    stage = watched()
-    stage.log_in("eye", conn="late")
-    start(stage)
-    stage.say("ann", "MOVE 7")
-    stage.say("late", "WATCH g1")
-    assert seen(stage, "late") == seen(stage)
-    stage.say("bob", "MOVE 7")
-    assert seen(stage, "late") == seen(stage)
+    harness = watched()
+    harness.log_in("eye", conn="late")
+    start(harness)
+    harness.send("ann", "MOVE 7")
+    harness.send("late", "WATCH g1")
+    assert seen(harness, "late") == seen(harness)
+    harness.send("bob", "MOVE 7")
+    assert seen(harness, "late") == seen(harness)
 
 
 def test_the_delay() -> None:
-    stage = watched(spectator_delay_ms=1000)
-    start(stage)
-    stage.say("ann", "MOVE 7")
-    stage.wait(999)
-    assert verbs(stage) == []
-    stage.wait(1)
-    assert verbs(stage) == ["GAME", "STATE", "NEXT", "START", "PLAYED"]
-    stage.say("bob", "MOVE 7")
-    stage.wait(500)
-    stage.say("ann", "MOVE 7")
-    stage.wait(500)
-    assert verbs(stage)[5:] == ["PLAYED"]
-    stage.wait(500)
-    assert verbs(stage)[5:] == ["PLAYED", "PLAYED"]
+    harness = watched(spectator_delay_ms=1000)
+    start(harness)
+    harness.send("ann", "MOVE 7")
+    harness.wait(999)
+    assert verbs(harness) == []
+    harness.wait(1)
+    assert verbs(harness) == ["GAME", "STATE", "NEXT", "START", "PLAYED"]
+    harness.send("bob", "MOVE 7")
+    harness.wait(500)
+    harness.send("ann", "MOVE 7")
+    harness.wait(500)
+    assert verbs(harness)[5:] == ["PLAYED"]
+    harness.wait(500)
+    assert verbs(harness)[5:] == ["PLAYED", "PLAYED"]
 
 
 def test_a_snapshot_is_delayed_too() -> None:
-    stage = Stage("ann", "bob", EYE, spectator_delay_ms=1000)
+    harness = ContestHarness("ann", "bob", EYE, spectator_delay_ms=1000)
     for name in ("ann", "bob", "eye"):
-        stage.log_in(name)
-    start(stage)
-    stage.wait(600)
-    stage.say("ann", "MOVE 7")
-    stage.wait(600)
-    stage.say("eye", "WATCH *")
-    assert verbs(stage) == ["GAME", "STATE", "NEXT", "START"]
-    stage.wait(400)
-    assert verbs(stage)[4:] == ["PLAYED"]
+        harness.log_in(name)
+    start(harness)
+    harness.wait(600)
+    harness.send("ann", "MOVE 7")
+    harness.wait(600)
+    harness.send("eye", "WATCH *")
+    assert verbs(harness) == ["GAME", "STATE", "NEXT", "START"]
+    harness.wait(400)
+    assert verbs(harness)[4:] == ["PLAYED"]
 
 
 def test_a_delayed_game_is_shown_to_its_end_after_the_contest_has_ended() -> None:
-    stage = watched(spectator_delay_ms=1000, options={"plies": 1, "start": "empty"})
+    harness = watched(spectator_delay_ms=1000, options={"plies": 1, "start": "empty"})
     for number in (1, 2):
-        start(stage, f"g{number}")
+        start(harness, f"g{number}")
         for name in ("ann", "bob"):
-            stage.say(name, "MOVE 7")
+            harness.send(name, "MOVE 7")
         if number == 1:
-            stage.say("eye", "WATCH g2", "WATCH *")
-    assert stage.finished == "finished"
-    assert not stage.closed("eye")
-    stage.open("another")
-    assert stage.last("another") == "BYE reason=finished"
-    stage.wait(1000)
-    assert [line[3:11] for line in seen(stage) if line.startswith("S  OVER")] == ["OVER g1 ", "OVER g2 "]
-    assert stage.last("eye") == "BYE reason=finished"
-    assert stage.closed("eye")
-    assert stage.contest.deadline is None
+            harness.send("eye", "WATCH g2", "WATCH *")
+    assert harness.finished == "finished"
+    assert not harness.is_closed("eye")
+    harness.connect("another")
+    assert harness.last_line("another") == "BYE reason=finished"
+    harness.wait(1000)
+    assert [line[3:11] for line in seen(harness) if line.startswith("S  OVER")] == ["OVER g1 ", "OVER g2 "]
+    assert harness.last_line("eye") == "BYE reason=finished"
+    assert harness.is_closed("eye")
+    assert harness.contest.deadline is None
 
 
 def test_a_finished_game_nobody_watches_is_forgotten() -> None:
-    stage = Stage("ann", "bob", EYE, spectator_delay_ms=1000, options={"plies": 1})
+    harness = ContestHarness("ann", "bob", EYE, spectator_delay_ms=1000, options={"plies": 1})
     for name in ("ann", "bob", "eye"):
-        stage.log_in(name)
-    start(stage)
-    stage.say("ann", "MOVE 7")
-    stage.wait(999)
-    stage.say("eye", "WATCH g1")
-    assert verbs(stage) == []
-    stage.wait(1)
-    assert verbs(stage)[-1] == "OVER"
-    stage.say("eye", "WATCH g1")
-    assert stage.last("eye") == "ERROR no-such-game no such game is being played"
+        harness.log_in(name)
+    start(harness)
+    harness.send("ann", "MOVE 7")
+    harness.wait(999)
+    harness.send("eye", "WATCH g1")
+    assert verbs(harness) == []
+    harness.wait(1)
+    assert verbs(harness)[-1] == "OVER"
+    harness.send("eye", "WATCH g1")
+    assert harness.last_line("eye") == "ERROR no-such-game no such game is being played"
 
 
 def test_everything_includes_the_games_that_start_later() -> None:
-    stage = watched(target="*", options={"plies": 1, "start": "empty"})
-    start(stage)
-    stage.say("ann", "MOVE 7")
-    assert [line.split()[2] for line in seen(stage) if line.startswith("S  GAME")] == ["g1", "g2"]
+    harness = watched(target="*", options={"plies": 1, "start": "empty"})
+    start(harness)
+    harness.send("ann", "MOVE 7")
+    assert [line.split()[2] for line in seen(harness) if line.startswith("S  GAME")] == ["g1", "g2"]
 
 
 def test_one_game_does_not_include_the_next() -> None:
-    stage = watched(target="g1", options={"plies": 1, "start": "empty"})
-    start(stage)
-    stage.say("ann", "MOVE 7")
-    assert verbs(stage)[-1] == "OVER"
+    harness = watched(target="g1", options={"plies": 1, "start": "empty"})
+    start(harness)
+    harness.send("ann", "MOVE 7")
+    assert verbs(harness)[-1] == "OVER"
 
 
 def test_watching_twice_shows_nothing_twice() -> None:
-    stage = watched()
-    before = seen(stage)
-    stage.say("eye", "WATCH g1", "WATCH *", "WATCH *")
-    assert [line for line in seen(stage) if line.startswith("S")] == before
+    harness = watched()
+    before = seen(harness)
+    harness.send("eye", "WATCH g1", "WATCH *", "WATCH *")
+    assert [line for line in seen(harness) if line.startswith("S")] == before
 
 
 @pytest.mark.parametrize("target", ["g2", "g", "all", "**"])
 def test_no_such_game(target: str) -> None:
-    stage = watched(target=target)
-    assert stage.last("eye") == "ERROR no-such-game no such game is being played"
-    assert not stage.closed("eye")
-    stage.say("eye", "WATCH g1")
-    assert stage.last("eye").startswith("NEXT")
+    harness = watched(target=target)
+    assert harness.last_line("eye") == "ERROR no-such-game no such game is being played"
+    assert not harness.is_closed("eye")
+    harness.send("eye", "WATCH g1")
+    assert harness.last_line("eye").startswith("NEXT")
 
 
 def test_asking_for_a_hundred_games_that_are_not_there_is_a_flood() -> None:
-    stage = watched(target="g9")
-    stage.say("eye", *["WATCH g9"] * 99)
-    assert stage.last("eye") == "ERROR flood too many lines that were not asked for"
-    assert stage.closed("eye")
+    harness = watched(target="g9")
+    harness.send("eye", *["WATCH g9"] * 99)
+    assert harness.last_line("eye") == "ERROR flood too many lines that were not asked for"
+    assert harness.is_closed("eye")
 
 
 def test_many_may_watch_by_one_name_and_none_of_them_plays() -> None:
-    stage = Stage("ann", "bob", EYE)
+    harness = ContestHarness("ann", "bob", EYE)
     for conn in ("one", "two"):
-        stage.log_in("eye", conn=conn)
-        assert stage.last(conn).startswith("WELCOME eye ")
-    stage.log_in("ann")
-    assert len(stage.heard("ann")) == 2
-    stage.say("one", "QUIT")
-    stage.say("two", "MOVE 7", "PING 1")
-    assert stage.last("one") == "BYE reason=quit"
-    assert stage.last("two") == "PONG 1"
-    stage.hang_up("two")
-    stage.log_in("eye", " resume=key1", conn="three")
-    assert stage.last("three").startswith("ERROR token ")
+        harness.log_in("eye", conn=conn)
+        assert harness.last_line(conn).startswith("WELCOME eye ")
+    harness.log_in("ann")
+    assert len(harness.received("ann")) == 2
+    harness.send("one", "QUIT")
+    harness.send("two", "MOVE 7", "PING 1")
+    assert harness.last_line("one") == "BYE reason=quit"
+    assert harness.last_line("two") == "PONG 1"
+    harness.disconnect("two")
+    harness.log_in("eye", " resume=key1", conn="three")
+    assert harness.last_line("three").startswith("ERROR token ")
 
 
 def test_a_bot_that_watches_is_away() -> None:
-    stage = Stage("ann", "bob", absent_ms=5000)
-    stage.log_in("ann")
-    stage.say("ann", "WATCH *")
-    stage.log_in("bob")
-    assert len(stage.heard("bob")) == 2
-    stage.wait(5000)
-    assert stage.finished == "finished"
+    harness = ContestHarness("ann", "bob", absent_ms=5000)
+    harness.log_in("ann")
+    harness.send("ann", "WATCH *")
+    harness.log_in("bob")
+    assert len(harness.received("bob")) == 2
+    harness.wait(5000)
+    assert harness.finished == "finished"
 
 
 def test_who_leaves_is_sent_nothing_more() -> None:
-    stage = watched(target="*")
-    stage.hang_up("eye")
-    before = seen(stage)
-    start(stage)
-    assert seen(stage) == before
+    harness = watched(target="*")
+    harness.disconnect("eye")
+    before = seen(harness)
+    start(harness)
+    assert seen(harness) == before
 
 
-def long_games(*, pairs: int = 4, plies: int = 60) -> Stage:
+def long_games(*, pairs: int = 4, plies: int = 60) -> ContestHarness:
     """Many games at once that have come far, of zombies against bots in thought."""
     names = [f"b{number}" for number in range(2 * pairs)]
-    stage = Stage(*names, EYE, options={"plies": plies})
+    harness = ContestHarness(*names, EYE, options={"plies": plies})
     for name in [*names, "eye"]:
-        stage.log_in(name)
+        harness.log_in(name)
     for name in names:
-        game_id = next(line.split()[1] for line in stage.heard(name) if line.startswith("GAME"))
-        stage.say(name, f"READY {game_id}")
+        game_id = next(line.split()[1] for line in harness.received(name) if line.startswith("GAME"))
+        harness.send(name, f"READY {game_id}")
     for _ in range(plies):
         for name in names:
-            if stage.last(name).startswith("TURN") and int(stage.last(name).split()[1]) < plies - 1:
-                stage.say(name, "MOVE 7")
-    return stage
+            if (
+                harness.last_line(name).startswith("TURN")
+                and int(harness.last_line(name).split()[1]) < plies - 1
+            ):
+                harness.send(name, "MOVE 7")
+    return harness
 
 
-def shown(stage: Stage, name: str = "eye") -> list[str]:
-    return [line.split()[1] for line in stage.heard(name) if line.startswith("GAME")]
+def shown(harness: ContestHarness, name: str = "eye") -> list[str]:
+    return [line.split()[1] for line in harness.received(name) if line.startswith("GAME")]
 
 
 @pytest.fixture
@@ -233,52 +236,57 @@ def small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("small_portions")
 def test_many_snapshots_come_a_few_at_a_time() -> None:
-    stage = long_games()
-    stage.takes = False
-    stage.say("eye", "WATCH *")
-    first = shown(stage)
-    games = {line.split()[1] for name in stage.conns for line in stage.heard(name) if line.startswith("GAME")}
+    harness = long_games()
+    harness.takes = False
+    harness.send("eye", "WATCH *")
+    first = shown(harness)
+    games = {
+        line.split()[1]
+        for name in harness.conns
+        for line in harness.received(name)
+        if line.startswith("GAME")
+    }
     assert 1 <= len(first) < len(games) == 4
     other = min(games - {*first})
-    stage.say("eye", "WATCH *", f"WATCH {other}")  # asking again brings nothing sooner
-    assert shown(stage) == first
-    stage.hand(stage.conns["eye"])
-    assert len(shown(stage)) > len(first)
-    stage.take("eye")
-    assert len(shown(stage)) == 4
-    assert {*shown(stage)} == games
+    harness.send("eye", "WATCH *", f"WATCH {other}")  # asking again brings nothing sooner
+    assert shown(harness) == first
+    harness.flush_next("eye")
+    assert len(shown(harness)) > len(first)
+    harness.take_chunks("eye")
+    assert len(shown(harness)) == 4
+    assert {*shown(harness)} == games
 
 
 @pytest.mark.usefixtures("small_portions")
 def test_a_game_that_ends_before_a_newcomer_has_seen_it_waits_for_it() -> None:
-    stage = long_games()
-    stage.takes = False
-    stage.say("eye", "WATCH *")
-    before = shown(stage)
-    stage.stop()
-    assert stage.finished == "stopped"
-    assert not stage.closed("eye")
-    stage.take("eye")
-    assert len(before) < len(shown(stage)) == 4
-    assert sum(line.startswith("OVER") for line in stage.heard("eye")) == 4
-    assert stage.last("eye") == "BYE reason=stopped"
+    harness = long_games()
+    harness.takes = False
+    harness.send("eye", "WATCH *")
+    before = shown(harness)
+    harness.stop()
+    assert harness.finished == "stopped"
+    assert not harness.is_closed("eye")
+    harness.take_chunks("eye")
+    assert len(before) < len(shown(harness)) == 4
+    assert sum(line.startswith("OVER") for line in harness.received("eye")) == 4
+    assert harness.last_line("eye") == "BYE reason=stopped"
 
 
 @pytest.mark.usefixtures("small_portions")
 def test_a_newcomer_that_leaves_is_not_waited_for() -> None:
-    stage = long_games()
-    stage.takes = False
-    stage.log_in("eye", conn="other")
-    stage.say("eye", "WATCH *")
-    stage.say("other", "WATCH g1")
-    stage.stop()
-    stage.hang_up("eye")
-    assert stage.last("other") == "BYE reason=stopped"
-    assert stage.contest.deadline is None
+    harness = long_games()
+    harness.takes = False
+    harness.log_in("eye", conn="other")
+    harness.send("eye", "WATCH *")
+    harness.send("other", "WATCH g1")
+    harness.stop()
+    harness.disconnect("eye")
+    assert harness.last_line("other") == "BYE reason=stopped"
+    assert harness.contest.deadline is None
 
 
 def test_stop_says_farewell_to_spectators_too() -> None:
-    stage = watched()
-    start(stage)
-    stage.stop()
-    assert seen(stage)[-2:] == ["S  OVER g1 total=0,0 end=void", "S  BYE reason=stopped"]
+    harness = watched()
+    start(harness)
+    harness.stop()
+    assert seen(harness)[-2:] == ["S  OVER g1 total=0,0 end=void", "S  BYE reason=stopped"]
