@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 from benchmarks.referee import hostile as under_attack
 from benchmarks.referee import run
-from benchmarks.referee.load import bench_attack, bench_load
-from benchmarks.referee.server import bench_server
+from benchmarks.referee.attack import bench_attack
+from benchmarks.referee.echo import serve
 
 from arena_cli.options import Json, print_json
 
@@ -20,17 +21,17 @@ app = typer.Typer(
 @app.command()
 def referee(
     quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, up to 100 games at once.")] = False,
+    python: Annotated[
+        str, typer.Option(help="Interpreter of the environment whose `arena serve` is measured.")
+    ] = sys.executable,
     as_json: Json = False,
 ) -> None:
-    """Measure the referee beside a bare line echo.
+    """Measure `arena serve` beside a bare echo of lines.
 
-    Instant bots play 1, 10, 100 and 1,000 games at once. Gives plies a second and their ratio
-    to the echo's lines, and p50 and p99 of the referee's own share of a ply: from reading MOVE
-    to having sent PLAYED and TURN. Server and load are processes of their own.
-
-    Example: arena bench referee --quick
+    Instant bots play 1, 10, 100 and 1,000 games at once. Gives CPU a ply and plies a second, and
+    their ratio to the echo's in the same run. Server, echo and load are processes of their own.
     """
-    measured = run.measure(quick=quick, say=lambda line: typer.echo(line, err=True))
+    measured = run.compare(quick=quick, report=lambda line: typer.echo(line, err=True), python=python)
     if as_json:
         print_json(measured)
     else:
@@ -67,16 +68,9 @@ def attack(kind: str, address: str) -> None:
 
 
 @app.command()
-def server(kind: str, games: int, seconds: float) -> None:
-    """The measured process of `arena bench referee`."""
-    bench_server(kind, games, seconds)
-
-
-@app.command()
-def load(kind: str, games: int, address: str) -> None:
-    """The loading process of `arena bench referee`."""
-    host, _, port = address.rpartition(":")
-    bench_load(kind, games, host, int(port))
+def echo() -> None:
+    """The rival: a bare echo."""
+    serve()
 
 
 if __name__ == "__main__":

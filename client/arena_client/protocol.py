@@ -25,7 +25,7 @@ from arena_client.errors import SILENT, ClientError
 from arena_client.view import GameView
 from arena_protocol import messages as wire
 from arena_protocol.errors import ByeReason, ErrorCode, LocalProtocolError, ProtocolError
-from arena_protocol.framing import SERVER_LINE_LIMIT, LineBuffer, Overlong
+from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
 from arena_protocol.session import LOGGED_IN, ClientSession, State
 
 #: What an answer of the bot is an answer to: the game, its start and the moves played.
@@ -112,7 +112,7 @@ class Player:
         self._resuming = False
         self._known = False
         self._session: ClientSession | None = None
-        self._lines = LineBuffer(SERVER_LINE_LIMIT)
+        self._lines = LineReader(SERVER_LINE_LIMIT)
         self._out = bytearray()
         self._view: GameView | None = None
         self._job: Job | None = None
@@ -140,7 +140,7 @@ class Player:
     def opened(self) -> None:
         """Begin a new connection; the server speaks first."""
         self._session = ClientSession()
-        self._lines = LineBuffer(SERVER_LINE_LIMIT)
+        self._lines = LineReader(SERVER_LINE_LIMIT)
         self._out.clear()
         self.welcomed = False
         self.refusal = None

@@ -30,7 +30,7 @@ from arena_client.bot import Bot, GameView
 from arena_client.errors import ClientError
 from arena_client.retry import PATIENT, Patience
 from arena_protocol import messages as wire
-from arena_protocol.framing import SERVER_LINE_LIMIT, LineBuffer, Overlong
+from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ def visit(
 
 
 def _perform(rascal: Rascal, sock: socket.socket, sleep: Callable[[float], None]) -> str:
-    lines = LineBuffer(SERVER_LINE_LIMIT)
+    lines = LineReader(SERVER_LINE_LIMIT)
     end = _act(rascal.opened(), sock, sleep)
     while end is None:
         data = sock.recv(READ_SIZE)

@@ -1,7 +1,4 @@
-"""`arena match`: is my new version better? Two engines in this process, or a league of more.
-
-It must not know: how a game is played and charged, nor the statistics; the engines' package does that.
-"""
+"""`arena match`: which engine scores more, as a match or a league in this process."""
 
 from __future__ import annotations
 
@@ -10,22 +7,24 @@ from typing import Annotated, Any
 
 import typer
 
-from arena_cli.options import Json, ends_at_once, options_of, print_json
+from arena_cli.options import GameOptions, Json, duration, game_options, interruptible, print_json
 from arena_engines import match as games
-from arena_server.config_schema import parse_duration
+from arena_protocol.games import make_game
 from arena_server.errors import ConfigError
 
 Engines = Annotated[
     list[str],
-    typer.Argument(metavar="A B ...", help="The engines; more than two play a league.", show_default=False),
+    typer.Argument(
+        metavar="A B ...",
+        help="The engines: as many as the game has seats; more play a league.",
+        show_default=False,
+    ),
 ]
 
 
 def command(
     engines: Engines,
-    deals: Annotated[
-        int, typer.Option(min=1, help="Deals a pair at most; each is played from both seats.")
-    ] = 20,
+    deals: Annotated[int, typer.Option(min=1, help="Deals at most; each is played from every seat.")] = 20,
     clock: Annotated[str, typer.Option(metavar="DURATION", help="The bank of a seat for a game.")] = "20s",
     sprt: Annotated[
         bool, typer.Option("--sprt", help="Stop as soon as it is decided whether A is better than B.")
@@ -35,78 +34,44 @@ def command(
     ] = 0.02,
     seed: Annotated[int, typer.Option(min=0, help="The first deal.")] = 2006,
     game: Annotated[str, typer.Option(help="The game to play.")] = "insertion",
-    option: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="An option of the game; may be repeated.", show_default=False),
-    ] = None,
+    option: GameOptions = None,
     json: Json = False,
 ) -> None:
-    """Tell which engine earns more points, and how sure that is.
+    """Compare engines by their points, with intervals.
 
-    Boards and sequences are paired: every deal is played with the seats swapped. The interval
-    is a bootstrap over the deals (95 %). With --sprt a sequential test stops the match.
+    Every deal is played from every seat. The interval is a bootstrap over the deals (95 %). With --sprt a
+    sequential test of the first engine against the others stops the match.
 
     Example: arena match champion:depth=4 champion:depth=3 --deals 4 --clock 10s
     """
     if len(engines) < 2:
         raise ConfigError(f"match: expected two engines or more, got {len(engines)}")
-    if len(engines) > 2 and (twice := [engine for engine in engines if engines.count(engine) > 1]):
+    settings = game_options(option)
+    seats = make_game(game, settings, strangers=False).seats
+    is_league = len(engines) > seats
+    if is_league and (twice := [engine for engine in engines if engines.count(engine) > 1]):
         raise ConfigError(f"match: expected each engine of a league once, got {twice[0]} more than once")
-    if sprt and len(engines) > 2:
-        raise ConfigError(f"--sprt: expected two engines, got {len(engines)}")
+    if sprt and is_league:
+        raise ConfigError(f"--sprt: expected {seats} engines, got {len(engines)}")
     setting: dict[str, Any] = {
         "game": game,
-        "options": options_of(option or []),
+        "options": settings,
         "deals": deals,
-        "clock": clock_of(clock),
+        "clock": duration(clock, "--clock"),
         "seed": seed,
-        "progress": _say,
+        "progress": _report,
     }
-    with ends_at_once():
-        if len(engines) == 2:
-            answer = games.match(*engines, sprt=margin if sprt else None, **setting)
-            text = games.text_table
+    with interruptible():
+        if is_league:
+            answer, text = games.league(engines, **setting), games.league_table
         else:
-            answer, text = games.league(engines, **setting), cross_table
+            answer = games.match(engines, sprt=margin if sprt else None, **setting)
+            text = games.text_table
     print_json(answer) if json else typer.echo(text(answer))
 
 
-def clock_of(text: str) -> int:
-    """The milliseconds of `--clock`. Raises ConfigError."""
-    try:
-        milliseconds = parse_duration(text)
-    except ValueError as error:
-        raise ConfigError(f"--clock: {error}, got {text!r}") from error
-    if not milliseconds:
-        raise ConfigError("--clock: expected a duration of at least 1ms")
-    return milliseconds
-
-
-def _say(answer: Mapping[str, Any]) -> None:
-    """One line of progress on stderr after each deal (each pair of a league)."""
-    one, other = answer["engines"]
-    points = " : ".join(_mean(points) for points in answer["points"])
-    typer.echo(f"{one} - {other}: {points} points a game after {answer['games']} games", err=True)
-
-
-def _mean(points: float) -> str:
-    """Points a game in few letters: games of two points at most are told apart by their decimals."""
-    return f"{points:.0f}" if points >= 10 else f"{points:.2f}"
-
-
-def cross_table(answer: Mapping[str, Any]) -> str:
-    """A league as a person reads it: mean points a game of each row's engine against each column's."""
-    names = answer["engines"]
-    order = [names.index(row["engine"]) for row in answer["standings"]]
-    rows = [
-        "".join(
-            [f"{'mean points a game':<40}", f"{'all':>8}", *(f"{at:>8}" for at in range(1, len(order) + 1))]
-        )
-    ]
-    for rank, (i, row) in enumerate(zip(order, answer["standings"], strict=True), start=1):
-        cells = [
-            "-" if points is None else _mean(points) for points in (answer["table"][i][j] for j in order)
-        ]
-        label = f"{rank} {names[i]}"
-        rows.append("".join([f"{label:<40}", f"{row['points']:>8.1f}", *(f"{cell:>8}" for cell in cells)]))
-    return "\n".join(rows)
+def _report(answer: Mapping[str, Any]) -> None:
+    """Print one line of progress on stderr, after each deal of a match and each group of a league."""
+    points = " : ".join(games.mean_text(points) for points in answer["points"])
+    names = " - ".join(answer["engines"])
+    typer.echo(f"{names}: {points} points a game after {answer['games']} games", err=True)

@@ -14,13 +14,18 @@ from typing import Annotated, Any
 
 import typer
 
-from arena_cli.match import clock_of
-from arena_cli.options import ends_at_once, is_terminal, may_paint, options_of
-from arena_cli.render import Scene, draw
-from arena_engines.engine import EngineError, Player
-from arena_engines.match import Played, Seat, ask, play_game
+from arena_cli.options import (
+    GameOptions,
+    duration,
+    game_options,
+    interruptible,
+    is_terminal,
+    use_color,
+)
+from arena_cli.render import Frame, draw
+from arena_engines.engine import AnyPosition, Engine, EngineError
+from arena_engines.match import Played, play_game
 from arena_engines.registry import create, usual_opponent
-from arena_engines.table import Table, TableEngine
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, DecidedGame, Game, GameError
 from arena_server.errors import ConfigError
@@ -35,29 +40,29 @@ class Leave(Exception):  # noqa: N818 - no error: the person has had enough
     """The person leaves the game."""
 
 
-class Person(TableEngine):
+class Person(Engine):
     """A player that shows the position and asks; it answers legal moves only."""
 
     name = "person"
 
-    def __init__(self, adviser: Player, opponent: str, deal: Deal, *, color: bool) -> None:
+    def __init__(self, adviser: Engine, opponent: str, deal: Deal, *, color: bool) -> None:
         super().__init__()
         self._adviser = adviser
         self._opponent = opponent
         self._deal = deal
         self._color = color
 
-    def choose(self, table: Table) -> str:
+    def choose(self, position: AnyPosition) -> str:
         """Ask until the answer is a legal move. Raises Leave at `quit` or at the end of the input."""
-        typer.echo(self.picture(table.rules, table.moves, table.seat, table.clock))
-        typer.echo(_few(table.rules.legal_moves(table.position)))
+        typer.echo(self.picture(position.rules, position.moves, position.seat, position.clock))
+        typer.echo(_few(position.rules.legal_moves(position.state)))
         while True:
             answer = self._heard()
             if answer == "quit":
                 raise Leave
-            if table.rules.is_legal(table.position, answer):
+            if position.rules.is_legal(position.state, answer):
                 return answer
-            typer.echo(self._answer(table, answer))
+            typer.echo(self._answer(position, answer))
 
     @staticmethod
     def _heard() -> str:
@@ -67,20 +72,16 @@ class Person(TableEngine):
             typer.echo()  # the terminal has shown no end of the line
         return line.strip() if line else "quit"
 
-    def _answer(self, table: Table, word: str) -> str:
+    def _answer(self, position: AnyPosition, word: str) -> str:
         """What is said to anything that is not a legal move."""
         if word == "moves":
-            legal = ", ".join(table.rules.legal_moves(table.position))
+            legal = ", ".join(position.rules.legal_moves(position.state))
             return fill(f"legal moves: {legal}", WIDTH)
         if word == "hint":
-            return f"the engine would play {self._hint(table)}"
+            return f"the engine would play {self._adviser.choose(position)}"
         if word in ("help", "?", ""):
-            return introduction(table.rules)
-        return f"{_refusal(table, word)}\n{HELP}"
-
-    def _hint(self, table: Table) -> int | str:
-        seat = Seat(self._adviser, table.clock)
-        return ask(table.rules, self._deal, table.position, table.moves, seat, table.bank)
+            return introduction(position.rules)
+        return f"{_refusal(position, word)}\n{HELP}"
 
     def picture(self, rules: Game[Any], moves: Sequence[str], seat: int, clock: int | None) -> str:
         """The position after `moves`, what the others have just done, points, and the own clock."""
@@ -92,7 +93,7 @@ class Person(TableEngine):
         state = rules.state_text(position)
         coming = rules.preview(Deal(state, self._deal.sequence[len(moves) :])) or ""
         deed = fill(", ".join(deeds) or "the game begins", WIDTH)
-        scene = Scene(f"ply {len(moves) + 1}", deed, state, coming, sides, rim=rules.rim())
+        scene = Frame(f"ply {len(moves) + 1}", deed, state, coming, sides, rim=rules.rim())
         return draw(scene, color=self._color)
 
     def _course(self, rules: Game[Any], moves: Sequence[str], me: int) -> tuple[Any, list[str]]:
@@ -124,10 +125,10 @@ def _few(moves: Sequence[str]) -> str:
     return line if len(line) <= WIDTH else f"legal moves: {len(moves)}, type moves to see them"
 
 
-def _refusal(table: Table, word: str) -> str:
+def _refusal(position: AnyPosition, word: str) -> str:
     """Why the game does not take this move."""
     try:
-        table.rules.play(table.position, word)
+        position.rules.play(position.state, word)
     except GameError as error:
         return str(error)
     raise AssertionError("what is not legal is refused: a law of every game")
@@ -147,10 +148,7 @@ def command(
     clock: Annotated[
         str | None, typer.Option(metavar="DURATION", help="A bank for each side; none if absent.")
     ] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="An option of the game; may be repeated.", show_default=False),
-    ] = None,
+    option: GameOptions = None,
     seed: Annotated[int | None, typer.Option(min=0, help="The deal; a new one if absent.")] = None,
     color: Annotated[bool, typer.Option("--color/--no-color", help="Paint the pictures.")] = True,
 ) -> None:
@@ -161,18 +159,18 @@ def command(
 
     Example: arena play insertion --against greedy --option plies=20
     """
-    rules = make_game(game, options_of(option or []), strangers=False)
+    rules = make_game(game, game_options(option), strangers=False)
     if seat > rules.seats:
         raise ConfigError(f"--seat: {game} has {rules.seats} seats, got {seat}")
     deal = rules.deal(randbelow(2**63) if seed is None else seed)
     opponent = usual_opponent(game) if against is None else against
     engines = [_engine(opponent, game) for _ in range(rules.seats)]
-    person = Person(engines[seat - 1], opponent, deal, color=may_paint(color, terminal=is_terminal()))
-    players: list[Player] = [*engines[: seat - 1], person, *engines[seat:]]
+    person = Person(engines[seat - 1], opponent, deal, color=use_color(color, terminal=is_terminal()))
+    players: list[Engine] = [*engines[: seat - 1], person, *engines[seat:]]
     typer.echo(introduction(rules) + "\n")
     try:
-        with ends_at_once():
-            played = play_game(rules, deal, players, None if clock is None else clock_of(clock))
+        with interruptible():
+            played = play_game(rules, deal, players, None if clock is None else duration(clock, "--clock"))
     except Leave:
         typer.echo("you left the game")
         return
@@ -180,7 +178,7 @@ def command(
     typer.echo(_result(rules, played, seat))
 
 
-def _engine(spec: str, game: str) -> Player:
+def _engine(spec: str, game: str) -> Engine:
     try:
         player = create(spec, game)
     except EngineError as error:

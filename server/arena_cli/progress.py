@@ -1,9 +1,4 @@
-"""How far a long run is: a bar in a terminal, a plain line now and then elsewhere. It goes to stderr.
-
-What a person sees of a running tournament: a live table in a terminal, plain lines elsewhere.
-
-It goes to stderr; stdout is for the final table. It must not know: processes, the database.
-"""
+"""Progress of long runs on stderr: live in a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -23,84 +18,43 @@ from rich.progress import (
     Progress,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
 
 from arena_cli.results import PLAIN_WIDTH, standings_table
 
-#: Plain lines come at most this often.
-GAMES_LINE_S = 5.0
-
-
-class Counting:
-    """Counts to `total`; use it in a `with` statement."""
-
-    def __init__(self, what: str, total: int, console: Console | None = None) -> None:
-        self._what = what
-        self._total = total
-        self._console = console or Console(stderr=True, highlight=False)
-        self._bar = Progress(
-            TextColumn(what),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=self._console,
-            transient=True,
-            disable=not self._console.is_terminal,
-        )
-        self._task = self._bar.add_task(what, total=total)
-        self._next_line = time.monotonic() + GAMES_LINE_S
-
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bar.stop()
-
-    def reach(self, count: int) -> None:
-        """So many are done."""
-        self._bar.update(self._task, completed=min(count, self._total))
-        if not self._console.is_terminal and time.monotonic() >= self._next_line:
-            self._next_line = time.monotonic() + GAMES_LINE_S
-            self._console.print(f"{count:,} of {self._total:,} {self._what}", markup=False)
-
-
-#: The seconds between plain lines: the first soon, the last of these again and again.
+#: Seconds before the next plain line: the first lines come soon, the last interval repeats.
 PLAIN_S = (1.0, 2.0, 5.0)
-#: Plies a second are counted over the last so many seconds.
+#: Plies per second are averaged over this many seconds.
 WINDOW_S = 3.0
-REFRESHES_A_SECOND = 8
-#: A live table must fit the screen; who plays for the last places is seen at the end.
+REFRESHES_PER_SECOND = 8
+#: The live table has to fit on the screen; the final table has all rows.
 ROWS = 20
 
 
 class Speed:
-    """Plies a second over a sliding window."""
+    """Plies per second over a sliding window."""
 
     def __init__(self, window: float = WINDOW_S) -> None:
         self._window = window
-        self._seen: deque[tuple[float, int]] = deque()
+        self._samples: deque[tuple[float, int]] = deque()
 
     def at(self, now: float, plies: int) -> float:
-        """Note the count at `now` (seconds) and return the speed."""
-        self._seen.append((now, plies))
-        while len(self._seen) > 2 and self._seen[0][0] < now - self._window:
-            self._seen.popleft()
-        then, before = self._seen[0]
+        """Add the count at `now` (seconds) and return the speed."""
+        self._samples.append((now, plies))
+        while len(self._samples) > 2 and self._samples[0][0] < now - self._window:
+            self._samples.popleft()
+        then, before = self._samples[0]
         return (plies - before) / (now - then) if now > then else 0.0
 
 
 class Display:
-    """Shows a tournament's progress; use it in a `with` statement (it is an `Audience`)."""
+    """Shows the progress of a tournament (a `ProgressListener`); use it in a `with` statement."""
 
     def __init__(self, name: str, console: Console | None = None) -> None:
         self._name = name
         self._console = console or Console(stderr=True, highlight=False)
         self._live: Live | None = None
-        #: Whether the contest has begun: the server has reported of it.
+        #: Whether the server has reported on the contest.
         self.begun = False
         self._speed = Speed()
         self._bar = Progress(
@@ -114,7 +68,7 @@ class Display:
         )
         self._task = self._bar.add_task(name, total=None, speed=0.0)
         self._next_line = 0.0
-        self._pauses = chain(PLAIN_S, repeat(PLAIN_S[-1]))
+        self._intervals = chain(PLAIN_S, repeat(PLAIN_S[-1]))
         if not self._console.is_terminal:
             self._console.width = PLAIN_WIDTH
 
@@ -129,7 +83,7 @@ class Display:
 
     @contextmanager
     def step(self, what: str) -> Iterator[None]:
-        """Show that `what` is being done."""
+        """Show `what` while the body of the `with` statement runs."""
         if self._console.is_terminal:
             with self._console.status(what):
                 yield
@@ -138,11 +92,11 @@ class Display:
             yield
 
     def say(self, line: str) -> None:
-        """Print a line; in a terminal it stands above the live table."""
+        """Print a line; in a terminal it appears above the live table."""
         self._console.print(line, markup=False, soft_wrap=True)
 
     def report(self, progress: dict[str, Any]) -> None:
-        """Show how far the contest is; `progress` is a report of the server."""
+        """Show a report of the server (the fields of `core.standings.Progress`)."""
         self.begun = True
         now = time.monotonic()
         speed = self._speed.at(now, progress["plies"])
@@ -150,23 +104,22 @@ class Display:
         if self._console.is_terminal:
             self._show(progress)
         elif now >= self._next_line or progress["ended"]:
-            self._next_line = now + next(self._pauses)
+            self._next_line = now + next(self._intervals)
             self.say(_line(progress, speed))
 
     def _show(self, progress: dict[str, Any]) -> None:
         if self._live is None:
-            # transient: the final table on stdout takes its place.
-            self._live = Live(console=self._console, refresh_per_second=REFRESHES_A_SECOND, transient=True)
+            # transient: the final table on stdout replaces it.
+            self._live = Live(console=self._console, refresh_per_second=REFRESHES_PER_SECOND, transient=True)
             self._live.start()
         rows = progress["standings"][:ROWS]
         self._live.update(Group(self._bar, standings_table(rows)))
 
 
 def _line(progress: dict[str, Any], speed: float) -> str:
-    """One plain line of progress."""
     leader = progress["standings"][0]
-    ahead = f", {leader['bot']} leads with {leader['points']:,} points" if leader["games"] else ""
+    lead = f", {leader['bot']} leads with {leader['points']:,} points" if leader["games"] else ""
     return (
         f"games {progress['done']}/{progress['total']}, {speed:,.0f} plies/s, "
-        f"{progress['connected']} bots connected{ahead}"
+        f"{progress['connected']} bots connected{lead}"
     )

@@ -1,7 +1,4 @@
-"""The table of standings, for people and for programs.
-
-`arena standings`, `arena export`: what a database of results is good for.
-"""
+"""`arena standings`, `arena export`, and the table of standings that other commands print too."""
 
 from __future__ import annotations
 
@@ -13,33 +10,49 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
-from arena_server.core.standings import Row
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from arena_server.core.standings import plain_row
     from arena_server.store.reader import Results
     from arena_server.store.schema import Contest
 
-#: The width of what is not a terminal: nothing is wrapped or cut there for want of room.
+#: The width of tables that do not go to a terminal, so that no cell is wrapped or cut.
 PLAIN_WIDTH = 160
+#: The suffix of an exported record, after its game's id.
+SUFFIX = ".record"
+#: The hash chain of an export, next to the records.
+CHAIN_FILE = "chain.json"
 
 
-def plain_row(row: Row) -> dict[str, Any]:
-    """One line of the table as JSON has it."""
-    return {
-        "rank": row.rank,
-        "bot": row.name,
-        "points": row.points,
-        "games": row.games,
-        "mean": round(row.mean, 2),
-        "wins": row.wins,
-        "faults": dict(row.faults),
-    }
+def standings(
+    contest: ContestChoice = None, database: Database = DEFAULT_DATABASE, as_json: Json = False
+) -> None:
+    """Print the standings of a contest.
+
+    The columns are rank, bot, points, games, mean points, and faults by kind.
+
+    Example: arena standings --contest local --json
+    """
+    with open_results(database) as results:
+        chosen = results.contest(contest)
+        if as_json:
+            print_json(plain_standings(results, chosen))
+        else:
+            print_standings(results, chosen)
+
+
+def open_results(database: str) -> Results:
+    """Open the results at a database URL, for use in a `with` statement. Raises ArenaError."""
+    from arena_server.store.database import database_of
+    from arena_server.store.reader import Results
+
+    return Results(database_of(database))
 
 
 def plain_standings(results: Results, contest: Contest) -> dict[str, Any]:
-    """A contest and its table as JSON has them."""
+    """Return a contest and its standings as JSON types."""
     return {
         "contest": {
             "id": contest.id,
@@ -53,8 +66,25 @@ def plain_standings(results: Results, contest: Contest) -> dict[str, Any]:
     }
 
 
+def print_standings(results: Results, contest: Contest) -> None:
+    """Print a contest's standings on stdout."""
+    from rich.console import Console
+
+    plain = plain_standings(results, contest)
+    games = plain["contest"]["games"]
+    title = (
+        f"{contest.name}: {contest.game}, {games['played']} of {games['total']} games, "
+        f"scored by {contest.scoring}, {contest.status}"
+    )
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = PLAIN_WIDTH
+    console.print(title, markup=False, soft_wrap=True)
+    console.print(standings_table(plain["standings"], wins=contest.scoring == "wins"))
+
+
 def standings_table(rows: Sequence[dict[str, Any]], *, wins: bool = False) -> Table:
-    """The table as people see it; `rows` are of `plain_row`."""
+    """Return the table to print; `rows` are results of `plain_row`."""
     from rich import box
     from rich.table import Table
 
@@ -71,76 +101,20 @@ def standings_table(rows: Sequence[dict[str, Any]], *, wins: bool = False) -> Ta
     return table
 
 
-def print_standings(results: Results, contest: Contest) -> None:
-    """Print a contest's table on stdout."""
-    from rich.console import Console
-
-    plain = plain_standings(results, contest)
-    games = plain["contest"]["games"]
-    title = (
-        f"{contest.name}: {contest.game}, {games['played']} of {games['total']} games, "
-        f"scored by {contest.scoring}, {contest.status}"
-    )
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = PLAIN_WIDTH
-    console.print(title, markup=False, soft_wrap=True)
-    console.print(standings_table(plain["standings"], wins=contest.scoring == "wins"))
-
-
-#: What an exported record is called after its game's id.
-SUFFIX = ".record"
-#: The hash chain of an export, beside the records.
-CHAIN_FILE = "chain.json"
-
-
-def open_results(database: str) -> Results:
-    """The results at this URL, to be used in a `with` statement. Raises ArenaError."""
-    from arena_server.store.database import database_of
-    from arena_server.store.reader import Results
-
-    return Results(database_of(database))
-
-
-def standings(
-    contest: ContestChoice = None, database: Database = DEFAULT_DATABASE, as_json: Json = False
-) -> None:
-    """Print the table of a contest.
-
-    Its columns: rank, bot, points, games, mean points, faults by kind.
-
-    Example: arena standings --contest local --json
-    """
-    with open_results(database) as results:
-        chosen = results.contest(contest)
-        if as_json:
-            print_json(plain_standings(results, chosen))
-        else:
-            print_standings(results, chosen)
-
-
-def read_file(path: Path) -> bytes:
-    """The bytes of a record's file. Raises StoreError with one line."""
-    from arena_server.errors import StoreError
-
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be read: {error.strerror}") from None
-
-
 def export(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the files go.", show_default=False)],
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="The folder to write.", show_default=False)
+    ],
     contest: ContestChoice = None,
     database: Database = DEFAULT_DATABASE,
     as_json: Json = False,
 ) -> None:
-    """Write the records of games to files.
+    """Write the records of all games to files.
 
-    The files are FOLDER/g1.record and so on; FOLDER/chain.json has the order in which they were
-    stored, their hash chain and its head. Who knows the head, 32 bytes, can prove all of them:
-    publish it. `arena verify FOLDER --head HEX`, `arena verify FILE` and `arena replay FILE`
-    read them back, on any machine.
+    Writes FOLDER/g1.record and so on, and FOLDER/chain.json: the order in which the records were
+    stored, their hash chain, and its head. The head, 32 bytes, proves all records: publish it.
+    `arena verify FOLDER --head HEX`, `arena verify FILE` and `arena replay FILE` read the files
+    on any machine.
 
     Example: arena export records --contest local
     """
@@ -161,7 +135,7 @@ def export(
 
 
 def _write(folder: Path, results: Results, contest: Contest) -> tuple[list[str], str]:
-    """Write records and chain. Returns the records' paths and the head."""
+    """Write the records and the chain. Return the records' paths and the head (hexadecimal)."""
     from arena_server.store.chain import GENESIS
 
     written, links = [], []
@@ -176,3 +150,13 @@ def _write(folder: Path, results: Results, contest: Contest) -> tuple[list[str],
     chain = {"contest": contest.name, "games": len(links), "head": head, "order": order}
     (folder / CHAIN_FILE).write_text(json.dumps(chain, indent=1) + "\n", encoding="ascii")
     return written, head
+
+
+def read_file(path: Path) -> bytes:
+    """Return the bytes of a file. Raises StoreError."""
+    from arena_server.errors import StoreError
+
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read: {error.strerror}") from None

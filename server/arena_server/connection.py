@@ -17,7 +17,7 @@ from selectors import EVENT_READ, EVENT_WRITE
 from typing import Protocol
 
 from arena_protocol.errors import TlsError
-from arena_protocol.framing import CLIENT_LINE_LIMIT, LineBuffer
+from arena_protocol.framing import CLIENT_LINE_LIMIT, LineReader
 from arena_protocol.framing import Overlong as TooLong
 from arena_server.core.effects import Marker
 from arena_server.sockets import ANCILLARY_BYTES, ArrivalClock, reason_of
@@ -151,7 +151,7 @@ class Connection:
         #: Lines wait for the turn of the other connections to be over; nothing is read meanwhile.
         self._deferred = False
         self._wakeups = 0
-        self._lines = LineBuffer(CLIENT_LINE_LIMIT)
+        self._lines = LineReader(CLIENT_LINE_LIMIT)
         self._pending: list[tuple[bytes | TooLong, int]] = []
         self._out = OutputBuffer()
 
@@ -183,8 +183,13 @@ class Connection:
             arrived = self._clock.arrived(ancillary)
             if self._cipher is not None:
                 data = self._decrypt(self._cipher, data)
+            # Nearly always exactly one whole line came: it needs no buffer.
+            if 0 <= data.find(b"\n") == len(data) - 1 <= CLIENT_LINE_LIMIT and self._lines.clear:
+                line = data[:-2] if data.endswith(b"\r\n") else data[:-1]
+                self._sink.received(self.number, line, arrived)
+                return
             lines = self._lines.feed(data)
-            if len(lines) == 1:  # nearly always: nothing is read while lines wait
+            if len(lines) == 1:
                 self._dispatch(lines[0], arrived)
             elif lines:
                 self._pending = [(line, arrived) for line in lines]
@@ -256,7 +261,7 @@ class Connection:
         The sink gets `flushed` once all of it is with the socket, if there is a `marker`, and
         `lost` if the client has left OUTPUT_LIMIT bytes unread or is gone.
         """
-        if self._state in (_State.CLOSING, _State.GONE):
+        if self._state is _State.CLOSING or self._state is _State.GONE:
             return
         if self._cipher is not None:
             self._cipher.send(data)

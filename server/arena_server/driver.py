@@ -56,14 +56,14 @@ class CommitBarrier:
     holds one back holds back all that follow.
     """
 
-    __slots__ = ("_durable", "_effects", "_entries", "_records", "_waiting", "batch")
+    __slots__ = ("_durable", "_effects", "_entries", "_waiting", "batch", "records")
 
     def __init__(self) -> None:
         #: The number of the last sealed batch (1, 2, ...), and how many are durable.
         self.batch = self._durable = 0
         self._entries: list[Entry] = []
         self._effects: list[Effect] = []
-        self._records: list[Store] = []
+        self.records: list[Store] = []
         #: Effects with the batch that has to be durable before them, and when that was sealed.
         self._waiting: deque[tuple[int, int, list[Effect]]] = deque()
 
@@ -73,7 +73,7 @@ class CommitBarrier:
             if type(effect) is Journal:
                 self._entries += effect.entries
             elif type(effect) is Store:
-                self._records.append(effect)
+                self.records.append(effect)
             else:
                 self._effects.append(effect)
 
@@ -89,7 +89,7 @@ class CommitBarrier:
 
     def take_records(self) -> list[Store]:
         """The records added so far; they are to be stored after the entries sealed so far."""
-        records, self._records = self._records, []
+        records, self.records = self.records, []
         return records
 
     def durable(self, batch: int) -> None:
@@ -142,8 +142,8 @@ class Machine(Protocol):
     """What the driver needs of a contest."""
 
     @property
-    def deadline(self) -> int | None:
-        """When a Tick is due (monotonic ns); None: not before another event."""
+    def alarm(self) -> int | None:
+        """When a Tick is due at the latest (monotonic ns); None: not before another event."""
 
     def handle(self, event: Event, now: int) -> list[Effect]: ...
 
@@ -194,6 +194,7 @@ class Driver:
         self._selector = selectors.DefaultSelector()
         loop.add_reader(self._selector, self._on_ready)
         self.entrance = Entrance(loop, cap, self._connection, self._opened, self._exhausted)
+        self._connections = self.entrance.connections
         self._barrier = CommitBarrier()
         self._events: list[Event] = []
         self._in_batch = False
@@ -214,8 +215,9 @@ class Driver:
         for timer in (self._beat, self._timer):
             if timer is not None:
                 timer.cancel()
-        self._loop.remove_reader(self._selector)
-        self._selector.close()
+        if self._selector.get_map() is not None:  # None: it is closed already
+            self._loop.remove_reader(self._selector)
+            self._selector.close()
 
     # -- batches
 
@@ -239,19 +241,27 @@ class Driver:
     def _end_batch(self) -> None:
         """Commit the entries of the batch, then carry out what they held back, and what follows of that."""
         barrier, environment = self._barrier, self._environment
-        while True:
+        more = True
+        while more:
             if (entries := barrier.seal(self._now)) and environment.append(entries):
                 barrier.durable(barrier.batch)
-            for store in barrier.take_records():
+            for store in barrier.take_records() if barrier.records else ():
                 environment.store(store.game_id, store.record)
             for effect in barrier.release():
-                self._carry_out(effect)
-            if not self._events:
-                break
-            events, self._events = self._events, []
-            now = time.monotonic_ns()
-            for event in events:
-                barrier.add(self._contest.handle(event, now))
+                if type(effect) is Send:
+                    # The contest may still send to a connection that has just been lost.
+                    if (connection := self._connections.get(effect.conn)) is not None:
+                        connection.send(effect.data, effect.marker)
+                else:
+                    self._carry_out(effect)
+            more = False
+            while self._events:
+                events, self._events = self._events, []
+                now = time.monotonic_ns()
+                for event in events:
+                    if effects := self._contest.handle(event, now):
+                        barrier.add(effects)
+                        more = True
         self._in_batch = False
         self._arm()
 
@@ -271,12 +281,6 @@ class Driver:
             self._end_batch()
 
     def _carry_out(self, effect: Effect) -> None:
-        if type(effect) is Send:
-            connection = self.entrance.get(effect.conn)
-            # The contest may still send to a connection that has just been lost.
-            if connection is not None:
-                connection.send(effect.data, effect.marker)
-            return
         match effect:
             case Note():
                 self._environment.note(effect)
@@ -285,7 +289,7 @@ class Driver:
             case Finished(reason):
                 self._environment.finished(reason)
             case Close(conn) | Mute(conn) | Unmute(conn):
-                if (connection := self.entrance.get(conn)) is not None:
+                if (connection := self._connections.get(conn)) is not None:
                     _apply(effect, connection)
 
     # -- what connections report (connection.Sink)
@@ -353,18 +357,18 @@ class Driver:
         self._beat = self._loop.call_later(BEAT_S, self._beat_now)
 
     def _arm(self) -> None:
-        """Have one timer at the contest's next deadline or before it.
+        """Have one timer at the contest's next alarm or before it.
 
         Deadlines move at every ply and nearly always later; a timer that fires too early is
         cheaper than a new one a ply.
         """
-        deadline = self._contest.deadline
-        if deadline is None or (self._timer is not None and self._timer_at <= deadline):
+        alarm = self._contest.alarm
+        if alarm is None or (self._timer is not None and self._timer_at <= alarm):
             return
         if self._timer is not None:
             self._timer.cancel()
-        self._timer_at = deadline
-        self._timer = self._loop.call_at(deadline / 1e9, self._due)
+        self._timer_at = alarm
+        self._timer = self._loop.call_at(alarm / 1e9, self._due)
 
     def _due(self) -> None:
         """The deadline has come, but a line that was in time may still lie in a socket.

@@ -191,25 +191,22 @@ class Entrance:
         self._make = make
         self._opened = opened
         self._exhausted = exhausted
-        self._connections: dict[int, Connection] = {}
+        #: The connections that are admitted and open, by number.
+        self.connections: dict[int, Connection] = {}
         self._refusals: dict[int, Connection] = {}
         self._last_number = 0
         self._empty = asyncio.Event()
         self._empty.set()
 
     def __len__(self) -> int:
-        return len(self._connections)
-
-    def get(self, number: int) -> Connection | None:
-        """The connection of this number, if it is there and not being turned away."""
-        return self._connections.get(number)
+        return len(self.connections)
 
     def listen(self, sock: socket.socket) -> Listener:
         """Accept connections from `sock`; close the listener first when the contest is to end."""
         listener = Listener(
             sock,
             self._loop,
-            has_room=lambda: len(self._connections) < self.cap,
+            has_room=lambda: len(self.connections) < self.cap,
             welcome=self._welcome,
             refuse=self._refuse,
             exhausted=self._exhausted,
@@ -224,7 +221,7 @@ class Entrance:
 
     def _welcome(self, sock: socket.socket, peer: str) -> None:
         connection = self._accepted(sock)
-        self._connections[connection.number] = connection
+        self.connections[connection.number] = connection
         connection.start()
         self._opened(connection.number, peer)
 
@@ -239,19 +236,19 @@ class Entrance:
 
     def released(self, number: int) -> None:
         """A descriptor is free again."""
-        self._connections.pop(number, None)
+        self.connections.pop(number, None)
         self._refusals.pop(number, None)
-        if not self._connections and not self._refusals:
+        if not self.connections and not self._refusals:
             self._empty.set()
 
     def close(self) -> None:
         """Close every connection that is still open, once it has been told what it was sent."""
-        for connection in list(self._connections.values()):
+        for connection in list(self.connections.values()):
             connection.close()
 
     async def drained(self, timeout: float) -> None:
         """Wait until every connection is gone; after `timeout` seconds cut those that are left."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._empty.wait(), timeout)
-        for connection in [*self._connections.values(), *self._refusals.values()]:
+        for connection in [*self.connections.values(), *self._refusals.values()]:
             connection.abort()

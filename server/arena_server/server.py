@@ -40,8 +40,7 @@ from arena_server.driver import Driver
 from arena_server.errors import ArenaError
 from arena_server.listener import connection_cap, raise_descriptor_limit
 from arena_server.logs import Log
-from arena_server.store.database import ContestHeader, Database
-from arena_server.store.preflight import damaged
+from arena_server.store.database import ContestHeader, Database, damaged
 from arena_server.store.writer import Writer
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ STOPPED = "stopped"
 
 #: Nearly all that a contest makes is freed by its last reference. A full collection would look
 #: at every running game for nothing, 0.1 s with a thousand of them; so one in a thousand is full.
-COLLECT = (700, 10, 1000)
+COLLECT = (5_000, 10, 1000)
 
 #: While the writer encodes a record, the loop may have to wait for the interpreter so long;
 #: Python's own 5 ms would be seen in every bot's turn-round.

@@ -125,6 +125,17 @@ def address_of(listener: socket.socket) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
+def parse_address(text: str, source: str) -> tuple[str, int]:
+    """Split `HOST:PORT`, as `address_of` writes it; brackets round an IPv6 address are removed.
+
+    Raises ConfigError that begins with `source`, the option or variable that gave the text.
+    """
+    host, _, port = text.rpartition(":")
+    if not host or not (port.isascii() and port.isdigit() and 0 < int(port[:6]) < 65536):
+        raise ConfigError(f"{source}: expected HOST:PORT, got {text!r}")
+    return host.removeprefix("[").removesuffix("]"), int(port)
+
+
 def set_up_accepted(connection: socket.socket) -> None:
     """Set the options of a connection accepted from a listener of `bind`'s, where it has not got them yet."""
     if sys.platform == "linux":

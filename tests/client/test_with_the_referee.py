@@ -20,7 +20,7 @@ from arena_client import Bot, as_bot
 from arena_client.protocol import Player
 from arena_client.scripted import Close as Leave
 from arena_client.scripted import Deaf, Rascal, Raw, Say, Wait, create
-from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT, LineBuffer, Overlong
+from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT, LineReader, Overlong
 from arena_protocol.record import GameRecord
 from arena_server.core import effects, events
 from arena_server.core.config import ContestPlan, Entrant
@@ -61,7 +61,7 @@ class RascalEnd:
 
     def __init__(self, rascal: Rascal) -> None:
         self.rascal = rascal
-        self.lines = LineBuffer(SERVER_LINE_LIMIT)
+        self.lines = LineReader(SERVER_LINE_LIMIT)
 
     def opened(self) -> bytes:
         return self._do(self.rascal.opened())[0]
@@ -111,7 +111,7 @@ class World:
         self._delivered = 0
         self._conns = count(1)
         self._at: dict[int, End] = {}
-        self._buffers: dict[int, LineBuffer] = {}
+        self._buffers: dict[int, LineReader] = {}
         self._muted: dict[int, deque[events.Event]] = {}
         self._queue: deque[Callable[[], None]] = deque()
         for end in ends.values():
@@ -132,7 +132,7 @@ class World:
     def _connect(self, end: End) -> None:
         conn = next(self._conns)
         self._at[conn] = end
-        self._buffers[conn] = LineBuffer(CLIENT_LINE_LIMIT)
+        self._buffers[conn] = LineReader(CLIENT_LINE_LIMIT)
         said = end.opened()
         self._handle(events.Opened(conn, "memory"))
         self._say(conn, said)

@@ -15,11 +15,11 @@ from itertools import count
 from arena_client.bot import Bot
 from arena_client.errors import ClientError
 from arena_client.protocol import Player
-from arena_engines.analyse import analyse_file
+from arena_engines.analysis import analyse_file
 from arena_engines.engine import EngineError
 from arena_engines.registry import create
 from arena_protocol.errors import ProtocolError
-from arena_protocol.framing import CLIENT_LINE_LIMIT, LineBuffer, Overlong
+from arena_protocol.framing import CLIENT_LINE_LIMIT, LineReader, Overlong
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Deal, GameError
 from arena_protocol.messages import encode as print_message
@@ -82,7 +82,7 @@ def server_line(data: bytes) -> object:
 
 
 def lines(data: bytes) -> object:
-    buffer = LineBuffer(CLIENT_LINE_LIMIT)
+    buffer = LineReader(CLIENT_LINE_LIMIT)
     out = buffer.feed(data)
     assert buffer.pending <= CLIENT_LINE_LIMIT + 1
     return out
@@ -129,11 +129,11 @@ class Referee:
         plan = ContestPlan(name="any", seed=1, game=game, options=options, flood_limit=20, probation=0)
         bots = [Entrant("ann"), Entrant("bob"), Entrant("eye", plays=False)]
         self._contest = Contest(plan, bots, lambda _: f"k{next(secrets)}", 0)
-        self._buffers: dict[int, LineBuffer] = {}
+        self._buffers: dict[int, LineReader] = {}
         self._muted: dict[int, list[bytes | Overlong]] = {}
         self.said: list[tuple[int, bytes]] = []
         for conn in (1, 2, 3):
-            self._buffers[conn] = LineBuffer(CLIENT_LINE_LIMIT)
+            self._buffers[conn] = LineReader(CLIENT_LINE_LIMIT)
             self._handle(events.Opened(conn, f"peer{conn}:1"))
 
     def receive(self, conn: int, data: bytes) -> None:

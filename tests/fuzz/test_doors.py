@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena_protocol.framing import CLIENT_LINE_LIMIT, LineBuffer
+from arena_protocol.framing import CLIENT_LINE_LIMIT, LineReader
 
 from .doors import SCRIPT, SERVER_LINES, SESSION, VISIT, Door, Referee, a_journal, doors
 from .mutate import Mutator
@@ -130,7 +130,7 @@ def _spoilt(rng: Random) -> list[tuple[int, bytes]]:
 
 def test_memory_is_bounded_whatever_comes() -> None:
     """A megabyte without a line end costs no more than a line."""
-    buffer = LineBuffer(CLIENT_LINE_LIMIT)
+    buffer = LineReader(CLIENT_LINE_LIMIT)
     chunk = b"x" * 4096
     buffer.feed(chunk)
     tracemalloc.start()

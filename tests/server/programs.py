@@ -30,7 +30,10 @@ def contest(
 ) -> str:
     """A configuration with these lines added; a bot a name, or the tables of `bots`."""
     tables = bots or "".join(f'[[bot]]\nname = "{name}"\n' for name in names)
-    return f'[contest]\nname = "trial"\nseed = 7\n{contest}\n[game]\n{game}\n[server]\n{server}\n{tables}'
+    games = "" if "games_per_pair" in contest else "games_per_pair = 2\n"
+    return (
+        f'[contest]\nname = "trial"\nseed = 7\n{games}{contest}\n[game]\n{game}\n[server]\n{server}\n{tables}'
+    )
 
 
 @dataclass

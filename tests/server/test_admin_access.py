@@ -17,7 +17,7 @@ from arena_server.admin.access import (
     path_of,
 )
 from arena_server.errors import ArenaError, ConfigError
-from arena_server.store.database import Server
+from arena_server.store.database import Postgres
 
 
 class TestAccess:
@@ -29,7 +29,7 @@ class TestAccess:
     def test_the_token_of_the_environment_goes_first(self, tmp_path: Path) -> None:
         given = {TOKEN_VARIABLE: "a-token-long-enough"}
         assert choose_token(tmp_path / "arena.db", given) == "a-token-long-enough"
-        assert choose_token(Server("postgresql://host/name"), given) == "a-token-long-enough"
+        assert choose_token(Postgres("postgresql://host/name"), given) == "a-token-long-enough"
 
     @pytest.mark.parametrize("token", ["", "short", "with a blank in it", "not-quite-ascii-é", "x" * 15])
     def test_a_token_that_can_be_guessed_or_not_be_said(self, token: str) -> None:
@@ -42,7 +42,7 @@ class TestAccess:
 
     def test_a_database_without_a_folder_needs_the_environment(self) -> None:
         with pytest.raises(ConfigError) as caught:
-            choose_token(Server("postgresql://user:secret@host/name"), {})
+            choose_token(Postgres("postgresql://user:secret@host/name"), {})
         assert str(caught.value) == (
             "the admin port needs ARENA_ADMIN_TOKEN in the environment: beside postgresql://host/name "
             "there is no place for a file with a token"
@@ -89,7 +89,7 @@ class TestAccess:
                 find_access(database, None, None, {})
 
     def test_a_server_database_has_no_file(self) -> None:
-        server, given = Server("postgresql://host/name"), {TOKEN_VARIABLE: "e" * 16}
+        server, given = Postgres("postgresql://host/name"), {TOKEN_VARIABLE: "e" * 16}
         with AccessFile(server, "trial", Access("127.0.0.1:9", "e" * 16), given):
             assert find_access(server, None, "127.0.0.1:9", given) == Access("127.0.0.1:9", "e" * 16)
 

@@ -22,7 +22,7 @@ from heapq import heappop, heappush
 from random import Random
 from typing import Protocol
 
-from arena_protocol.framing import CLIENT_LINE_LIMIT, LineBuffer, Overlong
+from arena_protocol.framing import CLIENT_LINE_LIMIT, LineReader, Overlong
 from arena_server.core.effects import Marker
 from arena_server.core.events import Event, Lost, Received
 from arena_server.core.events import Overlong as TooLong
@@ -258,7 +258,7 @@ class Socket:
         self.gone = False
         self._link = link
         self._shell = shell
-        self._lines = LineBuffer(CLIENT_LINE_LIMIT)
+        self._lines = LineReader(CLIENT_LINE_LIMIT)
         self._kernel: deque[tuple[bytes, int]] = deque()
         self._held: deque[tuple[bytes | Overlong, int]] = deque()
         self._room = window

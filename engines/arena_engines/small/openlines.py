@@ -1,24 +1,35 @@
-"""The player `openlines`: minimax to a depth over open lines, the heuristic of seed 004.
+"""The open-lines heuristic of tic-tac-toe and the engine `openlines`: minimax over it.
 
-E(P) = lines still open to the mover - lines still open to the other side; a line is a row, a
-column or a diagonal long enough to win. It must not know: clocks, the client.
+E(P) = lines open to X - lines open to O: a line is a row, column or diagonal of the winning length, and it is
+open to a side if it has no mark of the other side. The function of N. J. Nilsson (1971), as seed 004 prints
+it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 
-from arena_engines.engine import Parameter
-from arena_engines.small.marks import lines_of
-from arena_engines.table import Table, TableEngine
-from arena_protocol.games.mnk import Marks, MarksGame
+from arena_engines.engine import Engine, Parameter, Position
+from arena_protocol.games.mnk import Marks, MarksGame, board_of
 
-#: More than all lines of a 4 x 4 board for three in a row (24).
+#: Above the 24 lines of three on a 4 x 4 board.
 WON = 100
 
 
+def lines_of(size: int, win: int) -> Iterator[int]:
+    """Every winning line as a plane of bits: `win` consecutive cells in one of four directions."""
+    bits = list(board_of(size).cells.values())
+    for column in range(size):
+        for row in range(size):
+            for across, up in ((1, 0), (0, 1), (1, 1), (1, -1)):
+                cells = [(column + step * across, row + step * up) for step in range(win)]
+                if all(0 <= x < size and 0 <= y < size for x, y in cells):
+                    yield sum(bits[size * y + x] for x, y in cells)
+
+
 def open_lines(rules: MarksGame, position: Marks) -> tuple[int, int]:
-    """How many lines are open to X, and how many to O: without a mark of the other side."""
+    """The number of lines open to X, and of those open to O."""
     lines = _lines(rules)
     return (
         sum(1 for line in lines if not line & position.o),
@@ -27,7 +38,7 @@ def open_lines(rules: MarksGame, position: Marks) -> tuple[int, int]:
 
 
 def evaluate(rules: MarksGame, position: Marks) -> int:
-    """E(P) for X: WON or -WON for a finished line, 0 for a draw, else the difference of open lines."""
+    """E(P): WON or -WON for a finished line of X or O, 0 for a draw, else the difference of open lines."""
     winner = rules.winner(position)
     if winner is not None:
         return (0, WON, -WON)[winner]
@@ -40,28 +51,27 @@ def _lines(rules: MarksGame) -> tuple[int, ...]:
     return tuple(lines_of(rules.size, rules.win))
 
 
-class OpenLines(TableEngine):
+class OpenLines(Engine):
     """Alpha-beta to `depth` plies with E(P) at the leaves."""
 
     game = "tictactoe"
     name = "openlines"
     parameters = (Parameter("depth", 3, 1, 9),)
 
-    def choose(self, table: Table) -> str:
-        """Return the best move at this depth, the first in natural order of equals."""
-        rules = table.rules
-        assert isinstance(rules, MarksGame), "the registry gives this engine games of marks only"
+    def choose(self, position: Position[MarksGame, Marks]) -> str:
+        """The best move at this depth, the first of equals in natural order."""
+        rules = position.rules
         depth = int(self.values["depth"] or 1)
         best, chosen = -2 * WON, ""
-        for move in rules.legal_moves(table.position):
-            value = -_search(rules, rules.play(table.position, move).position, depth - 1, -2 * WON, -best)
+        for move in rules.legal_moves(position.state):
+            value = -_search(rules, rules.play(position.state, move).position, depth - 1, -2 * WON, -best)
             if value > best:
                 best, chosen = value, move
         return chosen
 
 
 def _search(rules: MarksGame, position: Marks, depth: int, low: int, high: int) -> int:
-    """The value for the side to move, exact between low and high; a quicker win is worth more."""
+    """The value for the side to move, or a bound outside low..high; a faster win is worth more."""
     moves = rules.legal_moves(position)
     if not moves or depth == 0:
         sign = 1 if rules.to_move(position) == 1 else -1

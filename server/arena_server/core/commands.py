@@ -63,10 +63,10 @@ class Commands:
         try:
             self._carry_out(command.verb, command.target, now)
         except CommandError as problem:
-            self._out.add(Reply(command.number, str(problem)))
+            self._out.effects.append(Reply(command.number, str(problem)))
         else:
             self._out.note("warning", "command", verb=command.verb, target=command.target)
-            self._out.add(Reply(command.number))
+            self._out.effects.append(Reply(command.number))
 
     def _carry_out(self, verb: str, target: str, now: int) -> None:
         match verb:

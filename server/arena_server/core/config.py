@@ -11,14 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
+from arena_protocol.errors import UserError
 from arena_protocol.games import FLAGSHIP, make_game
 from arena_protocol.games.base import Game, GameError
 
 
-class PlanError(ValueError):
+class PlanError(UserError, ValueError):
     """A plan or a list of entrants that makes no contest; the text is one clear line."""
+
+    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +86,14 @@ class ContestPlan:
 
 FORMATS = ("round-robin",)
 
-#: About eleven days: clocks, with all increments of the longest game, stay printable.
-LONGEST_MS = 10**9
-LONGEST_INCREMENT_MS = 10**6
+#: Ten days: clocks, with all increments of the longest game, stay printable.
+LONGEST_MS = 864_000_000
+LONGEST_INCREMENT_MS = 600_000
+MOST = 1_000_000
 
-_TIMES = {
+#: The range of every number of a plan; the configuration file refers to it.
+BOUNDS: Final[Mapping[str, tuple[int, int]]] = {
+    "games_per_pair": (1, MOST),
     "clock_ms": (1, LONGEST_MS),
     "increment_ms": (0, LONGEST_INCREMENT_MS),
     "margin_ms": (0, LONGEST_MS),
@@ -98,10 +104,11 @@ _TIMES = {
     "ready_ms": (1, LONGEST_MS),
     "login_ms": (1, LONGEST_MS),
     "handover_ms": (1, LONGEST_MS),
+    "absent_ms": (0, LONGEST_MS),
     "spectator_delay_ms": (0, LONGEST_MS),
-    "probation": (0, LONGEST_MS),
-    "out_of_turn_limit": (0, LONGEST_MS),
-    "flood_limit": (1, LONGEST_MS),
+    "probation": (0, MOST),
+    "out_of_turn_limit": (0, MOST),
+    "flood_limit": (1, MOST),
 }
 
 
@@ -109,12 +116,10 @@ def check_numbers(plan: ContestPlan) -> None:
     """Raise PlanError for a number out of its range, or a format that does not exist."""
     if plan.format not in FORMATS:
         raise PlanError(f"format is one of {', '.join(FORMATS)}, not {plan.format!r}")
-    for name, (low, high) in _TIMES.items():
+    for name, (low, high) in BOUNDS.items():
         value = getattr(plan, name)
-        if not low <= value <= high:
+        if value is not None and not low <= value <= high:
             raise PlanError(f"{name} must be from {low} to {high}, not {value}")
-    if plan.absent_ms is not None and not 0 <= plan.absent_ms <= LONGEST_MS:
-        raise PlanError(f"absent_ms must be from 0 to {LONGEST_MS} or absent, not {plan.absent_ms}")
 
 
 def game_of(plan: ContestPlan) -> Game[Any]:

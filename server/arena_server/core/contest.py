@@ -19,7 +19,7 @@ from arena_server.core.config import ContestPlan, Entrant, PlanError, check_numb
 from arena_server.core.connections import Connections
 from arena_server.core.deadlines import Deadlines, Kind
 from arena_server.core.deal import Secret
-from arena_server.core.effects import ChunkMark, Effect, Finished, PingMark, Reply, TurnMark
+from arena_server.core.effects import ChunkMark, Effect, Finished, Journal, PingMark, Reply, TurnMark
 from arena_server.core.events import (
     Command,
     Event,
@@ -87,6 +87,11 @@ class Contest:
         return self._deadlines.next
 
     @property
+    def alarm(self) -> int | None:
+        """A cheap lower bound of `deadline`: a Tick at this moment does no harm if it is early."""
+        return self._deadlines.alarm
+
+    @property
     def ended(self) -> str | None:
         """Why nothing more will be played, None if something may."""
         return None if self._ended is None else str(self._ended)
@@ -119,7 +124,12 @@ class Contest:
         # spectators are closed as soon as the last line has been sent to them.
         if self._games.changed or self._ended is not None:
             self._start_and_end(now)
-        return self._out.drain()
+        out = self._out
+        effects, out.effects = out.effects, []
+        if out.entries:
+            effects = [Journal(out.entries), *effects]
+            out.entries = []
+        return effects
 
     # -- status
 
@@ -177,7 +187,7 @@ class Contest:
 
     def _command(self, command: Command, now: int) -> None:
         if self._ended is ByeReason.FINISHED:
-            self._out.add(Reply(command.number, "the contest is over: finished"))
+            self._out.effects.append(Reply(command.number, "the contest is over: finished"))
         else:
             self._commands.handle(command, now)
 
@@ -193,7 +203,7 @@ class Contest:
             if stopped or self._games.exhausted(missing):
                 self._ended = ByeReason.STOPPED if stopped else ByeReason.FINISHED
                 self._close_all(self._ended, now)
-                self._out.add(Finished(str(self._ended)))
+                self._out.effects.append(Finished(str(self._ended)))
         elif self._ended is not None:
             self._close_all(self._ended, now)
 

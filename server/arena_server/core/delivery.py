@@ -35,7 +35,7 @@ class ChunkedSender:
     def send(self, peer: Peer, data: bytes, now: int) -> None:
         """Send a chunk after which there is more; the peer is `busy` until `flushed`."""
         peer.busy = True
-        self._out.add(Send(peer.conn, data, _CHUNK_MARK))
+        self._out.effects.append(Send(peer.conn, data, _CHUNK_MARK))
         self._deadlines.set((Kind.CHUNK, peer.conn), now + self._limit)
 
     def flushed(self, peer: Peer) -> None:
@@ -60,7 +60,7 @@ class _Watched:
     def next_at(self) -> int | None:
         """When the first line that is not shown was written; None if all are shown."""
         lines = self.transcript.lines
-        return lines[self.shown].at if self.shown < len(lines) else None
+        return lines[self.shown][0] if self.shown < len(lines) else None
 
 
 class Spectators:
@@ -75,6 +75,8 @@ class Spectators:
         self._everything: dict[int, Peer] = {}
         #: The cursor of each connection in each game in which it is behind the viewers.
         self._behind: dict[int, dict[int, int]] = {}
+        #: How many connections watch.
+        self.watchers = 0
 
     @property
     def idle(self) -> bool:
@@ -95,6 +97,7 @@ class Spectators:
             if not numbers:
                 raise ProtocolError(ErrorCode.NO_SUCH_GAME, "no such game is being played")
         behind = self._behind.setdefault(peer.conn, {})
+        self.watchers = len(self._behind)
         for number in numbers:
             if peer.conn not in self._games[number].viewers:
                 behind.setdefault(number, 0)
@@ -133,6 +136,7 @@ class Spectators:
             game.viewers.pop(peer.conn, None)
         for number in self._behind.pop(peer.conn, ()):
             self._plan(number)
+        self.watchers = len(self._behind)
 
     def update(self, number: int, now: int) -> None:
         """Lines were added to game `number`, or the delay of a line has passed."""
@@ -145,8 +149,10 @@ class Spectators:
         """Show the lines whose delay has passed: to all viewers at once, if they fit into a chunk."""
         game = self._games[number]
         begin, lines, until = game.shown, game.transcript.lines, now - self._delay
-        while game.shown < len(lines) and lines[game.shown].at <= until:
+        while game.shown < len(lines) and lines[game.shown][0] <= until:
             game.shown += 1
+        if not game.viewers:
+            return
         data, end, _ = game.transcript.read(begin, SPECTATORS, CHUNK, game.shown)
         if end == game.shown:
             for peer in game.viewers.values():
@@ -160,7 +166,7 @@ class Spectators:
 
     def _send(self, peer: Peer, data: bytes) -> None:
         if data:
-            self._out.add(Send(peer.conn, data))
+            self._out.effects.append(Send(peer.conn, data))
 
     def _plan(self, number: int) -> None:
         """Set the moment of the next line, or forget a game that is closed and shown to all."""

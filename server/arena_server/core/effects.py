@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -38,7 +38,7 @@ class Journal(NamedTuple):
     record before the entries that came before it. So nothing is sent that a crash could undo.
     """
 
-    entries: tuple[Entry, ...]
+    entries: Sequence[Entry]
 
 
 class Send(NamedTuple):

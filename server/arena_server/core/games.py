@@ -28,7 +28,7 @@ from arena_server.core.deal import Setting, number_of
 from arena_server.core.delivery import CHUNK, ChunkedSender, Spectators
 from arena_server.core.effects import Send, Store, TurnMark
 from arena_server.core.journal import GameFact, JournalError, Offered, PastGame, Repeat, entry_of
-from arena_server.core.match import Abort, Blame, Match, PlayMove, SayReady
+from arena_server.core.match import Abort, Blame, Match, Phase, PlayMove, SayReady
 from arena_server.core.peers import FLOODED, Outbox, Peer, Player
 from arena_server.core.schedule import Pairer, Pairing, Schedule
 from arena_server.core.standings import Progress, Results, RunningGame
@@ -48,6 +48,7 @@ class LiveGame:
 
     __slots__ = (
         "announced",
+        "deadline_key",
         "game_id",
         "match",
         "number",
@@ -60,6 +61,7 @@ class LiveGame:
 
     def __init__(self, number: int, match: Match, players: tuple[Player, ...], now: int) -> None:
         self.number = number
+        self.deadline_key = (Kind.GAME, number)
         self.match = match
         self.game_id = match.setting.game_id
         self.transcript = Transcript(match.setting, now)
@@ -156,7 +158,7 @@ class GameManager:
     def ready(self, peer: Peer, line: bytes, arrived: int, now: int) -> None:
         """READY for the game of `peer`."""
         live, seat = _seat_of(peer)
-        if live.match.phase is not live.match.phase.OFFERED or live.match.settled(seat):
+        if live.match.phase is not Phase.OFFERED or live.match.settled(seat):
             self._count(live, peer, line, now)
             return
         self.advance(live, live.match.execute(SayReady(seat, arrived), now), now)
@@ -236,10 +238,11 @@ class GameManager:
             return
         live = player.game
         match = live.match
-        if match.timer.seat == player.seat and mark.ply == match.ply:
+        if match.timer.seat == player.seat and mark.ply == len(match.plies) + 1:
             peer.session.state = State.TURN
-            match.sent(player.seat, mark.ply, at)
-            self._deadlines.set((Kind.GAME, live.number), match.timer.deadline)
+            if match.timer.sent is None:
+                match.run(at)
+            self._deadlines.set(live.deadline_key, match.timer.deadline)
 
     def turn_pending(self, peer: Peer) -> bool:
         """Whether a TURN of `peer` has not reached its socket yet."""
@@ -277,39 +280,45 @@ class GameManager:
         """After all that may have changed a match: journal its facts, send their lines, set its deadline."""
         match = live.match
         if facts:
-            self._out.journal([entry_of(live.number, fact) for fact in facts])
+            number, transcript, entries = live.number, live.transcript, self._out.entries
             for fact in facts:
-                live.transcript.write(fact, now)
+                entries.append(entry_of(number, fact))
+                transcript.write(fact, now)
         for player in live.players:
             peer = player.peer
             if peer is not None and player.game is live and not peer.busy:
                 self._deliver(live, player.seat, peer, now)
-        self.spectators.update(live.number, now)
-        self._deadlines.set((Kind.GAME, live.number), match.timer.deadline)
-        if match.over and not live.stored:
+        if self.spectators.watchers or live.announced:
+            self.spectators.update(live.number, now)
+        self._deadlines.set(live.deadline_key, match.timer.deadline)
+        if match.phase is Phase.OVER and not live.stored:
             live.stored = True
-            self._out.add(Store(live.game_id, match.record()))
+            self._out.effects.append(Store(live.game_id, match.record()))
         if live.announced:
             self._dissolve(live)
 
     def _deliver(self, live: LiveGame, seat: int, peer: Peer, now: int) -> None:
         """Send a seat the lines from its cursor on, and its TURN behind them, in one piece."""
         transcript, match = live.transcript, live.match
-        data, peer.cursor, state = transcript.read(peer.cursor, 1 << seat, CHUNK)
-        session = peer.session
+        lines, end = transcript.lines, len(transcript.lines)
+        if peer.cursor == end - 1 and lines[-1][2] >> seat & 1:  # nearly always: one new line
+            _, data, _, state = lines[-1]
+            peer.cursor = end
+        else:
+            data, peer.cursor, state = transcript.read(peer.cursor, 1 << seat, CHUNK)
         if state is not None:
-            session.enter(state, live.game_id, seat)
-        if peer.cursor < len(transcript.lines):
+            peer.session.enter(state, live.game_id, seat)
+        if peer.cursor < end:
             self._chunks.send(peer, data, now)
             return
-        timer = match.timer
-        if timer.seat == seat and (peer.turn is None or peer.turn.ply != match.ply):
-            mark = peer.turn = TurnMark(live.number, match.ply)
+        timer, ply = match.timer, len(match.plies) + 1
+        if timer.seat == seat and (peer.turn is None or peer.turn.ply != ply):
+            mark = peer.turn = TurnMark(live.number, ply)
             clocks = match.clocks if timer.sent is None else match.reading(now)
             turn = _print_turn(mark.ply, clocks, timer.lag, timer.credit)
-            self._out.add(Send(peer.conn, data + turn, mark))
+            self._out.effects.append(Send(peer.conn, data + turn, mark))
         elif data:
-            self._out.add(Send(peer.conn, data))
+            self._out.effects.append(Send(peer.conn, data))
 
     def _dissolve(self, live: LiveGame) -> None:
         """Players whose OVER has been sent are free for the next game."""

@@ -171,7 +171,7 @@ class Handlers:
             return
         if (number := peer.lag.ask(now)) is not None:
             line = peer.session.send(wire.Ping(f"{LAG_WORD}{number}"))
-            self._out.add(Send(peer.conn, line, PingMark(number)))
+            self._out.effects.append(Send(peer.conn, line, PingMark(number)))
 
     def _pong(self, peer: Peer, pong: wire.Pong, event: Received, now: int) -> None:
         player = peer.player

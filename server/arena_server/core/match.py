@@ -180,8 +180,8 @@ class Match:
     def decide(self, command: Command, now: int) -> list[GameFact]:
         """The facts that `command` leads to; no state changes. Empty: it has no effect."""
         match command:
-            case PlayMove(seat, move, line, arrived):
-                return self._decide_move(seat, move, line, arrived)
+            case PlayMove():
+                return self._decide_move(command)
             case SayReady(seat, arrived):
                 # A READY after the limit counts as not sent: the Expire that is due will blame the seat.
                 in_time = self.timer.deadline is not None and arrived < self.timer.deadline
@@ -197,41 +197,34 @@ class Match:
                 void = FaultRecord(0, self.ply, str(FaultKind.VOID), reason.encode("ascii"))
                 return [] if self.over else [void, Ended(self._game.totals(self.position), VOID)]
 
-    def _decide_move(self, seat: int, move: str, line: bytes, arrived: int) -> list[GameFact]:
+    def _decide_move(self, command: PlayMove) -> list[GameFact]:
+        seat, move, line, arrived = command
         timer = self.timer
-        if seat != timer.seat or timer.sent is None:
+        sent = timer.sent
+        if seat != timer.seat or sent is None:
             return []
         if arrived >= timer.flag:
-            return self._decide_flag(timer.sent)
+            return self._decide_flag(sent)
         if not self._game.is_legal(self.position, move):
             return self._decide_fault(seat, FaultKind.ILLEGAL, line)
-        arrived = max(timer.sent, arrived)
-        charge = max(0, (arrived - timer.sent) // NS_PER_MS - timer.credit)
-        left = self._control.after(self.clocks[seat - 1], charge)
-        return [self._ply(seat, move, charge, timer.sent, arrived, left, False)]
+        arrived = max(sent, arrived)
+        charge = max(0, (arrived - sent) // NS_PER_MS - timer.credit)
+        left = max(0, self.clocks[seat - 1] - charge) + self._control.increment
+        return [self._ply(seat, move, charge, sent, arrived, left, False)]
 
     def _ply(
         self, seat: int, move: str, charge: int, sent: int, arrived: int, left: int, zombie: bool
     ) -> PlyRecord:
         """Compute a legal ply of `seat`, after which its clock shows `left` ms."""
-        step = self._game.play(self.position, move)
+        position, points = self._game.play(self.position, move)
         clocks = (*self.clocks[: seat - 1], left, *self.clocks[seat:])
+        total = self._game.totals(position)
         timer, origin = self.timer, self._origin
         lag, credit = (timer.lag, timer.credit) if timer.seat == seat else (0, 0)
         ply = PlyRecord(
-            seat,
-            move,
-            charge,
-            sent - origin,
-            arrived - origin,
-            clocks,
-            step.points,
-            self._game.totals(step.position),
-            zombie,
-            lag,
-            credit,
+            seat, move, charge, sent - origin, arrived - origin, clocks, points, total, zombie, lag, credit
         )
-        self._computed = ply, step.position
+        self._computed = ply, position
         return ply
 
     def _decide_fault(self, seat: int, kind: FaultKind, line: bytes) -> list[GameFact]:
@@ -312,8 +305,7 @@ class Match:
     def _advance(self, facts: list[GameFact], now: int) -> None:
         """Play for zombies until another seat is to move or the game is over."""
         while self.phase is Phase.PLAYING:
-            end = self._game.end(self.position)
-            if end is not None:
+            if (end := self._game.end(self.position)) is not None:
                 facts.append(fact := Ended(self._game.totals(self.position), end))
                 self.apply(fact, now)
                 return

@@ -9,7 +9,7 @@ from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.messages import Error, ServerMessage
 from arena_protocol.session import ServerSession
 from arena_server.core.clock import LagEstimate
-from arena_server.core.effects import Close, Effect, Journal, Mute, Note, Send, TurnMark, Unmute
+from arena_server.core.effects import Close, Effect, Mute, Note, Send, TurnMark, Unmute
 from arena_server.core.journal import CONTEST, ContestFact, Entry, entry_of
 from arena_server.core.ratelimit import LeakyBucket
 
@@ -71,54 +71,42 @@ class Player:
 
 
 class Outbox:
-    """Collects effects and journal entries in order."""
+    """Collects effects and journal entries in order; hot paths append to the lists themselves.
 
-    __slots__ = ("_effects", "_entries")
+    `entries` have to be durable before any effect of the same event is carried out.
+    """
+
+    __slots__ = ("effects", "entries")
 
     def __init__(self) -> None:
-        self._effects: list[Effect] = []
-        self._entries: list[Entry] = []
-
-    def drain(self) -> list[Effect]:
-        """All effects since the last call; the journal entries of this event come first."""
-        effects, self._effects = self._effects, []
-        if self._entries:
-            effects.insert(0, Journal(tuple(self._entries)))
-            self._entries = []
-        return effects
-
-    def journal(self, entries: list[Entry]) -> None:
-        """Add what has to be durable before any effect of this event is carried out."""
-        self._entries += entries
+        self.effects: list[Effect] = []
+        self.entries: list[Entry] = []
 
     def fact(self, fact: ContestFact) -> None:
         """Journal a fact of the contest itself."""
-        self._entries.append(entry_of(CONTEST, fact))
-
-    def add(self, effect: Effect) -> None:
-        self._effects.append(effect)
+        self.entries.append(entry_of(CONTEST, fact))
 
     def send(self, peer: Peer, message: ServerMessage) -> None:
-        self._effects.append(Send(peer.conn, peer.session.send(message)))
+        self.effects.append(Send(peer.conn, peer.session.send(message)))
 
     def error(self, peer: Peer, problem: ProtocolError) -> None:
         self.send(peer, Error(problem.code, problem.text, problem.retry_after))
 
     def close(self, peer: Peer) -> None:
         """Close the connection once all is sent."""
-        self._effects.append(Close(peer.conn))
+        self.effects.append(Close(peer.conn))
 
     def mute(self, peer: Peer) -> None:
         """Read nothing more from the peer."""
         peer.muted = True
-        self._effects.append(Mute(peer.conn))
+        self.effects.append(Mute(peer.conn))
 
     def unmute(self, peer: Peer) -> None:
         """Read from the peer again."""
         if peer.muted:
             peer.muted = False
-            self._effects.append(Unmute(peer.conn))
+            self.effects.append(Unmute(peer.conn))
 
     def note(self, level: str, event: str, **fields: object) -> None:
         """Add an event for the log and for observers."""
-        self._effects.append(Note(level, event, fields))
+        self.effects.append(Note(level, event, fields))

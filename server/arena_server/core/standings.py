@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from arena_protocol.record import VOID
 from arena_server.core.config import ContestPlan
@@ -59,6 +60,19 @@ class Row:
     def mean(self) -> float:
         """Points a game; 0 before the first."""
         return self.points / self.games if self.games else 0.0
+
+
+def plain_row(row: Row) -> dict[str, Any]:
+    """Return one row of the standings as JSON types."""
+    return {
+        "rank": row.rank,
+        "bot": row.name,
+        "points": row.points,
+        "games": row.games,
+        "mean": round(row.mean, 2),
+        "wins": row.wins,
+        "faults": dict(row.faults),
+    }
 
 
 @dataclass(slots=True)

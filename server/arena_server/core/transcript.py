@@ -12,7 +12,7 @@ behind the lines to the seat whose cursor is at the end.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from arena_protocol import messages as wire
 from arena_protocol.messages import encode, printer
@@ -29,16 +29,9 @@ _TAGGED: Final = 1 << 30
 _print_played = printer(wire.Played)
 
 
-class Line(NamedTuple):
-    """`data` is one or more whole lines, added at the moment `at` (ns).
-
-    A session that sends it goes to the state `enters`, unless that is None.
-    """
-
-    at: int
-    data: bytes
-    audience: int
-    enters: State | None
+#: The moment it was added (ns), one or more whole lines, the audience, and the state that a session
+#: enters by sending them, or None.
+Line = tuple[int, bytes, int, State | None]
 
 
 class Transcript:
@@ -46,8 +39,8 @@ class Transcript:
 
     __slots__ = (
         "_all",
+        "_all_tagged",
         "_announce",
-        "_concealed",
         "_deal",
         "_game",
         "_ply",
@@ -65,6 +58,7 @@ class Transcript:
         self._deal = setting.deal
         self._announce = setting.plan.announce_zombies
         self._all = SPECTATORS | sum(1 << seat for seat in seats)
+        self._all_tagged = self._all | _TAGGED
         self._tag = f" game={setting.game_id}\n".encode("ascii")
         self._ply = 0
         #: The seats at fault, as an audience.
@@ -73,11 +67,11 @@ class Transcript:
         #: Whether the last line has been added.
         self.closed = False
         for seat in seats:
-            self._add(now, b"".join(map(encode, setting.offer(seat))), 1 << seat, State.OFFERED)
-        self._add(now, b"".join(map(encode, setting.offer(0))), SPECTATORS)
+            self._add(now, setting.offer(seat), 1 << seat, State.OFFERED)
+        self._add(now, setting.offer(0), SPECTATORS)
 
     def _add(self, at: int, data: bytes, audience: int, enters: State | None = None) -> None:
-        self.lines.append(Line(at, data, audience, enters))
+        self.lines.append((at, data, audience, enters))
 
     def write(self, fact: GameFact, now: int) -> None:
         """Add the lines of a fact, which `Match.apply` has applied."""
@@ -93,7 +87,7 @@ class Transcript:
                 fact.total,
                 self._game.reveal(self._deal, ply),
             )
-            self.lines.append(Line(now, data, self._all | _TAGGED, None))
+            self.lines.append((now, data, self._all_tagged, None))
         elif type(fact) is FaultRecord:
             if fact.seat:
                 self._write_fault(fact, now)
@@ -120,29 +114,23 @@ class Transcript:
         self._add(now, encode(over), self._all, State.LOBBY)
         self.closed = True
 
-    def read(self, begin: int, audience: int, size: int, end: int | None = None) -> Reading:
-        """The lines for an audience from line `begin` on, before line `end`.
+    def read(
+        self, begin: int, audience: int, size: int, end: int | None = None
+    ) -> tuple[bytes, int, State | None]:
+        """The lines for an audience from line `begin` on, before line `end`, about `size` bytes.
 
-        The reading ends with the line that makes it `size` bytes or more.
+        Returns the bytes, the next line to read, and the state that a session enters by sending them.
         """
         lines = self.lines
         end = len(lines) if end is None else end
         data, state = b"", None
         while begin < end and len(data) < size:
-            line = lines[begin]
+            _, text, readers, enters = lines[begin]
             begin += 1
-            if line.audience & audience:
-                if audience == SPECTATORS and line.audience & _TAGGED:
-                    data += line.data[:-1] + self._tag
+            if readers & audience:
+                if audience == SPECTATORS and readers & _TAGGED:
+                    data += text[:-1] + self._tag
                 else:
-                    data += line.data
-                    state = line.enters or state
-        return Reading(data, begin, state)
-
-
-class Reading(NamedTuple):
-    """What `Transcript.read` found: the bytes, the next line to read, and the state they lead to."""
-
-    data: bytes
-    next: int
-    enters: State | None
+                    data += text
+                    state = enters or state
+        return data, begin, state

@@ -26,8 +26,8 @@ from arena_server.store import schema
 from arena_server.store.chain import GENESIS, extend
 from arena_server.store.database import APPLICATION_ID, LAYOUT, ContestHeader, ContestLock, Database
 from arena_server.store.journal import JournalAppender, WriteAheadLog, pack
-from arena_server.store.preflight import LAYOUT_QUERY, MARK, check_comment, check_same
-from arena_server.store.reader import UnfinishedContest, begun, find, load
+from arena_server.store.preflight import COMMENT, COMMENT_QUERY, check_comment, check_same_config
+from arena_server.store.reader import UnfinishedContest, find_unfinished, load_unfinished, stored_contest
 from arena_server.store.schema import contest_row, fault_row, game_row, now, open_engine
 
 #: Under a load without pauses the WAL would grow without limit: checkpoint after this many rows (40 MB).
@@ -45,7 +45,7 @@ class ContestStore:
 
     def __init__(self, database: Database) -> None:
         self._database: Final = database
-        self._engine = open_engine(database, durable=True)
+        self._engine = open_engine(database, writing=True)
         #: Held during every transaction: who appends waits for it, and no other transaction begins.
         self._lock = Lock()
         self._wal: WriteAheadLog | None = None
@@ -98,9 +98,9 @@ class ContestStore:
             connection.exec_driver_sql(f"PRAGMA application_id={APPLICATION_ID}")
             connection.exec_driver_sql(f"PRAGMA user_version={LAYOUT}")
             return
-        check_comment(self._database, connection.execute(text(LAYOUT_QUERY)).fetchone(), LAYOUT)
+        check_comment(self._database, connection.execute(text(COMMENT_QUERY)).fetchone())
         schema.Base.metadata.create_all(connection)
-        connection.execute(text(f"COMMENT ON TABLE contests IS '{MARK} {LAYOUT}'"))
+        connection.execute(text(f"COMMENT ON TABLE contests IS '{COMMENT} {LAYOUT}'"))
 
     @contextmanager
     def transaction(self, *, synced: bool = True) -> Iterator[None]:
@@ -131,12 +131,14 @@ class ContestStore:
         ValueError for a damaged journal.
         """
         with self._connection.begin(), self._session() as session:
-            contest = None if header.new else find(session, header.plan.name)
+            contest = None if header.new else find_unfinished(session, header.plan.name)
             if contest is None:
                 return None
-            check_same(self._database, begun(contest), header.plan, header.names, header.seeded)
+            check_same_config(
+                self._database, stored_contest(contest), header.plan, header.names, header.seeded
+            )
             self._contest_lock = ContestLock(self._database, self._connection, contest.id)
-            self._found = load(session, contest)
+            self._found = load_unfinished(session, contest)
         return self._found
 
     def enter(self, header: ContestHeader, plan: ContestPlan) -> None:

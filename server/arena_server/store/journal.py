@@ -1,19 +1,7 @@
-"""Bytes that end with their own SHA-256 digest. It must not know: what they mean, where they are kept.
+"""Journal entries as bytes, appending them to an SQLite file, and SQLite's write-ahead log (WAL).
 
-Entries of the journal as bytes, and back: msgpack followed by its SHA-256 digest.
-
-It must not know: what an entry means, where the bytes are kept.
-
-The short way into an SQLite file: entries kept on the caller's thread, in some ten microseconds.
-
-What SQLite has committed without waiting for the disk is in the system's hands, and outlives
-the end of this process however it comes. So the loop may write entries by itself instead of
-waiting for another thread. It never waits for anybody: while another connection writes, `write`
-says so at once. It must not know: what the bytes mean, which thread it is used on.
-
-SQLite's log of what was committed (WAL): when it is on the disk, and when it is folded into the file.
-
-Both wait for the disk, so both are for the writer's thread. It must not know: tables.
+What SQLite commits with `synchronous=NORMAL` is in the WAL and with the operating system: it
+survives the end of this process, but a power cut only after `WriteAheadLog.sync`.
 """
 
 from __future__ import annotations
@@ -36,12 +24,12 @@ if TYPE_CHECKING:
 
 
 def pack(entries: Iterable[Entry]) -> bytes:
-    """The bytes of these entries; `unpack` reads them back."""
+    """The payload of one journal row: a msgpack array of arrays, then its SHA-256 digest."""
     return add_checksum(msgpack.packb(list(entries)))
 
 
 def unpack(data: bytes) -> list[Entry]:
-    """Read entries. Raises ValueError for bytes that `pack` did not write."""
+    """The entries of `pack`. Raises ValueError for any other bytes."""
     payload = verify_checksum(data)
     try:
         entries = msgpack.unpackb(payload, use_list=False)
@@ -80,37 +68,45 @@ class JournalAppender:
         self._connection.close()
 
 
-#: The name of the log, after that of the file.
-SUFFIX: Final = "-wal"
+WAL_SUFFIX: Final = "-wal"
 
 _fdatasync = getattr(os, "fdatasync", os.fsync)
 
 
 class WriteAheadLog:
-    """The log of the file that `connection` is open on. Its methods raise OSError and SQLAlchemy's errors."""
+    """The WAL of the SQLite file that `connection` is open on. Raises OSError and SQLAlchemy's errors."""
 
     def __init__(self, path: Path, connection: Connection) -> None:
-        self._path: Final = path.with_name(path.name + SUFFIX)
+        self._path: Final = path.with_name(path.name + WAL_SUFFIX)
         self._connection = connection
         self._file: int | None = None
 
     def sync(self) -> None:
-        """Wait until the disk has all that was committed; others may write meanwhile."""
+        """Wait until everything committed is on the disk; other connections may write meanwhile."""
         if self._file is None:
             self._file = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
         _fdatasync(self._file)
 
     def checkpoint(self, writing: Lock) -> None:
-        """Fold the log into the file, and have it begin anew; who writes holds `writing`.
+        """Copy the WAL into the database file and restart it; `writing` is held by every other writer.
 
-        It can only begin anew when all of it is folded in, and whoever writes next has to wait
-        for the disk. So the bulk is done while others write; they wait for the last bit alone.
+        The WAL restarts only when all of it is copied, and the next writer then waits for the disk.
+        So most of it is copied while others write; they wait for the rest alone.
         """
         self._checkpoint("PASSIVE")
         self._checkpoint("PASSIVE")
         with writing:
             self._checkpoint("PASSIVE")
+            # A write by this connection restarts the WAL here and not in an append.
             self._execute(f"PRAGMA user_version={LAYOUT}")
+
+    def close(self, *, truncate: bool) -> None:
+        """Close the file; with `truncate` the database file is complete without a WAL afterwards."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+        if truncate:
+            self._checkpoint("TRUNCATE")
 
     def _checkpoint(self, mode: str) -> None:
         self._execute(f"PRAGMA wal_checkpoint({mode})")
@@ -118,11 +114,3 @@ class WriteAheadLog:
     def _execute(self, pragma: str) -> None:
         self._connection.exec_driver_sql(pragma)
         self._connection.commit()
-
-    def close(self, *, truncate: bool) -> None:
-        """Leave nothing in the log so that the file is complete without it."""
-        if self._file is not None:
-            os.close(self._file)
-            self._file = None
-        if truncate:
-            self._checkpoint("TRUNCATE")

@@ -1,9 +1,4 @@
-"""What the commands read from a database of results. It must not know: who wrote it, how it is shown.
-
-An unfinished contest in a database: is there one, is it the same, and what is durable of it.
-
-It must not know: how a contest goes on, who writes the rows.
-"""
+"""Reading a database: results for the commands, and an unfinished contest for the server that goes on."""
 
 from __future__ import annotations
 
@@ -21,9 +16,9 @@ from arena_server.core.deal import number_of
 from arena_server.core.journal import Entry, Past, PastGame
 from arena_server.core.standings import Result, Row, standings
 from arena_server.errors import StoreError
-from arena_server.store.database import Database
+from arena_server.store.database import Database, describe
 from arena_server.store.journal import unpack
-from arena_server.store.preflight import Begun, describe, probe_readable
+from arena_server.store.preflight import StoredContest, check_readable
 from arena_server.store.schema import FINISHED, Bot, Contest, Fault, Game, JournalRow, open_engine
 
 VOID = "void"
@@ -32,13 +27,14 @@ VOID = "void"
 class Results:
     """A database of results, open for reading; use it in a `with` statement.
 
-    Every method raises StoreError, with one line, for what is not there or cannot be read.
+    The methods, and the end of the `with` statement, raise StoreError with one line for what is missing
+    or cannot be read.
     """
 
-    def __init__(self, path: Database) -> None:
-        probe_readable(path)
-        self._path = path
-        self._engine = open_engine(path)
+    def __init__(self, database: Database) -> None:
+        check_readable(database)
+        self._database = database
+        self._engine = open_engine(database)
         self._session = Session(self._engine)
 
     def __enter__(self) -> Self:
@@ -50,10 +46,10 @@ class Results:
         self._session.close()
         self._engine.dispose()
         if isinstance(error, DBAPIError):
-            raise StoreError(describe(self._path, error.orig or error)) from None
+            raise StoreError(describe(self._database, error.orig or error)) from None
         if isinstance(error, ValueError) and not isinstance(error, RecordError):
-            # A column that is no JSON, no UTF-8, no time: nobody wrote that on purpose.
-            raise StoreError(f"{self._path}: the database is damaged ({error}); restore it") from None
+            # A column that is no JSON, no UTF-8 or no time.
+            raise StoreError(f"{self._database}: the database is damaged ({error}); restore it") from None
 
     def contests(self) -> list[Contest]:
         """All contests, the oldest first."""
@@ -65,7 +61,7 @@ class Results:
         if found is None:
             known = ", ".join(f"{contest.id} {contest.name}" for contest in self.contests()[-10:])
             wanted = "contest" if selector is None else f"contest {selector!r}"
-            raise StoreError(f"{self._path}: no {wanted} here; there are: {known or 'none'}")
+            raise StoreError(f"{self._database}: no {wanted} here; there are: {known or 'none'}")
         return found
 
     def _find(self, selector: str | None) -> Contest | None:
@@ -77,7 +73,7 @@ class Results:
         return self._session.scalar(query if selector is None else query.where(Contest.name == selector))
 
     def games_played(self, contest: Contest) -> int:
-        """How many games have a result, void ones not counted."""
+        """The number of games with a result; void games do not count."""
         query = select(func.count()).where(Game.contest_id == contest.id, Game.end != VOID)
         return self._session.scalar(query.select_from(Game)) or 0
 
@@ -87,10 +83,7 @@ class Results:
         return standings(list(names), self._results(contest), contest.scoring)
 
     def _results(self, contest: Contest) -> Iterator[Result]:
-        faults: dict[int, list[tuple[str, str]]] = {}
-        rows = select(Fault.game_pk, Bot.name, Fault.kind).join(Bot, Fault.bot_id == Bot.id)
-        for game, bot, kind in self._session.execute(rows.where(Bot.contest_id == contest.id)):
-            faults.setdefault(game, []).append((bot, kind))
+        faults = _faults(self._session, contest)
         games = select(Game.id, Game.names, Game.totals).where(
             Game.contest_id == contest.id, Game.end != VOID
         )
@@ -106,10 +99,7 @@ class Results:
             yield row.game_id, row.record
 
     def rows(self, contest: Contest, game_id: str | None = None) -> Iterator[dict[str, Any]]:
-        """The record of each game (or one) and all that stands beside it; faults: (seat, ply, kind, line).
-
-        `place` and `chain` are its link in the hash chain, see `chain.py`.
-        """
+        """The row of each game, or of one, as a dictionary; `faults` are (seat, ply, kind, line)."""
         faults: dict[int, list[tuple[int, int, str, bytes]]] = {}
         query = select(Fault).join(Game, Fault.game_pk == Game.id).where(Game.contest_id == contest.id)
         for fault in self._session.scalars(query.order_by(Fault.id)):
@@ -126,46 +116,54 @@ class Results:
         query = select(Game.record).where(Game.contest_id == contest.id, Game.game_id == game_id)
         found = self._session.scalar(query)
         if found is None:
-            raise StoreError(f"{self._path}: no game {game_id!r} in contest {contest.id} {contest.name}")
+            raise StoreError(f"{self._database}: no game {game_id!r} in contest {contest.id} {contest.name}")
         return found
+
+
+def _faults(session: Session, contest: Contest) -> dict[int, list[tuple[str, str]]]:
+    """The faults of bots, (name, kind) in their order, by the row of their game."""
+    faults: dict[int, list[tuple[str, str]]] = {}
+    rows = select(Fault.game_pk, Bot.name, Fault.kind).join(Bot, Fault.bot_id == Bot.id).order_by(Fault.id)
+    for game, bot, kind in session.execute(rows.where(Bot.contest_id == contest.id)):
+        faults.setdefault(game, []).append((bot, kind))
+    return faults
+
+
+# -- a contest that goes on
 
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedContest:
-    """A contest that is not over: its row's number, its seed, and all that is durable of it."""
+    """The number of its row, its seed, and everything durable of it."""
 
     contest: int
     seed: int
     past: Past
 
 
-def find(session: Session, name: str) -> Contest | None:
+def find_unfinished(session: Session, name: str) -> Contest | None:
     """The latest contest of this name, if it is unfinished."""
     query = select(Contest).where(Contest.name == name).order_by(Contest.id.desc()).limit(1)
     latest = session.scalar(query)
     return latest if latest is not None and latest.status != FINISHED else None
 
 
-def begun(contest: Contest) -> Begun:
-    """How `contest` was begun."""
-    return Begun(contest.id, contest.name, contest.seed, contest.plan)
+def stored_contest(contest: Contest) -> StoredContest:
+    return StoredContest(contest.id, contest.name, contest.seed, contest.plan)
 
 
-def load(session: Session, contest: Contest) -> UnfinishedContest:
-    """All that is durable of `contest`. Raises ValueError for a damaged row."""
-    results = tuple(_results(session, contest))
+def load_unfinished(session: Session, contest: Contest) -> UnfinishedContest:
+    """Raises ValueError for a damaged row."""
+    results = tuple(_past_games(session, contest))
     return UnfinishedContest(contest.id, int(contest.seed), Past(results, tuple(_entries(session, contest))))
 
 
-def _results(session: Session, contest: Contest) -> list[PastGame]:
-    faults: dict[int, list[tuple[str, str]]] = {}
-    rows = select(Fault.game_pk, Bot.name, Fault.kind).join(Bot, Fault.bot_id == Bot.id).order_by(Fault.id)
-    for game, bot, kind in session.execute(rows.where(Bot.contest_id == contest.id)):
-        faults.setdefault(game, []).append((bot, kind))
+def _past_games(session: Session, contest: Contest) -> Iterator[PastGame]:
+    faults = _faults(session, contest)
     columns = (Game.id, Game.game_id, Game.names, Game.totals, Game.end, Game.plies)
     games = select(*columns).where(Game.contest_id == contest.id).order_by(Game.id)
-    return [
-        PastGame(
+    for row in session.execute(games):
+        yield PastGame(
             number_of(row.game_id),
             tuple(row.names),
             tuple(row.totals),
@@ -173,10 +171,9 @@ def _results(session: Session, contest: Contest) -> list[PastGame]:
             row.plies,
             tuple(faults.get(row.id, ())),
         )
-        for row in session.execute(games)
-    ]
 
 
-def _entries(session: Session, contest: Contest) -> list[Entry]:
+def _entries(session: Session, contest: Contest) -> Iterator[Entry]:
     rows = select(JournalRow.payload).where(JournalRow.contest_id == contest.id).order_by(JournalRow.id)
-    return [entry for payload in session.scalars(rows) for entry in unpack(payload)]
+    for payload in session.scalars(rows):
+        yield from unpack(payload)

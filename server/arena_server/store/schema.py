@@ -1,9 +1,4 @@
-"""The tables of a database of results, as typed models. It must not know: who writes or reads them.
-
-What is written of a contest, a game and a fault, column by column. It must not know: connections, when.
-
-SQLAlchemy engines over one database. It must not know: tables.
-"""
+"""The tables of a database of results: SQLAlchemy models, builders of their rows, and engines."""
 
 from __future__ import annotations
 
@@ -29,7 +24,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, MappedAsDataclass, mapped_co
 from arena_protocol.record import FaultRecord, GameRecord
 from arena_server.core.config import ContestPlan
 from arena_server.store.database import BUSY_TIMEOUT_S, ContestHeader, Database
-from arena_server.store.preflight import is_sealed, plain_plan
+from arena_server.store.preflight import is_read_only, plain_plan
 
 RUNNING, FINISHED, STOPPED = "running", "finished", "stopped"
 
@@ -46,10 +41,10 @@ class Base(MappedAsDataclass, DeclarativeBase, kw_only=True):
 
 
 class Contest(Base):
-    """One contest of `games` games. `seed` is text, for it may have 128 bits; it gives away all deals.
+    """One contest of `games` games. `seed` is text, because it may have 128 bits; it reveals all deals.
 
-    `plan` is all that has to be the same when the contest is taken up again (`sameness.plain_plan`).
-    `head` is that of the records' hash chain (`chain.py`), once the contest is over.
+    `plan` is what has to be the same when the contest goes on (`preflight.plain_plan`). `head` is
+    the head of the records' hash chain (`chain.py`), set when the contest ends.
     """
 
     __tablename__ = "contests"
@@ -86,10 +81,10 @@ class Bot(Base):
 
 
 class Game(Base):
-    """A game that is over; `record` is the truth, the other columns are there to be queried.
+    """A game that is over. `record` decides; the other columns repeat it for queries.
 
-    `place`, from 1 in the order of storing, and `chain` are the record's link in the hash
-    chain of its contest (`chain.py`).
+    `place`, from 1 in the order of storing, and `chain` are the record's link in the hash chain of
+    its contest (`chain.py`).
     """
 
     __tablename__ = "games"
@@ -109,7 +104,7 @@ class Game(Base):
 
 
 class Fault(Base):
-    """What a bot did wrong in a game, with the bytes it sent; `bot_id` None: the platform's own."""
+    """A fault in a game, with the line that the bot sent. `bot_id` is None for the server's own."""
 
     __tablename__ = "faults"
 
@@ -123,26 +118,25 @@ class Fault(Base):
 
 
 class JournalRow(Base):
-    """Entries of an unfinished contest (`core/journal.py`) in the order of `id`: msgpack and its SHA-256.
+    """Entries of an unfinished contest (`core/journal.py`), packed by `journal.pack`, in the order of `id`.
 
-    Rows go once newer ones hold all of theirs that still matters.
+    A row is deleted once newer rows hold all of its entries that still matter.
     """
 
     __tablename__ = "journal"
 
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
-    #: Not indexed: a row is written for every few plies, and all rows are read at a start only.
+    #: Not indexed: a row is written every few plies, and rows are read only when a server starts.
     contest_id: Mapped[int] = mapped_column(ForeignKey("contests.id"))
     payload: Mapped[bytes] = mapped_column(LargeBinary)
 
 
 def now() -> datetime:
-    """The time as the tables have it: UTC without a zone."""
+    """UTC without a zone, as in all tables."""
     return datetime.now(UTC).replace(tzinfo=None)
 
 
 def contest_row(header: ContestHeader, plan: ContestPlan) -> Contest:
-    """A contest that begins."""
     return Contest(
         name=plan.name,
         game=plan.game,
@@ -164,7 +158,7 @@ def contest_row(header: ContestHeader, plan: ContestPlan) -> Contest:
 def game_row(
     contest: int, game_id: str, record: GameRecord, data: bytes, link: tuple[int, bytes]
 ) -> dict[str, Any]:
-    """A game that is over: its record, the same as bytes, and its place and value in the hash chain."""
+    """`data` is the encoded record, `link` its place and value in the hash chain."""
     return {
         "contest_id": contest,
         "game_id": game_id,
@@ -180,31 +174,31 @@ def game_row(
 
 
 def fault_row(game: int, names: Sequence[str], bots: Mapping[str, int], fault: FaultRecord) -> dict[str, Any]:
-    """A fault in the game of row `game`; `names` are those of its seats, `bots` the rows of all bots."""
+    """`game` is the game's row, `names` are those of its seats, `bots` maps all names to their rows."""
     bot = bots[names[fault.seat - 1]] if fault.seat else None
     fields = {"seat": fault.seat, "ply": fault.ply, "kind": str(fault.kind), "line": fault.line}
     return {"game_pk": game, "bot_id": bot, **fields}
 
 
-def open_engine(database: Database, *, durable: bool = False) -> Engine:
-    """An engine over `database`; a `durable` one is for the writer, which decides what waits for the disk.
+def open_engine(database: Database, *, writing: bool = False) -> Engine:
+    """An engine over `database`; with `writing` it is for the writer, which decides when to sync.
 
-    On SQLite neither its commits nor checkpoints wait by themselves, for each would hold up
-    whoever commits by 4-16 ms. A server of PostgreSQL waits by default (synchronous_commit).
+    With SQLite neither its commits nor checkpoints then wait for the disk, which takes 4 to 16 ms;
+    PostgreSQL waits by default (`synchronous_commit`).
     """
     if not isinstance(database, Path):
         return create_engine(make_url(database.url).set(drivername="postgresql+psycopg"))
     url = URL.create("sqlite", database=str(database))
-    if not durable and is_sealed(database):
+    if not writing and is_read_only(database):
         url = url.set(database=f"file:{quote(str(database))}").update_query_dict(
             {"immutable": "1", "uri": "true"}
         )
     engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_S})
-    if durable:
-        event.listen(engine, "connect", _make_durable)
+    if writing:
+        event.listen(engine, "connect", _set_pragmas)
     return engine
 
 
-def _make_durable(connection: Any, _record: object) -> None:
+def _set_pragmas(connection: Any, _record: object) -> None:
     for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "wal_autocheckpoint=0", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}").close()

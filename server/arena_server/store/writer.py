@@ -24,8 +24,7 @@ from arena_protocol.record import GameRecord, encode
 from arena_server.core.config import ContestPlan
 from arena_server.core.journal import Entry
 from arena_server.errors import StoreError
-from arena_server.store.database import ContestHeader, Database
-from arena_server.store.preflight import damaged, describe
+from arena_server.store.database import ContestHeader, Database, damaged, describe
 
 if TYPE_CHECKING:
     from arena_server.store.contest_store import ContestStore

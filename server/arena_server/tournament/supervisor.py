@@ -1,11 +1,7 @@
-"""Keeping the bots of a tournament running. It must not know: engines, the wire, who wins.
+"""The run of a tournament: one server process and one process per local bot.
 
-The course of a tournament: server, bots, the end of them all.
-
-    start the server -> it says where it listens -> start the bots -> pass its reports on
-    -> it ends after the last game -> the bots leave -> nothing is left running
-
-It must not know: engines, how progress is shown.
+start the server -> read its address -> start the bots -> pass its reports to the listener
+-> the server ends after the last game -> the bots end -> no process is left
 """
 
 from __future__ import annotations
@@ -13,38 +9,60 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from arena_server.errors import MISUSED, ArenaError, ConfigError
+from arena_server.sockets import parse_address
 from arena_server.tournament.process import Child
 
-#: Seconds before each further try to start a bot that ended; then its games go on without it.
+#: Seconds before each restart of a bot that ended; after the last its games are played without it.
 RESTARTS_S = (0.5, 1.0, 2.0, 4.0)
-#: What a bot may take to leave after the server's BYE.
+#: Seconds for a bot to end after the server's BYE.
 LEAVE_S = 2.0
 #: How many of a crashed bot's last lines are shown.
 LAST_LINES = 5
 
+#: Seconds for the server to listen.
+START_S = 60.0
+#: Seconds for the server to end after SIGTERM; its own limits add up to less.
+STOP_S = 40.0
+#: Exit statuses of a server that gets SIGTERM or SIGINT before it listens.
+EARLY_ENDS = (0, 128 + signal.SIGINT, -signal.SIGINT, -signal.SIGTERM)
+
+LISTENING = "listening on "
+#: The log file of the server; no bot's log has this name, because a bot's name has no blank.
+SERVER_LOG = "the server.log"
+
+
+class ProgressListener(Protocol):
+    """What shows the run to a person."""
+
+    def report(self, progress: dict[str, Any]) -> None:
+        """Take a report of the server: the fields of `core.standings.Progress`."""
+
+    def say(self, line: str) -> None:
+        """Take a message for a person."""
+
 
 @dataclass(frozen=True, slots=True)
 class LocalBot:
-    """A bot that the tournament starts; {host} {port} {name} {token} in `command` are filled in."""
+    """A bot that the tournament starts; {host} {port} {name} {token} in `command` are replaced."""
 
     name: str
     command: Sequence[str]
     token: str
 
-    def filled(self, host: str, port: int) -> list[str]:
-        """The command line, filled in."""
+    def command_line(self, host: str, port: int) -> list[str]:
+        """Return `command` with the values filled in."""
         values = {"{host}": host, "{port}": str(port), "{name}": self.name, "{token}": self.token}
-        return [_fill(word, values) for word in self.command]
+        return [_replace(word, values) for word in self.command]
 
     def environment(self, host: str, port: int) -> dict[str, str]:
-        """Where the bot finds the contest."""
+        """Return the variables that tell the bot where and as whom to log in."""
         return {
             "ARENA_HOST": host,
             "ARENA_PORT": str(port),
@@ -53,15 +71,28 @@ class LocalBot:
         }
 
 
-def _fill(word: str, values: dict[str, str]) -> str:
+def _replace(word: str, values: dict[str, str]) -> str:
     for key, value in values.items():
         word = word.replace(key, value)
     return word
 
 
+@dataclass(frozen=True, slots=True)
+class Tournament:
+    """The server's command line and additional environment, and the bots.
+
+    With a folder `logs` the output of every process goes to a file there.
+    """
+
+    server: Sequence[str]
+    environment: dict[str, str]
+    bots: Sequence[LocalBot]
+    logs: Path | None = None
+
+
 @dataclass
-class Keeper:
-    """Starts one bot, and again if it ends before the contest does."""
+class RestartingBot:
+    """Runs one bot, and starts it again when it ends before the contest does."""
 
     bot: LocalBot
     host: str
@@ -70,34 +101,36 @@ class Keeper:
     say: Callable[[str], None]
     _over: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def keep(self) -> None:
-        """Keep the bot running until `contest_over`, or until it has ended too often."""
+    async def run(self) -> None:
+        """Keep the bot running until `contest_over`, or until no restart is left."""
         for wait in (*RESTARTS_S, None):
-            status, last_words = await self._one_life()
+            status, last_lines = await self._run_once()
             if self._over.is_set() or wait is None:
                 break
-            # BYE reaches the bots just before the server's own end reaches us.
+            # The bots get BYE just before the end of the server is seen here.
             try:
                 await asyncio.wait_for(self._over.wait(), wait)
             except TimeoutError:
-                self._complain(f"ended {_how(status)}; starting it again", last_words)
+                self._complain(f"ended {_how(status)}; starting it again", last_lines)
             else:
                 break
         if not self._over.is_set():
-            self._complain("has ended too often; its games go on without it", last_words)
+            self._complain("has ended too often; its games go on without it", last_lines)
         elif status:
-            # A crash may be what the contest ended by, and the author wants to know why.
-            self._complain(f"ended {_how(status)}", last_words)
+            # The crash may be why the contest ended, so its author needs the output.
+            self._complain(f"ended {_how(status)}", last_lines)
 
     def contest_over(self) -> None:
-        """The bot may leave now and is not started again."""
+        """Let the bot end; it is not started again."""
         self._over.set()
 
-    async def _one_life(self) -> tuple[int | None, list[str]]:
+    async def _run_once(self) -> tuple[int | None, list[str]]:
         log = None if self.logs is None else self.logs / f"{self.bot.name}.log"
         try:
             child = await Child.start(
-                self.bot.filled(self.host, self.port), self.bot.environment(self.host, self.port), log=log
+                self.bot.command_line(self.host, self.port),
+                self.bot.environment(self.host, self.port),
+                log=log,
             )
         except OSError as error:
             return None, [str(error)]
@@ -108,7 +141,7 @@ class Keeper:
             await child.end()
 
     async def _wait(self, child: Child) -> None:
-        """Wait for the bot's end; once the contest is over, not for long."""
+        """Wait for the bot's end, at most `LEAVE_S` after the end of the contest."""
         ended, over = asyncio.ensure_future(child.wait()), asyncio.ensure_future(self._over.wait())
         try:
             await asyncio.wait([ended, over], return_when=asyncio.FIRST_COMPLETED)
@@ -117,9 +150,9 @@ class Keeper:
             ended.cancel()
             over.cancel()
 
-    def _complain(self, what: str, last_words: list[str]) -> None:
+    def _complain(self, what: str, last_lines: list[str]) -> None:
         self.say(f"bot {self.bot.name} {what}")
-        for line in last_words:
+        for line in last_lines:
             self.say(f"  {self.bot.name}: {line}")
 
 
@@ -129,51 +162,17 @@ def _how(status: int | None) -> str:
     return f"with status {status}" if status >= 0 else f"by signal {-status}"
 
 
-#: What the server may take to say that it listens.
-START_S = 60.0
-#: What it may take to end in good order once asked to: its own limits, and a little more.
-STOP_S = 40.0
+async def run(tournament: Tournament, listener: ProgressListener) -> bool:
+    """Run the tournament. Return False if SIGINT or SIGTERM ended it early.
 
-#: How a server ends that is told to before it could listen.
-EARLY_ENDS = (0, 128 + signal.SIGINT, -signal.SIGINT, -signal.SIGTERM)
-
-LISTENING = "listening on "
-#: No bot can be called so: a name has no blank.
-SERVER_LOG = "the server.log"
-
-
-class Audience(Protocol):
-    """Who looks on."""
-
-    def report(self, progress: dict[str, Any]) -> None:
-        """How far the contest is."""
-
-    def say(self, line: str) -> None:
-        """Something a person should know."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tournament:
-    """What is to be run: the server's command line and environment, and the bots."""
-
-    server: Sequence[str]
-    environment: dict[str, str]
-    bots: Sequence[LocalBot]
-    #: A folder for what server and bots say on stdout and stderr; without it only their last words are kept.
-    logs: Path | None = None
-
-
-async def run(tournament: Tournament, audience: Audience) -> bool:
-    """Run it to its end. Returns False if a signal (SIGINT, SIGTERM) ended it early.
-
-    Raises ArenaError, with the server's own last line and status, if the server failed. Whatever
-    happens, no process is left behind.
+    Raises ArenaError, with the server's last line and exit status, if the server failed. No
+    process is left, whatever happens.
     """
     loop = asyncio.get_running_loop()
     interrupted = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, interrupted.set)
-    # The server's stdin is its lifeline: if we die, it sees the end of it and stops by itself.
+    # If this process is killed, the server reads the end of its stdin and stops.
     server = await Child.start(
         tournament.server,
         tournament.environment,
@@ -182,12 +181,12 @@ async def run(tournament: Tournament, audience: Audience) -> bool:
         log=None if tournament.logs is None else tournament.logs / SERVER_LOG,
     )
     try:
-        serving = asyncio.ensure_future(_attend(server, tournament, audience))
+        serving = asyncio.ensure_future(_supervise(server, tournament, listener))
         stopping = asyncio.ensure_future(interrupted.wait())
         await asyncio.wait([serving, stopping], return_when=asyncio.FIRST_COMPLETED)
         if not serving.done():
-            audience.say("stopping: running games are void, results so far are kept")
-            server.ask_to_end()
+            listener.say("stopping: running games are void, results so far are kept")
+            server.terminate()
             await asyncio.wait([serving], timeout=STOP_S)
         stopping.cancel()
         if not serving.done():
@@ -203,51 +202,52 @@ async def run(tournament: Tournament, audience: Audience) -> bool:
         await server.end()
 
 
-async def _attend(server: Child, tournament: Tournament, audience: Audience) -> None:
-    """Start the bots once the server listens, and pass on what it reports, to its end."""
+async def _supervise(server: Child, tournament: Tournament, listener: ProgressListener) -> None:
+    """Start the bots when the server listens, and pass on its reports until it ends."""
     host, port = await _address(server)
-    keepers = [Keeper(bot, host, port, tournament.logs, audience.say) for bot in tournament.bots]
-    keeping = [asyncio.ensure_future(keeper.keep()) for keeper in keepers]
+    bots = [RestartingBot(bot, host, port, tournament.logs, listener.say) for bot in tournament.bots]
+    running = [asyncio.ensure_future(bot.run()) for bot in bots]
     try:
         async for line in _lines(server):
             with suppress(ValueError):
-                audience.report(json.loads(line))
+                listener.report(json.loads(line))
         status = await server.wait()
-        for keeper in keepers:
-            keeper.contest_over()
-        await asyncio.gather(*keeping)
+        for bot in bots:
+            bot.contest_over()
+        await asyncio.gather(*running)
     finally:
-        for task in keeping:
+        for task in running:
             task.cancel()
-        await asyncio.gather(*keeping, return_exceptions=True)
+        await asyncio.gather(*running, return_exceptions=True)
     if status:
-        raise _failed(server, status)
+        raise _failure(server, status)
 
 
 async def _address(server: Child) -> tuple[str, int]:
+    """Return host and port from the server's line `listening on HOST:PORT`."""
     try:
         async with asyncio.timeout(START_S):
             async for line in _lines(server):
                 if line.startswith(LISTENING):
-                    host, _, port = line.removeprefix(LISTENING).rpartition(":")
-                    return _reachable(host.strip("[]")), int(port)
+                    host, port = parse_address(line.removeprefix(LISTENING), "the server")
+                    return _reachable(host), port
     except TimeoutError:
         raise ArenaError(f"the server did not listen within {START_S:.0f} s") from None
-    raise _failed(server, await server.wait())
+    raise _failure(server, await server.wait())
 
 
 def _reachable(host: str) -> str:
-    """Where a bot on this machine reaches a server that listens on `host`."""
-    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - read, not bound
+    """Return the address by which a process on this machine reaches a server that listens on `host`."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared, not bound
 
 
-def _failed(server: Child, status: int) -> ArenaError:
+def _failure(server: Child, status: int) -> ArenaError:
     last = [line.removeprefix("arena: ") for line in server.last_lines(1)]
     kind = ConfigError if status == MISUSED else ArenaError
     return kind(last[0] if last else f"the server ended with status {status}")
 
 
-async def _lines(server: Child) -> Any:
+async def _lines(server: Child) -> AsyncIterator[str]:
     stream = server.process.stdout
     assert stream is not None
     while line := await stream.readline():

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable
 from itertools import count
 
-from arena_protocol.framing import CLIENT_LINE_LIMIT, LineBuffer
+from arena_protocol.framing import CLIENT_LINE_LIMIT, LineReader
 from arena_protocol.framing import Overlong as TooLong
 from arena_protocol.messages import parse_server
 from arena_protocol.record import GameRecord, decode, encode
@@ -190,11 +190,11 @@ class BytesHarness(Harness):
 
     def __init__(self, contest: Contest, now: int = 0) -> None:
         super().__init__(contest, now)
-        self._buffers: dict[int, LineBuffer] = {}
+        self._buffers: dict[int, LineReader] = {}
         self._waiting: dict[int, deque[bytes | TooLong]] = {}
 
     def connect(self, conn: int) -> None:
-        self._buffers[conn] = LineBuffer(CLIENT_LINE_LIMIT)
+        self._buffers[conn] = LineReader(CLIENT_LINE_LIMIT)
         self._waiting[conn] = deque()
         self.event(Opened(conn, f"memory:{conn}"))
 

@@ -1,0 +1,87 @@
+"""`arena standings` and `arena export`: output, refusals and exit status."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from tests.server.programs import Shell
+
+from arena_protocol.record import decode
+
+
+class TestStandings:
+    def test_text(self, here: Path, shell: Shell) -> None:
+        outcome = shell("standings")
+        assert outcome.code == 0
+        assert outcome.out.startswith("trial: insertion, 6 of 6 games, scored by points, finished\n")
+        assert re.search(r"^ +\d +zero .*illegal 4 *$", outcome.out, re.MULTILINE)
+
+    def test_json(self, here: Path, shell: Shell) -> None:
+        answer = json.loads(shell("standings", "--contest", "trial", "--json").out)
+        assert answer["contest"]["status"] == "finished"
+        assert answer["contest"]["games"] == {"played": 6, "total": 6}
+        assert [row["games"] for row in answer["standings"]] == [4, 4, 4]
+        ranks = [row["rank"] for row in answer["standings"]]
+        assert ranks == sorted(ranks)
+        assert ranks[0] == 1
+
+    def test_an_unknown_contest(self, here: Path, shell: Shell) -> None:
+        outcome = shell("standings", "--contest", "other")
+        assert (outcome.code, outcome.out) == (1, "")
+        assert outcome.line == "arena: arena.db: no contest 'other' here; there are: 1 trial"
+
+    def test_no_database(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell) -> None:
+        monkeypatch.chdir(tmp_path)
+        outcome = shell("standings")
+        assert outcome.code == 1
+        assert (
+            outcome.line
+            == "arena: arena.db: no such database; has a contest been played here? Try --database"
+        )
+
+
+class TestExport:
+    def test_one_file_per_game_with_the_same_bytes(self, here: Path, shell: Shell) -> None:
+        outcome = shell("export", "records")
+        assert outcome.out.startswith("exported: 6 games of trial to records\nhead: ")
+        names = sorted(path.name for path in (here / "records").glob("*.record"))
+        assert names == [f"g{number}.record" for number in range(1, 7)]
+        record = decode((here / "records" / "g1.record").read_bytes())
+        assert (record.game_id, record.contest, len(record.plies)) == ("g1", "trial", 8)
+        answer = json.loads(shell("export", "records", "--json").out)
+        assert answer["contest"] == "trial"
+        assert len(answer["files"]) == 6
+
+    def test_a_folder_that_cannot_be_made(self, here: Path, shell: Shell) -> None:
+        (here / "taken").touch()
+        outcome = shell("export", "taken")
+        assert (outcome.code, outcome.line) == (1, "arena: taken: cannot be written: File exists")
+
+
+class TestReadOnlyFolder:
+    def test_results_are_read_as_they_are(
+        self, here: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """root may write everywhere, so `os.access` is replaced by the answer for another user."""
+        folder = here / "published results"
+        folder.mkdir()
+        (here / "arena.db").rename(folder / "arena.db")
+        asked: list[Path] = []
+
+        def access(path: Path, _: int) -> bool:
+            asked.append(path)
+            return path != folder
+
+        monkeypatch.setattr("arena_server.store.preflight.os.access", access)
+        seen: list[list[str]] = []
+        monkeypatch.setattr(
+            "arena_cli.results.print_standings",
+            lambda *_: seen.append(sorted(path.name for path in folder.iterdir())),
+        )
+        assert shell("standings", "--database", f"sqlite:///{folder}/arena.db").code == 0
+        assert seen == [["arena.db"]], "read without any file beside it"
+        assert folder in asked
+        assert shell("verify", "--database", f"sqlite:///{folder}/arena.db").out == "verified: 6 games\n"
