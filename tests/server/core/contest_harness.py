@@ -15,11 +15,13 @@ from arena_server.core.contest import Contest
 from arena_server.core.effects import Close, Journal, Reply
 from arena_server.core.events import Command, Lost, Opened, Overlong, Received, Stop, Stored, Tick
 from arena_server.core.journal import Entry, Live, Past
+from arena_server.core.standings import Row
 
 from .harness import MS, Harness, numbered_secrets, past_game
 
 __all__ = [
-    "MS", "ONE_PLY", "SHORT", "ContestHarness", "faults", "finish", "restarted", "seated", "text",
+    "MS", "ONE_PLY", "SHORT", "ContestHarness", "check_sums", "faults", "finish", "offers", "play_on",
+    "play_rematches", "restarted", "rows", "seated", "text",
 ]  # fmt: skip
 
 #: Two columns can never make a run within four plies of an empty board.
@@ -186,3 +188,45 @@ def finish(harness: ContestHarness, milliseconds: int = 5) -> None:
     for _ in range(2):
         harness.wait(milliseconds)
         harness.send("good", "MOVE 9")
+
+
+def offers(harness: ContestHarness, name: str) -> list[str]:
+    """The games that were offered to `name` on its connection."""
+    return [line.split()[1] for line in harness.received(name) if line.startswith("GAME")]
+
+
+def play_on(harness: ContestHarness, **moves: str) -> None:
+    """Every bot gets ready and answers every TURN, by 7 or as `moves` has it, until nothing more happens."""
+    read = dict.fromkeys(harness.conns, 0)
+    while any(read[name] < len(harness.received(name)) for name in harness.conns):
+        for name in harness.conns:
+            lines = harness.received(name)
+            fresh, read[name] = lines[read[name] :], len(lines)
+            for line in fresh:
+                if line.startswith("GAME"):
+                    harness.send(name, f"READY {line.split()[1]}")
+                elif line.startswith("TURN"):
+                    harness.send(name, f"MOVE {moves.get(name, '7')}")
+
+
+def play_rematches(again: ContestHarness) -> None:
+    """Both bots log in again and play games 2 and 3 to the end of the contest."""
+    for name in ("ann", "bob"):
+        again.log_in(name)
+    for game in (2, 3):
+        for name in ("ann", "bob"):
+            again.send(name, f"READY g{game}")
+        for name in ("ann", "bob"):
+            again.send(name, "MOVE 7")
+    assert again.finished == "finished"
+
+
+def rows(harness: ContestHarness) -> dict[str, Row]:
+    return {row.name: row for row in harness.contest.progress().standings}
+
+
+def check_sums(harness: ContestHarness) -> None:
+    """Every game that was started is finished, void or running."""
+    progress = harness.contest.progress()
+    started = [note["game"] for note in harness.notes("game")]
+    assert len(started) == progress.done + progress.void + progress.running

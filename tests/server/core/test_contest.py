@@ -1,41 +1,27 @@
-"""The course of a contest: who plays when, when a result counts, how it all ends."""
+"""The course of a contest: pairings, results that count once they are durable, stalls, and the end."""
 
 from __future__ import annotations
 
-from hashlib import sha256
-
 from arena_protocol.record import decode, encode
-from arena_server.core import deal
 from arena_server.core.effects import Finished, Journal, Send, Store, TurnMark
-from arena_server.core.events import Received, Stored, Tick
+from arena_server.core.events import Received, Stalled, Stored, Tick
 
-from .contest_harness import MS, ContestHarness, seated
+from .contest_harness import (
+    MS,
+    ONE_PLY,
+    ContestHarness,
+    check_sums,
+    offers,
+    play_on,
+    play_rematches,
+    restarted,
+    seated,
+)
 
-ONE = {"plies": 1, "start": "empty"}
-
-
-TWO = {"plies": 2, "start": "empty"}
-
-
-def play_on(harness: ContestHarness, **moves: str) -> None:
-    """Everybody gets ready and answers every TURN, by 7 or as `moves` says, until nothing more happens."""
-    read = dict.fromkeys(harness.conns, 0)
-    while any(read[name] < len(harness.received(name)) for name in harness.conns):
-        for name in harness.conns:
-            lines = harness.received(name)
-            fresh, read[name] = lines[read[name] :], len(lines)
-            for line in fresh:
-                if line.startswith("GAME"):
-                    harness.send(name, f"READY {line.split()[1]}")
-                elif line.startswith("TURN"):
-                    harness.send(name, f"MOVE {moves.get(name, '7')}")
+TWO_PLIES = {"plies": 2, "start": "empty"}
 
 
-def offers(harness: ContestHarness, name: str) -> list[str]:
-    return [line.split()[1] for line in harness.received(name) if line.startswith("GAME")]
-
-
-def test_a_pair_plays_as_soon_as_both_are_there() -> None:
+def test_a_pair_plays_as_soon_as_both_are_connected() -> None:
     harness = ContestHarness("ann", "bob", "eve", "dan")
     harness.log_in("ann")
     assert offers(harness, "ann") == []
@@ -49,7 +35,7 @@ def test_a_pair_plays_as_soon_as_both_are_there() -> None:
 
 
 def test_a_contest_from_its_first_game_to_its_last() -> None:
-    harness = ContestHarness("ann", "bob", "eve", options=ONE)
+    harness = ContestHarness("ann", "bob", "eve", options=ONE_PLY)
     for name in ("ann", "bob", "eve"):
         harness.log_in(name)
     play_on(harness)
@@ -63,38 +49,6 @@ def test_a_contest_from_its_first_game_to_its_last() -> None:
     assert sorted(harness.records) == ["g1", "g2", "g3", "g4", "g5", "g6"]
 
 
-def test_boards_and_sequences_are_paired_with_the_seats_swapped() -> None:
-    harness = ContestHarness("ann", "bob", options=ONE, games_per_pair=4)
-    harness.log_in("ann")
-    harness.log_in("bob")
-    play_on(harness)
-    records = [harness.records[f"g{number}"] for number in range(1, 5)]
-    assert [record.names for record in records] == [("ann", "bob"), ("bob", "ann")] * 2
-    assert records[0].seed == records[1].seed != records[2].seed == records[3].seed
-    assert len({record.nonce for record in records}) == 4
-
-
-def test_deals_come_from_the_seed_the_players_and_the_number_of_the_deal() -> None:
-    seeds = {deal.deal_seed(*args) for args in [(1, "ab", 1), (2, "ab", 1), (1, "ac", 1), (1, "ab", 2)]}
-    assert len(seeds) == 4
-    assert deal.deal_seed(1, ["b", "a"], 1) == deal.deal_seed(1, ["a", "b"], 1)
-    assert len({deal.nonce(seed, game) for seed in (1, 2) for game in ("g1", "g2")}) == 4
-
-
-def test_the_commit_opens_after_the_game_and_not_before() -> None:
-    harness = seated("ann", "bob")
-    game = next(line for line in harness.received("ann") if line.startswith("GAME"))
-    commit = game.split("commit=")[1]
-    play_on(harness)
-    over = dict(
-        option.split("=")
-        for option in next(line for line in harness.received("ann") if line.startswith("OVER")).split()[2:]
-    )
-    board = next(line for line in harness.received("ann") if line.startswith("STATE")).split()[1]
-    opened = f"{over['nonce']}:{board}:{over['sequence']}"
-    assert sha256(opened.encode()).hexdigest() == commit
-
-
 def test_a_record_survives_its_bytes() -> None:
     harness = seated("zero", "bob")
     harness.send("zero", "MOVE 0")
@@ -102,8 +56,8 @@ def test_a_record_survives_its_bytes() -> None:
     assert all(decode(encode(record)) == record for record in harness.records.values())
 
 
-def test_a_result_is_told_only_when_it_is_durable() -> None:
-    harness = seated("ann", "bob", options=ONE)
+def test_a_result_is_sent_only_when_it_is_durable() -> None:
+    harness = seated("ann", "bob", options=ONE_PLY)
     harness.stores = False
     harness.send("ann", "MOVE 7")
     assert not any(line.startswith("OVER") for name in ("ann", "bob") for line in harness.received(name))
@@ -115,15 +69,15 @@ def test_a_result_is_told_only_when_it_is_durable() -> None:
     assert harness.contest.progress().done == 1
 
 
-def test_stored_means_nothing_for_a_game_that_is_not_over_or_unknown() -> None:
+def test_stored_has_no_effect_for_a_game_that_is_not_over_or_unknown() -> None:
     harness = seated("ann", "bob")
     for game_id in ("g1", "g7", "x"):
         assert harness.event(Stored(game_id)) == []
     assert harness.contest.progress().done == 0
 
 
-def test_what_is_said_between_the_last_ply_and_the_result_is_no_fault() -> None:
-    harness = seated("ann", "bob", options=ONE, out_of_turn_limit=0, flood_limit=4)
+def test_lines_between_the_last_ply_and_the_result_are_no_fault() -> None:
+    harness = seated("ann", "bob", options=ONE_PLY, out_of_turn_limit=0, flood_limit=4)
     harness.stores = False
     harness.send("ann", "MOVE 7", "MOVE 7", "what?", "PING 1", "MOVE 7", "MOVE 7")
     assert harness.is_muted("ann")
@@ -135,7 +89,7 @@ def test_what_is_said_between_the_last_ply_and_the_result_is_no_fault() -> None:
 
 
 def test_probation_after_three_faulty_games() -> None:
-    harness = ContestHarness("zero", "ann", "bob", games_per_pair=4, options=TWO)
+    harness = ContestHarness("zero", "ann", "bob", games_per_pair=4, options=TWO_PLIES)
     for name in ("zero", "ann", "bob"):
         harness.log_in(name)
     play_on(harness, zero="0")
@@ -149,7 +103,7 @@ def test_probation_after_three_faulty_games() -> None:
 
 
 def test_without_probation_a_bad_bot_plays_all_its_games() -> None:
-    harness = ContestHarness("zero", "ann", games_per_pair=8, options=TWO, probation=0)
+    harness = ContestHarness("zero", "ann", games_per_pair=8, options=TWO_PLIES, probation=0)
     harness.log_in("zero")
     harness.log_in("ann")
     play_on(harness, zero="0")
@@ -158,8 +112,8 @@ def test_without_probation_a_bad_bot_plays_all_its_games() -> None:
     assert faults == {"zero": {"illegal": 8}, "ann": {}}
 
 
-def test_a_barred_bot_waits_in_the_lobby_while_the_others_play() -> None:
-    harness = ContestHarness("zero", "ann", "bob", options=TWO, probation=1)
+def test_a_bot_on_probation_waits_in_the_lobby_while_the_others_play() -> None:
+    harness = ContestHarness("zero", "ann", "bob", options=TWO_PLIES, probation=1)
     harness.log_in("zero")
     harness.log_in("ann")
     play_on(harness, zero="0")
@@ -171,88 +125,43 @@ def test_a_barred_bot_waits_in_the_lobby_while_the_others_play() -> None:
     assert len(offers(harness, "bob")) == 1
 
 
-# -- who is not waited for
+# -- stalls
 
 
-def test_a_bot_that_never_comes_is_not_waited_for_longer_than_the_limit() -> None:
-    harness = ContestHarness("ann", "bob", "ghost", options=ONE, absent_ms=5000)
-    harness.log_in("ann")
-    harness.log_in("bob")
-    play_on(harness)
-    assert harness.finished is None
-    harness.wait(4999)
-    assert harness.finished is None
-    harness.wait(1)
-    assert harness.finished == "finished"
-    assert harness.notes("absent") == [{"bot": "ghost"}]
-    assert harness.contest.progress().done == 2
+def test_a_short_stall_is_noted_and_voids_no_game() -> None:
+    harness = seated("ann", "bob", stall_ms=500)
+    harness.wait(2000)
+    harness.event(Stalled(harness.now - 500 * MS, harness.now))
+    assert harness.notes("stall") == [{"ms": 500}]
+    harness.send("ann", "MOVE 7")
+    assert harness.last_line("ann").startswith("PLAYED 1 seat=1 move=7")
 
 
-def test_a_late_bot_plays_if_the_contest_still_goes_on() -> None:
-    harness = ContestHarness("ann", "bob", "late", options=ONE, absent_ms=5000)
-    harness.log_in("ann")
-    harness.wait(4000)
-    harness.log_in("bob")
-    harness.wait(3000)
-    harness.log_in("late")
-    play_on(harness)
-    assert harness.contest.progress().done == 6
-    assert harness.notes("absent") == [{"bot": "late"}]
+def test_beyond_the_stall_limit_games_whose_clock_ran_are_void_and_played_again() -> None:
+    harness = seated("ann", "bob", "cid", "dan", stall_ms=500, options=ONE_PLY, ready=False)
+    for name in ("ann", "bob"):  # the others are still warming up: no clock runs
+        harness.send(name, f"READY {offers(harness, name)[-1]}")
+    harness.wait(10)
+    harness.event(Stalled(harness.now, harness.now + 501 * MS))
+    (record,) = harness.records.values()
+    assert record.names == ("ann", "bob")
+    assert record.end == "void"
+    assert record.faults[0].line == b"stalled 501 ms"
+    assert "total=0,0 end=void" in harness.transcript("ann")
+    check_sums(harness)
+    assert harness.contest.progress().void == 1
 
 
-def test_a_late_bot_is_waited_for_again() -> None:
-    """Nobody ends the contest between its games because it was once too late."""
-    harness = ContestHarness("ann", "bob", "late", options=ONE, absent_ms=5000)
-    harness.log_in("ann")
-    harness.wait(4000)
-    harness.log_in("bob")
-    harness.wait(1000)
-    assert harness.notes("absent") == [{"bot": "late"}]
-    harness.log_in("late")
-    harness.disconnect("late")
-    play_on(harness)
-    assert (harness.contest.progress().done, harness.finished) == (2, None)
-    harness.wait(5000)
-    assert harness.finished == "finished"
-
-
-def test_absence_begins_again_with_each_loss() -> None:
-    harness = ContestHarness("ann", "bob", options=ONE, absent_ms=5000)
-    harness.log_in("ann")
-    harness.wait(4000)
-    for _ in range(3):
-        harness.log_in("bob")
-        harness.wait(4000)
-        harness.disconnect("bob")
-        harness.wait(4000)
-    assert harness.notes("absent") == []
-    harness.wait(1000)
-    assert harness.notes("absent") == [{"bot": "bob"}]
-
-
-def test_who_quits_is_not_waited_for_at_all_unless_the_contest_waits_for_ever() -> None:
-    for absent_ms, finished in ((5000, "finished"), (None, None)):
-        harness = seated("ann", "bob", options=ONE, absent_ms=absent_ms, games_per_pair=4)
-        harness.send("ann", "MOVE 7", "QUIT")
-        harness.send("bob", "READY g2", "MOVE 7")
-        assert len(harness.records) == 2
-        assert harness.finished == finished
-
-
-def test_without_a_limit_the_contest_waits() -> None:
-    harness = ContestHarness("ann", "bob", options=ONE)
-    harness.log_in("ann")
-    harness.wait(10**9)
-    assert harness.finished is None
-    harness.log_in("bob")
-    play_on(harness)
-    assert harness.finished == "finished"
+def test_a_turn_that_was_sent_after_the_stall_is_not_void() -> None:
+    harness = seated("ann", "bob", stall_ms=500)
+    harness.event(Stalled(harness.now - 2000 * MS, harness.now))
+    assert harness.records == {}
 
 
 # -- the end
 
 
-def test_who_comes_after_the_end_is_told_so() -> None:
+def test_a_connection_after_the_end_gets_bye() -> None:
     harness = ContestHarness("ann", "bob")
     harness.stop()
     assert harness.finished == "stopped"
@@ -262,7 +171,7 @@ def test_who_comes_after_the_end_is_told_so() -> None:
 
 
 def test_stop_waits_for_the_records_and_starts_nothing_new() -> None:
-    harness = seated("ann", "bob", options=ONE)
+    harness = seated("ann", "bob", options=ONE_PLY)
     harness.stores = False
     harness.send("ann", "MOVE 7")
     harness.stop()
@@ -287,10 +196,21 @@ def test_stop_before_the_start_of_a_game() -> None:
     assert [harness.last_line(name) for name in ("ann", "bob", "greeted")] == ["BYE reason=stopped"] * 3
 
 
-def test_farewells_come_before_the_word_that_the_contest_is_finished() -> None:
+def test_every_bye_comes_before_finished() -> None:
     harness = seated("ann", "bob")
     harness.stop()
     assert isinstance(harness.effects[-1], Finished)
+
+
+def test_stopped_games_are_played_again_when_the_contest_is_resumed() -> None:
+    harness = seated("ann", "bob", options=ONE_PLY)
+    harness.stop()
+    assert harness.finished == "stopped"
+    again = restarted(harness)
+    play_rematches(again)
+    assert [row.games for row in again.contest.progress().standings] == [2, 2]
+    assert isinstance(again.effects[-1], Finished)
+    again.event(Tick())
 
 
 # -- more than two seats
@@ -312,7 +232,7 @@ def test_four_seats() -> None:
 # -- effects
 
 
-def test_a_line_for_many_is_printed_once() -> None:
+def test_both_seats_get_the_same_bytes_of_a_ply() -> None:
     harness = seated("ann", "bob")
     effects = harness.contest.handle(Received(harness.conns["ann"], b"MOVE 7", 3 * MS), 3 * MS)
     to_ann, to_bob = (effect.data for effect in effects if isinstance(effect, Send))
@@ -320,15 +240,15 @@ def test_a_line_for_many_is_printed_once() -> None:
     assert to_ann.startswith(b"PLAYED 1 ")
 
 
-def test_one_write_a_seat_a_turn() -> None:
+def test_one_send_a_seat_and_ply() -> None:
     harness = seated("ann", "bob")
     effects = harness.contest.handle(Received(harness.conns["ann"], b"MOVE 7", 0), 0)
     assert [type(effect) for effect in effects] == [Journal, Send, Send]
     assert [effect.marker for effect in effects if isinstance(effect, Send)] == [None, TurnMark(1, 2)]
 
 
-def test_the_record_is_given_away_once() -> None:
-    harness = seated("ann", "bob", options=ONE)
+def test_a_record_is_stored_once() -> None:
+    harness = seated("ann", "bob", options=ONE_PLY)
     harness.stores = False
     harness.send("ann", "MOVE 7", "MOVE 7", "PING 1")
     harness.wait(10**6)
@@ -337,7 +257,7 @@ def test_the_record_is_given_away_once() -> None:
 
 
 def test_the_log_has_each_game_on_two_lines() -> None:
-    harness = seated("zero", "bob", options=ONE)
+    harness = seated("zero", "bob", options=ONE_PLY)
     harness.send("zero", "MOVE 0")
     assert harness.notes("game")[0] == {"game": "g1", "names": "zero,bob"}
     assert harness.notes("over") == [

@@ -1,4 +1,4 @@
-"""Guessing at the door is made slow; whoever is right, or somebody else, is not."""
+"""The rate limits: failed log-ins by address and name, and lines that need no answer."""
 
 from __future__ import annotations
 
@@ -9,9 +9,16 @@ import pytest
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_server.core.config import Entrant
 from arena_server.core.events import Opened, Received
-from arena_server.core.ratelimit import KEPT, PAUSE_MS, TRIES, LoginRateLimiter
+from arena_server.core.ratelimit import KEPT, PAUSE_MS, TRIES, LeakyBucket, LoginRateLimiter
 
 from .contest_harness import MS, ContestHarness
+
+
+def test_a_hundred_lines_a_second_never_overflow() -> None:
+    bucket = LeakyBucket()
+    assert not any(bucket.overflows(10**15 + i * 10 * MS) for i in range(5000))
+    assert sum(bucket.overflows(2 * 10**15 + i * 5 * MS) for i in range(3000)) > 0
+
 
 TOKEN = "s3cret"
 
@@ -32,7 +39,7 @@ def refusal(
     return error.value
 
 
-def test_after_ten_denials_one_has_to_wait() -> None:
+def test_after_ten_denials_a_client_has_to_wait() -> None:
     guesses = locked()
     assert refusal(guesses, 0).retry_after == PAUSE_MS
     assert refusal(guesses, (PAUSE_MS - 1) * MS).retry_after == 1
@@ -51,20 +58,20 @@ def test_each_pause_gives_one_more_try() -> None:
     refusal(guesses, long_after)
 
 
-def test_other_names_and_other_addresses_do_not_pay() -> None:
+def test_other_names_and_other_addresses_are_not_limited() -> None:
     guesses = locked()
     guesses.check("1.2.3.4", "bob", 0)
     guesses.check("1.2.3.5", "ann", 0)
 
 
-def test_whoever_is_right_begins_afresh() -> None:
+def test_a_successful_login_resets_the_count() -> None:
     guesses = locked()
     guesses.right("1.2.3.4", "ann")
     guesses.check("1.2.3.4", "ann", 0)
     guesses.right("1.2.3.4", "nobody")
 
 
-def test_no_more_is_kept_than_so_much() -> None:
+def test_the_oldest_address_is_forgotten_beyond_the_limit() -> None:
     guesses = locked()
     for number in range(KEPT - 1):
         guesses.wrong("1.2.3.4", f"n{number}", 0)

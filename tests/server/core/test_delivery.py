@@ -1,4 +1,4 @@
-"""What is told late is told in portions, so that it fits what the shell keeps for a slow reader."""
+"""Sending in chunks, so that a slow reader keeps within what the shell buffers for it; and spectators."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from arena_server.core.events import Flushed
 from .contest_harness import ContestHarness, seated
 
 LONG: dict[str, object] = {"plies": 2000, "lookahead": 2}
+
+
 EYE = Entrant("eye", plays=False)
 
 
@@ -41,14 +43,14 @@ def long_game(moves: int, *watchers: str) -> ContestHarness:
     return harness
 
 
-def come_back(harness: ContestHarness, name: str) -> None:
+def reconnect(harness: ContestHarness, name: str) -> None:
     harness.disconnect(name)
     harness.log_in(name)
 
 
-def test_who_comes_back_late_is_told_all_in_portions_and_its_turn_last() -> None:
+def test_a_bot_that_resumes_late_gets_the_game_in_chunks_and_its_turn_last() -> None:
     harness = long_game(1000)
-    come_back(harness, "bob")
+    reconnect(harness, "bob")
     assert CHUNK <= sum(sizes(harness, "bob")[2:]) < CHUNK + 200
     harness.take_chunks("bob")
     assert max(sizes(harness, "bob")) < CHUNK + 200
@@ -57,17 +59,17 @@ def test_who_comes_back_late_is_told_all_in_portions_and_its_turn_last() -> None
     assert harness.last_line("bob").startswith("TURN 1002")
 
 
-def test_its_turn_waits_until_it_has_heard_all() -> None:
+def test_turn_follows_the_last_chunk() -> None:
     harness = long_game(1000)
-    come_back(harness, "ann")
+    reconnect(harness, "ann")
     assert harness.last_line("ann").startswith("PLAYED")
     harness.take_chunks("ann")
     assert harness.last_line("ann").startswith("TURN 1001")
 
 
-def test_what_is_played_meanwhile_waits_its_turn() -> None:
+def test_plies_played_meanwhile_follow_the_chunks() -> None:
     harness = long_game(1000)
-    come_back(harness, "bob")
+    reconnect(harness, "bob")
     before = sizes(harness, "bob")
     harness.send("ann", "MOVE 6")
     assert sizes(harness, "bob") == before
@@ -76,9 +78,9 @@ def test_what_is_played_meanwhile_waits_its_turn() -> None:
     assert plies(harness, "bob") == [*range(1, 1002)]
 
 
-def test_a_result_is_heard_after_the_whole_game_and_the_next_one_after_that() -> None:
+def test_the_result_follows_the_whole_game_and_the_next_game_follows_the_result() -> None:
     harness = long_game(1000)
-    come_back(harness, "bob")
+    reconnect(harness, "bob")
     harness.send("ann", "QUIT")
     harness.disconnect("bob")
     harness.log_in("bob", conn="again")
@@ -95,7 +97,7 @@ def test_a_result_is_heard_after_the_whole_game_and_the_next_one_after_that() ->
     assert max(sizes(harness, "again")) < CHUNK + 200
 
 
-def test_who_leaves_before_it_has_heard_all_is_not_waited_for() -> None:
+def test_a_bot_that_leaves_before_its_last_chunk_is_free() -> None:
     harness = seated("zero", "void", options=LONG)
     harness.takes = False
     harness.send("zero", "MOVE 0")
@@ -107,9 +109,9 @@ def test_who_leaves_before_it_has_heard_all_is_not_waited_for() -> None:
     assert harness.last_line("zero").startswith("NEXT")
 
 
-def test_a_portion_that_nobody_takes_ends_the_connection_and_not_the_contest() -> None:
+def test_a_chunk_that_is_not_taken_in_time_closes_the_connection_alone() -> None:
     harness = long_game(1000)
-    come_back(harness, "bob")
+    reconnect(harness, "bob")
     harness.wait(9_999)
     assert not harness.is_closed("bob")
     harness.wait(1)
@@ -118,9 +120,9 @@ def test_a_portion_that_nobody_takes_ends_the_connection_and_not_the_contest() -
     assert not harness.is_closed("ann")
 
 
-def test_a_portion_that_is_taken_late_but_not_too_late_is_nobodys_fault() -> None:
+def test_a_chunk_that_is_taken_within_the_limit_is_no_fault() -> None:
     harness = long_game(1000)
-    come_back(harness, "bob")
+    reconnect(harness, "bob")
     harness.wait(9_999)
     harness.take_chunks("bob")
     harness.wait(5_000)
@@ -128,7 +130,7 @@ def test_a_portion_that_is_taken_late_but_not_too_late_is_nobodys_fault() -> Non
     assert not harness.is_closed("bob")
 
 
-def test_a_late_spectator_gets_a_long_game_in_portions_and_then_live() -> None:
+def test_a_late_spectator_gets_a_long_game_in_chunks_and_then_live() -> None:
     harness = long_game(1000)
     harness.log_in("eye", conn="late")
     harness.send("late", "WATCH g1")
@@ -143,7 +145,7 @@ def test_a_late_spectator_gets_a_long_game_in_portions_and_then_live() -> None:
     assert max(sizes(harness, "late")) < CHUNK + 200
 
 
-def test_when_much_is_said_at_once_all_who_watch_get_it_in_portions() -> None:
+def test_a_large_event_reaches_every_spectator_in_chunks() -> None:
     """Two zombies play to the end: a hundred thousand bytes in one event."""
     harness = long_game(1000, "one", "two")
     for name in ("ann", "bob"):
@@ -157,7 +159,7 @@ def test_when_much_is_said_at_once_all_who_watch_get_it_in_portions() -> None:
         assert any(line.startswith("OVER g1") for line in harness.received(name))
 
 
-def test_at_the_end_a_spectator_that_takes_nothing_is_waited_for_only_so_long() -> None:
+def test_at_the_end_a_spectator_that_takes_nothing_is_awaited_until_the_limit() -> None:
     harness = long_game(1000, "one", "two")
     harness.send("ann", "QUIT")
     harness.send("bob", "QUIT")
@@ -170,9 +172,9 @@ def test_at_the_end_a_spectator_that_takes_nothing_is_waited_for_only_so_long() 
     assert harness.contest.deadline is None
 
 
-def test_a_portion_that_went_to_a_connection_that_is_gone_means_nothing() -> None:
+def test_a_chunk_of_a_closed_connection_has_no_effect() -> None:
     harness = long_game(1000)
-    come_back(harness, "bob")
+    reconnect(harness, "bob")
     gone = harness.conns["bob"]
     harness.disconnect("bob")
     before = len(harness.effects)

@@ -1,49 +1,41 @@
-"""What the organiser may order: each order obeyed is in the journal, each refused has its reason."""
+"""Commands of the organiser: each that is carried out is journaled, each that is refused has its reason."""
 
 from __future__ import annotations
 
 import pytest
 
-from arena_server.core.commands import VERBS, Commands, RunState
-from arena_server.core.effects import Finished
-from arena_server.core.events import Stalled, Tick
-from arena_server.core.standings import Row
+from arena_server.core.commands import VERBS, RunState
 
-from .contest_harness import MS, ContestHarness, restarted, seated
-
-ONE: dict[str, object] = {"plies": 1, "start": "empty"}
-
-
-def sums(harness: ContestHarness) -> None:
-    """Every game that was started is finished, void or running."""
-    progress = harness.contest.progress()
-    started = [note["game"] for note in harness.notes("game")]
-    assert len(started) == progress.done + progress.void + progress.running
+from .contest_harness import (
+    ONE_PLY,
+    ContestHarness,
+    check_sums,
+    play_rematches,
+    restarted,
+    rows,
+    seated,
+)
 
 
-def offered(harness: ContestHarness, name: str) -> str:
-    """The game that `name` was offered last."""
+def last_offer(harness: ContestHarness, name: str) -> str:
+    """The game that `name` was last_offer last."""
     return [line.split()[1] for line in harness.received(name) if line.startswith("GAME")][-1]
 
 
-def play(harness: ContestHarness, *names: str) -> None:
-    """Let these bots play until nobody has anything to answer."""
+def play_pending(harness: ContestHarness, *names: str) -> None:
+    """Let these bots play_pending until nobody has anything to answer."""
     busy = True
     while busy:
         busy = False
         for name in names:
             verb = harness.last_line(name).split()[0]
             if verb in ("NEXT", "TURN"):
-                harness.send(name, "MOVE 7" if verb == "TURN" else f"READY {offered(harness, name)}")
+                harness.send(name, "MOVE 7" if verb == "TURN" else f"READY {last_offer(harness, name)}")
                 busy = busy or harness.last_line(name).split()[0] != verb or verb == "TURN"
 
 
-def rows(harness: ContestHarness) -> dict[str, Row]:
-    return {row.name: row for row in harness.contest.progress().standings}
-
-
 def test_a_paused_contest_begins_no_game_until_it_is_resumed() -> None:
-    harness = seated("ann", "bob", options=ONE)
+    harness = seated("ann", "bob", options=ONE_PLY)
     assert harness.command("pause") is None
     assert harness.last_entries == [(0, "gate", "", "paused")]
     harness.send("ann", "MOVE 7")
@@ -53,7 +45,7 @@ def test_a_paused_contest_begins_no_game_until_it_is_resumed() -> None:
     assert harness.last_line("ann").startswith("NEXT")
 
 
-def test_all_games_that_can_begin_do_so_at_the_word() -> None:
+def test_all_games_that_can_start_do_so_at_resume() -> None:
     harness = ContestHarness("ann", "bob", "cid", "dan")
     harness.command("pause")
     for name in ("ann", "bob", "cid", "dan"):
@@ -73,7 +65,7 @@ def test_a_pause_outlives_the_server_and_a_drain_does_not() -> None:
 
 
 def test_a_drained_contest_stops_after_the_games_that_run() -> None:
-    harness = seated("ann", "bob", options=ONE)
+    harness = seated("ann", "bob", options=ONE_PLY)
     assert harness.command("drain") is None
     assert harness.finished is None
     harness.send("ann", "MOVE 7")
@@ -86,8 +78,8 @@ def test_a_drained_contest_stops_after_the_games_that_run() -> None:
     assert again.received("ann")[2].startswith("GAME g2")
 
 
-def test_a_kicked_bot_is_out_and_its_game_void_until_it_is_let_in_again() -> None:
-    harness = seated("ann", "bob", "cid", options=ONE, ready=False)
+def test_a_kicked_bot_is_paired_no_more_and_its_game_is_void_until_lift() -> None:
+    harness = seated("ann", "bob", "cid", options=ONE_PLY, ready=False)
     assert harness.command("kick", "ann") is None
     assert (0, "conduct", "ann", 0, True) in harness.last_entries
     assert harness.last_line("ann") == "BYE reason=kicked"
@@ -95,26 +87,26 @@ def test_a_kicked_bot_is_out_and_its_game_void_until_it_is_let_in_again() -> Non
     (record,) = harness.records.values()
     assert record.end == "void"
     assert record.faults[0].line == b"organiser"
-    sums(harness)
+    check_sums(harness)
     harness.log_in("ann", conn="again")
     harness.wait(1000)
     assert harness.last_line("again").startswith("WELCOME")
     assert harness.command("lift", "ann") is None
-    play(harness, "again", "bob", "cid")
+    play_pending(harness, "again", "bob", "cid")
     assert harness.finished == "finished"
     assert rows(harness)["ann"].games == 4
-    sums(harness)
+    check_sums(harness)
 
 
 def test_a_kick_outlives_the_server_and_so_does_its_lift() -> None:
-    harness = seated("ann", "bob", options=ONE, ready=False)
+    harness = seated("ann", "bob", options=ONE_PLY, ready=False)
     harness.command("kick", "ann")
     again = restarted(harness)
     for name in ("ann", "bob"):
         again.log_in(name)
     assert [again.last_line(name).split()[0] for name in ("ann", "bob")] == ["BYE", "BYE"]
     assert (again.finished, again.contest.progress().done) == ("finished", 0)
-    harness = ContestHarness("ann", "bob", "cid", options=ONE)
+    harness = ContestHarness("ann", "bob", "cid", options=ONE_PLY)
     for verb in ("kick", "lift"):
         harness.command(verb, "ann")
     again = restarted(harness)
@@ -123,14 +115,14 @@ def test_a_kick_outlives_the_server_and_so_does_its_lift() -> None:
     assert again.last_line("ann").startswith("NEXT")
 
 
-def test_a_bot_may_be_kicked_that_is_not_there() -> None:
+def test_an_absent_bot_may_be_kicked() -> None:
     harness = ContestHarness("ann", "bob")
     assert harness.command("kick", "ann") is None
     assert harness.finished == "finished"  # there is nobody left to play against
     assert harness.contest.progress().done == 0
 
 
-def test_a_bot_may_be_let_in_again_before_it_is_there() -> None:
+def test_an_absent_bot_may_be_lifted() -> None:
     harness = ContestHarness("ann", "bob", "cid")
     assert harness.command("kick", "ann") is None
     assert harness.command("lift", "ann") is None
@@ -140,7 +132,7 @@ def test_a_bot_may_be_let_in_again_before_it_is_there() -> None:
 
 
 def test_a_bot_that_waits_for_its_result_may_be_kicked_and_keeps_it() -> None:
-    harness = seated("ann", "bob", options=ONE)
+    harness = seated("ann", "bob", options=ONE_PLY)
     harness.stores = False
     harness.send("ann", "MOVE 7")
     harness.command("kick", "ann")
@@ -149,22 +141,22 @@ def test_a_bot_that_waits_for_its_result_may_be_kicked_and_keeps_it() -> None:
 
 
 def test_probation_is_lifted_and_stays_lifted() -> None:
-    harness = ContestHarness("ann", "bob", "cid", options=ONE, probation=1)
+    harness = ContestHarness("ann", "bob", "cid", options=ONE_PLY, probation=1)
     harness.log_in("ann")
     harness.log_in("bob")
     for name in ("ann", "bob"):
-        harness.send(name, f"READY {offered(harness, name)}")
+        harness.send(name, f"READY {last_offer(harness, name)}")
     harness.send("ann", "what?")
     assert rows(harness)["ann"].faults == {"malformed": 1}
     harness.log_in("cid")
-    play(harness, "bob", "cid")
+    play_pending(harness, "bob", "cid")
     assert not any(line.startswith("GAME") for line in harness.received("ann")[6:])
     assert harness.finished == "finished"
-    harness = ContestHarness("ann", "bob", "cid", options=ONE, probation=1)
+    harness = ContestHarness("ann", "bob", "cid", options=ONE_PLY, probation=1)
     harness.log_in("ann")
     harness.log_in("bob")
     for name in ("ann", "bob"):
-        harness.send(name, f"READY {offered(harness, name)}")
+        harness.send(name, f"READY {last_offer(harness, name)}")
     harness.send("ann", "what?")
     harness.command("lift", "ann")
     assert harness.last_entries[0] == (0, "conduct", "ann", 1, False)
@@ -175,9 +167,9 @@ def test_probation_is_lifted_and_stays_lifted() -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_finished_contest_takes_no_orders(verb: str) -> None:
+def test_a_finished_contest_takes_no_commands(verb: str) -> None:
     """All have been told farewell: an order obeyed would be a promise that nobody keeps."""
-    harness = seated("ann", "bob", options=ONE, probation=1)
+    harness = seated("ann", "bob", options=ONE_PLY, probation=1)
     harness.send("ann", "what?")
     harness.send("bob", "READY g1", "MOVE 7")
     assert harness.finished == "finished"
@@ -187,7 +179,7 @@ def test_a_finished_contest_takes_no_orders(verb: str) -> None:
 
 
 def test_a_void_game_is_not_played_again_unless_the_organiser_wants_it() -> None:
-    harness = seated("ann", "bob", options=ONE)
+    harness = seated("ann", "bob", options=ONE_PLY)
     assert harness.command("void", "g1") is None
     assert harness.records["g1"].end == "void"
     assert harness.last_line("ann").startswith("NEXT")  # of g2
@@ -195,11 +187,11 @@ def test_a_void_game_is_not_played_again_unless_the_organiser_wants_it() -> None
     harness.send("bob", "READY g2", "MOVE 7")
     assert harness.finished == "finished"
     assert harness.contest.progress().done == 1
-    sums(harness)
+    check_sums(harness)
 
 
 def test_a_void_game_is_played_again_on_the_same_deal_and_seats() -> None:
-    harness = seated("ann", "bob", options=ONE, games_per_pair=2)
+    harness = seated("ann", "bob", options=ONE_PLY, games_per_pair=2)
     assert harness.command("void", "g1") is None
     assert harness.command("replay", "g1") is None
     assert harness.last_entries == [(0, "again", 3, 1)]
@@ -214,32 +206,20 @@ def test_a_void_game_is_played_again_on_the_same_deal_and_seats() -> None:
     assert (first.names, first.board, first.sequence) == (last.names, last.board, last.sequence)
     assert first.commit != last.commit
     assert harness.contest.progress().done == 2
-    sums(harness)
-
-
-def play_the_rest(again: ContestHarness) -> None:
-    """Let both bots come back and play games 2 and 3 to the end of the contest."""
-    for name in ("ann", "bob"):
-        again.log_in(name)
-    for game in (2, 3):
-        for name in ("ann", "bob"):
-            again.send(name, f"READY g{game}")
-        for name in ("ann", "bob"):
-            again.send(name, "MOVE 7")
-    assert again.finished == "finished"
+    check_sums(harness)
 
 
 def test_a_running_game_is_broken_off_and_played_again_even_after_a_restart() -> None:
-    harness = seated("ann", "bob", options=ONE)
+    harness = seated("ann", "bob", options=ONE_PLY)
     assert harness.command("replay", "g1") is None
     again = restarted(harness)
-    play_the_rest(again)
+    play_rematches(again)
     assert again.contest.progress().done == 2
     assert again.contest.progress().void == 1
 
 
 def test_a_game_voided_for_good_stays_so_after_a_restart_and_can_be_replayed_then() -> None:
-    harness = seated("ann", "bob", options=ONE)
+    harness = seated("ann", "bob", options=ONE_PLY)
     harness.command("void", "g1")
     again = restarted(harness)
     assert again.command("replay", "g1") is None
@@ -248,7 +228,7 @@ def test_a_game_voided_for_good_stays_so_after_a_restart_and_can_be_replayed_the
 
 
 def test_a_game_that_was_played_again_can_be_broken_off_and_played_again() -> None:
-    harness = seated("ann", "bob", options=ONE)
+    harness = seated("ann", "bob", options=ONE_PLY)
     harness.command("replay", "g1")
     for name in ("ann", "bob", "ann"):
         harness.send(name, "READY g2")
@@ -273,64 +253,19 @@ def test_a_game_that_was_played_again_can_be_broken_off_and_played_again() -> No
         ("replay", "g2", "no game 'g2' is running or void; the result of any other stands"),
     ],
 )
-def test_an_order_that_cannot_be_obeyed(verb: str, target: str, problem: str) -> None:
+def test_a_command_that_cannot_be_carried_out(verb: str, target: str, problem: str) -> None:
     harness = seated("ann", "bob")
     assert harness.command(verb, target) == problem
     assert harness.last_entries == []
 
 
 def test_a_game_that_waits_for_its_result_cannot_be_broken_off() -> None:
-    harness = seated("ann", "bob", options=ONE)
+    harness = seated("ann", "bob", options=ONE_PLY)
     harness.stores = False
     harness.send("ann", "MOVE 7")
     assert harness.command("void", "g1") == "no game 'g1' is running"
 
 
-def test_the_gate_and_the_verbs_are_words_of_their_own() -> None:
+def test_the_words_of_the_run_state_and_of_the_commands() -> None:
     assert [str(state) for state in RunState] == ["open", "paused", "draining"]
-    assert Commands.__doc__ is not None
     assert list(VERBS) == ["pause", "resume", "drain", "kick", "lift", "void", "replay"]
-
-
-# -- stalls
-
-
-def test_a_short_stall_is_noted_and_costs_nobody_its_game() -> None:
-    harness = seated("ann", "bob", stall_ms=500)
-    harness.wait(2000)
-    harness.event(Stalled(harness.now - 500 * MS, harness.now))
-    assert harness.notes("stall") == [{"ms": 500}]
-    harness.send("ann", "MOVE 7")
-    assert harness.last_line("ann").startswith("PLAYED 1 seat=1 move=7")
-
-
-def test_beyond_the_limit_games_whose_clock_ran_are_void_and_played_again() -> None:
-    harness = seated("ann", "bob", "cid", "dan", stall_ms=500, options=ONE, ready=False)
-    for name in ("ann", "bob"):  # the others are still warming up: no clock runs
-        harness.send(name, f"READY {offered(harness, name)}")
-    harness.wait(10)
-    harness.event(Stalled(harness.now, harness.now + 501 * MS))
-    (record,) = harness.records.values()
-    assert record.names == ("ann", "bob")
-    assert record.end == "void"
-    assert record.faults[0].line == b"stalled 501 ms"
-    assert "total=0,0 end=void" in harness.transcript("ann")
-    sums(harness)
-    assert harness.contest.progress().void == 1
-
-
-def test_a_turn_that_was_handed_over_after_the_stall_is_not_touched() -> None:
-    harness = seated("ann", "bob", stall_ms=500)
-    harness.event(Stalled(harness.now - 2000 * MS, harness.now))
-    assert harness.records == {}
-
-
-def test_stopped_games_are_played_again_once_the_contest_is_taken_up() -> None:
-    harness = seated("ann", "bob", options=ONE)
-    harness.stop()
-    assert harness.finished == "stopped"
-    again = restarted(harness)
-    play_the_rest(again)
-    assert [row.games for row in again.contest.progress().standings] == [2, 2]
-    assert isinstance(again.effects[-1], Finished)
-    again.event(Tick())

@@ -1,7 +1,4 @@
-"""Each way to become a zombie by being late, as the bot at fault and its opponent saw it.
-
-The opponent is told of none: it sees sixes. Every scene's record passes `verify`.
-"""
+"""Faults by time: the flag, the limit for READY, and what counts as in time."""
 
 from __future__ import annotations
 
@@ -42,14 +39,14 @@ def test_the_margin_saves_a_move_and_gives_no_time() -> None:
     assert "PLAYED 3 seat=1 move=8 time=20 clock=0,100" in harness.game("slow")
 
 
-def test_a_line_that_was_there_before_the_flag_counts_although_it_is_read_after() -> None:
+def test_a_line_that_arrived_before_the_flag_counts_if_it_is_read_after_it() -> None:
     harness = seated("late", "good", clock_ms=100)
     harness.now = 500 * MS  # the referee was busy; nobody has ticked
     harness.send("late", "MOVE 7", arrived=101 * MS - 1)
     assert "PLAYED 1 seat=1 move=7 time=100 clock=0,100" in harness.game("late")
 
 
-def test_a_line_that_came_after_the_flag_does_not_count_although_nobody_ticked() -> None:
+def test_a_line_that_arrived_after_the_flag_does_not_count_if_it_is_read_before_the_tick() -> None:
     harness = seated("late", "good", clock_ms=100)
     harness.now = 500 * MS
     harness.send("late", "MOVE 7", arrived=101 * MS)

@@ -1,16 +1,14 @@
-"""Lost connections: the clock goes on, and whoever is back before the flag falls plays on."""
+"""Lost connections and resumed seats, when a TURN counts as sent, and how long absent bots are awaited."""
 
 from __future__ import annotations
-
-from textwrap import dedent
 
 from arena_server.core.effects import TurnMark
 from arena_server.core.events import Flushed
 
-from .contest_harness import MS, ContestHarness, seated
+from .contest_harness import MS, ONE_PLY, ContestHarness, play_on, seated, text
 
 
-def test_the_whole_game_is_told_again_with_the_turn_and_what_is_left_of_the_clock() -> None:
+def test_a_resumed_seat_gets_the_whole_game_its_turn_and_what_is_left_of_its_clock() -> None:
     harness = seated("ann", "bob")
     harness.wait(5)
     harness.send("ann", "MOVE 7")
@@ -22,9 +20,7 @@ def test_the_whole_game_is_told_again_with_the_turn_and_what_is_left_of_the_cloc
     harness.log_in("ann", " resume=key1", conn="back")
     harness.wait(30)
     harness.send("back", "MOVE 8")
-    assert (
-        harness.transcript("back")
-        == dedent("""
+    assert harness.transcript("back") == text("""
         S  ARENA 1 insertion-arena/0.1
         C  HELLO 1 ann resume=key1
         S  WELCOME ann session=id6 resume=key5
@@ -37,11 +33,10 @@ def test_the_whole_game_is_told_again_with_the_turn_and_what_is_left_of_the_cloc
         S  TURN 3 clock=19695,19993 lag=0 credit=0
         C  MOVE 8
         S  PLAYED 3 seat=1 move=8 time=330 clock=19665,19993 points=0 total=0,0
-        """).strip()
-    )
+        """)
 
 
-def test_away_when_the_turn_comes_the_clock_runs_from_that_moment() -> None:
+def test_without_a_connection_the_clock_runs_from_the_begin_of_the_turn() -> None:
     harness = seated("ann", "bob")
     harness.send("ann", "MOVE 7")
     harness.disconnect("ann")
@@ -53,7 +48,7 @@ def test_away_when_the_turn_comes_the_clock_runs_from_that_moment() -> None:
     assert "PLAYED 3 seat=1 move=8 time=40 clock=19960,19990" in harness.transcript("back")
 
 
-def test_lost_with_a_turn_that_was_never_handed_over_the_clock_runs_from_when_it_was_said() -> None:
+def test_a_turn_that_never_reached_the_socket_is_charged_from_its_begin_once_the_connection_is_lost() -> None:
     harness = seated("ann", "bob", ready=False, clock_ms=100)
     harness.flushes = False
     harness.send("ann", "READY g1")
@@ -66,7 +61,7 @@ def test_lost_with_a_turn_that_was_never_handed_over_the_clock_runs_from_when_it
     assert harness.received("bob")[-2].startswith("PLAYED 1 seat=1 move=6 time=101 clock=0,100")
 
 
-def test_who_is_taken_over_is_heard_no_more() -> None:
+def test_a_replaced_connection_has_no_effect_any_more() -> None:
     harness = seated("ann", "bob")
     harness.log_in("ann", " resume=key1", conn="new")
     harness.send("ann", "MOVE 7")
@@ -77,7 +72,7 @@ def test_who_is_taken_over_is_heard_no_more() -> None:
     assert harness.last_line("new").startswith("PLAYED 1 seat=1 move=8")
 
 
-def test_back_before_the_start_one_says_ready_again() -> None:
+def test_a_seat_that_resumes_before_the_start_has_to_send_ready_again() -> None:
     harness = seated("ann", "bob", ready=False)
     harness.send("ann", "READY g1")
     harness.log_in("ann", " resume=key1", conn="back")
@@ -88,14 +83,14 @@ def test_back_before_the_start_one_says_ready_again() -> None:
     assert harness.last_line("bob") == "START g1"
 
 
-def test_ready_once_more_after_the_start_does_no_harm() -> None:
+def test_a_second_ready_after_the_start_has_no_effect() -> None:
     harness = seated("ann", "bob")
     harness.log_in("ann", " resume=key1", conn="back")
     harness.send("back", "READY g1", "MOVE 7")
     assert harness.last_line("back").startswith("PLAYED 1 seat=1 move=7")
 
 
-def test_a_zombie_comes_back_as_a_zombie() -> None:
+def test_a_zombie_resumes_as_a_zombie() -> None:
     harness = seated("zero", "good", announce_zombies=True)
     harness.send("zero", "MOVE 0")
     harness.disconnect("zero")
@@ -108,7 +103,7 @@ def test_a_zombie_comes_back_as_a_zombie() -> None:
     assert lines[1] == "S  ZOMBIE ply=1 reason=illegal seat=1"
 
 
-def test_who_quit_a_game_comes_back_as_a_zombie_of_it_and_plays_the_next() -> None:
+def test_a_bot_that_quit_a_game_resumes_it_as_a_zombie_and_plays_the_next() -> None:
     harness = seated("quit", "good")
     harness.send("quit", "QUIT")
     harness.log_in("quit", conn="back")
@@ -118,14 +113,14 @@ def test_who_quit_a_game_comes_back_as_a_zombie_of_it_and_plays_the_next() -> No
     assert harness.last_line("back").startswith("NEXT")
 
 
-def test_away_at_the_end_the_result_is_not_told_again() -> None:
+def test_a_result_is_not_sent_again_to_a_bot_that_was_away() -> None:
     harness = seated("ann", "bob", options={"plies": 1, "start": "empty"})
     harness.send("ann", "MOVE 7")
     harness.log_in("bob", " resume=key3", conn="back")
     assert harness.transcript("back", since="WELCOME").splitlines()[1].startswith("S  GAME g2")
 
 
-def test_back_before_the_result_is_durable_one_hears_the_game_and_then_the_result() -> None:
+def test_a_bot_that_resumes_before_the_result_is_durable_gets_the_game_and_then_the_result() -> None:
     harness = seated("ann", "bob", options={"plies": 1, "start": "empty"})
     harness.stores = False
     harness.send("ann", "MOVE 7")
@@ -136,7 +131,7 @@ def test_back_before_the_result_is_durable_one_hears_the_game_and_then_the_resul
     assert "OVER g1 total=0,0 end=complete" in harness.transcript("back")
 
 
-def test_who_is_away_is_offered_no_game() -> None:
+def test_an_absent_bot_is_offered_no_game() -> None:
     harness = seated("ann", "bob", options={"plies": 1, "start": "empty"})
     harness.disconnect("bob")
     harness.send("ann", "MOVE 7")
@@ -145,10 +140,10 @@ def test_who_is_away_is_offered_no_game() -> None:
     assert harness.last_line("ann").startswith("NEXT")
 
 
-# -- the hand-over of TURN
+# -- when a TURN counts as sent
 
 
-def test_the_clock_runs_from_the_hand_over() -> None:
+def test_the_clock_runs_from_the_moment_that_turn_reached_the_socket() -> None:
     harness = seated("ann", "bob", ready=False)
     harness.flushes = False
     harness.send("ann", "READY g1")
@@ -160,7 +155,7 @@ def test_the_clock_runs_from_the_hand_over() -> None:
     assert "PLAYED 1 seat=1 move=7 time=3 clock=19997,20000" in harness.transcript("ann")
 
 
-def test_a_move_before_the_hand_over_answers_nothing() -> None:
+def test_a_move_before_turn_reached_the_socket_is_out_of_turn() -> None:
     """It was on its way before TURN was: out of turn."""
     harness = seated("ann", "bob", ready=False)
     harness.flushes = False
@@ -173,7 +168,7 @@ def test_a_move_before_the_hand_over_answers_nothing() -> None:
     assert harness.received("ann")[-1].startswith("PLAYED 1 seat=1 move=8")
 
 
-def test_an_arrival_stamp_before_the_hand_over_costs_nothing() -> None:
+def test_an_arrival_stamp_before_that_moment_costs_nothing() -> None:
     """Two clocks made the stamps; the line was read after TURN had been handed over."""
     harness = seated("ann", "bob")
     harness.now += 10 * MS
@@ -184,7 +179,7 @@ def test_an_arrival_stamp_before_the_hand_over_costs_nothing() -> None:
     assert ply.arrived_ns == ply.handed_ns
 
 
-def test_hand_overs_that_mean_nothing() -> None:
+def test_markers_of_no_open_turn_have_no_effect() -> None:
     harness = seated("ann", "bob")
     ann, bob = harness.conns["ann"], harness.conns["bob"]
     marks = [(9, 1, 1), (bob, 1, 1), (ann, 9, 1), (ann, 1, 7), (ann, 1, 1)]
@@ -195,7 +190,7 @@ def test_hand_overs_that_mean_nothing() -> None:
     assert "time=3 " in harness.last_line("ann")
 
 
-def test_a_hand_over_that_comes_after_a_fault_opens_nothing() -> None:
+def test_a_turn_that_reaches_the_socket_after_a_fault_is_not_open() -> None:
     harness = seated("ann", "bob", ready=False)
     harness.flushes = False
     harness.send("ann", "READY g1")
@@ -206,7 +201,7 @@ def test_a_hand_over_that_comes_after_a_fault_opens_nothing() -> None:
     assert harness.last_line("ann").startswith("PLAYED 1 seat=1 move=6")
 
 
-def test_a_connection_that_takes_no_turn_is_given_up() -> None:
+def test_a_connection_that_takes_no_turn_is_closed() -> None:
     """Until then no flag falls; then the clock has run since the TURN was said."""
     harness = seated("deaf", "bob", ready=False, clock_ms=100, handover_ms=2000)
     harness.flushes = False
@@ -236,3 +231,81 @@ def test_nothing_happens_at_a_tick_without_a_deadline() -> None:
     assert harness.contest.deadline is None
     harness.wait(10**9)
     assert harness.effects == []
+
+
+# -- absent bots
+
+
+def test_a_bot_that_never_connects_is_awaited_until_the_limit() -> None:
+    harness = ContestHarness("ann", "bob", "ghost", options=ONE_PLY, absent_ms=5000)
+    harness.log_in("ann")
+    harness.log_in("bob")
+    play_on(harness)
+    assert harness.finished is None
+    harness.wait(4999)
+    assert harness.finished is None
+    harness.wait(1)
+    assert harness.finished == "finished"
+    assert harness.notes("absent") == [{"bot": "ghost"}]
+    assert harness.contest.progress().done == 2
+
+
+def test_a_late_bot_plays_if_the_contest_still_goes_on() -> None:
+    harness = ContestHarness("ann", "bob", "late", options=ONE_PLY, absent_ms=5000)
+    harness.log_in("ann")
+    harness.wait(4000)
+    harness.log_in("bob")
+    harness.wait(3000)
+    harness.log_in("late")
+    play_on(harness)
+    assert harness.contest.progress().done == 6
+    assert harness.notes("absent") == [{"bot": "late"}]
+
+
+def test_a_late_bot_is_awaited_again() -> None:
+    """Nobody ends the contest between its games because it was once too late."""
+    harness = ContestHarness("ann", "bob", "late", options=ONE_PLY, absent_ms=5000)
+    harness.log_in("ann")
+    harness.wait(4000)
+    harness.log_in("bob")
+    harness.wait(1000)
+    assert harness.notes("absent") == [{"bot": "late"}]
+    harness.log_in("late")
+    harness.disconnect("late")
+    play_on(harness)
+    assert (harness.contest.progress().done, harness.finished) == (2, None)
+    harness.wait(5000)
+    assert harness.finished == "finished"
+
+
+def test_absence_begins_again_with_each_loss() -> None:
+    harness = ContestHarness("ann", "bob", options=ONE_PLY, absent_ms=5000)
+    harness.log_in("ann")
+    harness.wait(4000)
+    for _ in range(3):
+        harness.log_in("bob")
+        harness.wait(4000)
+        harness.disconnect("bob")
+        harness.wait(4000)
+    assert harness.notes("absent") == []
+    harness.wait(1000)
+    assert harness.notes("absent") == [{"bot": "bob"}]
+
+
+def test_after_quit_a_bot_is_not_awaited_unless_the_limit_is_disabled() -> None:
+    for absent_ms, finished in ((5000, "finished"), (None, None)):
+        harness = seated("ann", "bob", options=ONE_PLY, absent_ms=absent_ms, games_per_pair=4)
+        harness.send("ann", "MOVE 7", "QUIT")
+        harness.send("bob", "READY g2", "MOVE 7")
+        assert len(harness.records) == 2
+        assert harness.finished == finished
+
+
+def test_without_a_limit_the_contest_waits() -> None:
+    harness = ContestHarness("ann", "bob", options=ONE_PLY)
+    harness.log_in("ann")
+    harness.wait(10**9)
+    assert harness.finished is None
+    harness.log_in("bob")
+    play_on(harness)
+    assert harness.finished == "finished"

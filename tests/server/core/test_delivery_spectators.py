@@ -1,15 +1,13 @@
-"""Watching: a snapshot, then the live lines, as late as the contest says, and nothing hidden."""
+"""Watching: a snapshot, then the live lines, delayed as the contest has it, with faults, without secrets."""
 
 from __future__ import annotations
-
-from textwrap import dedent
 
 import pytest
 
 from arena_server.core import delivery
 from arena_server.core.config import Entrant
 
-from .contest_harness import ContestHarness
+from .contest_harness import ContestHarness, text
 
 EYE = Entrant("eye", plays=False)
 
@@ -45,7 +43,7 @@ def test_a_spectator_sees_the_game_and_its_faults(target: str) -> None:
     harness.stores = False
     harness.wait(4)
     harness.send("bob", "MOVE 9")
-    expected = dedent("""
+    expected = text("""
         S  GAME g1 insertion seat=0 seats=2 names=ann,bob ...
         S  STATE ...../...../...../...../..... game=g1
         S  NEXT 4 game=g1
@@ -53,7 +51,7 @@ def test_a_spectator_sees_the_game_and_its_faults(target: str) -> None:
         S  ZOMBIE ply=1 reason=illegal seat=1 line=4d4f56452030 game=g1
         S  PLAYED 1 seat=1 move=6 time=0 clock=20000,20000 points=0 total=0,0 reveal=4 game=g1
         S  PLAYED 2 seat=2 move=9 time=4 clock=20000,19996 points=0 total=0,0 game=g1
-    """).strip().splitlines()  # fmt: skip
+    """).splitlines()  # fmt: skip
     assert seen(harness) == expected
     harness.stored("g1")
     assert seen(harness)[len(expected)] == "S  OVER g1 total=0,0 end=complete nonce=... sequence=44"
@@ -120,7 +118,7 @@ def test_a_delayed_game_is_shown_to_its_end_after_the_contest_has_ended() -> Non
     assert harness.contest.deadline is None
 
 
-def test_a_finished_game_nobody_watches_is_forgotten() -> None:
+def test_a_finished_game_without_viewers_is_forgotten_after_the_delay() -> None:
     harness = ContestHarness("ann", "bob", EYE, spectator_delay_ms=1000, options={"plies": 1})
     for name in ("ann", "bob", "eye"):
         harness.log_in(name)
@@ -188,7 +186,7 @@ def test_many_may_watch_by_one_name_and_none_of_them_plays() -> None:
     assert harness.last_line("three").startswith("ERROR token ")
 
 
-def test_a_bot_that_watches_is_away() -> None:
+def test_a_bot_that_watches_counts_as_absent() -> None:
     harness = ContestHarness("ann", "bob", absent_ms=5000)
     harness.log_in("ann")
     harness.send("ann", "WATCH *")
@@ -198,7 +196,7 @@ def test_a_bot_that_watches_is_away() -> None:
     assert harness.finished == "finished"
 
 
-def test_who_leaves_is_sent_nothing_more() -> None:
+def test_a_spectator_that_leaves_is_sent_nothing_more() -> None:
     harness = watched(target="*")
     harness.disconnect("eye")
     before = seen(harness)
@@ -230,11 +228,11 @@ def shown(harness: ContestHarness, name: str = "eye") -> list[str]:
 
 
 @pytest.fixture
-def small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(delivery, "CHUNK", 8000)
 
 
-@pytest.mark.usefixtures("small_portions")
+@pytest.mark.usefixtures("small_chunks")
 def test_many_snapshots_come_a_few_at_a_time() -> None:
     harness = long_games()
     harness.takes = False
@@ -257,8 +255,8 @@ def test_many_snapshots_come_a_few_at_a_time() -> None:
     assert {*shown(harness)} == games
 
 
-@pytest.mark.usefixtures("small_portions")
-def test_a_game_that_ends_before_a_newcomer_has_seen_it_waits_for_it() -> None:
+@pytest.mark.usefixtures("small_chunks")
+def test_a_game_that_ends_is_kept_until_a_newcomer_has_received_it() -> None:
     harness = long_games()
     harness.takes = False
     harness.send("eye", "WATCH *")
@@ -272,8 +270,8 @@ def test_a_game_that_ends_before_a_newcomer_has_seen_it_waits_for_it() -> None:
     assert harness.last_line("eye") == "BYE reason=stopped"
 
 
-@pytest.mark.usefixtures("small_portions")
-def test_a_newcomer_that_leaves_is_not_waited_for() -> None:
+@pytest.mark.usefixtures("small_chunks")
+def test_a_newcomer_that_leaves_is_not_awaited() -> None:
     harness = long_games()
     harness.takes = False
     harness.log_in("eye", conn="other")
@@ -285,7 +283,7 @@ def test_a_newcomer_that_leaves_is_not_waited_for() -> None:
     assert harness.contest.deadline is None
 
 
-def test_stop_says_farewell_to_spectators_too() -> None:
+def test_stop_sends_bye_to_spectators_too() -> None:
     harness = watched()
     start(harness)
     harness.stop()
