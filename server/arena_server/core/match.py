@@ -209,7 +209,7 @@ class Match:
             return self._decide_fault(seat, FaultKind.ILLEGAL, line)
         arrived = max(sent, arrived)
         charge = max(0, (arrived - sent) // NS_PER_MS - timer.credit)
-        left = max(0, self.clocks[seat - 1] - charge) + self._control.increment
+        left = self._control.after(self.clocks[seat - 1], charge)
         return [self._ply(seat, move, charge, sent, arrived, left, False)]
 
     def _ply(

@@ -12,7 +12,7 @@ from textwrap import dedent
 from arena_protocol.record import FaultRecord
 from arena_server.core.config import ContestPlan, Entrant
 from arena_server.core.contest import Contest
-from arena_server.core.effects import Close, Journal, Reply
+from arena_server.core.effects import Close, Journal, Marker, Reply
 from arena_server.core.events import Command, Lost, Opened, Overlong, Received, Stop, Stored, Tick
 from arena_server.core.journal import Entry, Live, Past
 from arena_server.core.standings import Row
@@ -55,7 +55,7 @@ class ContestHarness(Harness):
         #: What the last command journaled.
         self.last_entries: list[Entry] = []
 
-    def sent(self, conn: int, data: bytes) -> None:
+    def sent(self, conn: int, data: bytes, marker: Marker | None) -> None:
         self.lines.setdefault(conn, []).extend(f"S  {line}" for line in data.decode("ascii").splitlines())
 
     # -- what happens

@@ -15,7 +15,7 @@ from arena_protocol.record import GameRecord
 from arena_server.core.config import ContestPlan, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.deal import number_of
-from arena_server.core.effects import Effect, Journal, Store
+from arena_server.core.effects import Effect, Journal, Marker, Store
 from arena_server.core.events import Event, Opened, Received, Tick
 from arena_server.core.journal import Live, Past, PastGame
 from arena_server.core.standings import Row
@@ -129,7 +129,7 @@ class Process(Harness):
     def write(self, effect: Journal | Store) -> None:
         self._disk.write(effect)
 
-    def sent(self, conn: int, data: bytes) -> None:
+    def sent(self, conn: int, data: bytes, marker: Marker | None) -> None:
         for line in data.decode("ascii").splitlines():
             for answer in self._bots[conn].answer(line):
                 self._events.append(Received(conn, answer.encode("ascii"), self.now + 10_000))

@@ -78,8 +78,8 @@ class Harness:
 
     # -- what a subclass overrides
 
-    def sent(self, conn: int, data: bytes) -> None:
-        """Lines for `conn`."""
+    def sent(self, conn: int, data: bytes, marker: Marker | None) -> None:
+        """Lines for `conn`; a marker with them is in `markers` unless it has been flushed."""
 
     def closed(self, conn: int) -> None:
         """The contest closes `conn`."""
@@ -127,7 +127,7 @@ class Harness:
                 assert all(parse_server(line) is not None for line in data.splitlines())
                 if marker is not None:
                     self._mark(conn, marker)
-                self.sent(conn, data)
+                self.sent(conn, data, marker)
             case Journal():
                 self.write(effect)
             case Store(game_id, record):
@@ -204,15 +204,15 @@ class BytesHarness(Harness):
             return
         for line in self._buffers[conn].feed(data):
             self._waiting[conn].append(line)
-            self._deliver()
+            self._feed_waiting()
         assert self._buffers[conn].pending <= CLIENT_LINE_LIMIT + 1
 
     def event(self, event: Event) -> list[Effect]:
         effects = super().event(event)
-        self._deliver()
+        self._feed_waiting()
         return effects
 
-    def _deliver(self) -> None:
+    def _feed_waiting(self) -> None:
         """Hand over the lines that wait, but for those of muted connections."""
         while ready := [conn for conn in sorted(self.open - self.muted) if self._waiting[conn]]:
             conn = ready[0]
