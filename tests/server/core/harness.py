@@ -107,7 +107,8 @@ class Harness:
             self._forget(event.conn)
         effects = self.contest.handle(event, self.now)
         assert not any(isinstance(effect, Journal) for effect in effects[1:])
-        deadline = self.contest.deadline
+        alarm, deadline = self.contest.alarm, self.contest.deadline
+        assert deadline is None or (alarm is not None and alarm <= deadline)
         assert not isinstance(event, Tick) or deadline is None or deadline > self.now
         self.effects += effects
         for effect in effects:

@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena_server.core.config import Entrant
-from arena_server.core.standings import BotState, Overview, Result, Row, RunningGame, Standings, standings
+from arena_server.core.standings import (
+    BotState,
+    Overview,
+    Result,
+    Row,
+    RunningGame,
+    Standings,
+    plain_row,
+    standings,
+)
 
 from .contest_harness import ContestHarness
 
@@ -76,6 +85,14 @@ def test_the_mean_of_no_game_is_zero() -> None:
     first, second = standings("ab", [])
     assert (first.mean, second.rank) == (0.0, 1)
     assert standings("ab", [Result(("a", "b"), (5, 0)), Result(("b", "a"), (0, 4))])[0].mean == 4.5
+
+
+def test_a_row_as_json_types() -> None:
+    (row, _) = standings("ab", [Result(("a", "b"), (5, 0), (("a", "quit"),))])
+    assert plain_row(row) == {
+        "rank": 1, "bot": "a", "points": 5, "games": 1, "mean": 5.0, "wins": 1,
+        "faults": {"quit": 1},
+    }  # fmt: skip
 
 
 def test_no_such_scoring() -> None:
