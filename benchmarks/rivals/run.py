@@ -52,7 +52,7 @@ def main() -> None:
     )
     given = parser.parse_args()
     print(
-        "| rival | engine | points a game | 95 % interval | the rival's | less the first engine's | 95 % interval |"
+        "| rival | engine | points | 95 % interval | the rival's | less the first engine's | 95 % interval |"
     )
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
     for name in given.rivals:
