@@ -15,10 +15,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from arena_engines.compiled import compiled
-from arena_engines.insertion.bench_positions import POSITIONS
+from arena_engines.analysis import bench_positions
 from arena_engines.insertion.fixed_depth import Task, task_of
 from arena_engines.insertion.perft import perft
+from arena_engines.jit import compiled
 
 DEPTH = 4
 Bytes = NDArray[np.int8]
@@ -152,7 +152,7 @@ def layers(task: Task) -> Bytes:
 
 def compare(runs: int = 3) -> tuple[Speed, Speed]:
     """Return the speed of the byte board and of the bit-packed one over the bench positions."""
-    tasks = [task_of(board, visible, DEPTH, seats=2) for board, visible in POSITIONS]
+    tasks = [task_of(position, DEPTH) for position in bench_positions()]
     kernel = compiled(perft)
     boards = [layers(task) for task in tasks]
     byte_perft(boards[0], 0, tasks[0].pictures, DEPTH)

@@ -17,9 +17,11 @@ from typing import NamedTuple
 import byte_board
 import numpy as np
 
-from arena_engines.engine import Engine, Situation
-from arena_engines.insertion.bench_positions import POSITIONS
-from arena_engines.registry import create_engine
+from arena_engines.analysis import bench_positions
+from arena_engines.engine import Engine, Position
+from arena_engines.insertion.fixed_depth import InsertionPosition
+from arena_engines.registry import create
+from arena_protocol.games.base import Deal
 from arena_protocol.games.insertion import Insertion
 
 GAME = Insertion.from_options({})
@@ -36,34 +38,24 @@ class Row(NamedTuple):
 
 
 class Played(NamedTuple):
-    """The points of one game, its runs' cells, and its moves with the situations they were made in."""
+    """The points of one game, and the positions that the seat to move knew, ply by ply."""
 
     totals: tuple[int, ...]
-    situations: list[Situation]
+    positions: list[InsertionPosition]
 
 
 def play(seed: int, players: tuple[Engine, Engine], plies: int = 200) -> Played:
     """Play one game on the deal of a seed."""
     game = GAME if plies == 200 else Insertion.from_options({"plies": plies})
     deal = game.deal(seed)
-    position = game.start(deal)
-    moves: list[int] = []
-    situations = []
+    state = game.start(Deal(deal.board, game.preview(deal)))
+    moves: list[str] = []
+    positions = []
     for ply in range(plies):
-        situation = Situation(
-            board=position.board,
-            visible=position.visible[: game.lookahead],
-            ply=ply + 1,
-            plies=plies,
-            seat=position.seat,
-            start=deal.board,
-            played=deal.sequence[:ply],
-            moves=tuple(moves),
-        )
-        situations.append(situation)
-        moves.append(players[ply % 2].choose(situation))
-        position = game.play(position, str(moves[-1])).position
-    return Played(position.totals, situations)
+        positions.append(Position(rules=game, state=state, start=deal.board, moves=tuple(moves)))
+        moves.append(str(players[ply % 2].choose(positions[-1])))
+        state = game.extend(game.play(state, moves[-1]).position, game.reveal(deal, ply + 1) or "")
+    return Played(state.totals, positions)
 
 
 class Match(NamedTuple):
@@ -90,7 +82,7 @@ class Match(NamedTuple):
 
 def match(one: str, other: str, deals: int) -> Match:
     """Play `deals` pairs of games."""
-    players = create_engine(one), create_engine(other)
+    players = create(one), create(other)
     points = []
     for seed in range(deals):
         first = play(seed, players).totals
@@ -105,14 +97,14 @@ def match(one: str, other: str, deals: int) -> Match:
 
 def nodes(spec: str, depth: int) -> int:
     """Return the nodes on the bench positions."""
-    engine = create_engine(spec)
-    return sum(engine.analyse(board, visible, depth).nodes for board, visible in POSITIONS)
+    engine = create(spec)
+    return sum(engine.analyse(position, depth).nodes for position in bench_positions())
 
 
 def searching() -> list[Row]:
     """What each rung searches."""
     full = {depth: nodes("minimax", depth) for depth in (5, 6)}
-    per_move = full[5] / len(POSITIONS)
+    per_move = full[5] / len(bench_positions())
     quarter, half = (nodes(f"fourtier:cut={cut}", 5) for cut in ("quarter", "half"))
     early, last = nodes("threetier", 5), nodes("champion", 5)
     rows = [
@@ -136,12 +128,12 @@ def searching() -> list[Row]:
 
 def seconds_of_a_game(spec: str) -> float:
     """Return the seconds that the 100 moves of one seat take in a game against the champion."""
-    engine = create_engine(spec)
+    engine = create(spec)
     engine.warm_up()
-    situations = play(1, (create_engine("champion"), create_engine("champion"))).situations[::2]
+    positions = play(1, (create("champion"), create("champion"))).positions[::2]
     began = perf_counter()
-    for situation in situations:
-        engine.choose(situation)
+    for position in positions:
+        engine.choose(position)
     return perf_counter() - began
 
 
@@ -169,12 +161,12 @@ def timing() -> list[Row]:
 
 def fourth_tier() -> Row:
     """How often the slip in the fourth tier changes a move, in 30 games."""
-    wrong, right = create_engine("entry2006"), create_engine("entry2006:fourth=right")
+    wrong, right = create("entry2006"), create("entry2006:fourth=right")
     made = different = 0
     for seed in range(30):
-        for situation in play(seed, (wrong, create_engine("champion"))).situations[::2]:
+        for position in play(seed, (wrong, create("champion"))).positions[::2]:
             made += 1
-            different += wrong.choose(situation) != right.choose(situation)
+            different += wrong.choose(position) != right.choose(position)
     return Row("entry, fourth=wrong", "0 of 3,000 moves differ", f"{different:,} of {made:,} differ", "-")
 
 
@@ -225,9 +217,7 @@ def dummies(deals: int) -> list[Row]:
         ("zombie guessed, depth 10", "champion"),
         ("never guessed, depth 5", "champion:zombie=0"),
     ):
-        points = [
-            play(seed, (create_engine(spec), create_engine("dummy"))).totals[0] for seed in range(deals)
-        ]
+        points = [play(seed, (create(spec), create("dummy"))).totals[0] for seed in range(deals)]
         mean, most = float(np.mean(points)), max(points)
         claim = "up to 1,400 points" if "guessed, depth 10" in step else "half as many"
         ours = f"mean {mean:.0f}, most {most}"
@@ -237,7 +227,7 @@ def dummies(deals: int) -> list[Row]:
 
 def most_runs(deals: int) -> Row:
     """The most cells that both seats removed in one game, as runs of three."""
-    players = create_engine("champion"), create_engine("dummy")
+    players = create("champion"), create("dummy")
     most = max(sum(play(seed, players).totals) // 30 for seed in range(deals))
     return Row(
         "runs in a game of 200 plies", "at most 75", f"at most {most} in {deals} games", f"{most / 75:.2f}"

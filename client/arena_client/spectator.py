@@ -17,7 +17,7 @@ from arena_client.errors import SILENT, ClientError
 from arena_client.view import GameView
 from arena_protocol import messages as wire
 from arena_protocol.errors import LocalProtocolError, ProtocolError
-from arena_protocol.framing import SERVER_LINE_LIMIT, LineBuffer, Overlong
+from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
 from arena_protocol.session import BEFORE_LOGIN, ClientSession, State
 
 #: The target that means every game of the contest.
@@ -44,7 +44,7 @@ class Spectator:
         self._token = token
         self._target = target
         self._session = ClientSession()
-        self._lines = LineBuffer(SERVER_LINE_LIMIT)
+        self._lines = LineReader(SERVER_LINE_LIMIT)
         self._games: dict[str, GameView] = {}
         self._out = b""
 

@@ -1,18 +1,28 @@
-"""What an engine is: a name, a few parameters, a choice of a move, an analysis of a position.
+"""The engine interface: a name, parameters, a choice of a move, and for some an analysis.
 
-Every player of the package subclasses `Player`: those of insertion as an `Engine`, which sees one
-`Situation`, those of other games as a `TableEngine` (table.py). registry.py finds them by name. This
-file must not know numba, clocks, sockets or the client.
+    registry.create("champion:depth=5") -> Engine
+    engine.warm_up()                          compile now; no clock runs yet
+    engine.choose(position) -> move           the position is what a seat may know
+    engine.analyse(position, depth) -> Analysis
+
+`Position` is the same type for every game: the game's plug-in, its position value, and the clock. An engine
+of one game names both types, as in `Position[Xo, Marks]`; an engine that needs the plug-in only takes
+`AnyPosition`. Importing this file imports neither numba nor the client.
 """
 
 from __future__ import annotations
 
+import random
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 from arena_protocol.errors import UserError
+from arena_protocol.games.base import Deal, Game
+
+Rules = TypeVar("Rules", bound=Game[Any])
+State = TypeVar("State")
 
 
 class EngineError(UserError, ValueError):
@@ -21,11 +31,11 @@ class EngineError(UserError, ValueError):
     exit_code = 2
 
     def __init__(self, text: str) -> None:
-        super().__init__(" ".join(text.split()))  # what it quotes may have had line ends
+        super().__init__(" ".join(text.split()))  # quoted input may contain line ends
 
 
 class Eval(NamedTuple):
-    """What a line of play comes to: my points, cells deleted by anybody, the others' points."""
+    """The value of a line of play of insertion: my points, deleted cells, the others' points."""
 
     mine: int
     deleted: int
@@ -35,55 +45,69 @@ class Eval(NamedTuple):
 class Analysis(NamedTuple):
     """The answer to one position.
 
-    `nodes` counts the moves made, at the horizon too; `seconds` is the search alone.
+    `move` is in the game's notation (insertion: its number), `eval` the engine's terms (insertion: `Eval`),
+    `nodes` the moves made, those at the horizon included, `depth` the plies searched, fewer than asked for
+    if the pictures end, `seconds` the search alone.
     """
 
-    move: int
-    eval: Eval
+    move: int | str
+    eval: tuple[int, ...]
     nodes: int
+    depth: int
     seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Situation:
-    """All that an engine may know when it is its turn.
+class Position(Generic[Rules, State]):
+    """What a seat may know when it is to move.
 
-    The text forms are those of the protocol. `moves` and `start` tell the whole game so far, so that
-    an engine needs no memory of its own; times are milliseconds, None when nobody keeps a clock.
+    `rules` is the game's plug-in with its options and `state` its position value, in which only the
+    visible part of a hidden sequence is known. `start` is the text of STATE, `moves` the game since then;
+    an empty `start` means that `state` is the first position. Times are milliseconds; None without a clock.
     """
 
-    board: str
-    visible: str
-    ply: int = 1
-    plies: int = 200
-    seat: int = 1
-    seats: int = 2
-    colours: int = 6
+    rules: Rules
+    state: State
+    start: str = ""
+    moves: tuple[str, ...] = ()
     clock: int | None = None
     bank: int | None = None
-    start: str = ""
-    played: str = ""
-    moves: tuple[int, ...] = ()
+    increment: int = 0
+
+    @classmethod
+    def at(cls, rules: Rules, board: str, sequence: str = "", *, clock: int | None = None) -> Self:
+        """Return the first position of a game from the texts of STATE and NEXT.
+
+        Raises GameError if they are not a start position of this game.
+        """
+        return cls(rules=rules, state=rules.start(Deal(board, sequence)), start=board, clock=clock)
 
     @property
-    def plies_left(self) -> int:
-        """Plies to the end of the game, the one about to be played included."""
-        return self.plies - self.ply + 1
+    def seat(self) -> int:
+        """The seat to move, 1..seats."""
+        return self.rules.to_move(self.state)
+
+
+AnyPosition = Position[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One `key=value` of an engine's specification: a whole number in a range, or one of some words."""
+    """One `key=value` of an engine's specification: an integer in a range, or one of some words.
+
+    `play_only`: it has no effect on `analyse`, so an analysis refuses any value but the default.
+    """
 
     name: str
     default: int | str | None
     low: int = 0
     high: int = 0
     words: tuple[str, ...] = ()
+    play_only: bool = False
 
     @property
     def expected(self) -> str:
-        """What values are right, as a person reads it."""
+        """The accepted values as text: `1..20` or `seen|own`."""
         return "|".join(self.words) if self.words else f"{self.low}..{self.high}"
 
     def parse(self, text: str) -> int | str:
@@ -96,17 +120,23 @@ class Parameter:
         raise EngineError(f"{self.name}={text}: expected {self.name}={self.expected}")
 
 
-class Player(ABC):
-    """A player of one game. Instances are made by `registry.create`, with every parameter given.
+class Engine(ABC):
+    """A player of one game, made by `registry.create` with a value for every parameter.
 
-    Its `choose` may be called from a thread; one instance plays one game at a time.
+    `choose` may be called from a thread; one instance plays one game at a time.
     """
 
     game: ClassVar[str]
     name: ClassVar[str]
     parameters: ClassVar[tuple[Parameter, ...]] = ()
-    #: Whether `choose` answers within microseconds, so that no thread is needed for it.
+    #: `choose` answers within microseconds, so that the client needs no thread for it.
     instant: ClassVar[bool] = False
+    #: The greatest depth of `analyse`; 0 for an engine without analysis.
+    max_depth: ClassVar[int] = 0
+    #: The names of the numbers in the `eval` of an analysis.
+    eval_names: ClassVar[tuple[str, ...]] = ("mine", "deleted", "theirs")
+    #: The options of the game that an analysed position belongs to.
+    analysis_options: ClassVar[Mapping[str, object]] = {}
 
     def __init__(self, values: Mapping[str, int | str | None] | None = None) -> None:
         self.values = {each.name: each.default for each in self.parameters} | dict(values or {})
@@ -121,23 +151,32 @@ class Player(ABC):
         return f"create({self.spec!r})"
 
     def warm_up(self) -> None:  # noqa: B027 - most engines have nothing slow
-        """Do all slow preparation (compiling) now; to be called before READY."""
-
-
-class Engine(Player):
-    """A player of insertion, which can also analyse a position."""
-
-    game: ClassVar[str] = "insertion"
-    #: The deepest analysis that can be asked for.
-    max_depth: ClassVar[int] = 20
+        """Do all slow preparation (compiling) now; called before READY."""
 
     @abstractmethod
-    def choose(self, situation: Situation) -> int:
-        """Return the move to play, 1..15. Raises EngineError for a situation that is not of this game."""
+    def choose(self, position: AnyPosition) -> int | str:
+        """Return the move in the game's notation; an int stands for its decimal digits."""
 
-    @abstractmethod
-    def analyse(self, board: str, visible: str, depth: int) -> Analysis:
-        """Return the best move here, at this depth but no further than the pictures are visible.
+    def analyse(self, position: AnyPosition, depth: int) -> Analysis:
+        """Return the best move at this depth, at most `max_depth`.
 
-        Raises EngineError for a text that is no position and for a depth below 1.
+        Raises EngineError for a depth below 1, and from an engine without analysis.
         """
+        raise EngineError(f"engine {self.name} of {self.game} has no analysis by depth")
+
+
+class RandomMover(Engine):
+    """Plays a random legal move of any game, the same again for the same seed."""
+
+    name = "random"
+    parameters = (Parameter("seed", None, 0, 2**31 - 1),)
+    instant = True
+
+    def __init__(self, values: Mapping[str, int | str | None] | None = None) -> None:
+        super().__init__(values)
+        self._random = random.Random(self.values["seed"])  # noqa: S311 - a game, not a secret
+
+    def choose(self, position: AnyPosition) -> str:
+        """Return one of the legal moves, each equally likely."""
+        moves: tuple[str, ...] = position.rules.legal_moves(position.state)
+        return self._random.choice(moves)

@@ -1,40 +1,44 @@
-"""Play engines against each other in this process, on real clocks, and tell which is better.
+"""Matches between engines in this process, on real clocks, and their statistics.
 
-Games come in pairs: every deal is played twice with the seats swapped, so what a board gives one side it
-gives the other too, and a pair is one observation. A move is charged the time that it took, in whole
-milliseconds as the referee does; who oversteps or answers with no legal move is a zombie for the rest
-of that game. It must not know: the wire, the server, the command line.
+Every deal is played once from every seat (`seatings`), so that it favours no engine; the games of a deal are
+one observation. A move is charged its time in whole milliseconds, as by the referee; after an
+overstepped clock or an illegal move the seat is a zombie for the rest of that game.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import math
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from time import perf_counter
 from typing import Any
 
-from arena_engines.certainty import bootstrap, sequential_test
-from arena_engines.engine import Engine, EngineError, Player, Situation
+from arena_engines.engine import Engine, EngineError, Position
 from arena_engines.registry import create
-from arena_engines.table import Table, TableEngine
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game
-from arena_protocol.games.insertion import Insertion
+
+RESAMPLES = 2000
+#: Error probabilities of the sequential test.
+ALPHA = BETA = 0.05
+#: The sequential test decides nothing on fewer deals: their variance is not known well enough.
+LEAST_DEALS = 4
 
 
 @dataclass(slots=True)
 class Seat:
     """One seat of a running game."""
 
-    player: Player
+    engine: Engine
     clock: int | None
     fault: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """One game: points, faults (None: none) and milliseconds used, each in the order of the seats."""
+    """One game: points, faults (None without one) and milliseconds used, each in the order of the seats."""
 
     totals: tuple[int, ...]
     faults: tuple[str | None, ...]
@@ -45,117 +49,124 @@ class Played:
 def play_game(
     rules: Game[Any],
     deal: Deal,
-    players: Sequence[Player],
+    engines: Sequence[Engine],
     clock: int | None = None,
     now: Callable[[], float] = perf_counter,
 ) -> Played:
-    """Play one game to its end. `clock`: each seat's bank in milliseconds; None: nobody keeps time.
+    """Play one game to its end.
 
-    `now` tells the seconds of a clock that never goes back.
+    `clock` is each seat's bank in milliseconds, None without a clock; `now` returns the seconds of a
+    monotonic clock.
     """
-    seats = [Seat(player, clock) for player in players]
-    position = rules.start(deal)
+    seats = [Seat(engine, clock) for engine in engines]
+    state = rules.start(Deal(deal.board, rules.preview(deal) or ""))
     moves: list[str] = []
     used = [0] * len(seats)
-    while rules.end(position) is None:
-        at = rules.to_move(position) - 1
+    while rules.end(state) is None:
+        at = rules.to_move(state) - 1
+        seat = seats[at]
         move = None
-        if seats[at].fault is None:
+        if seat.fault is None:
+            position = Position(
+                rules=rules, state=state, start=deal.board, moves=tuple(moves), clock=seat.clock, bank=clock
+            )
             began = now()
-            answer = str(ask(rules, deal, position, moves, seats[at], clock))
-            move, spent = _judged(rules, position, seats[at], answer, now() - began)
+            answer = str(seat.engine.choose(position))
+            move, spent = _judged(rules, state, seat, answer, now() - began)
             used[at] += spent
         if move is None:
             if rules.zombie_move is None:
-                totals = rules.forfeit(position, at + 1)
+                totals = rules.forfeit(state, at + 1)
                 return Played(totals, tuple(seat.fault for seat in seats), tuple(used), tuple(moves))
             move = rules.zombie_move
         moves.append(move)
-        position = rules.play(position, move).position
-    return Played(rules.totals(position), tuple(seat.fault for seat in seats), tuple(used), tuple(moves))
+        state = rules.play(state, move).position
+        revealed = rules.reveal(deal, len(moves))
+        if revealed is not None:
+            state = rules.extend(state, revealed)
+    return Played(rules.totals(state), tuple(seat.fault for seat in seats), tuple(used), tuple(moves))
 
 
-def _judged(rules: Game[Any], position: Any, seat: Seat, move: str, seconds: float) -> tuple[str | None, int]:
+def _judged(rules: Game[Any], state: Any, seat: Seat, move: str, seconds: float) -> tuple[str | None, int]:
     """Return the move and the milliseconds charged; no move if it came too late or is illegal."""
     spent = int(seconds * 1000)
     if seat.clock is not None:
         if spent > seat.clock:
             spent, seat.fault = seat.clock, "timeout"
         seat.clock -= spent
-    if seat.fault is None and not rules.is_legal(position, move):
+    if seat.fault is None and not rules.is_legal(state, move):
         seat.fault = "illegal"
     return (move if seat.fault is None else None), spent
 
 
-def ask(
-    rules: Game[Any], deal: Deal, position: Any, moves: Sequence[str], seat: Seat, bank: int | None
-) -> int | str:
-    """Return what a player answers here; `moves` is the game so far, `bank` a seat's whole time."""
-    player = seat.player
-    if isinstance(player, TableEngine):
-        table = Table(rules=rules, position=position, moves=tuple(moves), clock=seat.clock, bank=bank)
-        return player.choose(table)
-    assert isinstance(player, Engine), "a player is one or the other"
-    assert isinstance(rules, Insertion), "engines of this kind play insertion"
-    return player.choose(_situation(rules, deal, position, moves, seat.clock, bank))
+def seatings(seats: int) -> list[tuple[int, ...]]:
+    """Return the games of one deal: for each, the number of the engine in every seat.
 
-
-def _situation(
-    rules: Insertion, deal: Deal, position: Any, moves: Sequence[str], clock: int | None, bank: int | None
-) -> Situation:
-    return Situation(
-        board=position.board,
-        visible=position.visible[: rules.lookahead],
-        ply=len(moves) + 1,
-        plies=rules.plies,
-        seat=rules.to_move(position),
-        seats=rules.seats,
-        colours=rules.colours,
-        clock=clock,
-        bank=bank,
-        start=deal.board,
-        played=deal.sequence[: len(moves)],
-        moves=tuple(int(move) for move in moves),
-    )
+    Two seats: both ways. More: every rotation of the order and of its reverse, so that each engine plays
+    every seat twice, and with three seats every order once.
+    """
+    order = tuple(range(seats))
+    orders = [order] if seats == 2 else [order, order[::-1]]
+    return [each[turn:] + each[:turn] for each in orders for turn in range(seats)]
 
 
 @dataclass(slots=True)
-class Pairs:
-    """What two engines made of the deals so far: per deal, the mean points of each over its two games."""
+class Scores:
+    """The points of a match: `points[i]` holds, per deal, the mean of engine i over the games of the deal.
 
-    one: list[float] = field(default_factory=list)
-    other: list[float] = field(default_factory=list)
-    faults: dict[str, list[str]] = field(default_factory=dict)
-    used: list[int] = field(default_factory=lambda: [0, 0])
+    `faults` are by name, `used[i]` is the most milliseconds that engine i used in a game.
+    """
 
-    def add(self, names: Sequence[str], first: Played, second: Played) -> None:
-        """Add a deal: `first` with the first name in seat 1, `second` with the seats swapped."""
-        self.one.append((first.totals[0] + second.totals[1]) / 2)
-        self.other.append((first.totals[1] + second.totals[0]) / 2)
-        for name, at in zip(names, (0, 1), strict=True):
-            for game, seat in ((first, at), (second, 1 - at)):
-                self.used[at] = max(self.used[at], game.used[seat])
+    points: list[list[float]]
+    faults: dict[str, list[str]]
+    used: list[int]
+
+    @classmethod
+    def empty(cls, engines: int) -> Scores:
+        """Return the scores before the first deal."""
+        return cls([[] for _ in range(engines)], {}, [0] * engines)
+
+    def add(self, names: Sequence[str], games: Sequence[tuple[tuple[int, ...], Played]]) -> None:
+        """Add a deal: each of its games with the engine of every seat."""
+        totals = [0] * len(names)
+        for seating, game in games:
+            for seat, engine in enumerate(seating):
+                totals[engine] += game.totals[seat]
+                self.used[engine] = max(self.used[engine], game.used[seat])
                 fault = game.faults[seat]
                 if fault is not None:
-                    self.faults.setdefault(name, []).append(fault)
+                    self.faults.setdefault(names[engine], []).append(fault)
+        for engine, total in enumerate(totals):
+            self.points[engine].append(total / len(games))
+
+    @property
+    def others(self) -> list[float]:
+        """The mean points, per deal, of the engines after the first."""
+        return [_mean(deal) for deal in zip(*self.points[1:], strict=True)]
 
     def advantages(self) -> list[float]:
-        """Return, per deal, the lead of the first in shares of all points: -1..1."""
-        return [(one - other) / max(one + other, 1) for one, other in zip(self.one, self.other, strict=True)]
+        """Return, per deal, the lead of the first engine over the others' mean, as a share of both: -1..1."""
+        pairs = zip(self.points[0], self.others, strict=True)
+        return [(one - other) / max(one + other, 1) for one, other in pairs]
 
     def summary(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return means, intervals (95 %, bootstrap over the deals) and faults, ready for JSON."""
-        one, other = _mean(self.one), _mean(self.other)
+        """Return means, intervals (95 %, bootstrap over the deals) and faults, ready for JSON.
+
+        `ratio` is the first engine's points per point of the others' mean; `deals_won` and `deals_drawn`
+        compare the first engine with the best of the others.
+        """
+        first, others = self.points[0], self.others
+        best = [max(deal) for deal in zip(*self.points[1:], strict=True)]
         return {
             "engines": list(names),
-            "deals": len(self.one),
-            "games": 2 * len(self.one),
-            "points": [round(one, 2), round(other, 2)],
-            "interval": [bootstrap([self.one], _mean), bootstrap([self.other], _mean)],
-            "ratio": _ratio(self.one, self.other),
-            "ratio_interval": bootstrap([self.one, self.other], _ratio),
-            "deals_won": sum(a > b for a, b in zip(self.one, self.other, strict=True)),
-            "deals_drawn": sum(a == b for a, b in zip(self.one, self.other, strict=True)),
+            "deals": len(first),
+            "games": len(seatings(len(names))) * len(first),
+            "points": [round(_mean(points), 2) for points in self.points],
+            "interval": [bootstrap([points], _mean) for points in self.points],
+            "ratio": _ratio(first, others),
+            "ratio_interval": bootstrap([first, others], _ratio),
+            "deals_won": sum(mine > most for mine, most in zip(first, best, strict=True)),
+            "deals_drawn": sum(mine == most for mine, most in zip(first, best, strict=True)),
             "most_ms": list(self.used),
             "faults": self.faults,
         }
@@ -166,16 +177,57 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _ratio(one: Sequence[float], other: Sequence[float]) -> float:
-    """Return points of the one for a point of the other; against no points at all, for one point a game."""
+    """Return the points of one per point of the other, who counts at least one point a game."""
     return round(_mean(one) / max(_mean(other), 1.0), 4)
+
+
+def bootstrap(
+    columns: Sequence[Sequence[float]], statistic: Callable[..., float], resamples: int = RESAMPLES
+) -> list[float]:
+    """Return the middle 95 % of a statistic over deals resampled with replacement.
+
+    `columns` are lists of one number per deal, since the games of one deal are not independent; the
+    statistic gets as many lists. The same numbers give the same interval; no deals give [0, 0].
+    """
+    size = len(columns[0])
+    if size == 0:
+        return [0.0, 0.0]
+    chance = random.Random(size)  # noqa: S311 - statistics, not secrets
+    values = []
+    for _ in range(resamples):
+        drawn = chance.choices(range(size), k=size)
+        values.append(statistic(*([column[at] for at in drawn] for column in columns)))
+    values.sort()
+    return [round(values[int(share * (resamples - 1))], 4) for share in (0.025, 0.975)]
+
+
+def sequential_test(values: Sequence[float], margin: float) -> dict[str, Any]:
+    """Return `llr`, its `bounds` and the `verdict` on whether the mean is 0 or `margin`.
+
+    Wald's test on the log-likelihood ratio of two normal distributions with the variance seen so far.
+    The verdict is `better` (margin accepted), `no better` (0 accepted) or `open`.
+    """
+    low, high = math.log(BETA / (1 - ALPHA)), math.log((1 - BETA) / ALPHA)
+    llr = _log_likelihood_ratio(values, margin)
+    verdict = "better" if llr >= high else "no better" if llr <= low else "open"
+    return {"llr": round(llr, 3), "bounds": [round(low, 3), round(high, 3)], "verdict": verdict}
+
+
+def _log_likelihood_ratio(values: Sequence[float], margin: float) -> float:
+    size = len(values)
+    if size < LEAST_DEALS:
+        return 0.0
+    mean = sum(values) / size
+    variance = sum((value - mean) ** 2 for value in values) / (size - 1)
+    # Without spread the deals decide at once, in the direction of their mean.
+    return size * margin * (mean - margin / 2) / max(variance, 1e-9)
 
 
 Progress = Callable[[Mapping[str, Any]], None]
 
 
 def match(
-    one: str,
-    other: str,
+    specs: Sequence[str],
     *,
     game: str = "insertion",
     options: Mapping[str, object] | None = None,
@@ -185,27 +237,41 @@ def match(
     sprt: float | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Play up to `deals` pairs of games between two engines and return the summary, ready for JSON.
+    """Play up to `deals` deals between as many engines as the game has seats; return the summary for JSON.
 
-    `sprt`: stop as soon as a sequential test decides whether the first's advantage (lead in shares of all
-    points) is nearer to 0 or to this much; the answer's `verdict` is then `better`, `no better` or
-    `open`. `progress` gets the summary after each deal. Raises EngineError for a wrong engine, GameError
-    for a wrong game or option.
+    `sprt`: stop as soon as a sequential test decides whether the first engine's advantage (its lead as a
+    share of the points) is 0 or this much; the answer's `verdict` is `better`, `no better` or `open`.
+    `progress` gets the summary after each deal. Raises EngineError for a wrong engine or number of engines,
+    GameError for a wrong game or option.
     """
-    rules = _two_seats(game, options)
-    players = _ready(one, game), _ready(other, game)
-    pairs = Pairs()
+    rules = make_game(game, dict(options or {}), strangers=False)
+    if len(specs) != rules.seats:
+        raise EngineError(f"a game of {rules.seats} seats needs {rules.seats} engines, got {len(specs)}")
+    engines = [create(spec, game) for spec in specs]
+    for engine in engines:
+        engine.warm_up()
+    scores = Scores.empty(len(specs))
     answer: dict[str, Any] = {}
     for number in range(deals):
-        pairs.add((one, other), *_both_ways(rules, seed + number, players, clock))
-        answer = {"game": game, "clock": clock, "seed": seed, **pairs.summary((one, other))}
+        scores.add(specs, play_deal(rules, rules.deal(seed + number), engines, clock))
+        answer = {"game": game, "clock": clock, "seed": seed, **scores.summary(specs)}
         if sprt is not None:
-            answer |= sequential_test(pairs.advantages(), sprt)
+            answer |= sequential_test(scores.advantages(), sprt)
         if progress is not None:
             progress(answer)
         if answer.get("verdict", "open") != "open":
             break
     return answer
+
+
+def play_deal(
+    rules: Game[Any], deal: Deal, engines: Sequence[Engine], clock: int | None
+) -> list[tuple[tuple[int, ...], Played]]:
+    """Play the games of one deal, one for each of `seatings`."""
+    return [
+        (seating, play_game(rules, deal, [engines[engine] for engine in seating], clock))
+        for seating in seatings(len(engines))
+    ]
 
 
 def league(
@@ -218,21 +284,31 @@ def league(
     seed: int = 2006,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Play every engine against every other; return the cross-table and the standings, ready for JSON.
+    """Play a match between all groups of as many engines as the game has seats; return the standings.
 
-    `table[i][j]` is the mean points of engine i against engine j, None on the diagonal; `standings` lists
-    the engines by mean points a game, best first. `progress` gets each pair's summary when it is done.
+    `standings` lists the engines by mean points a game, best first. With two seats `table[i][j]` is the
+    mean points of engine i against engine j, None on the diagonal; with more seats `table` is None.
+    `progress` gets each group's summary when it is done. Raises EngineError and GameError as `match` does.
     """
+    seats = make_game(game, dict(options or {}), strangers=False).seats
+    if len(specs) < seats:
+        raise EngineError(f"a game of {seats} seats needs {seats} engines, got {len(specs)}")
     table: list[list[float | None]] = [[None] * len(specs) for _ in specs]
+    points: list[list[float]] = [[] for _ in specs]
     faults: dict[str, list[str]] = {}
-    for (i, one), (j, other) in combinations(enumerate(specs), 2):
-        result = match(one, other, game=game, options=options, deals=deals, clock=clock, seed=seed)
-        table[i][j], table[j][i] = result["points"]
+    for group in combinations(range(len(specs)), seats):
+        names = [specs[at] for at in group]
+        result = match(names, game=game, options=options, deals=deals, clock=clock, seed=seed)
+        for at, mean in zip(group, result["points"], strict=True):
+            points[at].append(mean)
+        if seats == 2:
+            one, other = group
+            table[one][other], table[other][one] = result["points"]
         for name, found in result["faults"].items():
             faults.setdefault(name, []).extend(found)
         if progress is not None:
             progress(result)
-    means = [_mean([points for points in row if points is not None]) for row in table]
+    means = [_mean(each) for each in points]
     order = sorted(range(len(specs)), key=lambda at: -means[at])
     return {
         "game": game,
@@ -240,36 +316,14 @@ def league(
         "deals": deals,
         "seed": seed,
         "engines": list(specs),
-        "table": table,
+        "table": table if seats == 2 else None,
         "standings": [{"engine": specs[at], "points": round(means[at], 2)} for at in order],
         "faults": faults,
     }
 
 
-def _two_seats(game: str, options: Mapping[str, object] | None) -> Game[Any]:
-    rules = make_game(game, dict(options or {}), strangers=False)
-    if rules.seats != 2:
-        raise EngineError(f"a match is played by 2 seats; this game has {rules.seats}")
-    return rules
-
-
-def _ready(spec: str, game: str) -> Player:
-    player = create(spec, game)
-    player.warm_up()
-    return player
-
-
-def _both_ways(
-    rules: Game[Any], seed: int, players: tuple[Player, Player], clock: int | None
-) -> Iterator[Played]:
-    """Yield the two games of a deal."""
-    deal = rules.deal(seed)
-    yield play_game(rules, deal, players, clock)
-    yield play_game(rules, deal, players[::-1], clock)
-
-
 def text_table(answer: Mapping[str, Any]) -> str:
-    """Return a match as a person reads it."""
+    """Return a match as text: a row per engine, then the ratio and the verdict."""
     rows = [f"{'engine':<40} {'points':>8}  {'95 % interval':>17}  {'most ms':>8}  faults"]
     for at, name in enumerate(answer["engines"]):
         low, high = answer["interval"][at]
@@ -282,3 +336,23 @@ def text_table(answer: Mapping[str, Any]) -> str:
     verdict = f"; verdict: {answer['verdict']}" if "verdict" in answer else ""
     rows.append(f"ratio {answer['ratio']:.3f} ({low:.3f} to {high:.3f}) in {answer['games']} games{verdict}")
     return "\n".join(rows)
+
+
+def league_table(answer: Mapping[str, Any]) -> str:
+    """Return a league as text: mean points a game, and of each row's engine against each column's."""
+    names, table = answer["engines"], answer["table"]
+    order = [names.index(row["engine"]) for row in answer["standings"]]
+    columns = range(1, len(order) + 1) if table else ()
+    rows = [f"{'mean points a game':<40}{'all':>8}" + "".join(f"{at:>8}" for at in columns)]
+    for rank, (i, row) in enumerate(zip(order, answer["standings"], strict=True), start=1):
+        cells = [mean_text(table[i][j]) for j in order] if table else []
+        label = f"{rank} {names[i]}"
+        rows.append(f"{label:<40}{row['points']:>8.1f}" + "".join(f"{cell:>8}" for cell in cells))
+    return "\n".join(rows)
+
+
+def mean_text(points: float | None) -> str:
+    """Return points a game: below ten with decimals, so that games of two points at most can be compared."""
+    if points is None:
+        return "-"
+    return f"{points:.0f}" if points >= 10 else f"{points:.2f}"

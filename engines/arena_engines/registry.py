@@ -1,37 +1,36 @@
-"""The engines by name: from `champion:depth=5` to a player.
+"""The engines by name: `champion:depth=5` -> an `Engine`.
 
-One table for `arena bot`, `arena match`, `arena analyse` and configuration files. Making an engine
-is quick and imports no compiler; `warm_up` does that. It must not know: how anything is played.
+One table for `arena bot`, `arena match`, `arena analyse` and configuration files. Making an engine imports
+no compiler; `warm_up` does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeVar
 
-from arena_engines.engine import Engine, EngineError, Parameter, Player
+from arena_engines.engine import Engine, EngineError, Parameter, RandomMover
+from arena_engines.insertion.baselines import Dummy, Greedy, Random
 from arena_engines.insertion.champion import Champion
-from arena_engines.insertion.entry2006 import Entry2006
-from arena_engines.insertion.fourtier import FourTier
+from arena_engines.insertion.history import Entry2006, FourTier, Minimax, ThreeTier
 from arena_engines.insertion.master.engine import Master
-from arena_engines.insertion.minimax import Minimax
-from arena_engines.insertion.simple import Dummy, Greedy, Random
-from arena_engines.insertion.threetier import ThreeTier
 from arena_engines.small.openlines import OpenLines
-from arena_engines.small.perfect import Perfect, PerfectMarks
-from arena_engines.table import RandomMover, TableEngine, playing
-from arena_engines.xo.modern.engine import ModernXo
-from arena_engines.xo.program1970 import Xo1970
+from arena_engines.small.solved import Perfect, PerfectMarks
+from arena_engines.small.weighted import TERMS, weighted
+from arena_engines.xo.gomoku.engine import Gomoku
+from arena_engines.xo.program1970.engine import Xo1970
 
-#: The engines of all other games.
-TABLE_ENGINES: tuple[type[TableEngine], ...] = (
-    *(playing(game, RandomMover) for game in ("xo", "tictactoe", "disc", "lastcoin")),
-    OpenLines,
-    PerfectMarks,
-    *(playing(game, Perfect) for game in ("disc", "lastcoin")),
-    Xo1970,
-    ModernXo,
-)
-#: The engines of insertion, the weakest first.
+AnyEngine = TypeVar("AnyEngine", bound=Engine)
+
+
+def playing(game: str, kind: type[AnyEngine]) -> type[AnyEngine]:
+    """Return `kind` as an engine of `game`, for engines that need the plug-in only."""
+    return type(
+        kind.__name__, (kind,), {"game": game, "__doc__": kind.__doc__, "__module__": kind.__module__}
+    )
+
+
+#: Every engine of every game; those of one game stand with the weakest first.
 ENGINES: tuple[type[Engine], ...] = (
     Dummy,
     Random,
@@ -42,15 +41,20 @@ ENGINES: tuple[type[Engine], ...] = (
     ThreeTier,
     Champion,
     Master,
+    *(playing(game, RandomMover) for game in ("xo", "tictactoe", "disc", "lastcoin")),
+    *map(weighted, TERMS),
+    OpenLines,
+    PerfectMarks,
+    *(playing(game, Perfect) for game in ("disc", "lastcoin")),
+    Xo1970,
+    Gomoku,
 )
-#: Every player of every game.
-PLAYERS: tuple[type[Player], ...] = (*ENGINES, *TABLE_ENGINES)
 
 
-def create(spec: str, game: str = "insertion") -> Player:
+def create(spec: str, game: str = "insertion") -> Engine:
     """Return the engine of a specification: `NAME` or `NAME:key=value,key=value`.
 
-    What is left out has its default. Raises EngineError, one line naming what is wrong and
+    Omitted parameters have their defaults. Raises EngineError, one line naming what is wrong and
     what would be right.
     """
     name, colon, rest = spec.partition(":")
@@ -68,46 +72,47 @@ def create(spec: str, game: str = "insertion") -> Player:
     return kind(values)
 
 
-def create_engine(spec: str, game: str = "insertion") -> Engine:
-    """Return an engine that can analyse positions. Raises EngineError as `create` does, or if it cannot."""
-    player = create(spec, game)
-    if not isinstance(player, Engine):
-        raise EngineError(f"engine {player.name} of {game} has no analysis by depth; those of insertion have")
-    return player
-
-
 def games_of(name: str) -> tuple[str, ...]:
     """Return the games that have an engine of this name."""
-    return tuple(each.game for each in PLAYERS if each.name == name)
+    return tuple(each.game for each in ENGINES if each.name == name)
 
 
 def usual_opponent(game: str) -> str:
-    """Return whom a person plays who names nobody: `greedy` of insertion, else the last in the list.
+    """Return the default opponent of a person: `greedy` of insertion, else the last in the list.
 
-    Raises EngineError if nobody plays this game.
+    Raises EngineError if no engine plays this game.
     """
-    known = _players_of(game)
+    known = _engines_of(game)
     return Greedy.name if Greedy.name in known else list(known)[-1]
 
 
-def engine_class(name: str, game: str = "insertion") -> type[Player]:
+def usual_analyst(game: str) -> str:
+    """Return the default engine of `arena analyse`. Raises EngineError if no engine of the game analyses."""
+    if game == Champion.game:
+        return Champion.name
+    analysts = [name for name, kind in _engines_of(game).items() if kind.max_depth]
+    if not analysts:
+        raise EngineError(f"no engine of {game} has an analysis by depth")
+    return analysts[-1]
+
+
+def engine_class(name: str, game: str = "insertion") -> type[Engine]:
     """Return the class of a name. Raises EngineError listing the right names."""
-    known = _players_of(game)
+    known = _engines_of(game)
     if name not in known:
         raise EngineError(f"no engine {name!r} for {game}; there are: {', '.join(known)}")
     return known[name]
 
 
-def _players_of(game: str) -> dict[str, type[Player]]:
-    """Return the engines of a game by name. Raises EngineError if there are none."""
-    known = {each.name: each for each in PLAYERS if each.game == game}
+def _engines_of(game: str) -> dict[str, type[Engine]]:
+    known = {each.name: each for each in ENGINES if each.game == game}
     if not known:
-        games = sorted({each.game for each in PLAYERS})
+        games = sorted({each.game for each in ENGINES})
         raise EngineError(f"no engine plays {game!r}; engines play: {', '.join(games)}")
     return known
 
 
-def _parameter(kind: type[Player], key: str) -> Parameter:
+def _parameter(kind: type[Engine], key: str) -> Parameter:
     for each in kind.parameters:
         if each.name == key:
             return each
@@ -117,5 +122,5 @@ def _parameter(kind: type[Player], key: str) -> Parameter:
 
 
 def describe(parameters: Iterable[Parameter]) -> str:
-    """List the parameters on one line: `depth=1..20, strategy=cooperative|spoiling`."""
+    """Return the parameters on one line: `depth=1..20, strategy=cooperative|spoiling`."""
     return ", ".join(f"{each.name}={each.expected}" for each in parameters)

@@ -13,9 +13,9 @@ import typer
 from arena_cli.options import game_options
 
 if TYPE_CHECKING:
-    from arena_engines.andor.strategies import Goal
-    from arena_engines.explain import Picture
-    from arena_engines.explain.searches import Method
+    from arena_engines.andor.search import Goal
+    from arena_engines.explain.picture import Picture
+    from arena_engines.explain.trees import Method
 
 GameName = Annotated[str, typer.Argument(metavar="GAME", help="The game, such as disc.", show_default=False)]
 Settings = Annotated[
@@ -51,11 +51,11 @@ def tree(
 
     Example: arena explain tree tictactoe --state xo./.x./..o --depth 3 --svg tree.svg
     """
-    from arena_engines.explain import api
+    from arena_engines import explain
 
     options = game_options(settings)
     show(
-        api.tree(
+        explain.tree(
             game, options, state=state, sequence=sequence, seed=seed, depth=depth, method=_method(minimax)
         ),
         svg,
@@ -67,9 +67,9 @@ def whole(game: GameName, settings: Settings = None, state: State = None, svg: S
 
     Example: arena explain whole disc --option m=13 --svg disc.svg
     """
-    from arena_engines.explain import api
+    from arena_engines import explain
 
-    show(api.whole(game, game_options(settings), state=state), svg)
+    show(explain.whole(game, game_options(settings), state=state), svg)
 
 
 def strategy(
@@ -87,11 +87,29 @@ def strategy(
 
     Example: arena explain strategy lastcoin --seat 2 --all
     """
-    from arena_engines.explain import api
+    from arena_engines import explain
 
     goal: Goal = "draw" if draw else "win"
     options = game_options(settings)
-    show(api.strategy(game, options, seat=seat, goal=goal, state=state, everything=everything), svg)
+    show(explain.strategy(game, options, seat=seat, goal=goal, state=state, everything=everything), svg)
+
+
+def evaluate(
+    game: GameName,
+    settings: Settings = None,
+    state: State = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(help="openlines, or weighted:k=3/1/2; if absent the one that plays this game."),
+    ] = None,
+) -> None:
+    """Print the static evaluation of a position with its terms.
+
+    Example: arena explain evaluate tictactoe --option size=4 --state .o../.xx./..../....
+    """
+    from arena_engines import explain
+
+    typer.echo(explain.evaluate(game, game_options(settings), state=state, engine=engine), nl=False)
 
 
 def hanoi(discs: Annotated[int, typer.Option(help="How many discs.")] = 3, svg: Svg = None) -> None:
@@ -99,9 +117,9 @@ def hanoi(discs: Annotated[int, typer.Option(help="How many discs.")] = 3, svg: 
 
     Example: arena explain hanoi --discs 4
     """
-    from arena_engines.explain import api
+    from arena_engines import explain
 
-    show(api.hanoi(discs), svg)
+    show(explain.hanoi(discs), svg)
 
 
 def integral(
@@ -115,9 +133,9 @@ def integral(
 
     Example: arena explain integral "tan(x)^4"
     """
-    from arena_engines.explain import api
+    from arena_engines import explain
 
-    show(api.integral(integrand, variable)[0], svg)
+    show(explain.integral(integrand, variable)[0], svg)
 
 
 def example(minimax: Minimax = False, svg: Svg = None) -> None:
@@ -125,14 +143,15 @@ def example(minimax: Minimax = False, svg: Svg = None) -> None:
 
     Example: arena explain example --minimax
     """
-    from arena_engines.explain import api
+    from arena_engines import explain
 
-    show(api.example(_method(minimax)), svg)
+    show(explain.example(_method(minimax)), svg)
 
 
 def show(picture: Picture, svg: Path | None) -> None:
     """Print a picture, or write it as SVG and print the file name. Raises ArenaError if that fails."""
-    from arena_engines.explain import to_svg, to_text
+    from arena_engines.explain.picture import to_text
+    from arena_engines.explain.svg import to_svg
     from arena_server.errors import ArenaError
 
     if svg is None:
@@ -156,7 +175,7 @@ def group() -> typer.Typer:
         no_args_is_help=True,
         rich_markup_mode=None,
     )
-    for command in (tree, whole, strategy, hanoi, example):
+    for command in (tree, whole, strategy, evaluate, hanoi, example):
         app.command(command.__name__)(command)
     # -x^2 is no option but an integrand.
     app.command(integral.__name__, context_settings={"ignore_unknown_options": True})(integral)

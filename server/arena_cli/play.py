@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from secrets import randbelow
 from textwrap import fill
 from typing import Annotated, Any
 
 import typer
 
+from arena_cli.console import Console
 from arena_cli.options import (
     Color,
     GameOptions,
@@ -23,12 +25,13 @@ from arena_cli.options import (
     use_color,
 )
 from arena_cli.render import Frame, draw
-from arena_engines.engine import EngineError, Player
-from arena_engines.match import Played, Seat, ask, play_game
+from arena_engines.engine import AnyPosition, Engine, EngineError
+from arena_engines.match import Played, play_game
 from arena_engines.registry import create, usual_opponent
-from arena_engines.table import Table, TableEngine
+from arena_engines.xo.program1970.engine import Xo1970
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, DecidedGame, Game, GameError
+from arena_protocol.games.mnk import Xo
 from arena_server.errors import ConfigError
 
 #: Text is wrapped to fit a terminal of 80 columns.
@@ -54,14 +57,23 @@ def command(
     option: GameOptions = None,
     seed: Annotated[int | None, typer.Option(min=0, help="The seed of the deal; random if absent.")] = None,
     color: Color = True,
+    games: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where games of XO against xo1970 are stored.")
+    ] = Path(),
 ) -> None:
     """Play a game against an engine in the terminal.
 
     Type a move in the game's notation, `hint` for the engine's choice, `moves` for the legal
     moves, `quit` to leave.
 
+    Against xo1970 it is the operator's console of that program: settings change between games, a move is
+    confirmed, and games are stored.
+
     Example: arena play insertion --against greedy --option plies=20
     """
+    if game == Xo.name and against is not None and against.partition(":")[0] == Xo1970.name:
+        _console(against, game_options(option), seat, clock, seed, games)
+        return
     rules = make_game(game, game_options(option), strangers=False)
     if seat > rules.seats:
         raise ConfigError(f"--seat: {game} has {rules.seats} seats, got {seat}")
@@ -69,7 +81,7 @@ def command(
     opponent = usual_opponent(game) if against is None else against
     engines = [_engine(opponent, game) for _ in range(rules.seats)]
     person = Person(engines[seat - 1], opponent, deal, color=use_color(color, terminal=is_terminal()))
-    players: list[Player] = [*engines[: seat - 1], person, *engines[seat:]]
+    players: list[Engine] = [*engines[: seat - 1], person, *engines[seat:]]
     clock_ms = None if clock is None else duration(clock, "--clock")
     typer.echo(introduction(rules) + "\n")
     try:
@@ -82,7 +94,30 @@ def command(
     typer.echo(_result(rules, played, seat))
 
 
-def _engine(spec: str, game: str) -> Player:
+def _console(
+    spec: str, options: dict[str, object], seat: int, clock: str | None, seed: int | None, games: Path
+) -> None:
+    """Play XO against the program of 1970 at its console. Raises ConfigError for what it does not have."""
+    rules = make_game(Xo.name, options, strangers=False)
+    assert isinstance(rules, Xo), "the game of this name"
+    if seat > rules.seats:
+        raise ConfigError(f"--seat: {Xo.name} has {rules.seats} seats, got {seat}")
+    if clock is not None or rules.opening:
+        flag = "--clock" if clock is not None else "--option opening"
+        raise ConfigError(
+            f"{flag}: the program of 1970 plays without clocks from the empty board; leave it out"
+        )
+    if seed is not None:
+        spec += f"{',' if ':' in spec else ':'}seed={seed}"
+    try:
+        console = Console(spec, rules.size, machine_begins=seat == 2, folder=games)
+    except EngineError as error:
+        raise ConfigError(f"--against: {error}") from error
+    with interruptible():
+        console.run()
+
+
+def _engine(spec: str, game: str) -> Engine:
     try:
         player = create(spec, game)
     except EngineError as error:
@@ -100,29 +135,29 @@ class LeaveGame(Exception):  # noqa: N818 - a request of the person, not an erro
     """The person typed `quit`, or the input ended."""
 
 
-class Person(TableEngine):
+class Person(Engine):
     """A player that shows the position and reads a legal move from stdin."""
 
     name = "person"
 
-    def __init__(self, adviser: Player, opponent: str, deal: Deal, *, color: bool) -> None:
+    def __init__(self, adviser: Engine, opponent: str, deal: Deal, *, color: bool) -> None:
         super().__init__()
         self._adviser = adviser
         self._opponent = opponent
         self._deal = deal
         self._color = color
 
-    def choose(self, table: Table) -> str:
+    def choose(self, position: AnyPosition) -> str:
         """Ask until the answer is a legal move. Raises LeaveGame."""
-        typer.echo(self.picture(table.rules, table.moves, table.seat, table.clock))
-        typer.echo(_legal_moves_line(table.rules.legal_moves(table.position)))
+        typer.echo(self.picture(position.rules, position.moves, position.seat, position.clock))
+        typer.echo(_legal_moves_line(position.rules.legal_moves(position.state)))
         while True:
             word = self._read()
             if word == "quit":
                 raise LeaveGame
-            if table.rules.is_legal(table.position, word):
+            if position.rules.is_legal(position.state, word):
                 return word
-            typer.echo(self._reply(table, word))
+            typer.echo(self._reply(position, word))
 
     @staticmethod
     def _read() -> str:
@@ -132,24 +167,20 @@ class Person(TableEngine):
             typer.echo()  # the end of the input has not ended the line of the prompt
         return line.strip() if line else "quit"
 
-    def _reply(self, table: Table, word: str) -> str:
+    def _reply(self, position: AnyPosition, word: str) -> str:
         """Return the reply to anything that is not a legal move."""
         if word == "moves":
-            legal = ", ".join(table.rules.legal_moves(table.position))
+            legal = ", ".join(position.rules.legal_moves(position.state))
             return fill(f"legal moves: {legal}", WIDTH)
         if word == "hint":
-            return f"the engine would play {self._hint(table)}"
+            return f"the engine would play {self._adviser.choose(position)}"
         if word in ("help", "?", ""):
-            return introduction(table.rules)
+            return introduction(position.rules)
         try:
-            table.rules.play(table.position, word)
+            position.rules.play(position.state, word)
         except GameError as error:
             return f"{error}\n{HELP}"
         raise AssertionError("a game refuses every move that is not legal")
-
-    def _hint(self, table: Table) -> int | str:
-        seat = Seat(self._adviser, table.clock)
-        return ask(table.rules, self._deal, table.position, table.moves, seat, table.bank)
 
     def picture(self, rules: Game[Any], moves: Sequence[str], seat: int, clock: int | None) -> str:
         """Return the position after `moves`, the plies since the last own one, points and own clock."""

@@ -25,15 +25,11 @@ from arena_cli.options import DEFAULT_DATABASE, Config, Database, duration
 from arena_server.errors import ArenaError
 
 if TYPE_CHECKING:
-    import asyncio
     import socket
 
     from arena_server.config_schema import ServerTable
     from arena_server.connection import Cipher
     from arena_server.core.config import ContestPlan, Entrant
-    from arena_server.core.contest import Contest
-    from arena_server.core.standings import Progress
-    from arena_server.driver import Host
     from arena_server.logs import Log
     from arena_server.server import Service
     from arena_server.store.database import Database as StoreURL
@@ -42,16 +38,15 @@ if TYPE_CHECKING:
 #: because other users can read a command line.
 DIGESTS_VARIABLE = "ARENA_TOKEN_DIGESTS"
 
-STDIN, STDOUT, STDERR = 0, 1, 2
-#: The interval of progress reports to `arena tournament`.
-REPORT_S = 0.25
+STDERR = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A checked contest with a usable database and bound ports; nothing runs yet.
 
-    `seeded` means that the file gives the seed; `admin` is the bound admin port and its token.
+    `seeded` means that the file gives the seed; `admin` is the bound admin port and its token;
+    `web_names` are the host names by which it is reached.
     """
 
     plan: ContestPlan
@@ -61,6 +56,7 @@ class Prepared:
     max_connections: int
     sock: socket.socket
     admin: tuple[socket.socket, str] | None = None
+    web_names: tuple[str, ...] = ()
     cipher: Callable[[], Cipher | None] = lambda: None
 
 
@@ -146,15 +142,15 @@ def prepare(
     from arena_server.config_file import entrants_of, load_contest, plan_of
     from arena_server.sockets import bind
     from arena_server.store.database import database_of
-    from arena_server.store.preflight import glance, probe
+    from arena_server.store.preflight import check_contest, check_writable
 
     file = load_contest(config)
     plan = plan_of(file, absent_ms=None if absent is None else duration(absent, "--absent"))
     where = database_of(database)
-    probe(where)
+    check_writable(where)
     entrants = entrants_of(file, json.loads(os.environ.get(DIGESTS_VARIABLE, "{}")))
     seeded = file.contest.seed is not None
-    glance(where, plan, [entrant.name for entrant in entrants], new=new, seeded=seeded)
+    check_contest(where, plan, [entrant.name for entrant in entrants], new=new, seeded=seeded)
     cipher = _cipher(file.server)
     sock = bind(host or file.server.host, file.server.port if port is None else port)
     try:
@@ -166,7 +162,8 @@ def prepare(
     except ArenaError:
         sock.close()
         raise
-    return Prepared(plan, entrants, seeded, where, file.server.max_connections, sock, admin, cipher)
+    names = tuple(file.server.web_names)
+    return Prepared(plan, entrants, seeded, where, file.server.max_connections, sock, admin, names, cipher)
 
 
 def _cipher(server: ServerTable) -> Callable[[], Cipher | None]:
@@ -182,8 +179,8 @@ def _bind_admin(database: StoreURL, host: str, port: int | None) -> tuple[socket
     """Bind the admin port and choose its token; None without a port. Raises ArenaError."""
     if port is None:
         return None
-    from arena_server.admin.access import choose_token
     from arena_server.sockets import bind
+    from arena_server.web.access import choose_token
 
     token = choose_token(database, os.environ)
     return bind(host, port, "--admin-port"), token
@@ -198,6 +195,7 @@ def serve(
 
     from arena_server.logs import LineWriter, Log
     from arena_server.server import Setup
+    from arena_server.web.thread import ORGANISER_CONNECTIONS
 
     gc.enable()
     setup = Setup(
@@ -209,6 +207,7 @@ def serve(
         new=new,
         seeded=prepared.seeded,
         cipher=prepared.cipher,
+        reserved=0 if prepared.admin is None else ORGANISER_CONNECTIONS,
     )
     log_lines = LineWriter(STDERR)
     try:
@@ -227,7 +226,12 @@ async def _serve(prepared: Prepared, setup: Any, log: Log, supervised: bool) -> 
     from arena_server.server import Service
 
     service = Service(setup, prepared.sock, log)
-    reporter = _Reporter(service) if supervised else None
+    reporter = None
+    if supervised:
+        from arena_server.tournament.reporter import Reporter
+
+        reporter = Reporter(service)
+        service.observe(reporter)
     try:
         with _admin(prepared, service, log):
             await service.run()
@@ -242,66 +246,15 @@ def _admin(prepared: Prepared, service: Service, log: Log) -> Iterator[None]:
     if prepared.admin is None:
         yield
         return
-    from arena_server.admin.access import Access, AccessFile
-    from arena_server.admin.office import open_office
     from arena_server.sockets import address_of
+    from arena_server.web.access import Access, AccessFile
+    from arena_server.web.thread import organiser_port
 
     sock, token = prepared.admin
     address = address_of(sock)
     with (
         AccessFile(prepared.database, prepared.plan.name, Access(address, token), os.environ),
-        open_office(sock, token, service, prepared.plan, log),
+        organiser_port(sock, token, prepared.web_names, service, prepared.plan, log),
     ):
         typer.echo(f"admin on http://{address}")
         yield
-
-
-class _Reporter:
-    """The connection to `arena tournament`: progress as JSON lines on stdout; the end of stdin is its end."""
-
-    def __init__(self, service: Service) -> None:
-        from arena_server.logs import LineWriter
-
-        self._service = service
-        self._lines = LineWriter(STDOUT)
-        self._last: Progress | None = None
-        self._contest: Contest | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        service.on_start = self._start
-
-    def _start(self, contest: Contest, _host: Host) -> None:
-        import asyncio
-
-        self._contest = contest
-        self._loop = asyncio.get_running_loop()
-        self._loop.add_reader(STDIN, self._read_stdin)
-        self._report_often()
-
-    def _read_stdin(self) -> None:
-        if not os.read(STDIN, 4096):
-            self._loop.remove_reader(STDIN)
-            self._service.stop("the supervisor is gone")
-
-    def _report_often(self) -> None:
-        self._report()
-        self._timer = self._loop.call_later(REPORT_S, self._report_often)
-
-    def _report(self) -> None:
-        """Write the progress if it has changed."""
-        from arena_cli.results import plain_row
-
-        assert self._contest is not None
-        progress = self._contest.progress()
-        if progress != self._last:
-            self._last = progress
-            plain = {name: getattr(progress, name) for name in progress.__slots__ if name != "standings"}
-            rows = [plain_row(row) for row in progress.standings]
-            self._lines.write(json.dumps({**plain, "standings": rows}))
-
-    def close(self) -> None:
-        """Write the last report."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._loop.remove_reader(STDIN)
-            self._report()
-        self._lines.close()

@@ -1,4 +1,4 @@
-"""The bench of attacks runs to its end, and every raise of it is named."""
+"""The benchmark of attacks: a whole run, its figures, its errors."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ def test_all_attacks_are_measured_and_the_server_survives(monkeypatch: pytest.Mo
     monkeypatch.setattr(hostile, "SETTLING_S", 0.1)
     monkeypatch.setattr(hostile, "QUICK_IDLE", 50)
     monkeypatch.setattr(hostile, "HONEST", 4)
-    told: list[str] = []
-    measured = hostile.measure(quick=True, say=told.append)
+    lines: list[str] = []
+    measured = hostile.measure(quick=True, say=lines.append)
     assert measured["alive"]
     assert [row["phase"] for row in measured["rows"]] == ["quiet", *ATTACKS, "all at once", "elsewhere"]
     assert {row["faults"] for row in measured["rows"]} == {0}
     assert measured["rows"][0]["p99_ratio"] == 1.0
     assert measured["idle"]["connections"] == 50
-    assert told == [
+    assert lines == [
         "quiet ...",
         *(f"{name} ..." for name in (*ATTACKS, "all at once", "elsewhere")),
         "idle connections ...",
     ]
 
 
-def test_a_phase_is_summed_up() -> None:
+def test_a_phase_summarises_its_round_trips() -> None:
     spans = array("q", [*range(MS, 100 * MS, MS), 900 * MS])
     assert Phase.of("quiet", spans, 2.0, 1) == Phase("quiet", 50.0, 51_000.0, 900_000.0, 1)
 
 
-def test_a_phase_without_a_move_is_no_figure() -> None:
+def test_a_phase_without_a_move_is_an_error() -> None:
     with pytest.raises(ArenaError, match=r"^flood: no honest bot made a move within 2 s$"):
         Phase.of("flood", array("q"), 2.0, 0)
 
 
-def test_the_memory_is_only_known_where_the_system_tells_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_memory_is_only_known_on_linux(monkeypatch: pytest.MonkeyPatch) -> None:
     assert hostile._resident_kib(os.getpid()) > 1000
     monkeypatch.setattr(hostile, "Path", lambda name: Path("nowhere"))
     with pytest.raises(ArenaError, match=r"^the memory of a process is only known on Linux$"):
@@ -57,7 +57,7 @@ def test_a_server_that_does_not_start(
 ) -> None:
     monkeypatch.setattr(hostile, "CONFIG", "[contest]\nname = 'no such key'\nlogin = '{login}'\n")
     with (
-        pytest.raises(ArenaError, match=r"^the server to be attacked did not start; see above$"),
+        pytest.raises(ArenaError, match=r"^the attacked server did not start; see above$"),
         hostile._server("1s"),
     ):
         pass
@@ -78,4 +78,4 @@ def test_the_table() -> None:
     measured = {"cores": 2, "seconds": 2.0, "alive": True, "rows": [row], "idle": idle}
     lines = hostile.text_table(measured).splitlines()
     assert lines[2].split() == ["flood", "1,900", "0.950", "300", "1.10", "900", "1.80", "0"]
-    assert lines[3] == "10,000 idle connections: 70.0 MiB resident, 3.00 MiB a thousand"
+    assert lines[3] == "10,000 idle connections: 70.0 MiB resident, 3.00 MiB per thousand"

@@ -1,4 +1,4 @@
-"""The program around the commands: help, wrong command lines, ctrl-C, faults of our own."""
+"""The program around the commands: help, wrong command lines, Ctrl-C, bugs."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from arena_cli import main, user_message
 from arena_protocol.messages import VERSION
 
 
-class TestTheProgram:
-    def test_its_version(self, shell: Shell) -> None:
+class TestProgram:
+    def test_version(self, shell: Shell) -> None:
         outcome = shell("--version")
         assert outcome.code == 0
         assert re.fullmatch(rf"arena \d+\.\d+\.\d+, protocol {VERSION}\n", outcome.out)
@@ -43,7 +43,7 @@ class TestTheProgram:
         for path, command in shown:
             assert f"Example: arena {' '.join(path)}" in command.help, path
 
-    def test_a_command_that_is_not_there(self, shell: Shell) -> None:
+    def test_an_unknown_command(self, shell: Shell) -> None:
         outcome = shell("sreve")
         assert (outcome.code, outcome.line) == (2, "arena: no such command 'sreve' (see arena -h)")
 
@@ -58,7 +58,7 @@ class TestTheProgram:
             (("admin",), "missing argument 'COMMAND'. Choose from: status, pause, "),
         ],
     )
-    def test_a_command_line_that_cannot_be_is_one_line(
+    def test_a_wrong_command_line_is_one_line(
         self, shell: Shell, command: tuple[str, ...], line: str
     ) -> None:
         outcome = shell(*command)
@@ -67,14 +67,14 @@ class TestTheProgram:
         assert outcome.line.endswith(" -h)")
 
     @pytest.mark.parametrize("command", [(), ("bench",), ("explain",)])
-    def test_without_a_command_it_is_told_what_there_is(self, shell: Shell, command: tuple[str, ...]) -> None:
+    def test_without_a_command_help_is_printed(self, shell: Shell, command: tuple[str, ...]) -> None:
         outcome = shell(*command)
         assert (outcome.code, outcome.out) == (2, "")
         assert outcome.err.startswith(f"Usage: {' '.join(('arena', *command))} ")
         assert "Example: arena " in outcome.err
 
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
-    def test_output_that_finds_no_room_is_one_line(self, here: Path) -> None:
+    def test_a_full_disk_is_one_line(self, here: Path) -> None:
         with open("/dev/full", "w") as full:
             done = subprocess.run(
                 [*ARENA, "standings"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
@@ -86,7 +86,7 @@ class TestTheProgram:
         ("ended", "code"),
         [(KeyboardInterrupt(), 130), (BaseExceptionGroup("trio", [KeyboardInterrupt()]), 130)],
     )
-    def test_an_interrupted_command_says_nothing(
+    def test_an_interrupted_command_prints_nothing(
         self, shell: Shell, monkeypatch: pytest.MonkeyPatch, ended: BaseException, code: int
     ) -> None:
         def command(*_: object, **__: object) -> None:
@@ -96,9 +96,7 @@ class TestTheProgram:
         outcome = shell("standings")
         assert (outcome.code, outcome.out, outcome.err) == (code, "", "")
 
-    def test_a_group_with_a_fault_of_ours_in_it_is_not_hushed_up(
-        self, shell: Shell, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_group_with_a_bug_in_it_is_raised(self, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
         def command(*_: object, **__: object) -> None:
             raise BaseExceptionGroup("trio", [KeyboardInterrupt(), ZeroDivisionError()])
 
@@ -117,14 +115,14 @@ class TestTheProgram:
             f' or `pip install "WHEEL[{extra}]"`'
         )
 
-    def test_a_missing_extra_is_seen_through_a_wrapped_error(self) -> None:
+    def test_a_missing_extra_is_found_in_a_wrapped_error(self) -> None:
         outer = ImportError("our own words")
         outer.__cause__ = ModuleNotFoundError("...", name="trio")
         message = user_message(outer)
         assert message is not None
         assert message.startswith("this command needs the extra [trio]: ")
 
-    def test_without_its_libraries_the_program_says_which_extra_it_needs(self, tmp_path: Path) -> None:
+    def test_without_its_libraries_the_program_names_the_extra(self, tmp_path: Path) -> None:
         (tmp_path / "typer.py").write_text("raise ModuleNotFoundError('no typer', name='typer')")
         program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from arena_cli import main; main()"
         done = subprocess.run(
@@ -134,7 +132,7 @@ class TestTheProgram:
         assert done.stderr.startswith("arena: this command needs the extra [server]: ")
         assert len(done.stderr.splitlines()) == 1
 
-    def test_a_fault_of_ours_is_not_hidden(self, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_bug_is_raised(self, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
         def fault(*_: object, **__: object) -> None:
             raise RuntimeError("a bug")
 
@@ -151,7 +149,7 @@ class TestTheProgram:
         outcome = shell()
         assert (outcome.code, outcome.err) == (130, "")
 
-    def test_a_reader_that_has_seen_enough_hears_no_complaint(self, here: Path) -> None:
+    def test_a_closed_stdout_is_no_error_message(self, here: Path) -> None:
         reading = subprocess.Popen(
             [*ARENA, "replay", "g1"], cwd=here, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )

@@ -15,18 +15,18 @@ from arena_engines.engine import EngineError
 class TestAnalyse:
     POSITION = "53351/34233/13552/44215/44526 61634513435625445315"
 
-    def test_as_the_house_has_it(self, tmp_path: Path, shell: Shell) -> None:
+    def test_json(self, tmp_path: Path, shell: Shell) -> None:
         path = tmp_path / "positions"
         path.write_text(f"{self.POSITION}\n")
         outcome = shell(
             "analyse", "insertion", "--engine", "minimax", "--depth", "1", "--positions", str(path), "--json"
         )
-        told = json.loads(outcome.out)
-        (answer,) = told["positions"]
+        analysis = json.loads(outcome.out)
+        (answer,) = analysis["positions"]
         assert 1 <= answer["move"] <= 15
         assert len(answer["eval"]) == 3
         assert answer["nodes"] >= 1
-        assert told["seconds"] >= 0
+        assert analysis["seconds"] >= 0
         assert shell("analyse", "insertion", "--depth", "1", "--positions", str(path)).code == 0
 
     def test_a_bad_line_is_named(self, tmp_path: Path, shell: Shell) -> None:
@@ -48,13 +48,13 @@ class TestAnalyse:
     @pytest.mark.parametrize(
         ("command", "place"),
         [
-            (("analyse", "insertion", "--positions", "positions"), "arena_engines.analyse.analyse_file"),
-            (("bench", "search"), "arena_engines.bench.search_bench"),
+            (("analyse", "insertion", "--positions", "positions"), "arena_engines.analysis.analyse_file"),
+            (("bench", "search"), "arena_engines.analysis.search_bench"),
             (("match", "greedy", "dummy"), "arena_cli.match.games.match"),
             (("play", "insertion"), "arena_cli.play.play_game"),
         ],
     )
-    def test_ctrl_c_ends_a_search_that_hears_no_signal_of_pythons(
+    def test_ctrl_c_kills_the_process_during_a_compiled_search(
         self, shell: Shell, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], place: str
     ) -> None:
         before = signal.getsignal(signal.SIGINT)

@@ -11,7 +11,7 @@ from arena_client.bot import Bot
 
 
 class TestBot:
-    def test_what_is_to_be_compiled_is_so_before_the_bot_logs_in(
+    def test_an_engine_is_compiled_before_the_log_in(
         self, shell: Shell, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         done: list[str] = []
@@ -21,7 +21,7 @@ class TestBot:
             return "finished"
 
         monkeypatch.setattr(
-            "arena_engines.insertion.simple.Greedy.warm_up", lambda _: done.append("compiled")
+            "arena_engines.insertion.baselines.Greedy.warm_up", lambda _: done.append("compiled")
         )
         monkeypatch.setattr("arena_client.asyncio_client.run", run)
         assert shell("bot", "greedy", "--connect", "here:1", "--name", "a").out == "a leaves: finished\n"
@@ -58,26 +58,26 @@ class TestBot:
             (["dummy", "--connect", ":2006"], "--connect: expected HOST:PORT, got ':2006'"),
         ],
     )
-    def test_nowhere_to_play(
+    def test_no_server_is_given(
         self, shell: Shell, monkeypatch: pytest.MonkeyPatch, arguments: list[str], line: str
     ) -> None:
         monkeypatch.delenv("ARENA_HOST", raising=False)
         outcome = shell("bot", *arguments)
         assert (outcome.code, outcome.line) == (2, f"arena: {line}")
 
-    def test_nobody_of_that_name(self, shell: Shell) -> None:
+    def test_an_unknown_engine(self, shell: Shell) -> None:
         outcome = shell("bot", "chmapion", "--connect", "localhost:2006")
         assert outcome.code == 2
         assert outcome.line.startswith("arena: no engine 'chmapion' for insertion; there are: dummy, ")
 
-    def test_a_name_that_the_server_does_not_know(self, tmp_path: Path) -> None:
+    def test_an_unknown_bot_name(self, tmp_path: Path) -> None:
         with Server(contest("a", "b"), tmp_path) as server:
             address = f"127.0.0.1:{server.port}"
             outcome = arena("bot", "dummy", "--connect", address, "--name", "c", "--token", "x")
             assert outcome.code == 1
             assert outcome.line.startswith("arena: the server refuses c: token: ")
 
-    def test_where_to_play_comes_from_the_environment(self, tmp_path: Path) -> None:
+    def test_the_server_comes_from_the_environment(self, tmp_path: Path) -> None:
         with Server(contest("dummy", "b"), tmp_path, "--until-finished") as server:
             other = Players(server.port, [("b", "first-legal")])
             env = {"ARENA_HOST": "127.0.0.1", "ARENA_PORT": str(server.port)}

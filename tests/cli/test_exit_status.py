@@ -1,4 +1,4 @@
-"""One rule for the exit status of every command: 1 tried in vain, 2 what was asked for cannot be."""
+"""Exit statuses of every command: 1 failed at run time or a negative result, 2 wrong input."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ def taken() -> Iterator[int]:
 
 
 @pytest.fixture
-def nobody() -> Iterator[int]:
-    """A port that nobody listens on, nor will."""
+def closed() -> Iterator[int]:
+    """A port without a listener: it is bound, so no other program can listen on it."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         yield bound.getsockname()[1]
 
 
-#: What was asked for cannot be. PORT is one where nobody listens.
-IMPOSSIBLE = """
+#: Wrong input. PORT is a port without a listener.
+WRONG_INPUT = """
 no-such-command
 serve
 serve nowhere.toml
@@ -114,8 +114,8 @@ explain whole insertion
 explain hanoi --discs 99
 """
 
-#: Tried in vain, or the answer is no. TAKEN is a port where another program listens.
-IN_VAIN = """
+#: Failures at run time and negative results. TAKEN is a port on which another program listens.
+RUN_TIME = """
 serve good.toml --port TAKEN
 serve good.toml --port 0 --admin-port TAKEN
 serve good.toml --host 203.0.113.7
@@ -142,17 +142,17 @@ def words(line: str, **ports: int) -> list[str]:
     return [re.sub("PORT|TAKEN", lambda found: str(ports[found[0]]), word) for word in line.split()]
 
 
-@pytest.mark.parametrize("line", IMPOSSIBLE.strip().splitlines())
-def test_what_cannot_be_is_2(here: Path, nobody: int, line: str) -> None:
-    outcome = inside(*words(line, PORT=nobody), cwd=here)
+@pytest.mark.parametrize("line", WRONG_INPUT.strip().splitlines())
+def test_wrong_input_is_2(here: Path, closed: int, line: str) -> None:
+    outcome = inside(*words(line, PORT=closed), cwd=here)
     assert outcome.code == MISUSED, outcome
     assert "Traceback" not in outcome.err
     assert not (here / "arena.db").exists()
 
 
-@pytest.mark.parametrize("line", IN_VAIN.strip().splitlines())
-def test_what_is_in_vain_is_1(here: Path, taken: int, nobody: int, line: str) -> None:
-    outcome = inside(*words(line, TAKEN=taken, PORT=nobody), cwd=here)
+@pytest.mark.parametrize("line", RUN_TIME.strip().splitlines())
+def test_a_failure_at_run_time_is_1(here: Path, taken: int, closed: int, line: str) -> None:
+    outcome = inside(*words(line, TAKEN=taken, PORT=closed), cwd=here)
     assert outcome.code == FAILED, outcome
     assert outcome.line.startswith("arena: ")
 
@@ -160,9 +160,9 @@ def test_what_is_in_vain_is_1(here: Path, taken: int, nobody: int, line: str) ->
 @pytest.mark.parametrize(
     "command", [name for name in app.COMMANDS if not name.startswith(("warm", "bench-"))]
 )
-def test_every_command_is_asked(command: str) -> None:
-    asked = [line.split()[0] for line in f"{IMPOSSIBLE}{IN_VAIN}".split("\n") if line]
-    assert command in asked
+def test_every_command_is_covered(command: str) -> None:
+    covered = [line.split()[0] for line in f"{WRONG_INPUT}{RUN_TIME}".split("\n") if line]
+    assert command in covered
 
 
 def test_the_readme_has_the_table() -> None:
@@ -171,7 +171,7 @@ def test_the_readme_has_the_table() -> None:
 
 
 @pytest.mark.slow
-def test_a_taken_port_is_the_same_to_all(here: Path, taken: int) -> None:
+def test_a_taken_port_is_the_same_error_everywhere(here: Path, taken: int) -> None:
     for command in ("serve", "tournament"):
         outcome = arena(command, "good.toml", "--port", str(taken), cwd=here)
         assert (outcome.code, outcome.out) == (FAILED, "")

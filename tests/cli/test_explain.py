@@ -65,7 +65,7 @@ def test_a_drawing_goes_to_a_file(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_cannot_be_drawn_is_one_line_and_a_bad_exit(arguments: list[str], line: str) -> None:
+def test_wrong_input_is_one_line(arguments: list[str], line: str) -> None:
     command = [sys.executable, "-m", "arena_cli", "explain", *arguments]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode != 0

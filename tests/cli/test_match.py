@@ -17,8 +17,8 @@ SHORT = ("--deals", "2", "--option", "plies=20", "--clock", "60s")
 def arena(*arguments: str) -> tuple[str, str, str | None]:
     done = CliRunner().invoke(app, ["match", *arguments])
     error = done.exception
-    told = user_message(error) if isinstance(error, Exception) else None
-    return done.stdout, done.stderr, told
+    message = user_message(error) if isinstance(error, Exception) else None
+    return done.stdout, done.stderr, message
 
 
 def test_two_engines() -> None:
@@ -28,7 +28,7 @@ def test_two_engines() -> None:
     assert [line.rpartition(" after ")[2] for line in progress.splitlines()] == ["2 games", "4 games"]
 
 
-def test_games_of_two_points_are_told_with_decimals() -> None:
+def test_games_of_two_points_have_decimals() -> None:
     game = ("--game", "tictactoe", "--deals", "1", "--clock", "60s")
     _, progress, _ = arena("perfect", "perfect", *game)
     assert "perfect - perfect: 1.00 : 1.00 points a game after 2 games" in progress
@@ -53,6 +53,26 @@ def test_a_league_prints_its_cross_table() -> None:
     assert len(progress.splitlines()) == 3
 
 
+def test_three_engines_play_a_game_of_three_seats() -> None:
+    table, progress, _ = arena("greedy", "dummy", "greedy", *SHORT, "--option", "seats=3")
+    assert [line.split()[0] for line in table.splitlines()] == [
+        "engine",
+        "greedy",
+        "dummy",
+        "greedy",
+        "ratio",
+    ]
+    assert progress.splitlines()[-1].startswith("greedy - dummy - greedy: ")
+    assert progress.splitlines()[-1].endswith(" points a game after 12 games")
+
+
+def test_four_engines_play_a_league_of_three_seats() -> None:
+    engines = ("greedy", "dummy", "random:seed=1", "random:seed=2")
+    table, progress, _ = arena(*engines, "--deals", "1", *SHORT[2:], "--option", "seats=3")
+    assert table.splitlines()[1].startswith("1 greedy")
+    assert len(progress.splitlines()) == 4
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
@@ -61,7 +81,8 @@ def test_a_league_prints_its_cross_table() -> None:
             ("greedy", "dummy", "greedy"),
             "match: expected each engine of a league once, got greedy more than once",
         ),
-        (("greedy", "dummy", "random", "--sprt"), "--sprt: expected two engines, got 3"),
+        (("greedy", "dummy", "random", "--sprt"), "--sprt: expected 2 engines, got 3"),
+        (("greedy", "dummy", "--option", "seats=3"), "a game of 3 seats needs 3 engines, got 2"),
         (("greedy", "dummy", "--option", "plies"), "--option: expected KEY=VALUE, got 'plies'"),
         (("greedy", "dummy", "--clock", "0s"), "--clock: expected a duration of at least 1ms"),
         (("greedy", "dummy", "--clock", "soon"), "--clock: expected a duration such as '500ms', '20s'"),
@@ -73,8 +94,8 @@ def test_a_league_prints_its_cross_table() -> None:
         (("greedy", "dummy", "--option", "colours=9"), "colours is a whole number from 3 to 7"),
     ],
 )
-def test_what_cannot_be_played_is_one_line(arguments: tuple[str, ...], line: str) -> None:
-    _, _, told = arena(*arguments)
-    assert told is not None
-    assert line in told
-    assert "\n" not in told
+def test_wrong_input_is_one_line(arguments: tuple[str, ...], line: str) -> None:
+    _, _, message = arena(*arguments)
+    assert message is not None
+    assert line in message
+    assert "\n" not in message

@@ -1,4 +1,4 @@
-"""`arena play`: what a person types, and what it is told."""
+"""`arena play`: typed input and the replies to it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from arena_protocol.games import make_game
 
 def play(typed: str, *arguments: str) -> tuple[str, str | None]:
     done = CliRunner().invoke(app, ["play", *arguments], input=typed)
-    told = user_message(done.exception) if isinstance(done.exception, Exception) else None
-    return done.stdout, told
+    message = user_message(done.exception) if isinstance(done.exception, Exception) else None
+    return done.stdout, message
 
 
 SMALL = ("tictactoe", "--against", "perfect")
@@ -27,16 +27,16 @@ def test_a_whole_game_against_a_perfect_player_is_not_won() -> None:
     assert last == "the game is over: you 1, seat 2 1; a draw"
 
 
-def test_the_board_has_names_and_the_game_is_told_in_short() -> None:
+def test_the_board_has_names_and_the_game_a_description() -> None:
     shown, _ = play("quit\n", *SMALL)
     brief = "Seat 1 has x and begins. A move is an empty cell, such as b2; 3 in a line win."
     assert shown.startswith(f"{brief}\nType a move, or: hint, moves, help, quit.\n")
     assert "3 . . .\n2 . . .\n1 . . .\n  a b c\n" in shown
     assert "legal moves: a1, b1, c1, a2, b2, c2, a3, b3, c3\n" in shown
-    assert " s\n" not in shown, "nobody keeps time"
+    assert " s\n" not in shown, "no clock"
 
 
-def test_a_taken_square_is_refused_and_why() -> None:
+def test_a_taken_square_is_refused_with_the_reason() -> None:
     shown, _ = play("b2\nb2\nquit\n", *SMALL)
     assert "your move: b2 is taken\nType a move, or: hint, moves, help, quit.\n" in shown
     assert shown.endswith("you left the game\n")
@@ -66,7 +66,7 @@ def test_the_second_seat_sees_the_move_of_the_first() -> None:
     assert shown.count("300.000 s") == 1, "the own clock is known"
 
 
-def test_many_moves_are_counted_and_told_on_request_in_short_lines() -> None:
+def test_many_moves_are_counted_and_listed_on_request() -> None:
     shown, _ = play("z99\nmoves\n", "xo", "--against", "random:seed=1")
     assert "\nlegal moves: 100, type moves to see them\n" in shown
     assert "a move of xo is a cell from a1 to j10, not 'z99'\n" in shown
@@ -74,7 +74,7 @@ def test_many_moves_are_counted_and_told_on_request_in_short_lines() -> None:
     assert max(map(len, shown.splitlines())) < 91
 
 
-def test_everything_that_others_did_is_told() -> None:
+def test_every_ply_of_the_others_is_printed() -> None:
     shown, _ = play("6\n", "insertion", "--option", "seats=3", "--option", "plies=9", "--seed", "5")
     deed = " ".join(shown[shown.index("ply 4\n") :].split("\n\n")[0].split()[2:])
     assert [word for word in deed.split() if word.startswith("(")] == ["(you)", "(greedy)", "(greedy)"]
@@ -82,7 +82,7 @@ def test_everything_that_others_did_is_told() -> None:
 
 
 @pytest.mark.parametrize(("seat", "verdict"), [("1", "you have lost"), ("2", "you have won")])
-def test_who_has_won_is_said_under_the_last_position(seat: str, verdict: str) -> None:
+def test_the_winner_is_printed_under_the_last_position(seat: str, verdict: str) -> None:
     moves = {"1": "1\n1\n1\n", "2": "2\n1\n2\n1\n1\n"}[seat]
     arguments = ("lastcoin", "--seat", seat, "--option", f"coins={'4' if seat == '1' else '1'}")
     shown, _ = play(moves, *arguments)
@@ -90,16 +90,16 @@ def test_who_has_won_is_said_under_the_last_position(seat: str, verdict: str) ->
     assert shown.endswith(f"; {verdict}\n")
 
 
-def test_whoever_is_at_fault_is_named() -> None:
+def test_the_seat_at_fault_is_named() -> None:
     rules = make_game("insertion", {})
-    told = _result(rules, Played((10, 40), ("timeout", None), (9, 9), ()), 2)
-    assert told == "the game is over: seat 1 10 (timeout), you 40"
+    answer = _result(rules, Played((10, 40), ("timeout", None), (9, 9), ()), 2)
+    assert answer == "the game is over: seat 1 10 (timeout), you 40"
 
 
 @pytest.mark.parametrize(
     ("game", "name"), [("insertion", "greedy"), ("disc", "perfect"), ("tictactoe", "perfect")]
 )
-def test_an_opponent_who_need_not_be_named(game: str, name: str) -> None:
+def test_the_default_opponent(game: str, name: str) -> None:
     assert f"seat 2: {name} " in play("quit\n", game)[0]
 
 
@@ -111,8 +111,8 @@ def test_an_opponent_who_need_not_be_named(game: str, name: str) -> None:
         (("insertion", "--seat", "3"), "--seat: insertion has 2 seats, got 3"),
     ],
 )
-def test_what_cannot_be_played_is_one_line(arguments: tuple[str, ...], line: str) -> None:
-    _, told = play("", *arguments)
-    assert told is not None
-    assert told.startswith(line)
-    assert "\n" not in told
+def test_wrong_input_is_one_line(arguments: tuple[str, ...], line: str) -> None:
+    _, message = play("", *arguments)
+    assert message is not None
+    assert message.startswith(line)
+    assert "\n" not in message

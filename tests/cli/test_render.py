@@ -46,7 +46,7 @@ def played(name: str, plies: int) -> GameRecord:
     )
 
 
-def test_a_board_a_ply_with_what_comes_next() -> None:
+def test_one_board_per_ply_with_the_next_pictures() -> None:
     drawn = list(frames(played("insertion", 2), color=False))
     assert len(drawn) == 3
     start, first, last = (frame.splitlines() for frame in drawn)
@@ -81,7 +81,7 @@ def test_the_cells_of_a_board_have_their_names() -> None:
     assert lines[13] == "   a b c d e f g h i j"
 
 
-def test_a_board_without_names_is_drawn_bare() -> None:
+def test_a_board_without_names() -> None:
     picture = draw(Frame("title", "deed", "123/456/...", "", [("ann", 3, None)]), color=False)
     assert picture == f"title\ndeed\n\n  1 2 3\n  4 5 6\n  . . .\n\n{'ann':<32}      3 points\n"
 

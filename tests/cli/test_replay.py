@@ -12,8 +12,6 @@ from tests.server.programs import Shell
 from arena_cli import replay
 from arena_protocol.record import FaultRecord, PlyRecord, decode
 
-ROOT = Path(__file__).resolve().parents[2]
-
 
 class TestReplay:
     def test_in_a_pipe_all_plies_come_at_once_and_plain(self, here: Path, shell: Shell) -> None:
@@ -46,25 +44,25 @@ class TestReplay:
         shell("export", "records")
         for number in range(1, 7):
             record = decode((here / "records" / f"g{number}.record").read_bytes())
-            told = json.loads(shell("replay", f"g{number}", "--json").out)
-            assert told.keys() == set(record.__slots__)
-            assert told["options"] == record.options
-            assert (tuple(told["names"]), told["seed"], told["end"]) == (
+            answer = json.loads(shell("replay", f"g{number}", "--json").out)
+            assert answer.keys() == set(record.__slots__)
+            assert answer["options"] == record.options
+            assert (tuple(answer["names"]), answer["seed"], answer["end"]) == (
                 record.names,
                 record.seed,
                 "complete",
             )
             assert [PlyRecord(**ply | {"clock": tuple(ply["clock"]), "total": tuple(ply["total"])})
-                    for ply in told["plies"]] == list(record.plies)  # fmt: skip
+                    for ply in answer["plies"]] == list(record.plies)  # fmt: skip
             assert [FaultRecord(**fault | {"line": bytes.fromhex(fault["line"])})
-                    for fault in told["faults"]] == list(record.faults)  # fmt: skip
-            assert tuple(told["totals"]) == record.totals
+                    for fault in answer["faults"]] == list(record.faults)  # fmt: skip
+            assert tuple(answer["totals"]) == record.totals
 
     def test_a_zombies_moves_are_marked(self, here: Path, shell: Shell) -> None:
         text = "".join(shell("replay", f"g{number}").out for number in range(1, 7))
         assert "zero plays 6, for a zombie: " in text
 
-    def test_in_a_terminal_it_takes_its_time(
+    def test_in_a_terminal_it_waits_between_plies(
         self, here: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         pauses: list[float] = []

@@ -1,4 +1,4 @@
-"""`arena serve` as a process: from `listening` to a good end, and what is refused before it."""
+"""`arena serve` as a process: from `listening` to its end, and what it refuses before."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class TestLife:
             verified = arena("verify", "--database", f"sqlite:///{server.database}")
             assert (verified.code, verified.out) == (0, "verified: 6 games\n")
 
-    def test_until_finished_it_leaves_with_the_standings(self, tmp_path: Path) -> None:
+    def test_until_finished_it_exits_with_the_standings(self, tmp_path: Path) -> None:
         with Server(contest("a", "b"), tmp_path, "--until-finished") as server:
             players = Players(server.port, [("a", "first-legal"), ("b", "fixed:move=6")])
             outcome = server.end()
@@ -133,7 +133,7 @@ class TestLife:
                 assert results.games_played(chosen) == 1
                 assert [row["end"] for row in results.rows(chosen)] == ["complete", "void"]
 
-    def test_tokens_are_asked_for_where_the_environment_has_their_digests(
+    def test_tokens_are_required_if_the_environment_has_their_digests(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv(DIGESTS_VARIABLE, json.dumps({"a": sha256(b"s3cret").hexdigest()}))
@@ -166,7 +166,7 @@ class TestLife:
 
 
 class TestRefusals:
-    """Nothing is started, and one line says why."""
+    """Nothing is started; the error is one line."""
 
     def test_a_wrong_configuration(self, tmp_path: Path) -> None:
         (tmp_path / "c.toml").write_text(contest("a", "b", contest="probatoin = 1"))
@@ -187,13 +187,13 @@ class TestRefusals:
         )
 
     @pytest.mark.parametrize("host", ["203.0.113.7", "no.such.host.invalid"])
-    def test_an_address_that_is_not_ours(self, tmp_path: Path, host: str) -> None:
+    def test_an_address_of_another_machine(self, tmp_path: Path, host: str) -> None:
         (tmp_path / "c.toml").write_text(contest("a", "b"))
         outcome = arena("serve", "c.toml", "--host", host, "--port", "0", cwd=tmp_path)
         assert outcome.code == 1
         assert outcome.line.startswith(f"arena: cannot listen on {host}:0: ")
 
-    def test_a_duration_that_is_none(self, tmp_path: Path) -> None:
+    def test_a_wrong_duration(self, tmp_path: Path) -> None:
         (tmp_path / "c.toml").write_text(contest("a", "b"))
         outcome = arena("serve", "c.toml", "--absent", "soon", cwd=tmp_path)
         assert outcome.code == 2
@@ -240,14 +240,14 @@ class TestUnderStrain:
                 other.execute("BEGIN EXCLUSIVE")
                 helper = Players(server.port, [("b", "first-legal")])
                 with pytest.raises(EOFError):
-                    raw.play_to_the_end()  # nothing is told that is not on disk
+                    raw.play_to_the_end()  # OVER is sent only after the result is on disk
                 outcome = server.end()
             assert outcome.code == 1
             assert outcome.err.splitlines()[-1].startswith("arena: ")
             assert "the database is locked by another program" in outcome.err.splitlines()[-1]
             assert helper.join()["b"] != "finished"
 
-    def test_a_fault_of_our_own_ends_the_server_with_its_trace_in_the_log(self, tmp_path: Path) -> None:
+    def test_a_bug_ends_the_server_with_its_trace_in_the_log(self, tmp_path: Path) -> None:
         (tmp_path / "c.toml").write_text(contest("a", "b"))
         program = (
             "import sys; from arena_server.core import contest, events\n"
@@ -272,17 +272,17 @@ class TestUnderStrain:
         assert last == "arena: the server stopped at a fault of its own; the log above tells where"
         assert any(" error crash trace='RuntimeError: a bug'" in line for line in log)
 
-    def test_a_stuck_stderr_stops_nobody(self, tmp_path: Path) -> None:
+    def test_a_full_stderr_pipe_does_not_stop_the_games(self, tmp_path: Path) -> None:
         with Server(contest("a", "b"), tmp_path) as server:
-            # Each visit is worth two lines of log, and nobody reads them: 64 KiB fill the pipe.
+            # Each connection logs two lines, which the test does not read: 64 KiB fill the pipe.
             for _ in range(700):
                 with Raw(server.port) as raw:
-                    raw.say("HELLO 1 nobody token=wrong")
+                    raw.say("HELLO 1 unknown token=wrong")
                     raw.until("ERROR")
             players = Players(server.port, [("a", "first-legal"), ("b", "first-legal")])
             assert players.join() == {"a": "finished", "b": "finished"}
 
-    def test_out_of_descriptors_it_refuses_and_those_inside_play_on(self, tmp_path: Path) -> None:
+    def test_out_of_descriptors_it_refuses_and_connected_bots_play_on(self, tmp_path: Path) -> None:
         def few() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))
 
@@ -291,7 +291,7 @@ class TestUnderStrain:
             assert all(raw.first().startswith(b"ARENA ") for raw in inside)
             crowd = [visits.enter_context(Raw(server.port)) for _ in range(140)]
             words = [raw.first()[:11] for raw in crowd]
-            # Those beyond what the server can go on telling are cut off without a word.
+            # Beyond the refusals that the server has descriptors for, it closes without a line.
             assert set(words) <= {b"ERROR full ", b""}
             assert words.count(b"ERROR full ") > 50
             bots = dict(zip("ab", inside, strict=False))
@@ -310,7 +310,7 @@ class TestUnderStrain:
 
     def test_a_thousand_bots(self, tmp_path: Path) -> None:
         names = [f"b{number}" for number in range(1000)]
-        # They log in, are offered games and answer; nobody is ready, so that all stay.
+        # They log in, are offered games and answer; they do not send READY, so all games stay offered.
         with Server(contest(*names), tmp_path, "--log-level", "error") as server:
             asyncio.run(_thousand(server, names))
             assert server.end().code == 0
@@ -318,7 +318,7 @@ class TestUnderStrain:
 
 
 def _entered(database: Path) -> bool:
-    """Whether the writer has entered the contest: from then on it only needs a lock to commit."""
+    """Whether the contest's row is written: from then on the writer only needs a lock to commit."""
     try:
         with Results(database) as results:
             return bool(results.contests())
@@ -356,12 +356,12 @@ async def _talk_and_part(server: Server, peers: list[Peer]) -> None:
 
     await asyncio.gather(*map(hello_again, peers))
     server.process.send_signal(signal.SIGTERM)
-    for farewell in await asyncio.gather(*(peer.everything() for peer in peers)):
-        assert farewell.endswith(b"BYE reason=stopped\n")
+    for last in await asyncio.gather(*(peer.everything() for peer in peers)):
+        assert last.endswith(b"BYE reason=stopped\n")
 
 
 @pytest.mark.parametrize("heavy", ["numpy", "numba", "trio"])
-def test_a_server_at_work_has_no_heavy_library(heavy: str) -> None:
+def test_a_server_imports_no_heavy_library(heavy: str) -> None:
     program = f"import sys; import arena_cli.app, arena_cli.serve; sys.exit({heavy!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 

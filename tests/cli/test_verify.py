@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 from tests.server.programs import Shell
 
-ROOT = Path(__file__).resolve().parents[2]
-
 
 def change(folder: Path, statement: str, *values: object) -> None:
     with closing(sqlite3.connect(folder / "arena.db")) as database:
@@ -25,9 +23,9 @@ class TestVerify:
         assert shell("verify", "g3").out == "verified: 1 game\n"
         assert shell("export", "records").code == 0
         assert shell("verify", "records/g6.record").out == "verified: 1 game\n"
-        told = json.loads(shell("verify", "--json").out)
-        assert len(told.pop("head")) == 64
-        assert told == {"games": 6, "verified": 6, "wrong": []}
+        answer = json.loads(shell("verify", "--json").out)
+        assert len(answer.pop("head")) == 64
+        assert answer == {"games": 6, "verified": 6, "wrong": []}
 
     @pytest.mark.parametrize("place", [0, 1, 40, 300, -33, -32, -1])
     def test_any_changed_byte_is_refused(self, here: Path, shell: Shell, place: int) -> None:
@@ -62,7 +60,7 @@ class TestVerify:
         assert outcome.line.startswith("arena: not verified: game g1, database: ")
         assert words in outcome.line
 
-    def test_a_fault_struck_out_is_missed(self, here: Path, shell: Shell) -> None:
+    def test_a_deleted_fault_is_found(self, here: Path, shell: Shell) -> None:
         change(here, "DELETE FROM faults WHERE id = (SELECT min(id) FROM faults)")
         assert ", database: faults: expected [(" in shell("verify").line
 
@@ -78,10 +76,10 @@ class TestVerify:
         outcome = shell("verify", "--json")
         assert outcome.code == 1
         assert outcome.line.endswith("(and 1 more games)")
-        told = json.loads(outcome.out)
-        assert (told["games"], told["verified"]) == (6, 4)
-        assert [wrong["game"] for wrong in told["wrong"]] == ["g1", "g4"]
+        answer = json.loads(outcome.out)
+        assert (answer["games"], answer["verified"]) == (6, 4)
+        assert [wrong["game"] for wrong in answer["wrong"]] == ["g1", "g4"]
 
-    def test_a_game_that_is_not_there(self, here: Path, shell: Shell) -> None:
+    def test_an_unknown_game(self, here: Path, shell: Shell) -> None:
         outcome = shell("verify", "g99")
         assert (outcome.code, outcome.line) == (1, "arena: arena.db: no game 'g99' in contest 1 trial")

@@ -1,4 +1,4 @@
-"""docker-compose.yml: its own checker accepts it, and the very commands of its services play a contest here.
+"""docker-compose.yml: docker-compose accepts it, and the commands of its services play a contest.
 
 No container engine is needed: each service's command runs as a plain process on loopback, with
 only the addresses and paths of the network and the volumes replaced.

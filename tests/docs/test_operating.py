@@ -1,4 +1,4 @@
-"""docs/operating.md keeps its word: its commands run, its tables are those of the program."""
+"""docs/operating.md: its commands run, its tables are those of the program."""
 
 from __future__ import annotations
 
@@ -14,10 +14,8 @@ import pytest
 from tests.server.programs import ARENA, PATIENCE_S, Players, arena
 
 from arena_cli.admin import Order
-from arena_server.admin.metrics import exposition
-from arena_server.admin.monitor import Counts, Histogram
-from arena_server.admin.view import Snapshot
 from arena_server.core.standings import Progress
+from arena_server.web.metrics import Counts, Histogram, Snapshot, exposition
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
@@ -61,7 +59,7 @@ class TestMetrics:
 
     def exposed(self) -> dict[str, str]:
         """Name (as the samples have it) and kind of every metric of ours."""
-        text = exposition(self.snapshot).decode()
+        text = exposition(self.snapshot)[0].decode()
         kinds = dict(re.findall(r"^# TYPE (arena_\S+) (\w+)$", text, re.MULTILINE))
         infos = {found for found in kinds if found.endswith("_info")}
         return {found: "info" if found in infos else kind for found, kind in kinds.items()}
@@ -70,7 +68,7 @@ class TestMetrics:
         assert {name(row[0]): row[1] for row in table("Metrics")} == self.exposed()
 
     def test_the_samples(self) -> None:
-        text = exposition(self.snapshot).decode()
+        text = exposition(self.snapshot)[0].decode()
         for line in (
             'arena_contest_info{game="insertion",name="club",software="test"} 1.0',
             'arena_games{state="pending"} 1.0',
@@ -106,7 +104,7 @@ class TestOrders:
         assert {*VERBS, "status"} == set(get_args(Order))
 
 
-def told() -> dict[str, tuple[str, set[str]]]:
+def logged() -> dict[str, tuple[str, set[str]]]:
     """Level and fields of every event that the server's sources log, by its name."""
     events: dict[str, tuple[str, set[str]]] = {}
     for path in (ROOT / "server" / "arena_server").rglob("*.py"):
@@ -119,7 +117,7 @@ def told() -> dict[str, tuple[str, set[str]]]:
 
 
 def _event(call: ast.Call) -> tuple[str, str, set[str]] | None:
-    """Name, level and fields of the event that a call notes; None for another call."""
+    """Name, level and fields of the event that a call logs; None for another call."""
     called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     if called not in ("note", "Note"):
         return None
@@ -128,7 +126,7 @@ def _event(call: ast.Call) -> tuple[str, str, set[str]] | None:
     arguments = call.args[1:] if of_a_peer else call.args
     words = [each.value for each in arguments[:2] if isinstance(each, ast.Constant)]
     if len(words) != 2:
-        return None  # it passes on what somebody else has noted
+        return None  # it forwards an event of another call
     fields = {keyword.arg for keyword in call.keywords if keyword.arg is not None}
     if of_a_peer:
         fields |= {"conn", "peer", "bot"}
@@ -142,15 +140,15 @@ class TestLog:
     def test_the_table_has_every_event_with_its_fields_and_no_other(self) -> None:
         fields = re.compile(r"`([^`:,]+)`")
         documented = {name(row[0]): (row[1], set(fields.findall(row[2]))) for row in table("The log")}
-        assert documented == told()
+        assert documented == logged()
 
     def test_no_field_takes_the_place_of_what_every_line_has(self) -> None:
-        for event, (_, fields) in told().items():
+        for event, (_, fields) in logged().items():
             assert not fields & {"time", "level", "event"}, event
 
 
 def consoles() -> list[tuple[str, list[str]]]:
-    """Every command of the page, and what it says."""
+    """Every command of the page with its output."""
     found: list[tuple[str, list[str]]] = []
     for block in re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL):
         for line in block.splitlines():
@@ -162,7 +160,7 @@ def consoles() -> list[tuple[str, list[str]]]:
 
 
 def plain(lines: list[str]) -> list[str]:
-    """What can be compared: no heads, no empty lines, no blanks and rules of tables."""
+    """The comparable part: without heads, empty lines, and the blanks and rules of tables."""
     words = (" ".join(HEAD.sub("HEAD", line).replace("─", "").split()) for line in lines)
     return [line for line in words if line]
 
@@ -207,7 +205,7 @@ def test_the_commands_of_the_page(tmp_path: Path) -> None:
 
 
 def _curl(url: str) -> str | None:
-    """The page at `url`; None if it is not to be had now."""
+    """The page at `url`; None if it is not available now."""
     try:
         with urlopen(url, timeout=PATIENCE_S) as response:
             text: str = response.read().decode()

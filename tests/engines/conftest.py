@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import random
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from hypothesis import settings
 
-from arena_engines.insertion.simple import Greedy
+from arena_engines.insertion.baselines import Greedy
 from arena_protocol.games.insertion import Insertion
+
+from .positions import at
+
+if TYPE_CHECKING:
+    from arena_engines.insertion.fixed_depth import InsertionPosition
 
 # The first example of a property may compile a kernel; no test asserts a time.
 settings.register_profile("engines", deadline=None)
@@ -23,6 +28,10 @@ class Case(NamedTuple):
     visible: str
     colours: int
 
+    @property
+    def position(self) -> InsertionPosition:
+        return at(self.board, self.visible)
+
 
 def played_game(seed: int, colours: int, start: str, plies: int = 48) -> list[Case]:
     """A game of a greedy seat against a random one, every third position of it."""
@@ -33,7 +42,7 @@ def played_game(seed: int, colours: int, start: str, plies: int = 48) -> list[Ca
     for ply in range(plies):
         if ply % 3 == 0:
             cases.append(Case(position.board, position.visible[:10], colours))
-        greedy = Greedy().analyse(position.board, position.visible, 1).move
+        greedy = Greedy().analyse(at(position.board, position.visible), 1).move
         move = greedy if ply % 2 else chance.randint(1, 15)
         position = game.play(position, str(move)).position
     return cases

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import pytest
 
-from arena_engines.certainty import bootstrap, sequential_test
-from arena_engines.engine import Analysis, Engine, EngineError, Situation
-from arena_engines.match import league, match, play_game, text_table
+from arena_engines.engine import AnyPosition, Engine, EngineError
+from arena_engines.match import (
+    bootstrap,
+    league,
+    league_table,
+    match,
+    play_game,
+    seatings,
+    sequential_test,
+    text_table,
+)
 from arena_engines.registry import create
 from arena_protocol.games import make_game
 from arena_protocol.games.base import GameError
@@ -18,21 +27,19 @@ SHORT = {"plies": 20}
 
 
 class Scripted(Engine):
-    """Answers with what a function makes of the situation."""
+    """Answers with what a function makes of the position."""
 
+    game = "insertion"
     name = "scripted"
 
-    def __init__(self, answer: Callable[[Situation], int]) -> None:
+    def __init__(self, answer: Callable[[AnyPosition], int]) -> None:
         super().__init__()
         self.answer = answer
-        self.seen: list[Situation] = []
+        self.seen: list[AnyPosition] = []
 
-    def choose(self, situation: Situation) -> int:
-        self.seen.append(situation)
-        return self.answer(situation)
-
-    def analyse(self, board: str, visible: str, depth: int) -> Analysis:
-        raise NotImplementedError
+    def choose(self, position: AnyPosition) -> int:
+        self.seen.append(position)
+        return self.answer(position)
 
 
 class Clock:
@@ -47,23 +54,24 @@ class Clock:
     def slow(self, milliseconds: float, move: int) -> Scripted:
         """A player that takes this long for its move."""
 
-        def answer(situation: Situation) -> int:
+        def answer(position: AnyPosition) -> int:
             self.time += milliseconds / 1000
             return move
 
         return Scripted(answer)
 
 
-def test_a_situation_tells_the_whole_game() -> None:
+def test_a_position_holds_the_whole_game() -> None:
     rules = make_game("insertion", {"plies": 12, "lookahead": 5})
-    one, other = Scripted(lambda s: s.ply), Scripted(lambda s: 7)
+    one, other = Scripted(lambda at: len(at.moves) + 1), Scripted(lambda at: 7)
     game = play_game(rules, rules.deal(1), (one, other), 1000)
     assert game.moves == ("1", "7", "3", "7", "5", "7", "7", "7", "9", "7", "11", "7")
     third = one.seen[2]
-    assert (third.ply, third.seat, third.plies, third.bank) == (5, 1, 12, 1000)
-    assert (len(third.visible), len(third.played), third.moves) == (5, 4, (1, 7, 3, 7))
+    assert (third.state.played, third.seat, third.rules.plies, third.bank) == (4, 1, 12, 1000)
+    assert third.moves == ("1", "7", "3", "7")
+    assert third.state.visible == rules.deal(1).sequence[4:9]
     assert third.start == rules.deal(1).board
-    assert len(other.seen[-1].visible) == 1
+    assert len(other.seen[-1].state.visible) == 1
 
 
 def test_time_is_charged_and_an_overstepped_clock_makes_a_zombie() -> None:
@@ -75,10 +83,10 @@ def test_time_is_charged_and_an_overstepped_clock_makes_a_zombie() -> None:
     assert game.moves[::2] == ("9", "9", *["6"] * 8)
     assert game.moves[1::2] == ("8",) * 10
     assert game.used == (10, 0)
-    assert [situation.clock for situation in one.seen] == [10, 6, 2]
+    assert [position.clock for position in one.seen] == [10, 6, 2]
 
 
-def test_without_a_clock_nobody_oversteps() -> None:
+def test_without_a_clock_no_seat_oversteps() -> None:
     rules = make_game("insertion", SHORT)
     clock = Clock()
     players = clock.slow(5000.5, 9), clock.slow(0.5, 8)
@@ -89,7 +97,9 @@ def test_without_a_clock_nobody_oversteps() -> None:
 
 def test_an_illegal_move_makes_a_zombie() -> None:
     rules = make_game("insertion", SHORT)
-    game = play_game(rules, rules.deal(1), (Scripted(lambda s: s.ply // 2), Scripted(lambda s: 8)))
+    game = play_game(
+        rules, rules.deal(1), (Scripted(lambda at: (len(at.moves) + 1) // 2), Scripted(lambda at: 8))
+    )
     assert game.faults == ("illegal", None)
     assert game.moves[::2] == ("6",) * 10
 
@@ -110,19 +120,18 @@ def test_where_there_is_no_zombie_move_a_fault_forfeits() -> None:
 
 
 def test_a_match_is_the_same_again_and_pairs_its_deals() -> None:
-    told: list[int] = []
+    notes: list[int] = []
     answers = [
         match(
-            "greedy",
-            "dummy",
+            ["greedy", "dummy"],
             deals=3,
             clock=None,
             options=SHORT,
-            progress=lambda each: told.append(each["deals"]),
+            progress=lambda each: notes.append(each["deals"]),
         )
         for _ in range(2)
     ]
-    assert told == [1, 2, 3] * 2
+    assert notes == [1, 2, 3] * 2
     first = json.loads(json.dumps(answers[0]))
     assert first["points"] == answers[1]["points"]
     assert first["games"] == 6
@@ -133,17 +142,17 @@ def test_a_match_is_the_same_again_and_pairs_its_deals() -> None:
 
 
 def test_an_engine_against_itself_scores_the_same_on_both_sides() -> None:
-    answer = match("greedy", "greedy", deals=3, clock=None, options=SHORT)
+    answer = match(["greedy", "greedy"], deals=3, clock=None, options=SHORT)
     assert answer["points"][0] == answer["points"][1]
     assert (answer["ratio"], answer["deals_drawn"], answer["deals_won"]) == (1.0, 3, 0)
 
 
 def test_a_match_stops_when_the_test_decides() -> None:
-    answer = match("greedy", "dummy", deals=40, clock=None, options=SHORT, sprt=0.05)
+    answer = match(["greedy", "dummy"], deals=40, clock=None, options=SHORT, sprt=0.05)
     assert answer["verdict"] == "better"
     assert answer["deals"] < 40
     assert answer["llr"] >= answer["bounds"][1]
-    worse = match("dummy", "greedy", deals=40, clock=None, options=SHORT, sprt=0.05)
+    worse = match(["dummy", "greedy"], deals=40, clock=None, options=SHORT, sprt=0.05)
     assert worse["verdict"] == "no better"
 
 
@@ -164,17 +173,68 @@ def test_a_league_has_a_cross_table_and_standings() -> None:
     )
 
 
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_the_games_of_a_deal_give_every_engine_every_seat_as_often(seats: int) -> None:
+    games = seatings(seats)
+    assert len(set(games)) == len(games) == (2 if seats == 2 else 2 * seats)
+    for seat in range(seats):
+        assert Counter(game[seat] for game in games) == {
+            engine: len(games) // seats for engine in range(seats)
+        }
+
+
+def test_three_engines_play_a_match_of_three_seats() -> None:
+    answer = match(["greedy", "dummy", "random:seed=1"], deals=2, clock=None, options={**SHORT, "seats": 3})
+    assert (answer["deals"], answer["games"]) == (2, 12)
+    assert len(answer["points"]) == len(answer["interval"]) == len(answer["most_ms"]) == 3
+    assert max(answer["points"]) == answer["points"][0]
+    others = sum(answer["points"][1:]) / 2
+    assert answer["ratio"] == pytest.approx(answer["points"][0] / max(others, 1.0), abs=0.01)
+    assert answer["deals_won"] == 2
+    assert [line.split()[0] for line in text_table(answer).splitlines()] == [
+        "engine",
+        "greedy",
+        "dummy",
+        "random:seed=1",
+        "ratio",
+    ]
+
+
+def test_equal_engines_in_four_seats_score_the_same() -> None:
+    answer = match(["greedy"] * 4, deals=2, clock=None, options={**SHORT, "seats": 4}, sprt=0.05)
+    assert len(set(answer["points"])) == 1
+    assert (answer["deals_drawn"], answer["ratio"]) == (2, 1.0)
+    assert answer["verdict"] == "open"
+
+
+def test_a_league_of_three_seats_plays_every_three_engines() -> None:
+    done: list[list[str]] = []
+    answer = league(
+        ["dummy", "greedy", "random:seed=3", "random:seed=4"],
+        deals=1,
+        clock=None,
+        options={**SHORT, "seats": 3},
+        progress=lambda each: done.append(each["engines"]),
+    )
+    assert len(done) == 4
+    assert answer["table"] is None
+    assert answer["standings"][0]["engine"] == "greedy"
+    assert league_table(answer).splitlines()[1].split()[:2] == ["1", "greedy"]
+
+
 def test_wrong_engines_games_and_seats_are_refused() -> None:
-    with pytest.raises(EngineError, match="no engine 'nobody' for insertion"):
-        match("nobody", "greedy")
+    with pytest.raises(EngineError, match="no engine 'unknown' for insertion"):
+        match(["unknown", "greedy"])
     with pytest.raises(GameError, match="no game 'chess'"):
-        match("greedy", "greedy", game="chess")
-    with pytest.raises(EngineError, match="a match is played by 2 seats; this game has 3"):
-        match("greedy", "greedy", options={"seats": 3})
+        match(["greedy", "greedy"], game="chess")
+    with pytest.raises(EngineError, match="a game of 3 seats needs 3 engines, got 2"):
+        match(["greedy", "greedy"], options={"seats": 3})
+    with pytest.raises(EngineError, match="a game of 4 seats needs 4 engines, got 3"):
+        league(["greedy", "dummy", "random"], options={"seats": 4})
 
 
 def test_a_match_prints_as_a_table() -> None:
-    answer = match("greedy", "dummy", deals=4, clock=None, options=SHORT, sprt=0.05)
+    answer = match(["greedy", "dummy"], deals=4, clock=None, options=SHORT, sprt=0.05)
     lines = text_table(answer).splitlines()
     assert lines[1].startswith("greedy ")
     assert lines[2].startswith("dummy ")

@@ -7,18 +7,21 @@ import sys
 
 import pytest
 
-from arena_engines.engine import EngineError, Situation
+from arena_engines.engine import EngineError
 from arena_engines.registry import ENGINES, create, engine_class, usual_opponent
 from arena_protocol.games import GAMES
+from arena_protocol.games.base import GameError
+
+from .positions import at
 
 BOARD = "53351/34233/13552/44215/44526"
 
 
 def test_every_engine_is_made_from_its_name_and_from_its_spec() -> None:
     for kind in ENGINES:
-        engine = create(kind.name)
+        engine = create(kind.name, kind.game)
         assert type(engine) is kind
-        assert create(engine.spec).spec == engine.spec
+        assert create(engine.spec, kind.game).spec == engine.spec
 
 
 def test_names_are_unique_in_a_game() -> None:
@@ -58,7 +61,7 @@ def test_a_wrong_specification_is_one_line_with_the_right_ones(spec: str, texts:
         assert part in text
 
 
-def test_an_unknown_game_is_told_with_the_known_ones() -> None:
+def test_an_unknown_game_is_refused_with_the_known_ones() -> None:
     with pytest.raises(EngineError, match=r"no engine plays 'go'; engines play: .*disc, insertion, lastcoin"):
         engine_class("champion", "go")
 
@@ -67,44 +70,53 @@ def test_engines_are_listed_made_and_the_simple_ones_play_without_numba() -> Non
     program = (
         "import sys\n"
         "from arena_engines.registry import create\n"
-        "from arena_engines.engine import Situation\n"
+        "from arena_engines.engine import Position\n"
+        "from arena_protocol.games.insertion import Insertion\n"
+        f"position = Position.at(Insertion(), {BOARD!r}, '61634')\n"
         "create('champion')\n"
         "for name in ('dummy', 'random', 'greedy'):\n"
-        f"    create(name).choose(Situation(board={BOARD!r}, visible='61634'))\n"
+        "    create(name).choose(position)\n"
         "sys.exit('numba' in sys.modules or 'numpy' in sys.modules)\n"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
-@pytest.mark.parametrize("name", [kind.name for kind in ENGINES])
+@pytest.mark.parametrize("name", [kind.name for kind in ENGINES if kind.game == "insertion"])
 @pytest.mark.parametrize("seats", [2, 3, 4])
 @pytest.mark.parametrize("visible", ["6", "61", "61634", "61634513435625445315616345134356"])
 def test_every_engine_plays_a_legal_move_with_any_seats_and_any_lookahead(
     name: str, seats: int, visible: str
 ) -> None:
     engine = create(f"{name}:depth=3" if "depth" in create(name).values else name)
-    for ply, plies in ((1, 200), (199, 200), (200, 200), (1, 1)):
-        situation = Situation(board=BOARD, visible=visible, ply=ply, plies=plies, seats=seats)
-        assert 1 <= engine.choose(situation) <= 15
+    for plies in (200, 2, 1):
+        assert 1 <= engine.choose(at(BOARD, visible[:plies], plies=plies, seats=seats)) <= 15
 
 
-@pytest.mark.parametrize("name", [kind.name for kind in ENGINES])
+@pytest.mark.parametrize("name", [kind.name for kind in ENGINES if kind.game == "insertion"])
 @pytest.mark.parametrize(
-    ("board", "visible", "depth", "text"),
-    [
-        ("nonsense", "61", 2, "a board is five rows of five cells"),
-        ("1..../...../...../...../.....", "61", 2, "hangs over an empty cell"),
-        (BOARD, "68", 2, "a picture of the sequence is a colour"),
-        (BOARD, "6a", 1, "a picture of the sequence is a colour"),
-        (BOARD, "", 2, "no picture is visible"),
-        (BOARD, "61", 0, "depth=0: expected at least 1"),
-    ],
+    ("visible", "depth", "text"),
+    [("", 2, "no picture is visible"), ("61", 0, "depth=0: expected at least 1")],
 )
-def test_what_is_no_position_is_refused_by_every_engine(
-    name: str, board: str, visible: str, depth: int, text: str
+def test_an_analysis_without_a_picture_or_a_depth_is_refused_by_every_engine(
+    name: str, visible: str, depth: int, text: str
 ) -> None:
     with pytest.raises(EngineError, match=text):
-        create(name).analyse(board, visible, depth)
+        create(name).analyse(at(BOARD, visible), depth)
+
+
+@pytest.mark.parametrize(
+    ("board", "visible", "text"),
+    [
+        ("nonsense", "61", "a board is five rows of five cells"),
+        ("1..../...../...../...../.....", "61", "hangs over an empty cell"),
+        ("...../...../...../...../.111.", "61", "no run of three or more"),
+        (BOARD, "68", "a picture of the sequence is a colour"),
+        (BOARD, "6a", "a picture of the sequence is a colour"),
+    ],
+)
+def test_a_text_that_is_no_position_is_refused(board: str, visible: str, text: str) -> None:
+    with pytest.raises(GameError, match=text):
+        at(board, visible)
 
 
 def test_a_person_has_an_opponent_in_every_game() -> None:

@@ -1,24 +1,48 @@
-"""The champion: alpha-beta over the three-tier EVAL, the seed's last engine (Eval5X, 19 March).
+"""The champion: alpha-beta over the three tiers, the last engine of seed 001 (Eval5X, 19 March 2006).
 
-The author's earlier cut-offs were wrong because the worth of a position depends on the moves that
-led to it; his cure was one argument more, the EVAL of the path. Here the same cure is a shifted window:
-values count from a node on, so a move that gains g asks its child for alpha - g and beta - g. The
-result equals minimax in move and EVAL, and in natural order, without any sorting of moves, it visits
-about 25 times fewer nodes at depth 5.
+In insertion points come from moves, not from positions, so a bound that is passed down must be reduced by
+what the path has gained. The author added the EVAL of the path as an argument; here the window is shifted:
+a move that gains g asks its child for alpha - g and beta - g. Without any move ordering it visits about 25
+times fewer nodes than minimax at depth 5.
 """
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable
 from functools import cached_property
 from typing import ClassVar
 
-from arena_engines.engine import Parameter, Situation
-from arena_engines.insertion.adaptive import Adaptive
-from arena_engines.insertion.eval import FELL, INFINITY
-from arena_engines.insertion.fixed_depth import FORCED, THEIRS, FixedDepth, Found, Task, depth_parameter
-from arena_engines.insertion.strategy import ADAPTIVE, STRATEGY, Strategy
-from arena_engines.insertion.zombies import ZOMBIE, ZOMBIE_MOVE
+from arena_engines.engine import Analysis, EngineError, Parameter
+from arena_engines.insertion.evaluation import (
+    ADAPTIVE,
+    COOPERATIVE,
+    FELL,
+    INFINITY,
+    SPOILING,
+    STRATEGY,
+    Strategy,
+)
+from arena_engines.insertion.fixed_depth import (
+    FORCED,
+    THEIRS,
+    ZOMBIE,
+    ZOMBIE_MOVE,
+    FixedDepth,
+    Found,
+    InsertionPosition,
+    Task,
+    depth_parameter,
+    pack_pictures,
+    pack_roles,
+)
+from arena_protocol.games.insertion.board import Planes, parse_board
 from arena_protocol.games.insertion.rules import MOVES, distinct_moves, play
+
+#: Plies an opponent is assumed to look ahead; a deeper search differs little and costs more.
+ADAPTIVE_DEPTH = 3
+#: Votes kept.
+MEMORY = 20
 
 
 def search(
@@ -33,10 +57,10 @@ def search(
     my_cell: int,
     their_cell: int,
 ) -> tuple[int, int, int]:
-    """Return (value, best move, nodes) of `depth` >= 1 plies from here, as `minimax.search` does.
+    """Return (value, best move, nodes) of `depth` >= 1 plies from here; arguments as in history.py.
 
-    The value is exact if alpha < value < beta; a value <= alpha is an upper bound and one
-    >= beta a lower bound. The move is exact in a window that holds the value.
+    The value is exact if alpha < value < beta; a value <= alpha is an upper bound and one >= beta a lower
+    bound (fail-soft). The move is exact in a window that contains the value.
     """
     theirs = roles & THEIRS
     moves = 1 << ZOMBIE_MOVE if roles & FORCED else distinct_moves(p0, p1, p2)
@@ -76,15 +100,57 @@ def search(
     return best, best_move, nodes
 
 
+class Adaptive:
+    """Chooses the opposite of the opponents' strategy, as seed 001 proposes: spoil a cooperative player.
+
+    Each opponent move where the two strategies differ is a vote for the one it agrees with; the last
+    MEMORY votes count, and a tie is answered cooperatively. `best` searches a task by a strategy and returns
+    the move. Votes are kept per game; another game, or a shorter history of this one, resets them.
+    """
+
+    def __init__(self, best: Callable[[Task, Strategy], int]) -> None:
+        self._best = best
+        self._reset("", (0, 0, 0))
+
+    def _reset(self, start: str, planes: Planes) -> None:
+        self._start = start
+        self._planes = planes
+        self._moves: tuple[str, ...] = ()
+        self._votes: deque[int] = deque(maxlen=MEMORY)
+
+    def answer(self, position: InsertionPosition) -> Strategy:
+        """Return the strategy for the next move."""
+        self._follow(position)
+        return SPOILING if sum(self._votes) > 0 else COOPERATIVE
+
+    def _follow(self, position: InsertionPosition) -> None:
+        known = len(self._moves)
+        if position.start != self._start or position.moves[:known] != self._moves:
+            self._reset(position.start, parse_board(position.start))
+            known = 0
+        pictures, seats = position.state.sequence, position.rules.seats
+        for ply, move in enumerate(map(int, position.moves[known:]), start=known):
+            if ply % seats != position.seat - 1:
+                self._weigh(pictures[ply : ply + ADAPTIVE_DEPTH], move, seats)
+            p0, p1, p2, *_ = play(*self._planes, move, int(pictures[ply]))
+            self._planes = (p0, p1, p2)
+        self._moves = position.moves
+
+    def _weigh(self, visible: str, move: int, seats: int) -> None:
+        task = Task(self._planes, pack_pictures(visible), pack_roles(seats), len(visible))
+        selfish, spoiling = (self._best(task, strategy) for strategy in (COOPERATIVE, SPOILING))
+        if selfish != spoiling and move in (selfish, spoiling):
+            self._votes.append(1 if move == selfish else -1)
+
+
 class Champion(FixedDepth):
-    """Alpha-beta to a fixed depth, exact, in natural order."""
+    """Alpha-beta to a fixed depth, equal to minimax in move and `Eval`."""
 
     name: ClassVar[str] = "champion"
     parameters: ClassVar[tuple[Parameter, ...]] = (depth_parameter(5), STRATEGY, ZOMBIE)
     kernel = staticmethod(search)
 
     def run(self, task: Task, strategy: Strategy) -> Found:
-        """Search with a full window, so that move and value are exact."""
         window = (-INFINITY, INFINITY)
         value, move, nodes = self.compiled_kernel(
             *task.planes, task.pictures, task.roles, task.depth, *window, *strategy.cells
@@ -95,8 +161,16 @@ class Champion(FixedDepth):
     def _adaptive(self) -> Adaptive:
         return Adaptive(lambda task, strategy: self.run(task, strategy).move)
 
-    def strategy_for(self, situation: Situation) -> Strategy:
-        """Return the strategy of the specification; for `adaptive` the opposite of the opponents'."""
+    def analyse(self, position: InsertionPosition, depth: int) -> Analysis:
+        """Return the best move of a fixed strategy. Raises EngineError for `adaptive`: it needs opponents."""
         if self.values["strategy"] == ADAPTIVE:
-            return self._adaptive.answer(situation)
-        return super().strategy_for(situation)
+            raise EngineError(
+                "engine champion: strategy=adaptive has no effect on an analysis; use cooperative or spoiling"
+            )
+        return super().analyse(position, depth)
+
+    def strategy_for(self, position: InsertionPosition) -> Strategy:
+        """Return the parameter's strategy; for `adaptive` the opposite of the opponents'."""
+        if self.values["strategy"] == ADAPTIVE:
+            return self._adaptive.answer(position)
+        return super().strategy_for(position)

@@ -1,35 +1,47 @@
-"""What all engines that search to a fixed depth share: from a situation to a task for a kernel.
+"""The base of engines that search to a fixed depth: from a position to one call of a kernel.
 
-A subclass names its kernel and runs it; texts, roles of the plies, the limits of the depth, the switch
-on the clock and the zombie guess are here. It must not know: how a tree is searched.
+A subclass names its kernel and runs it on a `Task`. Shared here: packed pictures and roles, the limits of the
+depth, one ply less when the clock runs low, and the guess which opponents are zombies. The referee does not
+announce zombies, but a zombie plays nothing but 6: after `zombie` sixes in a row a seat's plies have one move
+instead of up to fifteen, and the depth grows by the plies that cost nothing (seed 001 takes 5 or 6 sixes).
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
 
-from arena_engines.compiled import compiled
-from arena_engines.engine import Analysis, Engine, EngineError, Eval, Parameter, Situation
-from arena_engines.insertion.eval import MAX_DEPTH
-from arena_engines.insertion.strategy import COOPERATIVE, FIXED, Strategy
-from arena_engines.insertion.zombies import depth_among, zombies
-from arena_protocol.games.base import GameError
-from arena_protocol.games.insertion.board import Planes, check_sequence, parse_board
+from arena_engines.engine import Analysis, Engine, EngineError, Eval, Parameter, Position
+from arena_engines.insertion.evaluation import COOPERATIVE, FIXED, MAX_DEPTH, Strategy
+from arena_engines.jit import compiled
+from arena_protocol.games.insertion import Insertion
+from arena_protocol.games.insertion.board import MAX_COLOURS, Planes
+from arena_protocol.games.insertion.game import MAX_PLIES
+from arena_protocol.games.insertion.game import Position as State
 
-#: The two bits of a ply's role: another seat moves; and it can only play the zombie's move.
+InsertionPosition = Position[Insertion, State]
+
+#: The two bits of a ply's role: another seat moves; and it is a zombie, whose only move is 6.
 THEIRS = 0b01
 FORCED = 0b10
 
-#: The seed's clock: after 17 of its 20 seconds it searched one ply less deep.
+ZOMBIE_MOVE = 6
+#: Consecutive sixes that make a zombie; 0 disables the guess.
+ZOMBIE = Parameter("zombie", 6, 0, 100, play_only=True)
+
+#: Seed 001 searched one ply less deep after 17 of its 20 seconds.
 LOW_CLOCK = 3 / 20
 
 
 class Task(NamedTuple):
-    """One search: everything that a kernel needs, as integers."""
+    """One search as the kernels take it.
+
+    planes: three bitboards of 25 bits; pictures: colours, 3 bits a ply; roles: 2 bits a ply (THEIRS, FORCED);
+    the ply to be played is in the lowest bits of both. depth: plies, 1..MAX_DEPTH.
+    """
 
     planes: Planes
     pictures: int
@@ -38,7 +50,7 @@ class Task(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a kernel found: the move, what the line comes to, and the moves made."""
+    """The result of a search: the move, the tiers of its line, and the moves made."""
 
     move: int
     eval: Eval
@@ -47,13 +59,32 @@ class Found(NamedTuple):
 
 def depth_parameter(default: int) -> Parameter:
     """Return the parameter `depth` with this default."""
-    return Parameter("depth", default, 1, MAX_DEPTH)
+    return Parameter("depth", default, 1, MAX_DEPTH, play_only=True)
 
 
-class FixedDepth(Engine):
-    """An engine that searches to `depth`, less where pictures, plies or time run out.
+class InsertionEngine(Engine):
+    """A player of insertion with an analysis."""
 
-    With three or four seats all others are one opponent: whoever of them moves minimises.
+    game: ClassVar[str] = "insertion"
+    max_depth: ClassVar[int] = MAX_DEPTH
+    analysis_options: ClassVar[Mapping[str, object]] = {"colours": MAX_COLOURS, "plies": MAX_PLIES}
+
+    @abstractmethod
+    def choose(self, position: InsertionPosition) -> int:
+        """Return the move to play, 1..15."""
+
+    @abstractmethod
+    def analyse(self, position: InsertionPosition, depth: int) -> Analysis:
+        """Return the best move, its `Eval` and the cost; the visible pictures limit the depth.
+
+        Raises EngineError for no visible picture and for a depth below 1.
+        """
+
+
+class FixedDepth(InsertionEngine):
+    """An engine that searches to `depth`, less where pictures or time run out.
+
+    With three or four seats all others are one opponent: every other seat minimises.
     """
 
     kernel: ClassVar[Callable[..., tuple[int, ...]]]
@@ -72,63 +103,84 @@ class FixedDepth(Engine):
         """Search one task."""
 
     def number(self, name: str) -> int:
-        """Return the value of a parameter that is a number; 0 if this engine has none of the name."""
+        """Return the value of an integer parameter; 0 if this engine has none of the name."""
         return int(self.values.get(name) or 0)
 
-    def strategy_for(self, situation: Situation) -> Strategy:
-        """Return the strategy to play by now."""
+    def strategy_for(self, position: InsertionPosition) -> Strategy:
+        """Return the strategy for this move."""
         return FIXED.get(str(self.values.get("strategy")), COOPERATIVE)
 
-    def choose(self, situation: Situation) -> int:
-        """Return the best move at this depth; the first in natural order of equals."""
-        return self.run(self.task_for(situation), self.strategy_for(situation)).move
+    def choose(self, position: InsertionPosition) -> int:
+        """Return the best move; of equal moves the first in natural order."""
+        return self.run(self.task_for(position), self.strategy_for(position)).move
 
-    def task_for(self, situation: Situation) -> Task:
-        """Return the search that this situation calls for."""
-        gone = zombies(situation.moves, situation.seats, situation.seat, self.number("zombie"))
-        depth = depth_on_clock(self.number("depth"), situation)
-        depth = min(depth_among(depth, situation.seats, len(gone)), situation.plies_left)
-        task = task_of(situation.board, situation.visible, depth, situation.seats)
-        forced = ((seat - situation.seat) % situation.seats for seat in gone)
-        return task._replace(roles=pack_roles(situation.seats, forced))
+    def task_for(self, position: InsertionPosition) -> Task:
+        """Return the search for `choose`: its depth follows from the parameter, the clock and zombies."""
+        seat, seats = position.seat, position.rules.seats
+        gone = zombies(position.moves, seats, seat, self.number("zombie"))
+        depth = depth_on_clock(self.number("depth"), position.clock, position.bank)
+        task = task_of(position, depth_with_zombies(depth, seats, len(gone)))
+        forced = ((other - seat) % seats for other in gone)
+        return task._replace(roles=pack_roles(seats, forced))
 
-    def analyse(self, board: str, visible: str, depth: int) -> Analysis:
-        """Return the best move of a two-seat game, its EVAL and the cost of finding it."""
-        task = task_of(board, visible, depth, seats=2)
+    def analyse(self, position: InsertionPosition, depth: int) -> Analysis:
+        """Return the best move, its `Eval` and the cost of finding it."""
+        task = task_of(position, depth)
         strategy = FIXED.get(str(self.values.get("strategy")), COOPERATIVE)
         self.warm_up()
         began = perf_counter()
         found = self.run(task, strategy)
-        return Analysis(*found, perf_counter() - began)
+        return Analysis(*found, task.depth, perf_counter() - began)
 
 
-def depth_on_clock(depth: int, situation: Situation) -> int:
-    """Take off one ply once 17/20 of the time bank is spent, and again once 17/20 of that rest is."""
-    if situation.clock is None or not situation.bank:
+def zombies(moves: Sequence[str], seats: int, seat: int, sixes: int) -> frozenset[int]:
+    """Return the other seats whose last `sixes` moves were all 6; none if `sixes` is 0.
+
+    `moves` are those of the whole game, seat 1 first. A seat that has made fewer moves is no zombie.
+    """
+    if sixes == 0:
+        return frozenset()
+    others = (other for other in range(1, seats + 1) if other != seat)
+    return frozenset(other for other in others if _plays_six(moves[other - 1 :: seats], sixes))
+
+
+def _plays_six(moves: Sequence[str], sixes: int) -> bool:
+    return len(moves) >= sixes and all(int(move) == ZOMBIE_MOVE for move in moves[-sixes:])
+
+
+def depth_with_zombies(depth: int, seats: int, found: int) -> int:
+    """Return the depth that costs what `depth` costs without zombies: twice as much with one of two seats.
+
+    Zombies' plies add no branches, so the branches of the other seats spread over more plies.
+    """
+    return depth * seats // (seats - found)
+
+
+def depth_on_clock(depth: int, clock: int | None, bank: int | None) -> int:
+    """Subtract one ply when 17/20 of the time bank is spent, and again when 17/20 of that rest is."""
+    if clock is None or not bank:
         return depth
-    left = situation.clock / situation.bank
+    left = clock / bank
     while depth > 1 and left < LOW_CLOCK:
         depth -= 1
         left /= LOW_CLOCK
     return depth
 
 
-def task_of(board: str, visible: str, depth: int, seats: int) -> Task:
-    """Return the task of these texts, `depth` limited to the visible pictures and to MAX_DEPTH.
+def task_of(position: InsertionPosition, depth: int) -> Task:
+    """Return the search of this position, `depth` limited to the visible pictures and to MAX_DEPTH.
 
-    Raises EngineError for texts that are no position, and for no visible picture or depth below 1.
+    Raises EngineError for no visible picture and for a depth below 1.
     """
+    visible = position.state.visible
     if depth < 1:
         raise EngineError(f"depth={depth}: expected at least 1")
     if not visible:
         raise EngineError("no picture is visible: there is nothing to insert")
     depth = min(depth, len(visible), MAX_DEPTH)
-    try:
-        planes = parse_board(board)
-        pictures = check_sequence(visible)[:depth]
-    except GameError as error:
-        raise EngineError(str(error)) from error
-    return Task(planes, pack_pictures(pictures), pack_roles(seats), depth)
+    return Task(
+        position.state.planes, pack_pictures(visible[:depth]), pack_roles(position.rules.seats), depth
+    )
 
 
 def pack_pictures(pictures: str) -> int:
@@ -139,7 +191,7 @@ def pack_pictures(pictures: str) -> int:
 def pack_roles(seats: int, forced: Iterable[int] = ()) -> int:
     """Pack the roles of MAX_DEPTH plies, two bits each, the first lowest: mine, then those of the others.
 
-    `forced` are the zombies, by how many seats after mine they sit (1 .. seats - 1).
+    `forced` are the zombies, by how many seats after mine they sit (1..seats - 1).
     """
     round_ = [0] + [THEIRS] * (seats - 1)
     for turn in forced:

@@ -1,7 +1,7 @@
-"""Make every move and do nothing else: how fast the rules are, and a count to check them by.
+"""Perft: every move of the tree is made and nothing else is done.
 
-The count is the number of made moves of the whole tree. No search over the same rules can visit more
-nodes a second, so the others' speed is given as a ratio to it. It must not know: values, sides.
+The speed of bare moves, to which the nodes per second of a search are compared, and a count to check the
+rules by.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from arena_protocol.games.insertion.rules import MOVES, distinct_moves, play
 def perft(p0: int, p1: int, p2: int, pictures: int, depth: int) -> tuple[int, int]:
     """Return the moves made to `depth` >= 1, and the sum of the cells that they removed.
 
-    The sum is there so that no compiler can leave out the work of the last ply.
+    `pictures`: colours, 3 bits a ply, the first lowest. The sum keeps the compiler from leaving out the work
+    of the last ply.
     """
     moves = distinct_moves(p0, p1, p2)
     nodes = 0

@@ -1,205 +1,250 @@
-"""Master: plan against the replies that this opponent makes; guard where they cannot be foretold.
+"""The engine `master`: plan against the replies that this opponent makes, or search the worst case.
 
-    1. Follow the game; ask every model of the opponent what it would have played (follower.py, minds.py).
-    2. If the opponent is a zombie, or a model foretells it well enough: plan many own moves ahead against
-       its predicted replies, wider as long as there is time (beam.py).
-    3. Otherwise deepen an exact search against the worst reply, by weights that share out what is left
-       on the board (tree.py).
+    1. Follow the game and score every model of the opponent by its last move (opponent.py).
+    2. If the opponent is a zombie, or a model predicts it well enough: plan many own moves ahead against the
+       predicted replies, with wider beams as long as there is time (planner.py, beam.py). The model's
+       hit rate weighs the predicted reply against the worst one.
+    3. Otherwise deepen an exact search against the worst reply (search.py), in weights that value what is
+       left on the board.
 
-An analysis is the exact search alone: the champion's move and EVAL at that depth. It must not know:
-the wire, other engines.
+An analysis is the exact search alone: the champion's move and `Eval` at that depth.
 """
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 from functools import cached_property, partial
 from time import perf_counter
 from typing import ClassVar
 
-from arena_engines.engine import Analysis, Engine, Parameter, Situation
-from arena_engines.insertion.champion import Champion
-from arena_engines.insertion.fixed_depth import task_of
-from arena_engines.insertion.master.follower import Follower
-from arena_engines.insertion.master.minds import CHANCE, Mind
+from arena_engines.engine import Analysis, Parameter, Position
+from arena_engines.insertion.fixed_depth import InsertionEngine, InsertionPosition, task_of
+from arena_engines.insertion.master.beam import CERTAIN
+from arena_engines.insertion.master.opponent import CHANCE, GameTracker, OpponentModel
 from arena_engines.insertion.master.planner import (
     IMPOSSIBLE,
-    Quest,
-    Verdict,
-    gamble,
-    guard,
-    hasty,
+    Ponder,
+    SearchRequest,
+    SearchResult,
+    ThreadPool,
     plan,
+    sampled,
+    shallow,
+    worst_case,
 )
-from arena_engines.insertion.master.root import FIRST
-from arena_engines.insertion.master.team import Ponderer, Team
-from arena_engines.insertion.master.timing import budget
+from arena_engines.insertion.master.search import FIRST
 from arena_engines.insertion.master.workspace import (
     ALL_LANES,
     OWN,
-    OWN_MIND,
+    OWN_MODEL,
     PLAN,
-    SPOILING_MIND,
+    SPOILING_MODEL,
     Workspace,
-    shortcut,
+    depths_to,
     unpack,
 )
-from arena_protocol.games.insertion.rules import play, runs
+from arena_protocol.games.insertion import Insertion
+from arena_protocol.games.insertion.rules import play
 
-#: A model is planned against once it is right this often; below, guarding scores more (docs/engines.md).
-BELIEF = 0.5
-#: An opponent that no model foretells even so often plays by chance.
-DISBELIEF = 0.25
-#: Plans against chance look so far.
+#: The confidence in a model from which it is planned against; below, the worst case is searched. Between
+#: PLAN_RATE and CERTAIN_RATE a plan weighs the predicted reply by the confidence and the worst reply by
+#: the rest; from CERTAIN_RATE on the prediction is taken for certain (benchmarks/rivals: docs/engines.md).
+PLAN_RATE = 0.5
+CERTAIN_RATE = 0.9
+#: Below this hit rate of the best model the opponent is taken to play by chance.
+CHANCE_RATE = 0.25
+#: Plies of a plan against chance.
 CHANCE_PLIES = 8
-#: With fewer pictures in sight the ones behind them are drawn, and plans averaged over the draws.
-FORESIGHT = 8
-#: So many are drawn: more tell of games that will not be; beside a zombie there is less to go wrong.
-AHEAD = 3
-ALONE_AHEAD = 8
-#: Of the time for a move, this much at most goes to scoring the models by the move just seen.
-LEARNING = 0.15
-#: With less than so many seconds for a move there is no planning.
-HASTE = 0.002
+#: With fewer visible pictures the next ones are sampled, and plans averaged over the samples.
+ENOUGH_KNOWN = 8
+#: Pictures in a sample; beside a zombie predictions go wrong less, so plans may be longer.
+SAMPLED_PICTURES = 3
+ALONE_SAMPLED_PICTURES = 8
+#: The greatest share of a move's time that goes to scoring the models.
+SCORING_SHARE = 0.15
+#: Seconds; with less for a move there is no planning.
+LEAST_PLANNING = 0.002
 
-#: A position to warm up with: board, pictures, plies.
-FIRST_SIGHT = ("51436/26245/53163/41624/36251", "1425361425", 7)
-#: An analysis of n plies uses a table of 2**(this + n) pairs of entries.
+#: The share of the bank that is never planned with, and the least of it in milliseconds: the referee charges
+#: the wire and the scheduler to the mover.
+RESERVE = 0.02
+LEAST_RESERVE = 100.0
+#: The milliseconds of a move beside the search: the wire, waking up, a late timer (measured: below 1 ms at
+#: p99 on an idle machine, some ms when another program takes the processor).
+OVERHEAD = 3.0
+#: Milliseconds for a move without a clock.
+UNCLOCKED = 100.0
+
+#: A position to warm up with: board, pictures, depth.
+WARM_UP = ("51436/26245/53163/41624/36251", "1425361425", 7)
+#: An analysis of n plies uses a table of 2**(TABLE_BITS + n) slots.
 TABLE_BITS = 4
 
-SEEN, MINE_ONLY, SPOILING, WORST = "seen", "own", "spoiling", "worst"
-MODEL = Parameter("model", SEEN, words=(SEEN, MINE_ONLY, SPOILING, WORST))
+SEEN, OWN_POINTS, SPOILER, WORST = "seen", "own", "spoiling", "worst"
+MODEL = Parameter("model", SEEN, words=(SEEN, OWN_POINTS, SPOILER, WORST), play_only=True)
 
-#: The first moves of two threads that share the work: neighbours lead to like boards.
+#: The first moves of two threads that share a plan: neighbouring moves lead to similar boards.
 HALVES = (0b101010101010101, 0b010101010101010)
 
 
-class Master(Engine):
-    """The strongest player; uses its clock."""
+class Master(InsertionEngine):
+    """The strongest player; it uses its clock.
+
+    `millis` is the most time for a move, without a clock UNCLOCKED if absent. `model` has an effect with two
+    seats only, `threads` and `ponder` only while there is a model to plan against.
+    """
 
     name: ClassVar[str] = "master"
     parameters: ClassVar[tuple[Parameter, ...]] = (
         MODEL,
-        Parameter("threads", 1, 1, 2),
-        Parameter("ponder", "no", words=("no", "yes")),
-        Parameter("millis", 100, 1, 60_000),
-        Parameter("zombie", 5, 0, 100),
+        Parameter("threads", 1, 1, 2, play_only=True),
+        Parameter("ponder", "no", words=("no", "yes"), play_only=True),
+        Parameter("millis", None, 1, 60_000, play_only=True),
+        Parameter("zombie", 5, 0, 100, play_only=True),
     )
 
     def warm_up(self) -> None:
-        """Compile or load the kernel, and search once: the first search has all code and memory to fetch."""
-        self._follower  # noqa: B018 - the look-up compiles
-        self.analyse(*FIRST_SIGHT)
+        """Compile or load the kernel, and search once: the first search fetches all code and memory."""
+        self._tracker  # noqa: B018 - the look-up compiles
+        board, visible, depth = WARM_UP
+        self.analyse(Position.at(Insertion(), board, visible), depth)
 
     @cached_property
     def _works(self) -> tuple[Workspace, ...]:
-        """One workspace a thread."""
+        """One workspace for each thread."""
         return tuple(Workspace() for _ in range(int(self.values["threads"] or 1)))
 
     @cached_property
-    def _follower(self) -> Follower:
-        return Follower(self._works, int(self.values["zombie"] or 0))
+    def _tracker(self) -> GameTracker:
+        return GameTracker(self._works, int(self.values["zombie"] or 0))
 
     @cached_property
-    def _team(self) -> Team:
-        return Team(self._works)
+    def _threads(self) -> ThreadPool:
+        return ThreadPool(self._works)
 
     @cached_property
-    def _ponderer(self) -> Ponderer:
-        return Ponderer(self._works[0])
+    def _ponder(self) -> Ponder:
+        return Ponder(self._works[0])
 
     @cached_property
-    def _chances(self) -> tuple[random.Random, ...]:
+    def _random(self) -> tuple[random.Random, ...]:
         return tuple(random.Random(thread) for thread in range(len(self._works)))  # noqa: S311 - no secret
 
-    def choose(self, situation: Situation) -> int:
+    def choose(self, position: InsertionPosition) -> int:
         """Return the move to play."""
         began = perf_counter()
-        seconds = budget(situation, float(self.values["millis"] or 0)) / 1000
+        seconds = budget(position, self.values["millis"]) / 1000
 
         def left(share: float = 1.0) -> float:
             return share * seconds - (perf_counter() - began)
 
-        self._ponderer.stop()
-        self._works[0].clear()
-        game = self._follower
-        game.follow(situation, lambda: left(LEARNING) <= 0)
-        quest = Quest(game.planes, game.ply, game.known)
-        if left() < HASTE:
-            return hasty(self._works[0], quest)
-        mind = self._mind(situation)
-        if mind is None:
-            return guard(self._works[0], quest, left())
-        move = self._planned(situation, quest, mind, left) or hasty(self._works[0], quest)
-        self._ponder(quest, mind, move, situation.visible)
+        self._ponder.stop()
+        self._works[0].start()
+        game = self._tracker
+        game.follow(position, lambda: left(SCORING_SHARE) <= 0)
+        request = SearchRequest(game.planes, game.ply, game.known)
+        if left() < LEAST_PLANNING:
+            return shallow(self._works[0], request)
+        model = self._model(position)
+        if model is None:
+            return worst_case(self._works[0], request, left())
+        move = self._planned(position, request, model, left) or shallow(self._works[0], request)
+        self._start_pondering(request, model, move, position.state.visible)
         return move
 
-    def _planned(self, situation: Situation, quest: Quest, mind: Mind, left: Callable[[], float]) -> int:
-        """Return the move of the best plan; 0 if there was no time for any."""
-        game = self._follower
-        ahead = min(situation.plies_left - game.known, ALONE_AHEAD if game.alone else AHEAD)
-        if mind == CHANCE:
-            quest = quest._replace(known=min(quest.known, CHANCE_PLIES))
+    def _planned(
+        self,
+        position: InsertionPosition,
+        request: SearchRequest,
+        model: OpponentModel,
+        left: Callable[[], float],
+    ) -> int:
+        """Return the move of the best plan; 0 if no plan was finished in time."""
+        game = self._tracker
+        unknown = position.rules.plies - position.state.played - game.known
+        ahead = min(unknown, ALONE_SAMPLED_PICTURES if game.alone else SAMPLED_PICTURES)
+        if model == CHANCE:
+            request = request._replace(known=min(request.known, CHANCE_PLIES))
             ahead = 0
-        if mind == CHANCE or (ahead > 0 and game.known < FORESIGHT):
+        if model == CHANCE or (ahead > 0 and game.known < ENOUGH_KNOWN):
 
-            def gambled(thread: int, work: Workspace) -> list[int]:
-                draw = partial(self._draw, situation, thread)
-                return gamble(work, quest, mind, left(), draw, ahead)
+            def sample(thread: int, work: Workspace) -> list[int]:
+                draw = partial(self._draw, position, thread)
+                return sampled(work, request, model, left(), draw, ahead)
 
-            sums = [sum(column) for column in zip(*self._team.each(gambled), strict=True)]
+            sums = [sum(column) for column in zip(*self._threads.each(sample), strict=True)]
             return sums.index(max(sums)) if max(sums) > IMPOSSIBLE else 0
 
-        def planned(thread: int, work: Workspace) -> Verdict:
-            work.only(ALL_LANES, ALL_LANES if len(self._works) == 1 else HALVES[thread])
-            return plan(work, quest, mind, left())
+        def planned(thread: int, work: Workspace) -> SearchResult:
+            work.restrict(ALL_LANES, ALL_LANES if len(self._works) == 1 else HALVES[thread])
+            return plan(work, request, model, left())
 
-        return max(self._team.each(planned)).move
+        return max(self._threads.each(planned)).move
 
-    def _draw(self, situation: Situation, thread: int, ahead: int) -> None:
-        """Write pictures of chance behind those in sight."""
-        pictures = self._chances[thread].choices("1234567"[: situation.colours], k=ahead)
-        self._follower.imagine(situation, "".join(pictures), self._works[thread])
+    def _draw(self, position: InsertionPosition, thread: int, ahead: int) -> None:
+        """Write random pictures behind the visible ones."""
+        pictures = self._random[thread].choices("1234567"[: position.rules.colours], k=ahead)
+        self._tracker.sample(position, "".join(pictures), self._works[thread])
 
-    def _mind(self, situation: Situation) -> Mind | None:
-        """Return the model to plan against; None: guard."""
-        game = self._follower
-        mind: Mind | None = Mind(OWN_MIND, 1)
+    def _model(self, position: InsertionPosition) -> OpponentModel | None:
+        """Return the model to plan against; None to search the worst case."""
+        game = self._tracker
+        model: OpponentModel | None = OpponentModel(OWN_MODEL, 1)
         if not game.alone:
-            mind = self._believed(situation)
-        return mind and mind._replace(depth=min(mind.depth, game.lookahead))
+            model = self._living_model(position)
+        return model and model._replace(depth=min(model.depth, game.lookahead))
 
-    def _believed(self, situation: Situation) -> Mind | None:
+    def _living_model(self, position: InsertionPosition) -> OpponentModel | None:
         """Return the model of an opponent that is no zombie."""
-        minds = self._follower.minds
-        if situation.seats != 2 or self.values["model"] == WORST:
+        models = self._tracker.models
+        if position.rules.seats != 2 or self.values["model"] == WORST:
             return None
         if self.values["model"] == SEEN:
-            if minds.trust < DISBELIEF:
+            if models.best_rate < CHANCE_RATE:
                 return CHANCE
-            return minds.best if minds.trust >= BELIEF else None
-        return Mind(OWN_MIND if self.values["model"] == MINE_ONLY else SPOILING_MIND, 5)
+            sure = models.confidence
+            if sure < PLAN_RATE:
+                return None
+            return models.best._replace(confidence=CERTAIN if sure > CERTAIN_RATE else int(CERTAIN * sure))
+        return OpponentModel(OWN_MODEL if self.values["model"] == OWN_POINTS else SPOILING_MODEL, 5)
 
-    def _ponder(self, quest: Quest, mind: Mind, move: int, pictures: str) -> None:
-        """Think on in the opponent's time, on the board that its foretold reply leads to."""
-        if self.values["ponder"] == "yes" and quest.known - 2 >= FORESIGHT:
-            after = play(*quest.planes, move, int(pictures[0]))[:3]
-            self._ponderer.start(Quest(after, quest.ply + 1, quest.known - 1), mind, int(pictures[1]))
+    def _start_pondering(
+        self, request: SearchRequest, model: OpponentModel, move: int, pictures: str
+    ) -> None:
+        """Plan in the opponent's time, on the board behind the predicted reply."""
+        if self.values["ponder"] == "yes" and request.known - 2 >= ENOUGH_KNOWN:
+            after = play(*request.planes, move, int(pictures[0]))[:3]
+            self._ponder.start(
+                SearchRequest(after, request.ply + 1, request.known - 1), model, int(pictures[1])
+            )
 
-    def analyse(self, board: str, visible: str, depth: int) -> Analysis:
-        """Return the exact best move and EVAL, as the champion finds them."""
-        task = task_of(board, visible, depth, seats=2)
-        if runs(*task.planes):
-            # No game comes to such a board, and the tree looks for runs only where a move has been.
-            return Champion().analyse(board, visible, depth)
+    def analyse(self, position: InsertionPosition, depth: int) -> Analysis:
+        """Return the exact best move and `Eval`, equal to the champion's."""
+        task = task_of(position, depth)
         work = self._works[0]
-        work.clear()
+        work.start()
         began = perf_counter()
-        work.fresh(PLAN, task.depth + 1, TABLE_BITS + task.depth)
-        pictures = visible[: task.depth]
+        work.reset(PLAN, task.depth + 1, TABLE_BITS + task.depth)
+        pictures = position.state.visible[: task.depth]
         sides = [1 - turn % 2 for turn in range(task.depth + 1)]
         work.write(PLAN, 0, pictures, sides, OWN)
-        move = work.decide(task.planes, PLAN, 0, shortcut(task.depth), FIRST)
+        move = work.deepen(task.planes, PLAN, 0, depths_to(task.depth), FIRST)
         seconds = perf_counter() - began
-        return Analysis(move, unpack(work.value), work.nodes, seconds)
+        return Analysis(move, unpack(work.value), work.nodes, task.depth, seconds)
+
+
+def budget(position: InsertionPosition, most: int | str | None) -> float:
+    """Return the milliseconds for this move, at most `most`; 0 if there is no time at all.
+
+    The bank is spread over the moves left, less RESERVE; the next TURN carries the true clock, so unused time
+    comes back. Without a clock the answer is `most`, or UNCLOCKED if that is None.
+    """
+    limit = math.inf if most is None else float(most)
+    if position.clock is None:
+        return UNCLOCKED if most is None else limit
+    reserve = max(RESERVE * (position.bank or position.clock), LEAST_RESERVE)
+    rules = position.rules
+    moves = -(-(rules.plies - position.state.played) // rules.seats)
+    return min(limit, max(0.0, (position.clock - reserve) / moves - OVERHEAD))

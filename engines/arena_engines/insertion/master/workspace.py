@@ -1,8 +1,8 @@
-"""The array that a search works in, filled and read from the Python side.
+"""The memory of one search and its compiled entry.
 
-A view of the game tells for every ply what it is worth to whom: one view to guard oneself, one to plan,
-one for each kind of opponent. The kernels find their way by offsets (layout.py); nobody else needs to.
-It must not know: what to search for when, clocks.
+A view is the game as one side values it: for every ply the picture, the values of a removed cell and of a
+lost picture to the mover, and whether the ply is a zombie's. There is one view to search the worst case in,
+one to plan in, and one for each kind of opponent model. The kernels address them by offset (layout.py).
 """
 
 from __future__ import annotations
@@ -12,19 +12,22 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from arena_engines.compiled import compiled
 from arena_engines.engine import Eval
-from arena_engines.insertion.master import kernel, layout, root
+from arena_engines.insertion.master import layout
+from arena_engines.insertion.master.beam import CERTAIN, beam
+from arena_engines.insertion.master.movegen import Memory
+from arena_engines.insertion.master.search import ANY, FIRST, deepen
+from arena_engines.jit import compiled
 from arena_protocol.games.insertion.board import Planes
 from arena_protocol.games.insertion.rules import POINTS_A_CELL
 
-#: A cell of one's own points in the packed exact EVAL: mine * 2**14 - deleted * 2**7 - theirs, in cells.
-#: 20 plies remove at most 25 + 20 cells, so each tier keeps within its 7 bits and the whole in 32.
+#: The exact tiers in 32 bits: mine * 2**14 - deleted * 2**7 - theirs, in cells. 20 plies remove or push off
+#: at most 25 + 20 cells, so each tier keeps within 7 bits.
 MINE = 1 << 14
 DELETED = 1 << 7
 TIER = (1 << 7) - 1
 
-#: A cell of one's own points in the weights of play, which need not keep tiers apart.
+#: One own cell in the weights of play, which keep no tiers apart.
 CELL = 1 << 10
 
 #: Every first move.
@@ -39,55 +42,77 @@ class Weights(NamedTuple):
     fell: int
 
 
-#: The exact EVAL of the seed, cooperative and spoiling, as eval.py and strategy.py order them.
+#: The exact tiers, cooperative and spoiling, in the order of evaluation.py.
 OWN = Weights(MINE - DELETED, -DELETED - 1, -DELETED)
 SPOILING = Weights(MINE - DELETED, -MINE - DELETED - 1, -DELETED)
-#: Points alone, and the lead alone: what a program counts whose author thought no further.
+#: Points alone, and the lead alone: the evaluation of a simple program.
 POINTS = Weights(1, 0, 0)
 LEAD = Weights(1, -1, 0)
+#: Points less half of the others'.
+HALF = Weights(2, -1, 0)
 
-#: The views of the plans.
-GUARD, PLAN, OWN_MIND, SPOILING_MIND, POINTS_MIND, LEAD_MIND = range(layout.VIEWS)
+#: The views.
+WORST_CASE, PLAN, OWN_MODEL, SPOILING_MODEL, POINTS_MODEL, LEAD_MODEL, HALF_MODEL, WARY_MODEL = range(
+    layout.VIEWS
+)
+
+#: The tasks of `run`.
+DEEPEN, BEAM = 0, 1
+SIGNATURE = "int64(int64, int64, int64, int64, int64, int64, int64, int64, int64, int64, int64[::1])"
+
+
+def run(
+    task: int, p0: int, p1: int, p2: int, record: int, a: int, b: int, c: int, d: int, e: int, mem: Memory
+) -> int:
+    """Run one task on a board and return its move; other results are in the registers.
+
+    One compiled entry, so that the tree search is compiled once. DEEPEN: from depth a to b by steps of c,
+    tie-break d. BEAM: the own view a words away, width b, plies c, depth of replies d, of leaf searches e.
+    """
+    if task == DEEPEN:
+        return deepen(p0, p1, p2, record, a, b, c, d, mem)
+    return beam(p0, p1, p2, record, a, b, c, d, e, mem)
 
 
 class Workspace:
-    """One search's memory and the compiled kernel; not to be shared by two threads at once."""
+    """One search's memory and the compiled kernel; used by one thread at a time."""
 
     def __init__(self, table_bits: int = 18) -> None:
-        """`table_bits`: log2 of the pairs of entries of the transposition table, 32 bytes each."""
+        """`table_bits`: log2 of the slots of the transposition table, 32 bytes each."""
         import numpy as np  # here, so that naming the engine needs no numpy
 
         self._mem = np.zeros(layout.TABLE + (4 << table_bits), dtype=np.int64)
         self._table_mask = (1 << table_bits) - 1
-        self._mem[layout.LOWEST] = layout.LEVELS + 2 * layout.LEVEL
-        self._mem[layout.WIDE] = layout.INFINITY
-        self._mem[layout.ROWS] = 8
+        self._mem[layout.LEAF_LEVEL] = layout.LEVELS + 2 * layout.LEVEL
+        self._mem[layout.OPEN] = layout.INFINITY
+        self._mem[layout.VECTOR] = 8
         self._mem[layout.SPARE_LANE] = 15
-        self.only(ALL_LANES, ALL_LANES)
-        self._run: Callable[..., Any] = compiled(kernel.run, kernel.SIGNATURE)
+        self.restrict(ALL_LANES, ALL_LANES)
+        self._run: Callable[..., Any] = compiled(run, SIGNATURE)
 
-    def fresh(self, view: int, plies: int, table_bits: int) -> None:
-        """Make what was kept void, as `forget` does, for a short search in one view that needs a small table.
+    def reset(self, view: int, plies: int, table_bits: int) -> None:
+        """Void all stored results for a short search in one view, with a table of 2**table_bits slots.
 
-        A table that stays in the nearest cache is worth more than its entries' number.
+        A table that fits the nearest cache is faster than a larger one.
         """
-        self._new_salt()
+        self._next_generation()
         self._mem[layout.TABLE_MASK] = self._table_mask & ((1 << table_bits) - 1)
         at = self.record(view, 0)
-        plans = self._mem[at : at + plies * layout.RECORD].reshape(plies, layout.RECORD)
-        plans[:, layout.KEPT :] = 0
+        records = self._mem[at : at + plies * layout.RECORD].reshape(plies, layout.RECORD)
+        records[:, layout.STATIC :] = 0
 
-    def forget(self) -> None:
-        """Make everything kept so far void: another game, another sequence, other roles."""
-        self._new_salt()
+    def new_game(self) -> None:
+        """Void all stored results: another game, another sequence or other roles."""
+        self._next_generation()
         self._mem[layout.TABLE_MASK] = self._table_mask
-        plans = self._mem[layout.PLANS : layout.LEVELS].reshape(-1, layout.RECORD)
-        plans[:, layout.KEPT :] = 0
+        records = self._mem[layout.RECORDS : layout.LEVELS].reshape(-1, layout.RECORD)
+        records[:, layout.STATIC :] = 0
 
-    def _new_salt(self) -> None:
-        # A salt comes round again after 4,095 games; then nothing of the first may be left.
-        self._mem[layout.SALT] = (self._mem[layout.SALT] + 1) & 0xFFF
-        if not self._mem[layout.SALT]:
+    def _next_generation(self) -> None:
+        # The number has 12 bits: after 4,095 games it recurs, and the table must not hold the first one's
+        # entries.
+        self._mem[layout.GENERATION] = (self._mem[layout.GENERATION] + 1) & 0xFFF
+        if not self._mem[layout.GENERATION]:
             self._mem[layout.TABLE :] = 0
 
     def write(
@@ -99,76 +124,76 @@ class Workspace:
         weights: Weights,
         forced: Sequence[int] = (),
     ) -> None:
-        """Write the records of a view from `ply` on.
+        """Write the records of a view from `ply` on, one for each picture.
 
-        `sides` holds, from `ply` on and one more, 1 for plies of the seat whose value the view counts and
-        0 for those of others; `forced` in the same way 1 for zombies' plies (none if left out).
+        `sides` holds, one item more than `pictures`, 1 for plies of the seat whose value the view counts
+        and 0 for those of others; `forced` likewise 1 for zombies' plies (empty: none).
         """
         rows = _rows(tuple(sides), weights, tuple(forced))
         at = self.record(view, ply)
         end = at + len(rows) * layout.RECORD
-        plans = self._mem[at:end].reshape(-1, layout.RECORD)
-        plans[:, : layout.KEPT] = rows
-        # A ply more is looked at, though never played; it has the last picture.
-        plans[:, layout.COLOUR] = [*map(int, pictures), int(pictures[-1])]
+        records = self._mem[at:end].reshape(-1, layout.RECORD)
+        records[:, : layout.STATIC] = rows
+        # Move masks are computed one ply beyond the last; that ply is never played and gets the last picture.
+        records[:, layout.COLOUR] = [*map(int, pictures), int(pictures[-1])]
 
-    def only(self, root: int, beam: int) -> None:
-        """Let deepenings and beams begin with these lanes (move - 1) alone, as sets of bits."""
-        self._mem[layout.ONLY_ROOT] = root
-        self._mem[layout.ONLY_BEAM] = beam
+    def restrict(self, root: int, beam: int) -> None:
+        """Limit the first moves of deepenings and of beams to these sets of lanes (bit n: move n + 1)."""
+        self._mem[layout.ROOT_LANES] = root
+        self._mem[layout.BEAM_LANES] = beam
 
     def record(self, view: int, ply: int) -> int:
         """Return the offset of a ply's record."""
-        return layout.PLANS + view * layout.VIEW + ply * layout.RECORD
+        return layout.RECORDS + view * layout.VIEW + ply * layout.RECORD
 
-    def decide(self, planes: Planes, view: int, ply: int, depths: range, want: int = root.ANY) -> int:
+    def deepen(self, planes: Planes, view: int, ply: int, depths: range, tie_break: int = ANY) -> int:
         """Search to each depth in turn until stopped; return the best move, 1..15.
 
-        `want` as in root.py: any of the best, or the first of them in natural order.
+        `tie_break` is ANY, FIRST or LAST of search.py.
         """
-        self._mem[layout.BORN] = ply
-        plan = self.record(view, ply)
+        self._mem[layout.ROOT_PLY] = ply
+        record = self.record(view, ply)
         low, high, step = depths[0], depths[-1], depths.step
-        return int(self._run(kernel.DECIDE, *planes, plan, low, high, step, want, 0, self._mem))
+        return int(self._run(DEEPEN, *planes, record, low, high, step, tie_break, 0, self._mem))
 
     def beam(
         self,
         planes: Planes,
-        mind: int,
+        model: int,
         ply: int,
         *,
         width: int,
         plies: int,
         reply_depth: int,
         leaf: int,
-        reply_order: int = root.FIRST,
+        reply_order: int = FIRST,
+        confidence: int = CERTAIN,
     ) -> int:
-        """Plan against a mind's replies over the plies that are known; return the first move, or 0."""
-        self._mem[layout.BORN] = ply
-        self._mem[layout.ORDER] = reply_order
-        plan = self.record(mind, ply)
-        mine = self.record(PLAN, ply) - plan
-        task = (kernel.BEAM, *planes, plan, mine, width, plies, reply_depth, leaf)
+        """Plan against a model's replies (`model`: its view); return the first move, 0 if stopped.
+
+        `confidence`: the weight of the predicted replies, 1..CERTAIN; the worst replies have the rest.
+        """
+        self._mem[layout.ROOT_PLY] = ply
+        self._mem[layout.REPLY_ORDER] = reply_order
+        self._mem[layout.CONFIDENCE] = confidence
+        record = self.record(model, ply)
+        mine = self.record(PLAN, ply) - record
+        task = (BEAM, *planes, record, mine, width, plies, reply_depth, leaf)
         return int(self._run(*task, self._mem))
 
     def stop(self) -> None:
         """Make a running search return soon; safe from any thread."""
         self._mem[layout.STOP] = 1
 
-    def clear(self) -> None:
+    def start(self) -> None:
         """Allow searches again, and count nodes from zero."""
         self._mem[layout.STOP] = 0
         self._mem[layout.NODES] = 0
 
     @property
     def nodes(self) -> int:
-        """Moves made since `clear`."""
+        """Moves made since `start`."""
         return int(self._mem[layout.NODES])
-
-    @property
-    def reached(self) -> int:
-        """The depth that the last deepening completed."""
-        return int(self._mem[layout.REACHED])
 
     @property
     def value(self) -> int:
@@ -176,14 +201,14 @@ class Workspace:
         return int(self._mem[layout.VALUE])
 
     @property
-    def values(self) -> list[int]:
-        """What the last beam's best plan came to, by its first move (0..15); -INFINITY for moves not made."""
-        return [int(value) for value in self._mem[layout.FIRSTS : layout.FIRSTS + 16]]
+    def first_values(self) -> list[int]:
+        """The value of the last beam's best plan by first move (0..15); -INFINITY for moves not made."""
+        return [int(value) for value in self._mem[layout.FIRST_VALUES : layout.FIRST_VALUES + 16]]
 
 
 @lru_cache(maxsize=64)
 def _rows(sides: tuple[int, ...], weights: Weights, forced: tuple[int, ...]) -> Any:
-    """Return what stands in the records of plies with these sides, but for the pictures."""
+    """Return the STATIC words of the records of plies with these sides, the pictures 0."""
     import numpy as np
 
     mine = (weights.mine, weights.fell)
@@ -204,6 +229,6 @@ def unpack(value: int) -> Eval:
     return Eval(POINTS_A_CELL * mine, deleted, POINTS_A_CELL * theirs)
 
 
-def shortcut(depth: int) -> range:
-    """Return the depths by which an exact search of this depth is reached soonest: two less, then itself."""
+def depths_to(depth: int) -> range:
+    """Return the depths by which an exact search of this depth is reached fastest: two less, then itself."""
     return range(depth - 2 if depth > 3 else depth, depth + 1, 2)

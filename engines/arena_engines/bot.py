@@ -1,0 +1,68 @@
+"""Engines as bots of the client; the only module of the engines that imports the client."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from arena_client.bot import Bot, GameView
+from arena_engines.engine import AnyPosition, Engine, Position
+from arena_engines.registry import create, games_of
+
+
+class EngineBot(Bot):
+    """A bot that plays an engine's moves."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.games = (engine.game,)
+        self.instant = engine.instant
+
+    def new_game(self, view: GameView) -> None:
+        """Compile the engine: READY is sent, and clocks run, after this returns."""
+        self.engine.warm_up()
+
+    def choose(self, view: GameView) -> int | str:
+        """Return the engine's move."""
+        return self.engine.choose(position_of(view))
+
+
+class SeveralGamesBot(Bot):
+    """A bot whose engine exists for several games; GAME selects one."""
+
+    def __init__(self, bots: Mapping[str, EngineBot]) -> None:
+        self._bots = dict(bots)
+        self.games = tuple(bots)
+
+    def new_game(self, view: GameView) -> None:
+        """Prepare the engine of this game."""
+        self._bots[view.game].new_game(view)
+
+    def choose(self, view: GameView) -> int | str:
+        """Return the move of this game's engine."""
+        return self._bots[view.game].choose(view)
+
+
+def bot_of(spec: str, game: str | None = None) -> Bot:
+    """Return the bot of a specification such as `champion:depth=5`. Raises EngineError as `create` does.
+
+    Without a `game` the bot plays every game that has an engine of this name.
+    """
+    games = (game,) if game is not None else games_of(spec.partition(":")[0])
+    if len(games) > 1:
+        return SeveralGamesBot({each: EngineBot(create(spec, each)) for each in games})
+    return EngineBot(create(spec, *games))
+
+
+def position_of(view: GameView) -> AnyPosition:
+    """Return what this seat knows at this ply."""
+    rules = view.rules
+    assert rules is not None, "an engine's game is in the registry of games"
+    return Position(
+        rules=rules,
+        state=view.position,
+        start=view.state,
+        moves=view.moves,
+        clock=view.my_clock,
+        bank=view.offer.clock,
+        increment=view.increment,
+    )

@@ -1,0 +1,400 @@
+"""Move generation for all fifteen moves of a board at once, in vector code.
+
+Two parts:
+
+1. `move_masks` finds which moves remove a run without making any of them. Almost all moves of a search remove
+   nothing (24 of 25 on boards from games), and at the last ply only those that do matter. A move shifts one
+   picture, one row or one column by one cell, so a run that it completes shows as equal neighbours between
+   the shifted planes and the planes at rest: about 130 word operations without a loop or a branch, in the
+   time of three moves made. A loop of `move_masks` over many boards becomes vector code, eight boards at a
+   time.
+2. `expand` makes the fifteen children of a node into one level (layout.py), lane by lane, lane = move - 1.
+Lanes
+   of moves that are not distinct hold copies, and lane 15 is scratch: callers name the lanes that count.
+
+Planes are int64 with 25 bits (rules.py draws them). Inside `move_masks` a word holds a plane twice, from
+bit 32 on as its mirror image, so that pushes from the right are found in the upper half. Neighbours are
+compared as planes: `x << 5` brings the left neighbour to a cell, `x >> 5` the right one, `x << 1` the one
+below, `x >> 1` the one above. Bits 25..31 between the halves may hold anything on the way; every result is
+cut to its cells.
+
+Oracle: rules.play, move by move (tests/engines/insertion/master/test_movegen.py).
+"""
+
+from __future__ import annotations
+
+from arena_engines.insertion.master.layout import (
+    CELL,
+    COLOUR,
+    FELL,
+    FLIP,
+    FORCED,
+    GAIN,
+    HISTORY,
+    INFINITY,
+    KEY,
+    MASKS,
+    NONE,
+    P0,
+    P1,
+    P2,
+    RECORD,
+    REPLY,
+    VECTOR,
+)
+from arena_engines.jit import outlined
+from arena_protocol.games.insertion import rules
+from arena_protocol.games.insertion.rules import drop, push_left, push_right, runs, settle
+
+#: The first bit of the mirror image, and the factor that repeats a mask in it.
+IMAGE = 32
+TWICE = 1 | 1 << IMAGE
+
+LEFT = 0b11111
+TOP = rules.BOTTOM << 4
+BOTTOM = rules.BOTTOM
+BOARDS = rules.BOARD * TWICE
+BOTTOMS = rules.BOTTOM * TWICE
+NOT_BOTTOMS = rules.NOT_BOTTOM * TWICE
+NOT_TOPS = rules.NOT_TOP * TWICE
+UPPER_THREES = rules.UPPER_THREE * TWICE
+LEFTS = LEFT * TWICE
+#: The columns that can move two to the right within a half.
+THREE_LEFT = ((1 << 15) - 1) * TWICE
+#: The lowest bit of each of the four sets of move masks, and the multiplier of `columns`.
+FIELDS = 1 | 1 << 16 | 1 << 32 | 1 << 48
+GATHER = 1 << 20 | 1 << 16 | 1 << 12 | 1 << 8 | 1 << 4
+SECOND = LEFT << 5
+MIDDLE = LEFT << 10
+
+
+def both(plane: int) -> int:
+    """Return a plane with its mirror image above it."""
+    image = (plane & LEFT) << 20 | (plane & SECOND) << 10 | plane & MIDDLE
+    image |= plane >> 10 & SECOND | plane >> 20
+    return plane | image << IMAGE
+
+
+def differ(s0: int, s1: int, s2: int, p0: int, p1: int, p2: int) -> int:
+    """Return the cells whose colours differ between two boards."""
+    return (s0 ^ p0) | (s1 ^ p1) | (s2 ^ p2)
+
+
+def columns(bits: int) -> int:
+    """Gather the bottom bits of the five columns into bits 0..4: bit 5x times 2**(20 - 4x) is bit 20 + x."""
+    return bits * GATHER >> 20 & LEFT
+
+
+def rows(bits: int) -> int:
+    """Fold all columns of both halves onto their first one: which rows hold any bit."""
+    bits |= bits >> 10 & THREE_LEFT
+    return (bits | bits >> 5 | bits >> 20) & LEFTS
+
+
+def upside_down(sets: int) -> int:
+    """Turn rows 0..4 of each set of 16 bits into the order of the moves 11..15, the top row first."""
+    return (
+        (sets & 1 * FIELDS) << 4
+        | (sets & 2 * FIELDS) << 2
+        | sets & 4 * FIELDS
+        | (sets & 8 * FIELDS) >> 2
+        | (sets & 16 * FIELDS) >> 4
+    )
+
+
+def move_masks(p0: int, p1: int, p2: int, colour: int) -> int:
+    """Return four sets of moves of a board without runs, 16 bits each, bit n for move n (1..15).
+
+    Bits 0..15: the distinct moves, as rules.distinct_moves gives them. Bits 16..31: those of them that
+    remove a run for certain. Bits 32..47: those that may (a pushed picture falls two rows or more); no other
+    move removes anything. Bits 48..63: the moves that push a picture off the board.
+    """
+    p0 = both(p0)
+    p1 = both(p1)
+    p2 = both(p2)
+    occupied = p0 | p1 | p2
+    empty = BOARDS & ~occupied
+    landing = (occupied << 1 | BOTTOMS) & empty
+    c0 = -(colour & 1)
+    c1 = -(colour >> 1 & 1)
+    c2 = -(colour >> 2 & 1)
+    same = occupied & ~differ(p0, p1, p2, c0, c1, c2)
+    # Pairs of equal neighbours at rest, brought to the cell that would make them three.
+    pairs = occupied & ~differ(p0, p1, p2, p0 >> 5, p1 >> 5, p2 >> 5)
+    towers = occupied & NOT_TOPS & ~differ(p0, p1, p2, p0 >> 1, p1 >> 1, p2 >> 1)
+    pair_left = pairs << 10
+    pair_right = pairs >> 5
+    tower_above = towers >> 1 & NOT_TOPS
+    tower_below = towers << 2 & UPPER_THREES
+    left = same << 5
+    right = same >> 5
+    open_hit = (
+        (left & pair_left) | (right & pair_right) | (left & right) | (same << 1 & tower_below)
+    ) & landing
+    # Drops on full columns: the column sinks by one beside its neighbours.
+    full = occupied & occupied >> 1
+    full &= full >> 2 & occupied >> 4 & BOTTOM
+    hit = open_hit & ~LEFT
+    if full:
+        s0 = (p0 >> 1 & NOT_TOPS) | (c0 & TOP)
+        s1 = (p1 >> 1 & NOT_TOPS) | (c1 & TOP)
+        s2 = (p2 >> 1 & NOT_TOPS) | (c2 & TOP)
+        left = ~differ(s0, s1, s2, p0 << 5, p1 << 5, p2 << 5) & occupied << 5
+        right = ~differ(s0, s1, s2, p0 >> 5, p1 >> 5, p2 >> 5) & occupied >> 5
+        full_hit = (left & pair_left) | (right & pair_right) | (left & right) | (same & same << 1 & TOP)
+        hit |= full_hit & full * LEFT
+    drops = columns((hit | hit >> 1 | hit >> 2 | hit >> 3 | hit >> 4) & BOTTOM)
+    # Pushes from the left; `hole` is the first empty cell of each row.
+    gap = (empty | empty << 5) & BOARDS
+    gap |= (gap & THREE_LEFT) << 10
+    gap |= (gap & LEFTS) << 20
+    moving = BOARDS & ~gap
+    hole = gap & ~(gap << 5) & ~LEFTS
+    at = hole & landing
+    low = hole >> 1 & NOT_TOPS & landing
+    s0 = p0 << 5 | (c0 & LEFTS)
+    s1 = p1 << 5 | (c1 & LEFTS)
+    s2 = p2 << 5 | (c2 & LEFTS)
+    above = ~differ(s0, s1, s2, p0 >> 1, p1 >> 1, p2 >> 1) & occupied >> 1 & NOT_TOPS
+    beneath = ~differ(s0, s1, s2, p0 << 1, p1 << 1, p2 << 1) & occupied << 1 & NOT_BOTTOMS
+    below = beneath & tower_below
+    ahead = ~differ(s0, s1, s2, p0 >> 5, p1 >> 5, p2 >> 5) & occupied >> 5
+    hit = ((above & tower_above) | below | (above & beneath)) & moving
+    hit |= (same & pairs & LEFTS) << 10 & (moving | at)
+    hit |= (below | (ahead & (pair_right | pair_left | (same & LEFTS) << 5))) & at
+    s0 = s0 >> 1 & NOT_TOPS
+    s1 = s1 >> 1 & NOT_TOPS
+    s2 = s2 >> 1 & NOT_TOPS
+    below = ~differ(s0, s1, s2, p0 << 1, p1 << 1, p2 << 1) & occupied << 1 & tower_below
+    left = ~differ(s0, s1, s2, p0 << 5, p1 << 5, p2 << 5) & occupied << 5
+    right = ~differ(s0, s1, s2, p0 >> 5, p1 >> 5, p2 >> 5) & occupied >> 5
+    hit |= ((below | (left & pair_left) | (right & pair_right) | (left & right)) & low) << 1
+    # A push into an empty rim cell is a drop, and bears the lower number: a row on the left, 10 on the right.
+    rim = occupied >> IMAGE & LEFT
+    open_rows = (occupied | landing) & LEFT
+    pushed = rows(hit)
+    from_left = (pushed | open_hit) & open_rows
+    from_right = pushed >> IMAGE & rim
+    unsure = rows(hole & ~at & ~(low << 1)) & occupied
+    full_rows = (moving >> 20 & LEFT) << 48
+    left = open_rows | from_left << 16 | (unsure & LEFT & ~from_left) << 32 | full_rows
+    right = rim | from_right << 16 | (unsure >> IMAGE & ~from_right) << 32 | full_rows
+    top = full & 1 | 0b11110
+    top |= (drops & top) << 16 | columns(full) << 48
+    return left << 1 | top << 6 | upside_down(right) << 11
+
+
+#: The array of layout.py, int64[::1]; a list to the type checker, since it is indexed by numbers only.
+Memory = list[int]
+LANES = 16
+SET = 0xFFFF
+#: Offsets of levels and records are below this. The mask shows the compiler that no index is negative
+#: (Python counts those from the end); without it no loop becomes vector code.
+OFFSETS = 0xFFFFF
+#: The fewest cells that a scoring move removes, and the most.
+RUN = 3
+CELLS = 25
+
+
+def only_forced(masks: int, forced: int) -> int:
+    """Return the masks of a zombie if `forced`: its move 6, under the lowest number of its equals."""
+    only = ((masks & 0x7E) + 2) >> 1
+    table_put = only * (1 | 1 << 16 | 1 << 32) | ~((1 << 48) - 1)
+    return masks & (table_put if forced else -1)
+
+
+@outlined
+def legal_masks(p0: int, p1: int, p2: int, colour: int, forced: int) -> int:
+    """Return the move masks of one board for a mover with this picture."""
+    return only_forced(move_masks(p0, p1, p2, colour), forced)
+
+
+def lower_bound(masks: int, cell: int, fell: int) -> int:
+    """Return a lower bound of the best move's value; exact if no move scores."""
+    falling = masks >> 48
+    sure = masks >> 16 & SET
+    quiet = masks & ~(sure | masks >> 32) & SET
+    best = -INFINITY
+    if quiet & falling:
+        best = fell
+    if quiet & ~falling:
+        best = max(best, 0)
+    if sure & falling:
+        best = max(best, RUN * cell + fell)
+    if sure & ~falling:
+        best = max(best, RUN * cell)
+    return best
+
+
+def upper_bound(masks: int, cell: int, fell: int) -> int:
+    """Return an upper bound of the best move's value."""
+    best = -INFINITY
+    if scoring(masks):
+        best = CELLS * cell + max(fell, 0)
+    quiet = masks & ~scoring(masks) & SET
+    if quiet & (masks >> 48):
+        best = max(best, fell)
+    if quiet & ~(masks >> 48):
+        best = max(best, 0)
+    return best
+
+
+def scoring(masks: int) -> int:
+    """Return the set of moves that remove a run, or may: bits 1..15."""
+    return (masks >> 16 | masks >> 32) & SET
+
+
+@outlined
+def expand(p0: int, p1: int, p2: int, masks: int, base: int, record: int, mem: Memory) -> None:
+    """Make all fifteen moves into the level at `base`: planes, gains, and the masks of the next mover."""
+    base &= OFFSETS
+    record &= OFFSETS
+    make_moves(p0, p1, p2, mem[record + COLOUR], base, mem)
+    remove_runs(masks, base, record, mem)
+    colour = mem[record + RECORD + COLOUR]
+    forced = mem[record + RECORD + FORCED]
+    for i in range(LANES):
+        planes = mem[base + P0 + i], mem[base + P1 + i], mem[base + P2 + i]
+        mem[base + MASKS + i] = only_forced(move_masks(planes[0], planes[1], planes[2], colour), forced)
+
+
+def make_moves(p0: int, p1: int, p2: int, colour: int, base: int, mem: Memory) -> None:
+    """Insert a picture by all fifteen moves, five at a time.
+
+    The loops run to mem[VECTOR] = 8, which the compiler does not know, so that they become vector code
+    instead of five copies; the surplus lanes are overwritten by the next loop or never used.
+    """
+    base &= OFFSETS
+    for y in range(mem[VECTOR]):
+        i = base + y
+        mem[i + P0], mem[i + P1], mem[i + P2], _ = push_left(p0, p1, p2, y, colour)
+    for x in range(mem[VECTOR]):
+        i = base + 5 + x
+        mem[i + P0], mem[i + P1], mem[i + P2], _ = drop(p0, p1, p2, x, colour)
+    for y in range(mem[VECTOR]):
+        i = base + 10 + y
+        mem[i + P0], mem[i + P1], mem[i + P2], _ = push_right(p0, p1, p2, 4 - y & 7, colour)
+
+
+def remove_runs(masks: int, base: int, record: int, mem: Memory) -> None:
+    """Set the gains of all lanes; remove the runs in the lanes of scoring moves."""
+    base &= OFFSETS
+    record &= OFFSETS
+    falling = masks >> 49
+    fell = mem[record + FELL]
+    for i in range(LANES):
+        mem[base + GAIN + i] = (falling >> i & 1) * fell
+    todo = scoring(masks) >> 1
+    i = base
+    while todo:
+        if todo & 1:
+            mem[i + P0], mem[i + P1], mem[i + P2], removed, _ = settle(mem[i + P0], mem[i + P1], mem[i + P2])
+            mem[i + GAIN] += removed * mem[record + CELL]
+        todo >>= 1
+        i += 1
+
+
+@outlined
+def reply_all(move: int, base: int, record: int, mem: Memory) -> None:
+    """Answer all children of a level with one move, into their REPLY lanes; `plan` is the reply's ply.
+
+    The keys are the replies' values to their mover: exact if the next ply has no scoring move, else upper
+    bounds.
+    """
+    base &= OFFSETS
+    record &= OFFSETS
+    insert_all(move, base, mem[record + COLOUR], mem)
+    settle_all(base + REPLY, record, mem)
+    colour = mem[record + RECORD + COLOUR]
+    forced = mem[record + RECORD + FORCED]
+    cell = mem[record + RECORD + CELL]
+    fell = mem[record + RECORD + FELL]
+    for i in range(base + REPLY, base + REPLY + LANES):
+        masks = only_forced(move_masks(mem[i + P0], mem[i + P1], mem[i + P2], colour), forced)
+        mem[i + MASKS] = masks
+        mem[i + KEY] = mem[i + GAIN] - lower_bound(masks, cell, fell)
+
+
+def insert_all(move: int, base: int, colour: int, mem: Memory) -> None:
+    """Insert a picture into all boards of a level by one move; REPLY + GAIN gets the pictures pushed off."""
+    base &= OFFSETS
+    if move <= 5:
+        for i in range(base, base + LANES):
+            mem[i + REPLY + P0], mem[i + REPLY + P1], mem[i + REPLY + P2], mem[i + REPLY + GAIN] = push_left(
+                mem[i + P0], mem[i + P1], mem[i + P2], move - 1, colour
+            )
+    elif move <= 10:
+        for i in range(base, base + LANES):
+            mem[i + REPLY + P0], mem[i + REPLY + P1], mem[i + REPLY + P2], mem[i + REPLY + GAIN] = drop(
+                mem[i + P0], mem[i + P1], mem[i + P2], move - 6, colour
+            )
+    else:
+        for i in range(base, base + LANES):
+            mem[i + REPLY + P0], mem[i + REPLY + P1], mem[i + REPLY + P2], mem[i + REPLY + GAIN] = push_right(
+                mem[i + P0], mem[i + P1], mem[i + P2], 15 - move, colour
+            )
+
+
+def settle_all(base: int, record: int, mem: Memory) -> None:
+    """Turn pictures pushed off into gains; settle the boards that hold a run."""
+    base &= OFFSETS
+    record &= OFFSETS
+    fell = mem[record + FELL]
+    for i in range(base, base + LANES):
+        mem[i + GAIN] *= fell
+        mem[i + KEY] = runs(mem[i + P0], mem[i + P1], mem[i + P2])
+    for i in range(base, base + LANES):
+        if mem[i + KEY]:
+            mem[i + P0], mem[i + P1], mem[i + P2], removed, _ = settle(mem[i + P0], mem[i + P1], mem[i + P2])
+            mem[i + GAIN] += removed * mem[record + CELL]
+
+
+@outlined
+def sort_keys(todo: int, base: int, record: int, mem: Memory) -> None:
+    """Write sort keys of the lanes in `todo`: gain less the reply's lower bound, then history, then lane."""
+    base &= OFFSETS
+    record &= OFFSETS
+    cell = mem[record + RECORD + CELL]
+    fell = mem[record + RECORD + FELL]
+    flip = mem[record + FLIP]
+    for i in range(LANES):
+        rest = lower_bound(mem[base + MASKS + i], cell, fell)
+        rest = rest if flip > 0 else -rest
+        key = (mem[base + GAIN + i] + rest) << 16 | mem[record + HISTORY + i] << 4 | i
+        mem[base + KEY + i] = key if todo >> i & 1 else NONE
+
+
+@outlined
+def bound_keys(todo: int, base: int, record: int, mem: Memory) -> None:
+    """Write, as keys, upper bounds of the lanes in `todo` with one more ply of the other side."""
+    base &= OFFSETS
+    record &= OFFSETS
+    cell = mem[record + RECORD + CELL]
+    fell = mem[record + RECORD + FELL]
+    for i in range(LANES):
+        key = (mem[base + GAIN + i] - lower_bound(mem[base + MASKS + i], cell, fell)) << 4 | i
+        mem[base + KEY + i] = key if todo >> i & 1 else NONE
+
+
+@outlined
+def top_key(base: int, mem: Memory) -> int:
+    """Return the greatest key of a level."""
+    base &= OFFSETS
+    top = NONE
+    for i in range(2 * mem[VECTOR]):
+        top = max(top, mem[base + KEY + i])
+    return top
+
+
+@outlined
+def drop_refuted(base: int, floor: int, mem: Memory) -> int:
+    """Drop the lanes that the reply to all refutes (value <= `floor`); return their greatest value."""
+    base &= OFFSETS
+    most = -INFINITY
+    for i in range(2 * mem[VECTOR]):
+        key = mem[base + KEY + i]
+        value = mem[base + GAIN + i] - mem[base + REPLY + KEY + i]
+        done = (key != NONE) & (scoring(mem[base + REPLY + MASKS + i]) == 0) & (value <= floor)
+        most = max(most, value if done else -INFINITY)
+        mem[base + KEY + i] = NONE if done else key
+    return most

@@ -1,0 +1,265 @@
+"""Compile plain functions over integers with numba, callees included, and keep the code on disk.
+
+A kernel is an ordinary Python function, and so is everything that it calls: the rules of insertion
+are compiled from the functions that the referee runs. Each function is copied, with globals that lead to the
+compiled copies of its callees, so no module is changed.
+
+Every kernel has its own folder under the user's cache folder. Its name is a digest of the code and the
+constants of all functions that the kernel can reach, of the compiler's version and of the processor, so a
+change anywhere below a kernel leads to a new folder and never to stale code. Importing this module does not
+import numba; the first `compiled(...)` does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib
+import logging
+import os
+import platform
+import shutil
+import tempfile
+import threading
+import typing
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from types import CodeType, FunctionType
+from typing import Any, ParamSpec, TypeVar, cast
+
+from arena_engines.engine import EngineError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+#: Compiled code is kept under this name in the user's cache folder.
+FOLDER = "insertion-arena"
+#: Options of numba.njit; part of the digest. `nogil`: a search runs beside an event loop. `_nrt`, numba's
+#: memory management: kernels make no arrays, so no references are counted; counting took a quarter of the
+#: time of kernels that pass arrays on.
+FLAGS = {"nogil": True, "_nrt": False}
+
+logger = logging.getLogger("arena_engines")
+
+_one_thread = threading.RLock()
+_outlined: set[Callable[..., Any]] = set()
+
+
+def outlined(function: Callable[P, R]) -> Callable[P, R]:
+    """Mark a function that kernels call instead of inlining it.
+
+    For a large function with several callers: each inlined copy would be compiled again, and a loop that
+    the compiler turns into vector code may be unrolled instead once its bounds are known.
+    """
+    _outlined.add(function)
+    return function
+
+
+def compiled(kernel: Callable[P, R], signature: str | None = None) -> Callable[P, R]:
+    """Return the kernel as machine code, from the disk if this code was compiled here before.
+
+    Args:
+        kernel: a plain function that calls plain functions only and uses no mutable global:
+            constants are frozen when it is compiled.
+        signature: numba's notation of the types. None reads it from the annotations, where `int` means
+            int64 (so no value may exceed 64 bits) and `tuple[int, ...]` of fixed length means a
+            tuple of int64.
+
+    Raises:
+        EngineError: numba is not installed.
+
+    """
+    with _one_thread:
+        return cast("Callable[P, R]", _compiled(cast(FunctionType, kernel), signature))
+
+
+@cache
+def _compiled(kernel: FunctionType, signature: str | None) -> Callable[..., Any]:
+    numba = _numba()
+    if numba.config.DISABLE_JIT:
+        return kernel
+    types = signature or signature_of(kernel)
+    name = f"{kernel.__module__.rpartition('.')[2]}.{kernel.__qualname__}"
+    folder = cache_folder() / f"{name}-{digest(kernel, types, _machine())}"
+    with _writing(folder):
+        if not any(folder.rglob("*.nbi")):
+            logger.info("compiling %s", name)
+        try:
+            return _load_or_compile(numba, kernel, types, folder)
+        except Exception:
+            # A file cut short by a crash or a full disk can raise anything when it is unpickled.
+            # Without the folder the kernel is compiled again; a second failure is a real error.
+            shutil.rmtree(folder / "code", ignore_errors=True)
+            return _load_or_compile(numba, kernel, types, folder)
+
+
+def _numba() -> Any:
+    try:
+        return importlib.import_module("numba")
+    except ImportError as error:
+        raise EngineError(
+            "this engine needs numba; install it by: pip install 'insertion-arena[engines]'"
+        ) from error
+
+
+def _load_or_compile(numba: Any, kernel: FunctionType, types: str, folder: Path) -> Callable[..., Any]:
+    dispatcher = _copies(numba, kernel)[kernel]
+    outside = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(folder / "code")
+    try:
+        dispatcher.enable_caching()
+    finally:
+        numba.config.CACHE_DIR = outside
+    dispatcher.compile(types)
+    dispatcher.disable_compile()
+    return cast("Callable[..., Any]", dispatcher)
+
+
+def _copies(numba: Any, kernel: FunctionType) -> dict[FunctionType, Any]:
+    """Return a compiled copy of every function that the kernel reaches, each calling the others' copies."""
+    namespaces: dict[FunctionType, dict[str, Any]] = {}
+    copies: dict[FunctionType, Any] = {}
+    for function in reachable(kernel):
+        namespaces[function] = {"__name__": function.__module__, "__builtins__": __builtins__}
+        copy = FunctionType(function.__code__, namespaces[function], function.__name__, function.__defaults__)
+        copy.__qualname__ = function.__qualname__
+        # Inlining everything is worth a quarter of the speed; recursive functions cannot be inlined.
+        inline = not (function is kernel or function in _below(function) or function in _outlined)
+        copies[function] = numba.njit(forceinline=inline, **FLAGS)(copy)
+        if function in _outlined:
+            _for_any_number(numba, copies[function])
+    for function, namespace in namespaces.items():
+        for name, value in _globals_used(function):
+            namespace[name] = copies[value] if isinstance(value, FunctionType) else value
+    return copies
+
+
+def _for_any_number(numba: Any, dispatcher: Any) -> None:
+    """Keep numba from compiling a function again for each constant argument."""
+    template = dispatcher.get_call_template
+
+    def without_literals(args: Any, kws: Any) -> Any:
+        return template([numba.types.unliteral(each) for each in args], kws)
+
+    dispatcher.get_call_template = without_literals
+
+
+def _globals_used(function: FunctionType) -> Iterator[tuple[str, object]]:
+    for name in function.__code__.co_names:
+        if name in function.__globals__:
+            yield name, function.__globals__[name]
+
+
+def _below(function: FunctionType) -> tuple[FunctionType, ...]:
+    """Return every function that this one can call, directly or not; itself only if it recurses."""
+    found: dict[FunctionType, None] = {}
+    waiting = [function]
+    while waiting:
+        for _, value in _globals_used(waiting.pop()):
+            if isinstance(value, FunctionType) and value not in found:
+                found[value] = None
+                waiting.append(value)
+    return tuple(found)
+
+
+def reachable(kernel: FunctionType) -> tuple[FunctionType, ...]:
+    """Return the kernel and every plain function that it can call, the kernel first."""
+    return (kernel, *(function for function in _below(kernel) if function is not kernel))
+
+
+def signature_of(kernel: FunctionType) -> str:
+    """Return numba's notation of a kernel's annotations: `int64(int64, int64)`.
+
+    Raises TypeError for an annotation other than `int` and a fixed tuple of `int`.
+    """
+    hints = typing.get_type_hints(kernel)
+    result = _type_text(kernel, hints.pop("return", None))
+    return f"{result}({', '.join(_type_text(kernel, hint) for hint in hints.values())})"
+
+
+def _type_text(kernel: FunctionType, hint: object) -> str:
+    if hint is int:
+        return "int64"
+    parts = typing.get_args(hint)
+    if typing.get_origin(hint) is tuple and parts and all(part is int for part in parts):
+        return f"UniTuple(int64, {len(parts)})"
+    raise TypeError(f"{kernel.__name__}: a kernel takes int and tuples of int; found {hint!r}")
+
+
+def digest(kernel: FunctionType, *more: str) -> str:
+    """Return 16 hex digits of the code and constants of all functions that the kernel reaches."""
+    total = hashlib.sha256(repr((more, sorted(FLAGS.items()))).encode())
+    for function in reachable(kernel):
+        facts = (function.__qualname__, function.__defaults__, function in _outlined)
+        total.update(repr(facts).encode())
+        total.update(_code_text(function.__code__).encode())
+        for name, value in _globals_used(function):
+            total.update(
+                f"{name}={value.__qualname__ if isinstance(value, FunctionType) else value!r};".encode()
+            )
+    return total.hexdigest()[:16]
+
+
+def _code_text(code: CodeType) -> str:
+    """Return what decides a code object's behaviour, without line numbers and file name."""
+    constants = [_code_text(part) if isinstance(part, CodeType) else repr(part) for part in code.co_consts]
+    return repr((code.co_code.hex(), constants, code.co_names, code.co_varnames, code.co_freevars))
+
+
+def _machine() -> str:
+    """Return compiler, interpreter and processor: machine code is valid for one combination of them."""
+    binding = importlib.import_module("llvmlite.binding")
+    versions = [importlib.import_module(name).__version__ for name in ("numba", "llvmlite")]
+    processor = (binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten())
+    return repr((versions, platform.python_version(), platform.machine(), processor))
+
+
+@cache
+def cache_folder() -> Path:
+    """Return the cache folder: in `$XDG_CACHE_HOME` or `~/.cache`, else a temporary one."""
+    for folder in (_user_folder(), _shared_temporary_folder()):
+        if folder is not None and _is_ours(folder):
+            return folder
+    return Path(tempfile.mkdtemp(prefix=f"{FOLDER}-"))
+
+
+def _user_folder() -> Path | None:
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    if given and Path(given).is_absolute():
+        return Path(given) / FOLDER
+    with contextlib.suppress(RuntimeError):  # a user without a home
+        return Path.home() / ".cache" / FOLDER
+    return None
+
+
+def _shared_temporary_folder() -> Path:
+    return Path(tempfile.gettempdir()) / f"{FOLDER}-{_user()}"
+
+
+def _user() -> int:
+    return os.getuid() if hasattr(os, "getuid") else 0
+
+
+def _is_ours(folder: Path) -> bool:
+    """Create the folder if missing. False if it cannot be written, or if another user could write into it."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+        facts = folder.stat()
+    except OSError:
+        return False
+    return not hasattr(os, "getuid") or (facts.st_uid == os.getuid() and not facts.st_mode & 0o022)
+
+
+@contextlib.contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Let one process at a time compile into a folder; the others wait, then load the result."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as handle:
+        # Without a lock (another system, a network disk) two processes may compile the same code;
+        # numba replaces files atomically, so either result is complete.
+        with contextlib.suppress(ImportError, OSError):
+            fcntl = importlib.import_module("fcntl")
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,126 @@
+"""Master as a player: every shape of game, parameters and the time budget."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from arena_engines.engine import EngineError
+from arena_engines.insertion.baselines import Dummy, Greedy
+from arena_engines.insertion.champion import Champion
+from arena_engines.insertion.master.engine import budget
+from arena_engines.match import play_game
+from arena_engines.registry import create
+from arena_protocol.games.insertion import Insertion
+
+from ...positions import at
+from .games import master, played, positions
+
+
+def test_master_beats_the_champion_even_in_a_hurry() -> None:
+    one = [played(master(millis=10), Champion(), seed) for seed in (1, 2)]
+    other = [played(Champion(), master(millis=10), seed) for seed in (1, 2)]
+    mine = sum(game.totals[0] for game in one) + sum(game.totals[1] for game in other)
+    theirs = sum(game.totals[1] for game in one) + sum(game.totals[0] for game in other)
+    assert mine > 1.1 * theirs
+
+
+def test_beside_a_zombie_nearly_all_pictures_become_points() -> None:
+    game = played(master(millis=5), Dummy(), plies=200)
+    assert game.totals[0] >= 1700
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"threads": 2},
+        {"ponder": "yes"},
+        {"model": "own"},
+        {"model": "spoiling"},
+        {"model": "worst"},
+        {"zombie": 0},
+    ],
+)
+def test_every_parameter_plays(values: dict[str, int | str]) -> None:
+    assert played(master(**values), Champion({"depth": 2}), plies=30).faults == (None, None)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"lookahead": 1},
+        {"lookahead": 3},
+        {"lookahead": 60},
+        {"colours": 3},
+        {"colours": 7, "start": "empty"},
+        {"start": "partial", "plies": 1},
+    ],
+)
+def test_every_shape_of_game_is_played(options: dict[str, object]) -> None:
+    assert played(master(), Greedy(), **{"plies": 30, **options}).faults == (None, None)
+
+
+def test_four_seats_are_played() -> None:
+    rules = Insertion.from_options({"seats": 4, "plies": 40})
+    players = (Greedy(), master(), Greedy(), Dummy())
+    game = play_game(rules, rules.deal(1), players)
+    assert game.faults == (None,) * 4
+    assert len(game.moves) == 40
+
+
+def test_no_time_left_is_no_fault() -> None:
+    """Five milliseconds a move and less: every move is made in haste, and in time."""
+    seen = positions(Champion({"depth": 2}))
+    player = master()
+    for position in seen[:20]:
+        assert 1 <= player.choose(replace(position, clock=1, bank=20_000)) <= 15
+
+
+def clocked(clock: int | None, ply: int = 1, bank: int = 20_000, millis: int | None = None) -> float:
+    position = at("...../...../...../...../.....", "1" * 200, plies=200, clock=clock, bank=bank)
+    return budget(replace(position, state=replace(position.state, played=ply - 1)), millis)
+
+
+def test_the_bank_is_spread_over_the_moves_left() -> None:
+    assert clocked(None) == 100.0
+    assert clocked(None, millis=77) == 77.0
+    assert 180 < clocked(20_000) < 200
+    assert clocked(20_000, ply=199) > 19_000
+    assert clocked(10_000, ply=101) == pytest.approx(clocked(20_000), rel=0.05)
+    assert clocked(50) == 0.0
+
+
+def test_millis_limits_a_move_under_a_clock_too() -> None:
+    assert clocked(20_000, millis=5) == clocked(20_000, ply=199, millis=5) == 5.0
+    assert clocked(20_000, millis=1000) == clocked(20_000)
+    assert clocked(50, millis=5) == 0.0
+
+
+def test_a_clock_used_by_its_budget_never_falls() -> None:
+    """Each move takes its budget and some milliseconds more, one a long stall."""
+    clock = 20_000.0
+    for ply in range(1, 201, 2):
+        clock -= clocked(int(clock), ply) + (150 if ply == 99 else 5)
+        assert clock > 0
+    assert clock < 1_000
+
+
+@pytest.mark.parametrize(
+    ("spec", "text"),
+    [
+        ("master:threads=3", "threads=3: expected threads=1..2"),
+        ("master:model=best", r"model=best: expected model=seen\|own\|spoiling\|worst"),
+        ("master:ponder=1", r"ponder=1: expected ponder=no\|yes"),
+        ("master:depth=5", "engine master has no parameter 'depth'; its parameters are: model="),
+    ],
+)
+def test_wrong_parameters_are_refused_with_the_right_ones(spec: str, text: str) -> None:
+    with pytest.raises(EngineError, match=text):
+        create(spec)
+
+
+def test_making_a_master_is_quick_and_compiles_nothing() -> None:
+    player = create("master:threads=2,model=own")
+    assert "_works" not in vars(player)
+    assert player.spec.startswith("master:model=own,threads=2")

@@ -1,0 +1,96 @@
+"""Searches within a time: plans, the worst case, samples, threads, pondering."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena_engines.insertion.champion import Champion
+from arena_engines.insertion.master.opponent import (
+    GameTracker,
+    OpponentModel,
+)
+from arena_engines.insertion.master.planner import (
+    IMPOSSIBLE,
+    NOTHING,
+    Ponder,
+    SearchRequest,
+    ThreadPool,
+    plan,
+    sampled,
+    shallow,
+    widen,
+    worst_case,
+)
+from arena_engines.insertion.master.workspace import OWN_MODEL, Workspace
+from arena_protocol.games.insertion.rules import distinct_moves
+
+from .games import positions
+
+LONG = 600.0
+
+
+Planning = tuple[SearchRequest, Workspace]
+
+
+@pytest.fixture(scope="module")
+def request_and_work() -> Planning:
+    work = Workspace(14)
+    tracker = GameTracker((work,), 5)
+    tracker.follow(positions(Champion({"depth": 3}))[9], lambda: False)
+    return SearchRequest(tracker.planes, tracker.ply, tracker.known), work
+
+
+def test_plans_the_worst_case_and_shallow_searches_give_distinct_moves(
+    request_and_work: Planning,
+) -> None:
+    request, work = request_and_work
+    distinct = distinct_moves(*request.planes)
+    for move in (
+        plan(work, request, OpponentModel(OWN_MODEL, 3), 0.05).move,
+        worst_case(work, request, 0.02),
+        shallow(work, request),
+    ):
+        assert distinct >> move & 1
+
+
+def test_a_stopped_search_returns_nothing_and_the_next_one_runs(
+    request_and_work: Planning,
+) -> None:
+    request, work = request_and_work
+    work.start()
+    work.stop()
+    assert widen(work, request, OpponentModel(OWN_MODEL, 5), LONG) == NOTHING
+    assert plan(work, request, OpponentModel(OWN_MODEL, 2), 0.05).move
+
+
+def test_sampling_sums_over_draws_and_marks_what_is_no_move(
+    request_and_work: Planning,
+) -> None:
+    request, work = request_and_work
+    drawn: list[int] = []
+    short = request._replace(known=3)
+    sums = sampled(work, short, OpponentModel(OWN_MODEL, 2), 0.05, drawn.append, 3)
+    distinct = distinct_moves(*request.planes)
+    assert [move for move in range(16) if sums[move] > IMPOSSIBLE] == [
+        move for move in range(16) if distinct >> move & 1
+    ]
+    assert len(drawn) > 1
+    assert set(drawn) == {3}
+    work.stop()
+
+
+def test_threads_work_at_once_and_answers_in_order() -> None:
+    works = (Workspace(8), Workspace(8))
+    assert ThreadPool(works).each(lambda number, work: (number, work is works[number])) == [
+        (0, True),
+        (1, True),
+    ]
+
+
+def test_pondering_leaves_the_workspace_free(request_and_work: Planning) -> None:
+    request, work = request_and_work
+    ponder = Ponder(work)
+    ponder.stop()
+    ponder.start(request, OpponentModel(OWN_MODEL, 3), 1)
+    ponder.stop()
+    assert worst_case(work, request, 0.01)

@@ -1,0 +1,102 @@
+"""Master's exact search against the champion, minimax and a plain search by any weights."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from arena_engines.insertion.champion import Champion
+from arena_engines.insertion.history import Minimax
+from arena_engines.insertion.master.engine import Master
+from arena_engines.insertion.master.search import FIRST
+from arena_engines.insertion.master.workspace import PLAN, SPOILING, Weights, Workspace
+from arena_protocol.games.insertion.board import Planes, parse_board
+from arena_protocol.games.insertion.rules import distinct_moves, play
+
+from ...positions import at
+
+if TYPE_CHECKING:
+    from tests.engines.conftest import Case
+
+
+@pytest.fixture(scope="module")
+def master() -> Master:
+    return Master()
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4, 5, 6])
+def test_analysis_equals_the_champions_in_move_and_eval(
+    cases: list[Case], master: Master, depth: int
+) -> None:
+    champion = Champion()
+    for case in cases:
+        ours = master.analyse(case.position, depth)
+        theirs = champion.analyse(case.position, depth)
+        assert (ours.move, ours.eval) == (theirs.move, theirs.eval), case
+
+
+def test_analysis_equals_minimax(cases: list[Case], master: Master) -> None:
+    minimax = Minimax()
+    for case in cases[::8]:
+        ours = master.analyse(case.position, 4)
+        assert ours[:2] == minimax.analyse(case.position, 4)[:2], case
+
+
+@pytest.mark.parametrize("weights", [SPOILING, Weights(mine=900, theirs=-400, fell=30), Weights(0, -7, 5)])
+@pytest.mark.parametrize("depth", [2, 4])
+def test_a_search_by_any_weights_finds_what_minimax_finds(
+    cases: list[Case], weights: Weights, depth: int
+) -> None:
+    work = Workspace(table_bits=8)
+    for case in cases[:: 3 * depth]:
+        planes = parse_board(case.board)
+        work.new_game()
+        work.write(PLAN, 0, case.visible[:depth], [1 - ply % 2 for ply in range(depth + 1)], weights)
+        work.start()
+        move = work.deepen(planes, PLAN, 0, range(1, depth + 1), FIRST)
+        assert (move, work.value) == minimax(planes, case.visible[:depth], weights), case
+
+
+def minimax(planes: Planes, pictures: str, weights: Weights, mine: bool = True) -> tuple[int, int]:
+    """Return the first best move and its value, by every move of every ply."""
+    best: tuple[int, int] | None = None
+    distinct = distinct_moves(*planes)
+    for move in range(1, 16):
+        if distinct >> move & 1:
+            p0, p1, p2, removed, fell, _ = play(*planes, move, int(pictures[0]))
+            value = removed * (weights.mine if mine else weights.theirs) + fell * weights.fell
+            if pictures[1:]:
+                value += minimax((p0, p1, p2), pictures[1:], weights, not mine)[1]
+            if best is None or (value > best[1] if mine else value < best[1]):
+                best = move, value
+    assert best
+    return best
+
+
+def test_the_same_board_before_other_pictures_is_another_position(cases: list[Case], master: Master) -> None:
+    case = cases[10]
+    other = case.visible[::-1]
+    again = [
+        master.analyse(at(case.board, visible), 6)[:2] for visible in (case.visible, other, case.visible)
+    ]
+    champion = Champion()
+    assert again == [
+        champion.analyse(at(case.board, visible), 6)[:2] for visible in (case.visible, other, case.visible)
+    ]
+
+
+def test_a_deep_search_visits_far_fewer_nodes_than_the_champion(cases: list[Case], master: Master) -> None:
+    champion = Champion()
+    six = [case for case in cases if case.colours == 6]
+    ours = sum(master.analyse(case.position, 6).nodes for case in six)
+    theirs = sum(champion.analyse(case.position, 6).nodes for case in six)
+    assert ours * 4 < theirs
+
+
+def test_depth_ends_with_the_pictures(cases: list[Case], master: Master) -> None:
+    case = cases[3]
+    assert (
+        master.analyse(at(case.board, case.visible[:3]), 9)[:2]
+        == master.analyse(at(case.board, case.visible[:3]), 3)[:2]
+    )

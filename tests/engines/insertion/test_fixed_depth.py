@@ -1,0 +1,121 @@
+"""What engines of a fixed depth share: zombies, the clock, limits of the depth, packed roles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena_engines.insertion.baselines import Greedy
+from arena_engines.insertion.champion import Champion
+from arena_engines.insertion.fixed_depth import (
+    FORCED,
+    THEIRS,
+    InsertionPosition,
+    depth_on_clock,
+    depth_with_zombies,
+    pack_roles,
+    zombies,
+)
+from arena_engines.registry import create
+
+from ..positions import at
+
+if TYPE_CHECKING:
+    from tests.engines.conftest import Case
+
+    from arena_engines.insertion.fixed_depth import InsertionPosition
+if TYPE_CHECKING:
+    from tests.engines.conftest import Case
+from ..positions import game
+
+
+@given(st.lists(st.integers(5, 7), max_size=40), st.integers(2, 4), st.integers(1, 9))
+def test_a_zombie_is_another_seat_that_played_nothing_but_six_lately(
+    moves: list[int], seats: int, sixes: int
+) -> None:
+    found = zombies([str(move) for move in moves], seats, 1, sixes)
+    assert 1 not in found
+    for seat in range(2, seats + 1):
+        own = [move for ply, move in enumerate(moves) if ply % seats == seat - 1]
+        assert (seat in found) == (own[-sixes:] == [6] * sixes)
+
+
+def test_nothing_is_guessed_if_not_asked_for() -> None:
+    assert zombies(["6"] * 40, 2, 1, 0) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("seats", "found", "depth"), [(2, 0, 5), (2, 1, 10), (3, 1, 7), (3, 2, 15), (4, 3, 20)]
+)
+def test_the_depth_grows_by_the_plies_that_cost_nothing(seats: int, found: int, depth: int) -> None:
+    assert depth_with_zombies(5, seats, found) == depth
+
+
+def test_against_a_zombie_the_champion_looks_twice_as_far() -> None:
+    champion = Champion({"depth": 3})
+    for position in game(2, "greedy", "dummy", plies=30):
+        task = champion.task_for(position)
+        if position.seat == 1:
+            known = position.state.played >= 2 * 6
+            assert task.depth == min(6 if known else 3, len(position.state.visible))
+            assert (task.roles == pack_roles(2, (1,))) == known
+
+
+def test_one_zombie_among_three_has_only_its_own_plies_forced() -> None:
+    champion = Champion({"depth": 4})
+    position = list(game(3, "greedy", "random:seed=1", "dummy", plies=40))[36]
+    assert position.seat == 1
+    task = champion.task_for(position)
+    assert task.roles & 0b111111 == THEIRS << 2 | (THEIRS | FORCED) << 4
+    assert task.depth == min(6, len(position.state.visible))
+
+
+def test_the_zombie_guess_can_be_switched_off() -> None:
+    position = list(game(2, "greedy", "dummy", plies=40))[38]
+    assert Champion({"zombie": 0}).task_for(position).roles == pack_roles(2)
+    assert Champion().task_for(position).roles == pack_roles(2, (1,))
+
+
+BOARD = "53351/34233/13552/44215/44526"
+
+
+def start(board: str = BOARD, visible: str = "61634513", **more: object) -> InsertionPosition:
+    return at(board, visible, **more)
+
+
+def test_a_search_ends_with_the_game(cases: list[Case]) -> None:
+    engine = create("champion:depth=5")
+    for case in cases[::20]:
+        last = engine.choose(start(case.board, case.visible[:1], plies=1))
+        assert last == Greedy().choose(start(board=case.board, visible=case.visible))
+
+
+@pytest.mark.parametrize(
+    ("left", "depth"),
+    [(20_000, 5), (3_000, 5), (2_999, 4), (451, 4), (449, 3), (60, 2), (5, 1), (0, 1), (-3, 1)],
+)
+def test_the_seeds_switch_on_the_clock(left: int, depth: int) -> None:
+    assert depth_on_clock(5, left, 20_000) == depth
+
+
+@pytest.mark.parametrize(("clock", "bank"), [(None, None), (None, 20_000), (0, 0)])
+def test_without_a_bank_the_depth_stays(clock: int | None, bank: int | None) -> None:
+    assert depth_on_clock(5, clock, bank) == 5
+
+
+def test_the_clock_reaches_the_search(cases: list[Case]) -> None:
+    engine = create("champion:depth=4")
+    shallow = create("champion:depth=3")
+    for case in cases[::7]:
+        low = start(board=case.board, visible=case.visible, clock=100, bank=1_000)
+        assert engine.choose(low) == shallow.choose(start(board=case.board, visible=case.visible))
+
+
+def test_roles_are_mine_then_the_others() -> None:
+    assert pack_roles(3) & 0b111111 == THEIRS << 2 | THEIRS << 4
+    assert pack_roles(2) & 0b1111 == THEIRS << 2
+    assert pack_roles(3, [2]) & 0b111111 == THEIRS << 2 | (THEIRS | FORCED) << 4
+    assert pack_roles(4) < 1 << 40

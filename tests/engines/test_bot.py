@@ -1,0 +1,113 @@
+"""An engine as a bot: the view of the client becomes the position of the engine, ply for ply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from arena_client.view import GameView
+from arena_engines.bot import EngineBot, bot_of, position_of
+from arena_engines.engine import AnyPosition, Engine, EngineError
+from arena_protocol import messages as wire
+from arena_protocol.games.insertion import Insertion
+
+PLIES, LOOKAHEAD, BANK = 30, 4, 20_000
+
+
+class Recorder(Engine):
+    """An engine that notes what it is asked."""
+
+    game = "insertion"
+    name = "recorder"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.warm = False
+        self.seen: list[AnyPosition] = []
+
+    def warm_up(self) -> None:
+        self.warm = True
+
+    def choose(self, position: AnyPosition) -> int:
+        self.seen.append(position)
+        return 7
+
+
+def views(seats: int, seat: int, start: str = "full") -> Iterator[GameView]:
+    """Every turn of one seat in a game in which each ply's move is its number modulo 15."""
+    game = Insertion.from_options({"plies": PLIES, "lookahead": LOOKAHEAD, "seats": seats, "start": start})
+    deal = game.deal(9)
+    names = tuple(f"bot{number}" for number in range(1, seats + 1))
+    offer = wire.Game("g1", "insertion", seat, seats, names, BANK, 0, zombie="6", options=game.options())
+    view = GameView(offer)
+    for message in (wire.State(deal.board), wire.Next(game.preview(deal)), wire.Start("g1")):
+        view = view.after(message)
+    position = game.start(deal)
+    clocks = (BANK - 5,) * seats
+    for ply in range(1, PLIES + 1):
+        if position.seat == seat:
+            yield view.after(wire.Turn(ply, clocks, 0, 0))
+        mover, move = position.seat, str(1 + ply % 15)
+        step = game.play(position, move)
+        position = step.position
+        view = view.after(
+            wire.Played(ply, mover, move, 5, clocks, step.points, position.totals, game.reveal(deal, ply))
+        )
+
+
+@pytest.mark.parametrize(("seats", "seat"), [(2, 1), (2, 2), (3, 2), (4, 4)])
+def test_the_engine_sees_the_game_as_it_is(seats: int, seat: int) -> None:
+    engine = Recorder()
+    bot = EngineBot(engine)
+    game = Insertion.from_options({"plies": PLIES, "seats": seats})
+    deal = game.deal(9)
+    for view in views(seats, seat):
+        assert bot.choose(view) == 7
+    for asked in engine.seen:
+        ply = asked.state.played + 1
+        assert (asked.seat, asked.rules.seats, asked.rules.plies) == (seat, seats, PLIES)
+        assert (ply - seat) % seats == 0
+        assert asked.state.sequence == deal.sequence[: ply - 1 + LOOKAHEAD]
+        assert asked.moves == tuple(str(1 + before % 15) for before in range(1, ply))
+        assert (asked.clock, asked.bank, asked.increment, asked.rules.colours) == (BANK - 5, BANK, 0, 6)
+        position = game.start(deal)
+        assert asked.start == position.board
+        for move in asked.moves:
+            position = game.play(position, move).position
+        assert asked.state.board == position.board
+    assert len(engine.seen) == PLIES // seats + (seat <= PLIES % seats)
+
+
+@pytest.mark.parametrize("spec", ["dummy", "random:seed=1", "greedy", "minimax:depth=2", "champion:depth=3"])
+@pytest.mark.parametrize("start", ["full", "empty"])
+def test_engines_play_a_whole_game_of_legal_moves(spec: str, start: str) -> None:
+    bot = bot_of(spec)
+    for view in views(3, 2, start):
+        assert str(bot.choose(view)) in view.legal_moves
+
+
+def test_preparation_is_done_before_ready() -> None:
+    engine = Recorder()
+    bot = EngineBot(engine)
+    assert not engine.warm
+    bot.new_game(next(views(2, 1)))
+    assert engine.warm
+    assert not engine.seen
+
+
+def test_a_bot_says_its_game_and_whether_it_needs_a_thread() -> None:
+    assert bot_of("champion").games == ("insertion",)
+    assert not bot_of("champion").instant
+    assert bot_of("dummy").instant
+
+
+def test_a_wrong_specification_is_refused() -> None:
+    with pytest.raises(EngineError, match="no engine 'unknown'"):
+        bot_of("unknown")
+
+
+def test_the_position_of_the_first_ply() -> None:
+    position = position_of(next(views(2, 1)))
+    assert (position.state.played, position.moves) == (0, ())
+    assert position.state.board == position.start
