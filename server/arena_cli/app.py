@@ -59,6 +59,8 @@ COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "match": single("match"),
     "check": group("check"),
     "proxy": single("proxy"),
+    "bridge": single("bridge"),
+    "brain": single("brain"),
     "analyse": single("bench", "analyse"),
     "bench": group("bench"),
     "explain": group("explain"),
