@@ -153,6 +153,8 @@ class ServerTable(_Table):
     #: None disables metrics and the organiser's commands.
     admin_port: int | None = Field(default=None, ge=0, le=65_535)
     admin_host: str = Field(default="127.0.0.1", min_length=1)
+    #: What a move waits for with PostgreSQL: see `store.database.Postgres`.
+    journal_commit: Literal["sync", "async"] = "sync"
 
     @model_validator(mode="after")
     def _check_pair(self) -> Self:
