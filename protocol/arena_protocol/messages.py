@@ -42,7 +42,6 @@ __all__ = [
     "Arena",
     "Bye",
     "ClientMessage",
-    "Direction",
     "Error",
     "Game",
     "Hello",
@@ -55,7 +54,6 @@ __all__ = [
     "Pong",
     "Quit",
     "Ready",
-    "Schema",
     "ServerMessage",
     "Start",
     "State",
@@ -314,15 +312,8 @@ TABLE: Final[tuple[Schema, ...]] = (
         Played,
         Direction.SERVER,
         {"ply": COUNT},
-        {
-            "seat": COUNT,
-            "move": WORD,
-            "time": COUNT,
-            "clock": COUNTS,
-            "points": INTEGER,
-            "total": INTEGERS,
-            "reveal": WORD,
-        }
+        {"seat": COUNT, "move": WORD, "time": COUNT, "clock": COUNTS}
+        | {"points": INTEGER, "total": INTEGERS, "reveal": WORD}
         | _WATCHED,
     ),
     Schema(
@@ -385,10 +376,7 @@ def is_other_version(line: bytes) -> bool:
 
 
 def parse_server(line: bytes) -> ServerMessage | None:
-    """Parse a line of a server, given without its line end; None for a blank line.
-
-    Raises ProtocolError with code too-long, syntax, unknown-verb, or name for a name of a wrong form.
-    """
+    """Parse a line of a server, as `parse_client` does."""
     message: ServerMessage | None = _parse(line, SERVER_LINE_LIMIT, _SERVER_VERBS)
     return message
 
