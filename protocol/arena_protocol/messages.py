@@ -37,6 +37,7 @@ from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT
 
 __all__ = [
+    "SPECTATOR",
     "TABLE",
     "VERSION",
     "Arena",
@@ -71,11 +72,13 @@ __all__ = [
 
 #: The version of the protocol that this file defines.
 VERSION: Final = 1
+#: The one value of `role=` in HELLO.
+SPECTATOR: Final = "spectator"
 
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """The client's first line: its name and its credential (`token` or `resume`)."""
+    """The client's first line. `role` is None for a player, SPECTATOR for a client that only watches."""
 
     version: int
     name: str
@@ -83,6 +86,7 @@ class Hello:
     token: str | None = None
     resume: str | None = None
     agent: str | None = None
+    role: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +272,7 @@ TABLE: Final[tuple[Schema, ...]] = (
         Hello,
         Direction.CLIENT,
         {"version": COUNT, "name": NAME},
-        {"games": WORDS, "token": WORD, "resume": WORD, "agent": WORD},
+        {"games": WORDS, "token": WORD, "resume": WORD, "agent": WORD, "role": WORD},
     ),
     Schema("READY", Ready, Direction.CLIENT, {"game_id": WORD}),
     Schema("MOVE", Move, Direction.CLIENT, {"move": WORD}),
