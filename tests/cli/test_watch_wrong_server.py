@@ -66,11 +66,13 @@ def watch_port(port: int, *options: str) -> Outcome:
         ),
         (
             sends(b"SSH-2.0-OpenSSH_9.2\r\n"),
-            "the server breaks the protocol: unexpected: the first line of a server is ARENA; is it an arena server?",
+            "the server breaks the protocol: unexpected: the first line of a server is ARENA; "
+            "is it an arena server?",
         ),
         (
             sends(b"HTTP/1.1 400 Bad Request\r\n\r\n"),
-            "the server breaks the protocol: unexpected: the first line of a server is ARENA; is it an arena server?",
+            "the server breaks the protocol: unexpected: the first line of a server is ARENA; "
+            "is it an arena server?",
         ),
     ],
     ids=["silent", "closing", "stopped", "ssh", "http"],
