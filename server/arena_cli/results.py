@@ -6,14 +6,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
-from arena_server.core.standings import Row
+from arena_server.core.standings import Result, Row
+from arena_server.core.standings import standings as table_of
+from arena_server.errors import ConfigError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -38,18 +42,18 @@ def plain_row(row: Row) -> dict[str, Any]:
     }
 
 
-def plain_standings(results: Results, contest: Contest) -> dict[str, Any]:
-    """A contest and its table as JSON has them."""
+def plain_standings(results: Results, contest: Contest, scoring: str | None = None) -> dict[str, Any]:
+    """A contest and its table as JSON has them, by `scoring` or else as the contest scores."""
     return {
         "contest": {
             "id": contest.id,
             "name": contest.name,
             "game": contest.game,
-            "scoring": contest.scoring,
+            "scoring": scoring or contest.scoring,
             "status": contest.status,
             "games": {"played": results.games_played(contest), "total": contest.games},
         },
-        "standings": [plain_row(row) for row in results.standings(contest)],
+        "standings": [plain_row(row) for row in results.standings(contest, scoring)],
     }
 
 
@@ -71,21 +75,26 @@ def standings_table(rows: Sequence[dict[str, Any]], *, wins: bool = False) -> Ta
     return table
 
 
-def print_standings(results: Results, contest: Contest) -> None:
+def print_standings(results: Results, contest: Contest, scoring: str | None = None) -> None:
     """Print a contest's table on stdout."""
-    from rich.console import Console
-
-    plain = plain_standings(results, contest)
+    plain = plain_standings(results, contest, scoring)
     games = plain["contest"]["games"]
     title = (
         f"{contest.name}: {contest.game}, {games['played']} of {games['total']} games, "
-        f"scored by {contest.scoring}, {contest.status}"
+        f"scored by {plain['contest']['scoring']}, {contest.status}"
     )
+    print_table(title, standings_table(plain["standings"], wins=plain["contest"]["scoring"] == "wins"))
+
+
+def print_table(title: str, table: Table) -> None:
+    """Print a title and a table on stdout."""
+    from rich.console import Console
+
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = PLAIN_WIDTH
     console.print(title, markup=False, soft_wrap=True)
-    console.print(standings_table(plain["standings"], wins=contest.scoring == "wins"))
+    console.print(table)
 
 
 #: What an exported record is called after its game's id.
@@ -102,21 +111,95 @@ def open_results(database: str) -> Results:
     return Results(database_of(database))
 
 
-def standings(
-    contest: ContestChoice = None, database: Database = DEFAULT_DATABASE, as_json: Json = False
-) -> None:
-    """Print the table of a contest.
+GAME_LINE = "`NAME POINTS NAME POINTS ...`"
 
-    Its columns: rank, bot, points, games, mean points, faults by kind.
 
-    Example: arena standings --contest local --json
+class Scoring(StrEnum):
+    """What ranks the bots."""
+
+    POINTS = "points"
+    WINS = "wins"
+
+
+def read_results(path: Path) -> list[Result]:
+    """Return the games of a text file: `NAME POINTS NAME POINTS ...` a line, `#` begins a comment.
+
+    Raises ConfigError naming file and line.
     """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise ConfigError(f"--file: cannot read {path}: {reason}") from error
+    games = []
+    for number, line in enumerate(lines, start=1):
+        words = line.partition("#")[0].split()
+        names, points = tuple(words[::2]), words[1::2]
+        if not words:
+            continue
+        if (
+            len(names) < 2
+            or len(names) != len(points)
+            or not all(re.fullmatch("-?[0-9]{1,9}", p) for p in points)
+        ):
+            raise ConfigError(
+                f"{path}:{number}: expected `NAME POINTS NAME POINTS ...`, got {line.strip()!r}"
+            )
+        if len(set(names)) < len(names):
+            raise ConfigError(f"{path}:{number}: a bot plays once in a game, got {line.strip()!r}")
+        games.append(Result(names, tuple(map(int, points))))
+    if not games:
+        raise ConfigError(
+            f"--file: {path} holds no game; expected a line `NAME POINTS NAME POINTS ...` for each"
+        )
+    return games
+
+
+def print_file(path: Path, scoring: Scoring, as_json: bool) -> None:
+    """Print the table of the games in a text file."""
+    games = read_results(path)
+    names = list(dict.fromkeys(name for game in games for name in game.names))
+    rows = [plain_row(row) for row in table_of(names, games, scoring)]
+    if as_json:
+        print_json({"file": str(path), "scoring": scoring, "games": len(games), "standings": rows})
+    else:
+        title = f"{path}: {len(games)} games, scored by {scoring}"
+        print_table(title, standings_table(rows, wins=scoring == Scoring.WINS))
+
+
+def standings(
+    contest: ContestChoice = None,
+    database: Database = DEFAULT_DATABASE,
+    file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Rank the games of a text file instead.", show_default=False),
+    ] = None,
+    scoring: Annotated[
+        Scoring | None,
+        typer.Option(
+            help="Rank by points or by games won; by default as the contest does.", show_default=False
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Print the table of a contest, or of a file of results.
+
+    Its columns: rank, bot, points, games, mean points, faults by kind. A file holds a line
+    `NAME POINTS NAME POINTS ...` a game. The two scorings may disagree entirely: see examples/paradox.txt.
+
+    Example: arena standings --file examples/paradox.txt --scoring wins
+    """
+    if file is not None and contest is not None:
+        raise ConfigError("--file: a file of results has no contests; leave out --contest")
+    if file is not None:
+        print_file(file, scoring or Scoring.POINTS, as_json)
+        return
     with open_results(database) as results:
         chosen = results.contest(contest)
         if as_json:
-            print_json(plain_standings(results, chosen))
+            print_json(plain_standings(results, chosen, scoring))
         else:
-            print_standings(results, chosen)
+            print_standings(results, chosen, scoring)
 
 
 def read_file(path: Path) -> bytes:

@@ -81,10 +81,10 @@ class Results:
         query = select(func.count()).where(Game.contest_id == contest.id, Game.end != VOID)
         return self._session.scalar(query.select_from(Game)) or 0
 
-    def standings(self, contest: Contest) -> tuple[Row, ...]:
-        """The table of the games so far, as the contest scores them."""
+    def standings(self, contest: Contest, scoring: str | None = None) -> tuple[Row, ...]:
+        """The table of the games so far, by `scoring` or else as the contest scores them."""
         names = self._session.scalars(select(Bot.name).where(Bot.contest_id == contest.id).order_by(Bot.id))
-        return standings(list(names), self._results(contest), contest.scoring)
+        return standings(list(names), self._results(contest), scoring or contest.scoring)
 
     def _results(self, contest: Contest) -> Iterator[Result]:
         faults: dict[int, list[tuple[str, str]]] = {}
