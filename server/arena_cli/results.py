@@ -31,7 +31,7 @@ CHAIN_FILE = "chain.json"
 
 
 class Scoring(StrEnum):
-        POINTS = "points"
+    POINTS = "points"
     WINS = "wins"
 
 
