@@ -37,6 +37,9 @@ def command(
     ply: Annotated[
         int | None, typer.Option(min=0, help="Show only the position after this ply; 0 is the start.")
     ] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a web page that replays the game to FILE.")
+    ] = None,
     color: Color = True,
     as_json: Json = False,
 ) -> None:
@@ -44,7 +47,8 @@ def command(
 
     If stdout is not a terminal, all plies are printed at once and without colours. --json prints
     the whole record: deal, clocks, every ply with its times, faults with the offending bytes
-    in hexadecimal.
+    in hexadecimal. --html writes one file that a browser plays without a server: board, clocks,
+    graphs, and a check of the record.
 
     Example: arena replay g1 --contest local --delay 0.2
     """
@@ -54,6 +58,9 @@ def command(
     record = load_record(game, contest, database)
     if as_json:
         print_json(plain(record))
+        return
+    if html is not None:
+        _write_page(record, html)
         return
     terminal = is_terminal()
     painted = use_color(color, terminal=terminal)
@@ -67,6 +74,19 @@ def command(
             time.sleep(delay)
         # typer strips colours unless `color` says otherwise: it looks at the real stdout.
         typer.echo(f"{CLEAR}{picture}" if painted and len(pictures) > 1 else picture, color=painted or None)
+
+
+def _write_page(record: GameRecord, path: Path) -> None:
+    from arena_protocol.record import encode
+    from arena_server.errors import StoreError
+    from arena_server.web.bundle import replay_page
+
+    title = f"{' - '.join(record.names)}, {record.contest} {record.game_id}"
+    try:
+        path.write_text(replay_page(title, encode(record)), encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"--html: {path}: cannot be written: {error.strerror}") from None
+    typer.echo(f"written: {path}")
 
 
 def load_record(game: str, contest: str | None, database: str) -> GameRecord:

@@ -12,6 +12,7 @@ same seats, unless the organiser does not want it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -100,7 +101,8 @@ class GameManager:
         self._deadlines = deadlines
         self._chunks = ChunkedSender(out, deadlines, plan.handover_ms)
         self.spectators = Spectators(plan.spectator_delay_ms * NS_PER_MS, self._chunks, out, deadlines)
-        self._schedule = Schedule(names, game.seats, plan.games_per_pair)
+        self._paired = plan.deals == "paired"
+        self._schedule = Schedule(names, game.seats, plan.games_per_pair, paired=self._paired)
         self._pairer = Pairer(self._schedule, game.seats)
         self._results = Results(plan, players, out)
         self._games: dict[int, LiveGame] = {}
@@ -108,6 +110,8 @@ class GameManager:
         self._repeats: dict[int, Pairing] = {}
         #: The void games that are not played again.
         self._void_only: dict[int, Pairing] = {}
+        #: Results of each deal, by its players and number.
+        self._deal_results: Counter[tuple[frozenset[str], int]] = Counter()
         #: Whether a game ended or a player came or left since the contest last looked.
         self.changed = True
 
@@ -126,8 +130,9 @@ class GameManager:
         """The games without a result, in the order in which they began."""
         return tuple(live.running for live in self._games.values() if not live.announced)
 
-    def progress(self, connected: int, ended: str | None) -> Progress:
-        """The work grows with the number of bots."""
+    def progress(self, connected: int, ended: str | None, causes: Mapping[str, str]) -> Progress:
+        """The work grows with the number of bots; `causes` has a word for each bot that is missing."""
+        incomplete = ended not in (None, "finished")
         running = [live.match for live in self._games.values() if not live.announced]
         return Progress(
             done=self._results.done,
@@ -138,6 +143,8 @@ class GameManager:
             connected=connected,
             ended=ended,
             standings=self._results.standings.rows(),
+            missing=tuple(causes) if incomplete else (),
+            unplayed=dict(self.unplayed(causes)) if incomplete else {},
         )
 
     def find(self, game_id: str) -> LiveGame | None:
@@ -301,7 +308,7 @@ class GameManager:
         """Send a seat the lines from its cursor on, and its TURN behind them, in one piece."""
         transcript, match = live.transcript, live.match
         lines, end = transcript.lines, len(transcript.lines)
-        if peer.cursor == end - 1 and lines[-1][2] >> seat & 1:  # nearly always: one new line
+        if peer.cursor == end - 1 and lines[-1].audience >> seat & 1:  # nearly always: one new line
             _, data, _, state = lines[-1]
             peer.cursor = end
         else:
@@ -398,7 +405,8 @@ class GameManager:
         self.changed = True
         live.announced = True
         match, names = live.match, live.match.setting.names
-        live.transcript.close(match.totals, match.end, now)
+        self._count_deal(self._pairing(live.number), match.end)
+        live.transcript.close(match.totals, match.end, now, opened=self._is_open(live))
         faults = tuple((names[fault.seat - 1], str(fault.kind)) for fault in match.faults if fault.seat)
         self._results.add(PastGame(live.number, names, match.totals, match.end, len(match.plies), faults))
         self._out.note(
@@ -410,6 +418,28 @@ class GameManager:
             faults=",".join(f"{name}:{kind}" for name, kind in faults) or None,
         )
         self.advance(live, [], now)
+
+    def _count_deal(self, pairing: Pairing, end: str) -> None:
+        if end != VOID:
+            self._deal_results[frozenset(pairing.names), pairing.deal] += 1
+
+    def _is_open(self, live: LiveGame) -> bool:
+        """Whether OVER may open the commit: the deal will not be played again."""
+        if live.match.end == VOID:
+            return False
+        key = frozenset(live.match.setting.names), live.match.setting.deal_number
+        return not self._paired or self._deal_results[key] >= self._game.seats
+
+    def unplayed(self, causes: Mapping[str, str]) -> Counter[str]:
+        """The games without a result, by cause; `causes` has a word for each bot that is missing."""
+        counts: Counter[str] = Counter()
+        for names, games in self._pairer.unplayed():
+            counts[_cause(names, causes)] += games
+        for names in self._pairer.waiting_repeats():
+            counts[_cause(names, causes)] += 1
+        if self._void_only:
+            counts["void, not played again"] += len(self._void_only)
+        return counts
 
     # -- orders of the organiser
 
@@ -486,3 +516,9 @@ def _seat_of(peer: Peer) -> tuple[LiveGame, int]:
     assert player is not None
     assert player.game is not None
     return player.game, player.seat
+
+
+def _cause(names: Sequence[str], causes: Mapping[str, str]) -> str:
+    """Why a game of these players was not played."""
+    found = [f"{causes[name]}: {name}" for name in names if name in causes]
+    return ", ".join(found) or "the contest was stopped"

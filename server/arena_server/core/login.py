@@ -70,9 +70,10 @@ class Authenticator:
         if player is None and self._guests and _asks_for_nothing(hello):
             return Player(GUEST, hello.name, None, plays=False)
         address = peer.rpartition(":")[0]
-        self._limiter.check(address, hello.name, now)
         right = _holds_key(player, hello.resume) if hello.resume else _holds_token(player, hello.token)
         if player is None or not right:
+            # Only failures are limited: a guesser on the same address must not lock a bot out.
+            self._limiter.check(address, hello.name, now)
             self._limiter.wrong(address, hello.name, now)
             raise ProtocolError(ErrorCode.TOKEN, DENIED)
         self._limiter.right(address, hello.name)

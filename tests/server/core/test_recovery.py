@@ -264,7 +264,7 @@ def test_a_result_that_was_not_stored_yet_waits_for_nobody_who_stays_away() -> N
     again = restarted(harness)
     assert again.contest.progress().done == 1
     again.wait(5000)
-    assert again.finished == "finished"
+    assert again.finished == "incomplete"
 
 
 def test_all_is_over_when_all_results_are_there() -> None:
