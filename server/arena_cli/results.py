@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
+from arena_protocol.faults import describe_fault
+from arena_protocol.games import GAMES
 from arena_server.core.standings import plain_row
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from arena_protocol.record import FaultRecord
     from arena_server.store.reader import Results
     from arena_server.store.schema import Contest
 
@@ -32,7 +35,8 @@ def standings(
 ) -> None:
     """Print the standings of a contest.
 
-    The columns are rank, bot, points, games, mean points, and faults by kind.
+    The columns are rank, bot, points, games, mean points, and faults by kind. Below the table the
+    first fault of each bot is described.
 
     Example: arena standings --contest local --json
     """
@@ -64,6 +68,23 @@ def plain_standings(results: Results, contest: Contest) -> dict[str, Any]:
             "games": {"played": results.games_played(contest), "total": contest.games},
         },
         "standings": [plain_row(row) for row in results.standings(contest)],
+        "first_faults": [
+            _plain_fault(contest, bot, game, fault)
+            for bot, (game, fault) in results.first_faults(contest).items()
+        ],
+    }
+
+
+def _plain_fault(contest: Contest, bot: str, game: str, fault: FaultRecord) -> dict[str, Any]:
+    """Return a bot's first fault as JSON types: the line as hexadecimal text, `text` as a sentence."""
+    zombie_move = GAMES[contest.game].zombie_move
+    return {
+        "bot": bot,
+        "game": game,
+        "ply": fault.ply,
+        "kind": fault.kind,
+        "line": fault.line.hex(),
+        "text": describe_fault(bot, fault.kind, fault.ply, fault.line, zombie_move=zombie_move),
     }
 
 
@@ -82,6 +103,10 @@ def print_standings(results: Results, contest: Contest) -> None:
         console.width = PLAIN_WIDTH
     console.print(title, markup=False, soft_wrap=True)
     console.print(standings_table(plain["standings"], wins=contest.scoring == "wins"))
+    counts = {row["bot"]: sum(row["faults"].values()) for row in plain["standings"]}
+    for fault in plain["first_faults"]:
+        more = f" (the first of {counts[fault['bot']]} faults)" if counts[fault["bot"]] > 1 else ""
+        console.print(f"{fault['game']}: {fault['text']}{more}", markup=False, soft_wrap=True)
 
 
 def standings_table(rows: Sequence[dict[str, Any]], *, wins: bool = False) -> Table:
