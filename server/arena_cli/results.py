@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
+from arena_protocol.faults import describe_fault
+from arena_protocol.games import GAMES
 from arena_server.core.standings import plain_row
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from arena_protocol.record import FaultRecord
     from arena_server.core.standings import Result
     from arena_server.store.reader import Results
     from arena_server.store.schema import Contest
@@ -144,6 +147,23 @@ def plain_standings(results: Results, contest: Contest, scoring: str | None = No
             "games": {"played": results.games_played(contest), "total": contest.games},
         },
         "standings": [plain_row(row) for row in results.standings(contest, scoring)],
+        "first_faults": [
+            _plain_fault(contest, bot, game, fault)
+            for bot, (game, fault) in results.first_faults(contest).items()
+        ],
+    }
+
+
+def _plain_fault(contest: Contest, bot: str, game: str, fault: FaultRecord) -> dict[str, Any]:
+    """Return a bot's first fault as JSON types: the line as hexadecimal text, `text` as a sentence."""
+    zombie_move = GAMES[contest.game].zombie_move
+    return {
+        "bot": bot,
+        "game": game,
+        "ply": fault.ply,
+        "kind": fault.kind,
+        "line": fault.line.hex(),
+        "text": describe_fault(bot, fault.kind, fault.ply, fault.line, zombie_move=zombie_move),
     }
 
 
@@ -155,11 +175,18 @@ def print_standings(results: Results, contest: Contest, scoring: str | None = No
         f"{contest.name}: {contest.game}, {games['played']} of {games['total']} games, "
         f"scored by {plain['contest']['scoring']}, {contest.status}"
     )
-    print_table(title, standings_table(plain["standings"], wins=plain["contest"]["scoring"] == "wins"))
+    counts = {row["bot"]: sum(row["faults"].values()) for row in plain["standings"]}
+    notes = [
+        f"{fault['game']}: {fault['text']}"
+        + (f" (the first of {counts[fault['bot']]} faults)" if counts[fault["bot"]] > 1 else "")
+        for fault in plain["first_faults"]
+    ]
+    table = standings_table(plain["standings"], wins=plain["contest"]["scoring"] == "wins")
+    print_table(title, table, notes)
 
 
-def print_table(title: str, table: Table) -> None:
-    """Print a title and a table on stdout."""
+def print_table(title: str, table: Table, notes: Sequence[str] = ()) -> None:
+    """Print a title, a table and lines below it on stdout."""
     from rich.console import Console
 
     console = Console(highlight=False)
@@ -167,6 +194,8 @@ def print_table(title: str, table: Table) -> None:
         console.width = PLAIN_WIDTH
     console.print(title, markup=False, soft_wrap=True)
     console.print(table)
+    for note in notes:
+        console.print(note, markup=False, soft_wrap=True)
 
 
 def standings_table(rows: Sequence[dict[str, Any]], *, wins: bool = False) -> Table:

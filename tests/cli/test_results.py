@@ -20,12 +20,20 @@ class TestStandings:
         assert outcome.code == 0
         assert outcome.out.startswith("trial: insertion, 6 of 6 games, scored by points, finished\n")
         assert re.search(r"^ +\d +zero .*illegal 4 *$", outcome.out, re.MULTILINE)
+        assert re.fullmatch(
+            r'g\d: zero sent an illegal move "0" at ply \d; '
+            r"the referee plays 6 for it until the game ends \(the first of 4 faults\)",
+            outcome.out.splitlines()[-1],
+        )
 
     def test_json(self, here: Path, shell: Shell) -> None:
         answer = json.loads(shell("standings", "--contest", "trial", "--json").out)
         assert answer["contest"]["status"] == "finished"
         assert answer["contest"]["games"] == {"played": 6, "total": 6}
         assert [row["games"] for row in answer["standings"]] == [4, 4, 4]
+        (fault,) = answer["first_faults"]
+        assert (fault["bot"], fault["kind"], bytes.fromhex(fault["line"])) == ("zero", "illegal", b"MOVE 0")
+        assert fault["text"].startswith(f'zero sent an illegal move "0" at ply {fault["ply"]}; ')
         ranks = [row["rank"] for row in answer["standings"]]
         assert ranks == sorted(ranks)
         assert ranks[0] == 1

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from arena_protocol.record import RecordError
+from arena_protocol.record import FaultRecord, RecordError
 from arena_server.core.deal import number_of
 from arena_server.core.journal import Entry, Past, PastGame
 from arena_server.core.standings import Result, Row, standings
@@ -123,6 +123,22 @@ class Results:
                 verify_checksum(game.record)
             columns = ("game_id", "names", "totals", "end", "plies", "record", "place", "chain")
             yield {**{key: getattr(game, key) for key in columns}, "faults": faults.get(game.id, [])}
+
+    def first_faults(self, contest: Contest) -> dict[str, tuple[str, FaultRecord]]:
+        """The first fault of each bot that has one, with the id of its game."""
+        first = (
+            select(func.min(Fault.id))
+            .join(Game, Fault.game_pk == Game.id)
+            .where(Game.contest_id == contest.id, Game.end != VOID, Fault.bot_id.is_not(None))
+            .group_by(Fault.bot_id)
+        )
+        query = select(Bot.name, Game.game_id, Fault.seat, Fault.ply, Fault.kind, Fault.line)
+        joined = query.join(Bot, Fault.bot_id == Bot.id).join(Game, Fault.game_pk == Game.id)
+        found = joined.where(Fault.id.in_(first)).order_by(Fault.id)
+        return {
+            row.name: (row.game_id, FaultRecord(row.seat, row.ply, row.kind, row.line))
+            for row in self._session.execute(found)
+        }
 
     def record(self, contest: Contest, game_id: str) -> bytes:
         """The encoded record of one game."""
