@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
+from arena_server.core.standings import plain_row
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from arena_server.core.standings import plain_row
     from arena_server.store.reader import Results
     from arena_server.store.schema import Contest
 
@@ -141,15 +142,21 @@ def _write(folder: Path, results: Results, contest: Contest) -> tuple[list[str],
     written, links = [], []
     for row in results.rows(contest):
         path = folder / f"{row['game_id']}{SUFFIX}"
-        path.write_bytes(row["record"])
+        _write_private(path, row["record"])
         written.append(str(path))
         links.append((row["place"], row["game_id"], row["chain"].hex()))
     links.sort()
     head = links[-1][2] if links else GENESIS.hex()
     order = [{"game": game, "chain": value} for _, game, value in links]
     chain = {"contest": contest.name, "games": len(links), "head": head, "order": order}
-    (folder / CHAIN_FILE).write_text(json.dumps(chain, indent=1) + "\n", encoding="ascii")
+    _write_private(folder / CHAIN_FILE, (json.dumps(chain, indent=1) + "\n").encode("ascii"))
     return written, head
+
+
+def _write_private(path: Path, data: bytes) -> None:
+    """Write a file that only its owner can read, if it is new: records may be secret until the end."""
+    with open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+        file.write(data)
 
 
 def read_file(path: Path) -> bytes:

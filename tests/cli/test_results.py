@@ -55,6 +55,11 @@ class TestExport:
         assert answer["contest"] == "trial"
         assert len(answer["files"]) == 6
 
+    def test_the_files_are_private(self, here: Path, shell: Shell) -> None:
+        shell("export", "records")
+        modes = {path.stat().st_mode & 0o777 for path in (here / "records").iterdir()}
+        assert modes == {0o600}
+
     def test_a_folder_that_cannot_be_made(self, here: Path, shell: Shell) -> None:
         (here / "taken").touch()
         outcome = shell("export", "taken")

@@ -223,6 +223,36 @@ def test_a_damaged_journal_is_refused_and_left_as_it_is(database: Database) -> N
     assert rows(database) == 1
 
 
+@pytest.mark.parametrize(
+    ("statement", "what"),
+    [
+        ("DELETE FROM journal WHERE place = 2", "row 2 of the journal is missing"),
+        ("UPDATE journal SET place = 9 WHERE place = 3", "row 3 of the journal is missing"),
+        ("DELETE FROM games WHERE place = 1", "result 1 of contest 1 is missing"),
+        ("UPDATE games SET plies = 7 WHERE place = 1", "game g8: its row does not match its SHA-256 digest"),
+        ("UPDATE contests SET scoring = 'wins'", "contest 1: its row does not match its SHA-256 digest"),
+        ("UPDATE bots SET name = 'x' WHERE name = 'c'", "the bots of contest 1 are not those of its config"),
+    ],
+)
+def test_a_changed_or_missing_row_is_refused(database: Database, statement: str, what: str) -> None:
+    kept = Kept(database)
+    kept.start()
+    for number in (1, 2, 3):
+        kept.append((number, "offer", 0))
+        kept.wait_for(number)
+    for number in (8, 9):
+        kept.writer.store(f"g{number}", game(number))
+    kept.close()
+    if isinstance(database, Path):
+        database.with_name("arena.db-head").unlink()
+    with connected(database) as connection:
+        assert connection.execute(text(statement)).rowcount == 1
+        connection.commit()
+    line = refused(database, opening(new=False))
+    assert line.startswith(f"{database}: the database is damaged ({what}")
+    assert line.endswith("; restore it, or begin a new contest by --new")
+
+
 def test_a_contest_has_one_server_at_a_time(postgres: Cluster) -> None:
     """On a file the claim is the process's: see test_kill.py."""
     database = postgres.database()
@@ -258,7 +288,7 @@ def test_entries_do_not_wait_for_the_disk_and_results_do(
     kept.start()
     kept.append((1, "offer", 0))
     kept.wait_for(1)
-    monkeypatch.setattr("arena_server.store.journal._fdatasync", slow_disk)
+    monkeypatch.setattr("arena_server.store.journal.fdatasync", slow_disk)
     kept.writer.store("g1", game(1))
     assert asked.wait(PATIENCE_S)
     kept.append((2, "offer", 0))  # while the result waits
@@ -277,7 +307,7 @@ def test_a_disk_that_fails_to_sync_is_a_clear_stop(tmp_path: Path, monkeypatch: 
     kept.start()
     kept.append((1, "offer", 0))
     kept.wait_for(1)
-    monkeypatch.setattr("arena_server.store.journal._fdatasync", failing)
+    monkeypatch.setattr("arena_server.store.journal.fdatasync", failing)
     kept.writer.store("g1", game(1))
     assert str(kept.next()) == f"{tmp_path}/arena.db: the disk is full; nothing more can be kept"
     kept.append((2, "offer", 0))  # taken, and never told
