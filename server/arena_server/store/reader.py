@@ -23,6 +23,7 @@ from arena_server.store.preflight import StoredContest, check_readable
 from arena_server.store.schema import (
     FINISHED,
     STATUSES,
+    Bot,
     Contest,
     Fault,
     Game,
