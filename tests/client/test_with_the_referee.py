@@ -1,11 +1,7 @@
-<<<<<<< HEAD
 """Clients and scripted clients against the contest in memory: both sides of the wire agree.
-=======
-"""Clients and scripts against the referee in memory: both sides of the wire agree.
->>>>>>> core
 
-A queue carries the lines and a counter is the clock. Connections are cut at chosen moments, and a
-contest with cuts ends like the one without.
+No socket and no time: a queue carries the lines, a counter is the clock. Connections are cut at
+chosen moments, and a contest with cuts must end as the one without.
 """
 
 from __future__ import annotations
@@ -21,17 +17,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena_client import Bot, as_bot
-from arena_client.protocol import ClientProtocol
+from arena_client.protocol import Player
 from arena_client.scripted import Close as Leave
-<<<<<<< HEAD
 from arena_client.scripted import Deaf, Rascal, Raw, Say, Wait, create
 from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader
-=======
-from arena_client.scripted import Raw, Say, ScriptedClient, StopReading, Wait, create
-from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT, LineReader, Overlong
-from arena_protocol.record import GameRecord
-from arena_server.core import effects, events
->>>>>>> core
 from arena_server.core.config import ContestPlan, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.effects import Effect, Journal, Marker, Store
@@ -41,22 +30,17 @@ from ..server.core.harness import MS, BytesHarness
 
 
 class PlayerEnd:
-<<<<<<< HEAD
     """A client that reconnects as soon as its connection is cut."""
-=======
-    """A client that connects again as soon as its connection is cut."""
->>>>>>> core
 
     returns = True
 
     def __init__(self, bot: Bot, name: str) -> None:
-        self.protocol = ClientProtocol(bot, name)
+        self.player = Player(bot, name)
 
     def opened(self) -> bytes:
-        self.protocol.connection_made()
+        self.player.opened()
         return b""
 
-<<<<<<< HEAD
     def receive(self, data: bytes) -> tuple[bytes, bool]:
         """What the client answers, and whether it stays."""
         self.player.receive_data(data)
@@ -65,39 +49,23 @@ class PlayerEnd:
             self.player.done(job, job.ask())
             answer += self.player.data_to_send()
         return answer, self.player.farewell is None
-=======
-    def feed(self, data: bytes) -> tuple[bytes, bool]:
-        """Return what the client sends, and whether it stays."""
-        self.protocol.receive_data(data)
-        sent = self.protocol.data_to_send()
-        while (job := self.protocol.next_job()) is not None:
-            self.protocol.complete(job, job.call())
-            sent += self.protocol.data_to_send()
-        return sent, self.protocol.bye_reason is None
->>>>>>> core
 
     def lost(self) -> None:
-        self.protocol.connection_lost()
+        self.player.lost()
 
 
-<<<<<<< HEAD
 class ScriptedEnd:
     """A raw script on one connection; one that stops reading just sends nothing more."""
-=======
-class ScriptEnd:
-    """A script on one connection."""
->>>>>>> core
 
     returns = False
 
-    def __init__(self, script: ScriptedClient) -> None:
-        self.script = script
+    def __init__(self, rascal: Rascal) -> None:
+        self.rascal = rascal
         self.lines = LineReader(SERVER_LINE_LIMIT)
 
     def opened(self) -> bytes:
-        return self._do(self.script.opened())[0]
+        return self._do(self.rascal.opened())[0]
 
-<<<<<<< HEAD
     def receive(self, data: bytes) -> tuple[bytes, bool]:
         answer = b""
         for line in self.lines.feed(data):
@@ -120,36 +88,11 @@ class ScriptEnd:
             else:
                 assert isinstance(act, Wait | Deaf)
         return answer, True
-=======
-    def feed(self, data: bytes) -> tuple[bytes, bool]:
-        sent = b""
-        for line in self.lines.feed(data):
-            assert isinstance(line, bytes)
-            more, stays = self._do(self.script.receive(line))
-            sent += more
-            if not stays:
-                return sent, False
-        return sent, True
-
-    def _do(self, acts: Any) -> tuple[bytes, bool]:
-        sent = b""
-        for act in acts:
-            if isinstance(act, Say):
-                sent += f"{act.text}\n".encode() * act.times
-            elif isinstance(act, Raw):
-                sent += act.data
-            elif isinstance(act, Leave):
-                return sent, False
-            else:
-                assert isinstance(act, Wait | StopReading)
-        return sent, True
->>>>>>> core
 
     def lost(self) -> None:
-        """It does not connect again."""
+        """It does not come back."""
 
 
-<<<<<<< HEAD
 End = PlayerEnd | ScriptedEnd
 
 
@@ -158,13 +101,6 @@ class Loopback(BytesHarness):
 
     `cuts` are the counts of deliveries at which a connection is cut. An event takes 0.1 ms.
     """
-=======
-End = PlayerEnd | ScriptEnd
-
-
-class World:
-    """The referee and its clients; after each number of deliveries in `cuts` that connection is cut."""
->>>>>>> core
 
     def __init__(self, plan: ContestPlan, ends: dict[str, End], cuts: frozenset[int] = frozenset()) -> None:
         numbers = count(1)
@@ -179,13 +115,8 @@ class World:
         for end in ends.values():
             self._accept(end)
 
-<<<<<<< HEAD
     def run(self) -> Loopback:
         """Until nothing is under way and no deadline is left."""
-=======
-    def run(self) -> World:
-        """Run until nothing is in transit and no deadline is left."""
->>>>>>> core
         for _ in range(200_000):
             if self._queue:
                 self._queue.popleft()()
@@ -198,24 +129,15 @@ class World:
 
     def _accept(self, end: End) -> None:
         conn = next(self._conns)
-<<<<<<< HEAD
         self._ends[conn] = end
         data = end.opened()
         self.connect(conn)
         self._queue.append(lambda: self.receive(conn, data))
-=======
-        self._at[conn] = end
-        self._buffers[conn] = LineReader(CLIENT_LINE_LIMIT)
-        sent = end.opened()
-        self._handle(events.Opened(conn, "memory"))
-        self._send(conn, sent)
->>>>>>> core
 
     def _handle(self, event: Event) -> list[Effect]:
         self.now += MS // 10
         return super()._handle(event)
 
-<<<<<<< HEAD
     # -- what the contest sends (Harness)
 
     def sent(self, conn: int, data: bytes, marker: Marker | None) -> None:
@@ -241,37 +163,6 @@ class World:
             return
         answer, stays = end.receive(data)
         self._queue.append(lambda: self.receive(conn, answer))
-=======
-    def _carry_out(self, effect: effects.Effect) -> None:
-        match effect:
-            case effects.Send(conn, data, marker):
-                self._queue.append(lambda: self._deliver(conn, data, marker))
-            case effects.Close(conn):
-                self._queue.append(lambda: self._drop(conn))
-            case effects.Store(game_id, record):
-                self.records.append(record)
-                self._queue.append(lambda: self._handle(events.Stored(game_id)))
-            case effects.Mute(conn):
-                self._muted[conn] = deque()
-            case effects.Unmute(conn):
-                waiting = self._muted.pop(conn, deque())
-                self._queue.extend([lambda event=event: self._receive(event) for event in waiting])
-            case effects.Finished(reason):
-                self.finished = reason
-
-    def _deliver(self, conn: int, data: bytes, marker: effects.Marker | None) -> None:
-        if (end := self._at.get(conn)) is None:
-            return
-        self._delivered += 1
-        if marker is not None:
-            self._handle(events.Flushed(conn, marker, self.now))
-        if self._delivered in self._cuts and end.returns:
-            self._handle(events.Lost(conn, "cut"))
-            self._drop(conn)
-            return
-        sent, stays = end.feed(data)
-        self._send(conn, sent)
->>>>>>> core
         if not stays:
             self._queue.append(lambda: self._leave(conn))
 
@@ -280,7 +171,6 @@ class World:
             self.event(Lost(conn, "left"))
 
     def _drop(self, conn: int) -> None:
-<<<<<<< HEAD
         """The connection is gone for the client, which may come back."""
         end = self._ends.pop(conn, None)
         if end is None:
@@ -288,29 +178,6 @@ class World:
         end.lost()
         if isinstance(end, PlayerEnd) and end.player.farewell is None:
             self._queue.append(lambda: self._accept(end))
-=======
-        """Close the connection at the client's side; a ClientProtocol connects again."""
-        end = self._at.pop(conn, None)
-        if end is None:
-            return
-        end.lost()
-        if isinstance(end, PlayerEnd) and end.protocol.bye_reason is None:
-            self._queue.append(lambda: self._connect(end))
-
-    def _send(self, conn: int, data: bytes) -> None:
-        for line in self._buffers[conn].feed(data):
-            if isinstance(line, Overlong):
-                event: events.Event = events.Overlong(conn, self.now, line.head)
-            else:
-                event = events.Received(conn, line, self.now)
-            self._queue.append(lambda event=event: self._receive(event))
-
-    def _receive(self, event: Any) -> None:
-        if event.conn in self._muted:
-            self._muted[event.conn].append(event)
-        elif event.conn in self._at:
-            self._handle(event)
->>>>>>> core
 
 
 @pytest.fixture(autouse=True)
@@ -353,11 +220,7 @@ def test_a_round_robin_of_players() -> None:
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.frozensets(st.integers(1, 700), max_size=12))
 def test_cut_connections_change_no_result(cuts: frozenset[int]) -> None:
-<<<<<<< HEAD
     """Whenever connections are cut, the seats are resumed and every game ends as it would have."""
-=======
-    """After every cut the seat is resumed, and every game ends as without cuts."""
->>>>>>> core
     whole, cut = contest(), contest(cuts)
     assert cut.finished == "finished"
     assert results(cut) == results(whole)
@@ -382,7 +245,6 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("name", sorted(EXPECTED))
-<<<<<<< HEAD
 def test_the_fault_of_a_scripted_bot_is_its_own(name: str) -> None:
     """Each scripted bot gets the fault it is named for in its first game; its rival never gets one."""
     script = create(name)
@@ -390,23 +252,9 @@ def test_the_fault_of_a_scripted_bot_is_its_own(name: str) -> None:
     ends: dict[str, End] = players(greedy)
     ends["rascal"] = ScriptedEnd(Rascal(script, "rascal"))
     world = Loopback(plan(games_per_pair=2, absent_ms=1000), ends).run()
-=======
-def test_the_fault_of_a_script_is_its_own(name: str) -> None:
-    """Each script gets its fault in its first game; its rival never gets one."""
-    script = create(name)
-    assert not isinstance(script, Bot)
-    ends: dict[str, End] = players(greedy)
-    ends["script"] = ScriptEnd(ScriptedClient(script, "script"))
-    world = World(plan(games_per_pair=2, absent_ms=1000), ends).run()
->>>>>>> core
     assert world.finished == "finished"
     first = world.records["g1"]
     assert {fault.kind for fault in first.faults} == EXPECTED[name]
-<<<<<<< HEAD
     for record in world.records.values():
         assert all(record.names[fault.seat - 1] == "rascal" for fault in record.faults)
-=======
-    for record in world.records:
-        assert all(record.names[fault.seat - 1] == "script" for fault in record.faults)
->>>>>>> core
         assert len(record.plies) == 12

@@ -14,7 +14,7 @@ from itertools import count
 
 from arena_client.bot import Bot
 from arena_client.errors import ClientError
-from arena_client.protocol import ClientProtocol
+from arena_client.protocol import Player
 from arena_engines.analysis import analyse_file
 from arena_engines.engine import EngineError
 from arena_engines.registry import create
@@ -133,55 +133,8 @@ class ThreeClients(BytesHarness):
         for conn in (1, 2, 3):
             self.connect(conn)
 
-<<<<<<< HEAD:tests/fuzz/targets.py
     def sent(self, conn: int, data: bytes, marker: Marker | None) -> None:
         self.output.append((conn, data))
-=======
-    def receive(self, conn: int, data: bytes) -> None:
-        """Bytes of a client."""
-        buffer = self._buffers.get(conn)
-        if buffer is None:
-            return
-        for line in buffer.feed(data):
-            if conn in self._muted:
-                self._muted[conn].append(line)
-            else:
-                self._line(conn, line)
-        assert buffer.pending <= CLIENT_LINE_LIMIT + 1
-
-    def _line(self, conn: int, line: bytes | Overlong) -> None:
-        if conn in self._buffers:
-            too_long = isinstance(line, Overlong)
-            self._handle(
-                events.Overlong(conn, 0, line.head) if too_long else events.Received(conn, line, 0)  # type: ignore[union-attr, arg-type]
-            )
-
-    def _handle(self, event: events.Event) -> None:
-        for effect in self._contest.handle(event, 0):
-            self._carry_out(effect)
-
-    def _carry_out(self, effect: Effect) -> None:
-        if isinstance(effect, Send):
-            assert effect.conn in self._buffers, "the contest spoke to nobody"
-            self.said.append((effect.conn, effect.data))
-            for line in effect.data.splitlines():
-                parse_server(line)
-            if effect.marker is not None:
-                self._handle(events.Flushed(effect.conn, effect.marker, 0))
-        elif isinstance(effect, Journal):
-            self._journal(effect.entries)
-        elif isinstance(effect, Store):
-            verify(effect.record)
-            assert decode(encode(effect.record)) == effect.record
-            self._handle(events.Stored(effect.game_id))
-        elif isinstance(effect, Close):
-            del self._buffers[effect.conn]
-        elif isinstance(effect, Mute):
-            self._muted[effect.conn] = []
-        elif isinstance(effect, Unmute):
-            for line in self._muted.pop(effect.conn, ()):
-                self._line(effect.conn, line)
->>>>>>> core:tests/fuzz/doors.py
 
 
 SCRIPT = [
@@ -248,13 +201,13 @@ VISIT = b"".join(line + b"\n" for line in SERVER_LINES[:4]) + b"".join(
 
 
 def visit(data: bytes) -> object:
-    client = ClientProtocol(First(), "mybot")
-    client.connection_made()
+    player = Player(First(), "mybot")
+    player.opened()
     for line in data.splitlines(keepends=True):
-        client.receive_data(line)
-        while (job := client.next_job()) is not None:
-            client.complete(job, "1")
-    return client.data_to_send()
+        player.receive_data(line)
+        while (job := player.next_job()) is not None:
+            player.done(job, "1")
+    return player.data_to_send()
 
 
 # -- files ----------------------------------------------------------------------------------
