@@ -41,7 +41,8 @@ class ContestHarness(Harness):
         **plan: object,
     ) -> None:
         given = {
-            "name": "scene", "seed": 7, "games_per_pair": 2, "options": SHORT if options is None else options,
+            "name": "scene", "seed": 7, "games_per_pair": 2, "spectator_delay_ms": 0,
+            "options": SHORT if options is None else options,
         } | plan  # fmt: skip
         self.entrants = [Entrant(bot) if isinstance(bot, str) else bot for bot in entrants]
         self.plan = ContestPlan(**given)  # type: ignore[arg-type]

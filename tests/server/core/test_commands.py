@@ -105,7 +105,7 @@ def test_a_kick_outlives_the_server_and_so_does_its_lift() -> None:
     for name in ("ann", "bob"):
         again.log_in(name)
     assert [again.last_line(name).split()[0] for name in ("ann", "bob")] == ["BYE", "BYE"]
-    assert (again.finished, again.contest.progress().done) == ("finished", 0)
+    assert (again.finished, again.contest.progress().done) == ("incomplete", 0)
     harness = ContestHarness("ann", "bob", "cid", options=ONE_PLY)
     for verb in ("kick", "lift"):
         harness.command(verb, "ann")
@@ -118,7 +118,7 @@ def test_a_kick_outlives_the_server_and_so_does_its_lift() -> None:
 def test_an_absent_bot_may_be_kicked() -> None:
     harness = ContestHarness("ann", "bob")
     assert harness.command("kick", "ann") is None
-    assert harness.finished == "finished"  # there is nobody left to play against
+    assert harness.finished == "incomplete"  # there is nobody left to play against
     assert harness.contest.progress().done == 0
 
 
@@ -151,7 +151,7 @@ def test_probation_is_lifted_and_stays_lifted() -> None:
     harness.log_in("cid")
     play_pending(harness, "bob", "cid")
     assert not any(line.startswith("GAME") for line in harness.received("ann")[6:])
-    assert harness.finished == "finished"
+    assert harness.finished == "incomplete"
     harness = ContestHarness("ann", "bob", "cid", options=ONE_PLY, probation=1)
     harness.log_in("ann")
     harness.log_in("bob")
@@ -168,13 +168,12 @@ def test_probation_is_lifted_and_stays_lifted() -> None:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_finished_contest_takes_no_commands(verb: str) -> None:
-    """All have been told farewell: an order obeyed would be a promise that nobody keeps."""
     harness = seated("ann", "bob", options=ONE_PLY, probation=1)
     harness.send("ann", "what?")
     harness.send("bob", "READY g1", "MOVE 7")
-    assert harness.finished == "finished"
+    assert harness.finished == "incomplete"
     target = "ann" if verb in ("kick", "lift") else "g1"
-    assert harness.command(verb, target) == "the contest is over: finished"
+    assert harness.command(verb, target) == "the contest is over: incomplete"
     assert harness.last_entries == []
 
 
@@ -185,7 +184,7 @@ def test_a_void_game_is_not_played_again_unless_the_organiser_wants_it() -> None
     assert harness.last_line("ann").startswith("NEXT")  # of g2
     harness.send("ann", "READY g2")
     harness.send("bob", "READY g2", "MOVE 7")
-    assert harness.finished == "finished"
+    assert harness.finished == "incomplete"
     assert harness.contest.progress().done == 1
     check_sums(harness)
 

@@ -245,7 +245,7 @@ def test_a_bot_that_never_connects_is_awaited_until_the_limit() -> None:
     harness.wait(4999)
     assert harness.finished is None
     harness.wait(1)
-    assert harness.finished == "finished"
+    assert harness.finished == "incomplete"
     assert harness.notes("absent") == [{"bot": "ghost"}]
     assert harness.contest.progress().done == 2
 
@@ -275,7 +275,7 @@ def test_a_late_bot_is_awaited_again() -> None:
     play_on(harness)
     assert (harness.contest.progress().done, harness.finished) == (2, None)
     harness.wait(5000)
-    assert harness.finished == "finished"
+    assert harness.finished == "incomplete"
 
 
 def test_absence_begins_again_with_each_loss() -> None:
@@ -293,7 +293,7 @@ def test_absence_begins_again_with_each_loss() -> None:
 
 
 def test_after_quit_a_bot_is_not_awaited_unless_the_limit_is_disabled() -> None:
-    for absent_ms, finished in ((5000, "finished"), (None, None)):
+    for absent_ms, finished in ((5000, "incomplete"), (None, None)):
         harness = seated("ann", "bob", options=ONE_PLY, absent_ms=absent_ms, games_per_pair=4)
         harness.send("ann", "MOVE 7", "QUIT")
         harness.send("bob", "READY g2", "MOVE 7")

@@ -46,56 +46,7 @@ def test_a_contest_from_its_first_game_to_its_last() -> None:
     assert (progress.done, progress.total, progress.running, progress.plies) == (6, 6, 0, 6)
     assert (progress.connected, progress.ended) == (0, "finished")
     assert [row.games for row in progress.standings] == [4, 4, 4]
-<<<<<<< HEAD
     assert sorted(harness.records) == ["g1", "g2", "g3", "g4", "g5", "g6"]
-=======
-    assert sorted(stage.records) == ["g1", "g2", "g3", "g4", "g5", "g6"]
-
-
-def test_boards_and_sequences_are_paired_with_the_seats_swapped() -> None:
-    stage = Stage("ann", "bob", options=ONE, games_per_pair=4, deals="paired")
-    stage.log_in("ann")
-    stage.log_in("bob")
-    play_on(stage)
-    overs = [line for line in stage.heard("ann") if line.startswith("OVER")]
-    assert ["sequence=" in line for line in overs] == [False, True, False, True], "opened when it is closed"
-    records = [stage.records[f"g{number}"] for number in range(1, 5)]
-    assert [record.names for record in records] == [("ann", "bob"), ("bob", "ann")] * 2
-    assert records[0].seed == records[1].seed != records[2].seed == records[3].seed
-    assert len({record.nonce for record in records}) == 4
-
-
-def test_every_game_has_its_own_deal_by_default() -> None:
-    stage = Stage("ann", "bob", options=ONE, games_per_pair=4)
-    stage.log_in("ann")
-    stage.log_in("bob")
-    play_on(stage)
-    records = [stage.records[f"g{number}"] for number in range(1, 5)]
-    assert [record.names for record in records] == [("ann", "bob"), ("bob", "ann")] * 2
-    assert len({record.seed for record in records}) == 4
-    assert all("sequence=" in line for line in stage.heard("ann") if line.startswith("OVER"))
-
-
-def test_deals_come_from_the_seed_the_players_and_the_number_of_the_deal() -> None:
-    seeds = {deal.deal_seed(*args) for args in [(1, "ab", 1), (2, "ab", 1), (1, "ac", 1), (1, "ab", 2)]}
-    assert len(seeds) == 4
-    assert deal.deal_seed(1, ["b", "a"], 1) == deal.deal_seed(1, ["a", "b"], 1)
-    assert len({deal.nonce(seed, game) for seed in (1, 2) for game in ("g1", "g2")}) == 4
-
-
-def test_the_commit_opens_after_the_game_and_not_before() -> None:
-    stage = seated("ann", "bob")
-    game = next(line for line in stage.heard("ann") if line.startswith("GAME"))
-    commit = game.split("commit=")[1]
-    play_on(stage)
-    over = dict(
-        option.split("=")
-        for option in next(line for line in stage.heard("ann") if line.startswith("OVER")).split()[2:]
-    )
-    board = next(line for line in stage.heard("ann") if line.startswith("STATE")).split()[1]
-    opened = f"{over['nonce']}:{board}:{over['sequence']}"
-    assert sha256(opened.encode()).hexdigest() == commit
->>>>>>> core
 
 
 def test_a_record_survives_its_bytes() -> None:
@@ -140,23 +91,13 @@ def test_lines_between_the_last_ply_and_the_result_are_no_fault() -> None:
 def test_probation_after_three_faulty_games() -> None:
     harness = ContestHarness("zero", "ann", "bob", games_per_pair=4, options=TWO_PLIES)
     for name in ("zero", "ann", "bob"):
-<<<<<<< HEAD
         harness.log_in(name)
     play_on(harness, zero="0")
     assert [fault.kind for record in harness.records.values() for fault in record.faults] == ["illegal"] * 3
     assert harness.notes("probation") == [{"bot": "zero", "games": 3}]
-    assert harness.finished == "finished"
+    assert harness.finished == "incomplete"
     assert harness.last_line("zero") == "BYE reason=finished"
     progress = harness.contest.progress()
-=======
-        stage.log_in(name)
-    play_on(stage, zero="0")
-    assert [fault.kind for record in stage.records.values() for fault in record.faults] == ["illegal"] * 3
-    assert stage.notes("probation") == [{"bot": "zero", "games": 3}]
-    assert stage.finished == "incomplete"
-    assert stage.last("zero") == "BYE reason=finished"
-    progress = stage.contest.progress()
->>>>>>> core
     assert (progress.done, progress.total) == (7, 12)
     assert sum("zero" not in record.names for record in harness.records.values()) == 4
 
@@ -187,7 +128,6 @@ def test_a_bot_on_probation_waits_in_the_lobby_while_the_others_play() -> None:
 # -- stalls
 
 
-<<<<<<< HEAD
 def test_a_short_stall_is_noted_and_voids_no_game() -> None:
     harness = seated("ann", "bob", stall_ms=500)
     harness.wait(2000)
@@ -195,20 +135,6 @@ def test_a_short_stall_is_noted_and_voids_no_game() -> None:
     assert harness.notes("stall") == [{"ms": 500}]
     harness.send("ann", "MOVE 7")
     assert harness.last_line("ann").startswith("PLAYED 1 seat=1 move=7")
-=======
-def test_a_bot_that_never_comes_is_not_waited_for_longer_than_the_limit() -> None:
-    stage = Stage("ann", "bob", "ghost", options=ONE, absent_ms=5000)
-    stage.log_in("ann")
-    stage.log_in("bob")
-    play_on(stage)
-    assert stage.finished is None
-    stage.wait(4999)
-    assert stage.finished is None
-    stage.wait(1)
-    assert stage.finished == "incomplete"
-    assert stage.notes("absent") == [{"bot": "ghost"}]
-    assert stage.contest.progress().done == 2
->>>>>>> core
 
 
 def test_beyond_the_stall_limit_games_whose_clock_ran_are_void_and_played_again() -> None:
@@ -226,60 +152,10 @@ def test_beyond_the_stall_limit_games_whose_clock_ran_are_void_and_played_again(
     assert harness.contest.progress().void == 1
 
 
-<<<<<<< HEAD
 def test_a_turn_that_was_sent_after_the_stall_is_not_void() -> None:
     harness = seated("ann", "bob", stall_ms=500)
     harness.event(Stalled(harness.now - 2000 * MS, harness.now))
     assert harness.records == {}
-=======
-def test_a_late_bot_is_waited_for_again() -> None:
-    """Nobody ends the contest between its games because it was once too late."""
-    stage = Stage("ann", "bob", "late", options=ONE, absent_ms=5000)
-    stage.log_in("ann")
-    stage.wait(4000)
-    stage.log_in("bob")
-    stage.wait(1000)
-    assert stage.notes("absent") == [{"bot": "late"}]
-    stage.log_in("late")
-    stage.hang_up("late")
-    play_on(stage)
-    assert (stage.contest.progress().done, stage.finished) == (2, None)
-    stage.wait(5000)
-    assert stage.finished == "incomplete"
-
-
-def test_absence_begins_again_with_each_loss() -> None:
-    stage = Stage("ann", "bob", options=ONE, absent_ms=5000)
-    stage.log_in("ann")
-    stage.wait(4000)
-    for _ in range(3):
-        stage.log_in("bob")
-        stage.wait(4000)
-        stage.hang_up("bob")
-        stage.wait(4000)
-    assert stage.notes("absent") == []
-    stage.wait(1000)
-    assert stage.notes("absent") == [{"bot": "bob"}]
-
-
-def test_who_quits_is_not_waited_for_at_all_unless_the_contest_waits_for_ever() -> None:
-    for absent_ms, finished in ((5000, "incomplete"), (None, None)):
-        stage = seated("ann", "bob", options=ONE, absent_ms=absent_ms, games_per_pair=4)
-        stage.say("ann", "MOVE 7", "QUIT")
-        stage.say("bob", "READY g2", "MOVE 7")
-        assert len(stage.records) == 2
-        assert stage.finished == finished
-
-
-def test_without_a_limit_the_contest_waits() -> None:
-    stage = Stage("ann", "bob", options=ONE)
-    stage.log_in("ann")
-    stage.wait(10**9)
-    assert stage.finished is None
-    stage.log_in("bob")
-    play_on(stage)
-    assert stage.finished == "finished"
->>>>>>> core
 
 
 # -- the end

@@ -27,7 +27,7 @@ def written(runner: Runner, *, stored: bool = True) -> Transcript:
             transcript.write(fact, now)
     match = runner.match
     if match.over and stored:
-        transcript.close(match.totals, match.end, runner.now)
+        transcript.close(match.totals, match.end, runner.now, opened=match.end != "void")
     return transcript
 
 
@@ -52,7 +52,7 @@ def slowly(runner: Runner, reader: str, announce: bool) -> bytes:
     seat = {"ann": 1, "bob": 2, "spectators": 0}[reader]
     setting, tag = runner.setting, None if seat else runner.setting.game_id
     lines = offer(setting, seat, tag)
-    ply = 0
+    ply, concealed = 0, list[wire.ServerMessage]()
     for fact in runner.facts:
         if isinstance(fact, Started):
             lines.append(wire.Start(setting.game_id))
@@ -69,8 +69,9 @@ def slowly(runner: Runner, reader: str, announce: bool) -> bytes:
                 lines.append(wire.Zombie(fact.ply, fact.kind))
         elif isinstance(fact, FaultRecord) and fact.seat and (announce or not seat):
             line = None if seat else fact.line
-            lines.append(wire.Zombie(fact.ply, fact.kind, fact.seat, line, tag))
+            (lines if announce else concealed).append(wire.Zombie(fact.ply, fact.kind, fact.seat, line, tag))
         elif isinstance(fact, Ended):
+            lines += concealed
             lines.append(setting.over(fact.totals, fact.end, opened=fact.end != "void"))
     return b"".join(map(encode, lines))
 
@@ -162,9 +163,9 @@ def test_a_transcript_is_closed_by_over() -> None:
     runner = Runner().run([("abort", 1, 0)])
     transcript = written(runner, stored=False)
     assert not transcript.closed
-    transcript.close((0, 0), "void", 5)
+    transcript.close((0, 0), "void", 5, opened=False)
     assert transcript.closed
     assert transcript.lines[-1][1] == b"OVER g1 total=0,0 end=void\n"
     transcript = Transcript(a_setting(), 0)
-    transcript.close((0, 30), "complete", 5)
+    transcript.close((0, 30), "complete", 5, opened=True)
     assert b" nonce=" in transcript.lines[-1][1]
