@@ -89,14 +89,14 @@ class Results:
         query = select(func.count()).where(Game.contest_id == contest.id, Game.end != VOID)
         return self._session.scalar(query.select_from(Game)) or 0
 
-    def standings(self, contest: Contest) -> tuple[Row, ...]:
-        """The table of the games so far, as the contest scores them."""
+    def standings(self, contest: Contest, scoring: str | None = None) -> tuple[Row, ...]:
+        """The table of the games so far, by `scoring` or else as the contest scores them."""
         results = (
             Result(game.names, game.totals, game.faults)
             for game in _past_games(self._session, contest)
             if game.end != VOID
         )
-        return standings(contest.plan["bots"], results, contest.scoring)
+        return standings(contest.plan["bots"], results, scoring or contest.scoring)
 
     def records(self, contest: Contest) -> Iterator[tuple[str, bytes]]:
         """The id and the encoded record of every game, in the order of the schedule."""

@@ -42,6 +42,7 @@ def plan(**more: object) -> ContestPlan:
         "name": "crashes",
         "seed": 5,
         "games_per_pair": 2,
+        "spectator_delay_ms": 0,
         "options": {"plies": 6, "lookahead": 3},
         "probation": 0,
     } | more
