@@ -53,6 +53,7 @@ def command(
     Example: arena replay g1 --contest local --delay 0.2
     """
     from arena_cli.render import frames
+    from arena_cli.results import read_file
 
     if Path(game).is_file() and (data := read_file(Path(game))).startswith(b"XO "):
         _show_frames(_console_game(data, game), ply, game, delay, painted=False)

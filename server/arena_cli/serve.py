@@ -146,7 +146,7 @@ def prepare(
 
     file = load_contest(config)
     plan = plan_of(file, absent_ms=None if absent is None else duration(absent, "--absent"))
-    where = database_of(database)
+    where = database_of(database, async_journal=file.server.journal_commit == "async")
     check_writable(where)
     entrants = entrants_of(file, json.loads(os.environ.get(DIGESTS_VARIABLE, "{}")))
     seeded = file.contest.seed is not None

@@ -156,6 +156,8 @@ class ServerTable(_Table):
     admin_host: str = Field(default="127.0.0.1", min_length=1)
     #: Host names by which browsers reach this server; addresses and localhost need no entry.
     web_names: list[str] = Field(default_factory=list)
+    #: What a move waits for with PostgreSQL: see `store.database.Postgres`.
+    journal_commit: Literal["sync", "async"] = "sync"
 
     @model_validator(mode="after")
     def _check_pair(self) -> Self:

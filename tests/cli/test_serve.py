@@ -250,9 +250,9 @@ class TestUnderStrain:
     def test_a_bug_ends_the_server_with_its_trace_in_the_log(self, tmp_path: Path) -> None:
         (tmp_path / "c.toml").write_text(contest("a", "b"))
         program = (
-            "import sys; from arena_server.core import contest, events\n"
+            "import sys; from arena_server.core import contest\n"
             "def fault(*_): raise RuntimeError('a bug')\n"
-            "contest.Contest._EVENTS[events.Received] = fault\n"
+            "contest.Handlers.received = fault\n"
             "sys.argv = ['arena', 'serve', 'c.toml', '--port', '0']\n"
             "from arena_cli import main; main()"
         )

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from arena_protocol.record import RecordError
+from arena_protocol.record import FaultRecord, RecordError
 from arena_server.core.deal import number_of
 from arena_server.core.journal import Entry, Past, PastGame
 from arena_server.core.standings import Result, Row, standings
@@ -23,6 +23,7 @@ from arena_server.store.preflight import StoredContest, check_readable
 from arena_server.store.schema import (
     FINISHED,
     STATUSES,
+    Bot,
     Contest,
     Fault,
     Game,
@@ -89,14 +90,14 @@ class Results:
         query = select(func.count()).where(Game.contest_id == contest.id, Game.end != VOID)
         return self._session.scalar(query.select_from(Game)) or 0
 
-    def standings(self, contest: Contest) -> tuple[Row, ...]:
-        """The table of the games so far, as the contest scores them."""
+    def standings(self, contest: Contest, scoring: str | None = None) -> tuple[Row, ...]:
+        """The table of the games so far, by `scoring` or else as the contest scores them."""
         results = (
             Result(game.names, game.totals, game.faults)
             for game in _past_games(self._session, contest)
             if game.end != VOID
         )
-        return standings(contest.plan["bots"], results, contest.scoring)
+        return standings(contest.plan["bots"], results, scoring or contest.scoring)
 
     def records(self, contest: Contest) -> Iterator[tuple[str, bytes]]:
         """The id and the encoded record of every game, in the order of the schedule."""
@@ -123,6 +124,22 @@ class Results:
                 verify_checksum(game.record)
             columns = ("game_id", "names", "totals", "end", "plies", "record", "place", "chain")
             yield {**{key: getattr(game, key) for key in columns}, "faults": faults.get(game.id, [])}
+
+    def first_faults(self, contest: Contest) -> dict[str, tuple[str, FaultRecord]]:
+        """The first fault of each bot that has one, with the id of its game."""
+        first = (
+            select(func.min(Fault.id))
+            .join(Game, Fault.game_pk == Game.id)
+            .where(Game.contest_id == contest.id, Game.end != VOID, Fault.bot_id.is_not(None))
+            .group_by(Fault.bot_id)
+        )
+        query = select(Bot.name, Game.game_id, Fault.seat, Fault.ply, Fault.kind, Fault.line)
+        joined = query.join(Bot, Fault.bot_id == Bot.id).join(Game, Fault.game_pk == Game.id)
+        found = joined.where(Fault.id.in_(first)).order_by(Fault.id)
+        return {
+            row.name: (row.game_id, FaultRecord(row.seat, row.ply, row.kind, row.line))
+            for row in self._session.execute(found)
+        }
 
     def record(self, contest: Contest, game_id: str) -> bytes:
         """The encoded record of one game."""

@@ -1,4 +1,4 @@
-"""Bad input at every door: by hypothesis, by a seeded mutator, in one chunk and byte by byte.
+"""Bad input at every target: by hypothesis, by a seeded mutator, in one chunk and byte by byte.
 
 `make test` runs a short slice; the soak run feeds ten million lines, and atheris where it is
 installed. A find becomes a case of its own in FINDS.
@@ -7,6 +7,7 @@ installed. A find becomes a case of its own in FINDS.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -19,21 +20,23 @@ from hypothesis import strategies as st
 
 from arena_protocol.framing import CLIENT_LINE_LIMIT, LineReader
 
-from .doors import SCRIPT, SERVER_LINES, SESSION, VISIT, Door, Referee, a_journal, doors
 from .mutate import Mutator
+from .targets import SCRIPT, SERVER_LINES, SESSION, VISIT, Target, ThreeClients, a_journal, targets
 
-NAMES = [door.name for door in doors("unused")]
-LINE_DOORS = ("client-line", "server-line")
+NAMES = [target.name for target in targets("unused")]
+LINE_TARGETS = ("client-line", "server-line")
 #: What fuzzing has found, kept for good.
 FINDS = [
     ("engine", b"champion:depth=5\n"),
     ("player", VISIT.replace(b"g42", b"g" * 1030)),
     ("player", b"\n".join(SERVER_LINES[:3]) + b"\nPING " + b"x" * 1030 + b"\n"),
-    ("sealed-journal", a_journal().replace(b"move\x01", b"move\xc3")),  # seat True
+    ("sealed-journal", a_journal().replace(b"ready\x01", b"ready\xc3")),  # seat True
+    ("sealed-journal", re.sub(rb"(?<=ann\xd9@)..", b"\xc3\xa9", a_journal())),  # a digest that is not ASCII
+    ("events", b"command void g" + b"9" * 5000),  # int() of too many digits
 ]
 
 #: So many pieces of input each time; a piece of the contest is a whole session.
-SLICE = {"contest": 60, "contest-xo": 60, "positions": 60, "config": 60}
+SLICE = {"contest": 60, "contest-xo": 60, "events": 60, "events-forfeit": 60, "positions": 60, "config": 60}
 
 
 @pytest.fixture(scope="module")
@@ -41,44 +44,44 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(tmp_path_factory.mktemp("fuzz") / "positions.txt")
 
 
-def the(name: str, scratch: str) -> Door:
-    return next(door for door in doors(scratch) if door.name == name)
+def the(name: str, scratch: str) -> Target:
+    return next(target for target in targets(scratch) if target.name == name)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_seeds_are_let_in(name: str, scratch: str) -> None:
     """A mutation of what is refused anyway would find nothing."""
-    door = the(name, scratch)
-    for seed in door.seeds:
-        assert not isinstance(door.open(seed), str) or name == "game"
+    target = the(name, scratch)
+    for seed in target.seeds:
+        assert not isinstance(target.run(seed), str) or name == "game"
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_mutations(name: str, scratch: str) -> None:
-    door = the(name, scratch)
-    for data in Mutator(Random(f"{name}-1"), door.seeds).many(SLICE.get(name, 400)):
-        door.open(data)
+    target = the(name, scratch)
+    for data in Mutator(Random(f"{name}-1"), target.seeds).many(SLICE.get(name, 400)):
+        target.run(data)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_any_bytes(name: str, scratch: str) -> None:
-    door = the(name, scratch)
+    target = the(name, scratch)
 
     @settings(max_examples=SLICE.get(name, 100) // 2, deadline=None, database=None)
     @given(st.binary(max_size=200) | st.text(max_size=60).map(str.encode))
     def check(data: bytes) -> None:
-        door.open(data)
+        target.run(data)
 
     check()
 
 
 @pytest.mark.parametrize(("name", "data"), FINDS)
 def test_finds(name: str, data: bytes, scratch: str) -> None:
-    the(name, scratch).open(data)
+    the(name, scratch).run(data)
 
 
 def test_a_line_without_a_possible_answer_ends_the_client(scratch: str) -> None:
-    assert the("player", scratch).open(FINDS[1][1]) == (
+    assert the("player", scratch).run(FINDS[1][1]) == (
         "no answer to the server is possible: READY: a line may have 1024 bytes, not 1036"
     )
 
@@ -93,7 +96,7 @@ def test_a_line_without_a_possible_answer_ends_the_client(scratch: str) -> None:
     ],
 )
 def test_a_row_of_the_journal_that_was_sealed_anew(payload: bytes, text: str, scratch: str) -> None:
-    assert the("sealed-journal", scratch).open(payload) == text
+    assert the("sealed-journal", scratch).run(payload) == text
 
 
 class TestStreams:
@@ -104,18 +107,18 @@ class TestStreams:
         rng = Random(f"streams-{game}")
         for _ in range(25):
             script = _spoilt(rng)
-            whole, bytewise = Referee(game), Referee(game)
+            whole, bytewise = ThreeClients(game), ThreeClients(game)
             for conn, data in script:
                 whole.receive(conn, data)
                 for number in range(len(data)):
                     bytewise.receive(conn, data[number : number + 1])
-            assert whole.said == bytewise.said
+            assert whole.output == bytewise.output
 
     def test_the_unspoilt_session_is_played_to_its_results(self) -> None:
-        referee = Referee("insertion")
+        clients = ThreeClients("insertion")
         for conn, data in SCRIPT:
-            referee.receive(conn, data)
-        overs = [data for conn, data in referee.said if conn == 2 and b"OVER " in data]
+            clients.receive(conn, data)
+        overs = [data for conn, data in clients.output if conn == 2 and b"OVER " in data]
         assert [b"OVER g1" in overs[0], b"OVER g2" in overs[1]] == [True, True]
 
 
@@ -146,20 +149,20 @@ def test_memory_is_bounded_whatever_comes() -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("name", LINE_DOORS)
+@pytest.mark.parametrize("name", LINE_TARGETS)
 def test_five_million_lines(name: str, scratch: str) -> None:
-    """Two doors of five million lines each make ten."""
-    door = the(name, scratch)
-    for data in Mutator(Random(f"{name}-soak"), door.seeds).many(5_000_000):
-        door.open(data)
+    """Two targets of five million lines each make ten."""
+    target = the(name, scratch)
+    for data in Mutator(Random(f"{name}-soak"), target.seeds).many(5_000_000):
+        target.run(data)
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("name", sorted(set(NAMES) - set(LINE_DOORS)))
+@pytest.mark.parametrize("name", sorted(set(NAMES) - set(LINE_TARGETS)))
 def test_long(name: str, scratch: str) -> None:
-    door = the(name, scratch)
-    for data in Mutator(Random(f"{name}-soak"), door.seeds).many(SLICE.get(name, 2000) * 100):
-        door.open(data)
+    target = the(name, scratch)
+    for data in Mutator(Random(f"{name}-soak"), target.seeds).many(SLICE.get(name, 2000) * 100):
+        target.run(data)
 
 
 @pytest.mark.soak

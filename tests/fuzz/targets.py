@@ -1,7 +1,7 @@
-"""Every door by which bytes of others come in, each with its one-sentence contract.
+"""Every input that takes bytes of others, each with its error contract in one sentence.
 
-`Door.open` feeds it, and raises whatever is not of the contract. A stream door is fed a whole
-session; what comes out must not depend on how the stream was cut.
+`Target.run` feeds it, and raises what the contract does not allow. A target for streams is fed a
+whole session; what it gives must not depend on how the stream was cut.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from arena_engines.analysis import analyse_file
 from arena_engines.engine import EngineError
 from arena_engines.registry import create
 from arena_protocol.errors import ProtocolError
-from arena_protocol.framing import CLIENT_LINE_LIMIT, LineReader, Overlong
+from arena_protocol.framing import CLIENT_LINE_LIMIT, LineReader
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Deal, GameError
 from arena_protocol.messages import encode as print_message
@@ -29,25 +29,27 @@ from arena_protocol.session import ClientSession, ServerSession
 from arena_protocol.verify import verify
 from arena_server.config_file import parse_contest
 from arena_server.config_schema import parse_duration
-from arena_server.core import events
 from arena_server.core.config import ContestPlan, Entrant
 from arena_server.core.contest import Contest
-from arena_server.core.effects import Close, Effect, Journal, Mute, Send, Store, Unmute
-from arena_server.core.journal import Entry, Past
+from arena_server.core.effects import Marker
+from arena_server.core.events import Tick
+from arena_server.core.journal import Past
 from arena_server.errors import ConfigError
 from arena_server.store.database import database_of
 from arena_server.store.journal import pack, unpack
 
 from ..protocol.records import a_record
 from ..protocol.wire import TRANSCRIPT
+from ..server.core.event_script import PROLOGUE, EventScript
+from ..server.core.harness import BytesHarness
 
 CLIENT_LINES = [line for side, line, _ in TRANSCRIPT if side == "C"]
 SERVER_LINES = [line for side, line, _ in TRANSCRIPT if side == "S"]
 
 
 @dataclass(frozen=True)
-class Door:
-    """`feed` takes any bytes and raises nothing but `errors`, whose text is one line for people."""
+class Target:
+    """`feed` takes any bytes and raises nothing but `errors`, whose text is one line."""
 
     name: str
     promise: str
@@ -55,13 +57,13 @@ class Door:
     feed: Callable[[bytes], object]
     errors: tuple[type[Exception], ...]
 
-    def open(self, data: bytes) -> object:
+    def run(self, data: bytes) -> object:
         """Feed it. An error of the contract becomes its text."""
         try:
             return self.feed(data)
         except self.errors as error:
             text = str(error)
-            assert text, "an error without a word"
+            assert text, "an error without a text"
             assert "\n" not in text, text
             return text
 
@@ -114,72 +116,25 @@ def session(kind: type[ServerSession] | type[ClientSession]) -> Callable[[bytes]
     return feed
 
 
-# -- the referee ----------------------------------------------------------------------------
+# -- the contest ----------------------------------------------------------------------------
 
 
-class Referee:
-    """A contest with three connections open; its TURNs are taken and its records stored at once."""
+class ThreeClients(BytesHarness):
+    """A contest with three connections open; TURN reaches its socket, and records are stored, at once."""
 
-    def __init__(
-        self, game: str, journal: Callable[[tuple[Entry, ...]], None] = lambda entries: None
-    ) -> None:
-        self._journal = journal
+    def __init__(self, game: str) -> None:
         secrets = count(1)
         options = {"plies": 4, "start": "empty", "lookahead": 2} if game == "insertion" else {}
         plan = ContestPlan(name="any", seed=1, game=game, options=options, flood_limit=20, probation=0)
         bots = [Entrant("ann"), Entrant("bob"), Entrant("eye", plays=False)]
-        self._contest = Contest(plan, bots, lambda _: f"k{next(secrets)}", 0)
-        self._buffers: dict[int, LineReader] = {}
-        self._muted: dict[int, list[bytes | Overlong]] = {}
-        self.said: list[tuple[int, bytes]] = []
+        super().__init__(Contest(plan, bots, lambda _: f"k{next(secrets)}", 0))
+        #: Everything that was sent, in order.
+        self.output: list[tuple[int, bytes]] = []
         for conn in (1, 2, 3):
-            self._buffers[conn] = LineReader(CLIENT_LINE_LIMIT)
-            self._handle(events.Opened(conn, f"peer{conn}:1"))
+            self.connect(conn)
 
-    def receive(self, conn: int, data: bytes) -> None:
-        """Bytes of a client."""
-        buffer = self._buffers.get(conn)
-        if buffer is None:
-            return
-        for line in buffer.feed(data):
-            if conn in self._muted:
-                self._muted[conn].append(line)
-            else:
-                self._line(conn, line)
-        assert buffer.pending <= CLIENT_LINE_LIMIT + 1
-
-    def _line(self, conn: int, line: bytes | Overlong) -> None:
-        if conn in self._buffers:
-            too_long = isinstance(line, Overlong)
-            self._handle(
-                events.Overlong(conn, 0, line.head) if too_long else events.Received(conn, line, 0)  # type: ignore[union-attr, arg-type]
-            )
-
-    def _handle(self, event: events.Event) -> None:
-        for effect in self._contest.handle(event, 0):
-            self._carry_out(effect)
-
-    def _carry_out(self, effect: Effect) -> None:
-        if isinstance(effect, Send):
-            assert effect.conn in self._buffers, "the contest spoke to nobody"
-            self.said.append((effect.conn, effect.data))
-            for line in effect.data.splitlines():
-                parse_server(line)
-            if effect.marker is not None:
-                self._handle(events.Flushed(effect.conn, effect.marker, 0))
-        elif isinstance(effect, Journal):
-            self._journal(effect.entries)
-        elif isinstance(effect, Store):
-            verify(effect.record)
-            assert decode(encode(effect.record)) == effect.record
-            self._handle(events.Stored(effect.game_id))
-        elif isinstance(effect, Close):
-            del self._buffers[effect.conn]
-        elif isinstance(effect, Mute):
-            self._muted[effect.conn] = []
-        elif isinstance(effect, Unmute):
-            for line in self._muted.pop(effect.conn, ()):
-                self._line(effect.conn, line)
+    def sent(self, conn: int, data: bytes, marker: Marker | None) -> None:
+        self.output.append((conn, data))
 
 
 SCRIPT = [
@@ -194,10 +149,32 @@ SESSION = b"".join(b"%d%b" % (conn, line) for conn, data in SCRIPT for line in d
 
 def contest(game: str) -> Callable[[bytes], object]:
     def feed(data: bytes) -> object:
-        referee = Referee(game)
+        clients = ThreeClients(game)
         for line in data.splitlines(keepends=True):
-            referee.receive(line[0] % 3 + 1, line[1:])
-        return referee.said
+            clients.receive(line[0] % 3 + 1, line[1:])
+        return clients.output
+
+    return feed
+
+
+#: A script of `tests/server/core/event_script.py` that meets most kinds of event.
+EVENTS = b"\n".join(
+    (
+        *PROLOGUE,
+        b"line 1 MOVE 7", b"wait 50", b"line 2 MOVE a1", b"command pause", b"hold", b"line 2 MOVE 9",
+        b"stall 400", b"flush 1", b"turn 1 1 2", b"ping 2 1", b"chunk 3", b"overlong 2 MOVE 777", b"release",
+        b"lost 1", b"open", b"line 4 HELLO 1 ann resume=s3", b"command resume", b"line 4 READY g2",
+        b"command void g2", b"command replay g2", b"command kick bob", b"command lift bob", b"stored g2",
+        b"command drain", b"wait 6000", b"tick",
+    )
+)  # fmt: skip
+
+
+def any_events(game: str) -> Callable[[bytes], object]:
+    def feed(data: bytes) -> object:
+        script = EventScript(game).run(data.split(b"\n"))
+        script.end()
+        return script.effects
 
     return feed
 
@@ -248,16 +225,15 @@ def journal(data: bytes) -> object:
     entries = unpack(data + sha256(data).digest())
     plan = ContestPlan(name="any", seed=1, options={"plies": 4, "start": "empty", "lookahead": 2})
     contest = Contest(plan, [Entrant("ann"), Entrant("bob")], lambda _: "key", 0, Past((), tuple(entries)))
-    return contest.handle(events.Tick(), 0)
+    return contest.handle(Tick(), 0)
 
 
 def a_journal() -> bytes:
     """What a game has written so far that is in the middle of its second ply."""
-    kept: list[tuple[object, ...]] = []
-    referee = Referee("insertion", kept.extend)
+    clients = ThreeClients("insertion")
     for conn, data in SCRIPT[:7]:
-        referee.receive(conn, data)
-    return pack(kept)[:-32]
+        clients.receive(conn, data)
+    return pack(clients.entries)[:-32]
 
 
 CONFIG = b"""
@@ -320,45 +296,48 @@ LINE_PROMISE = "any line gives a message, None or ProtocolError, and what is rea
 
 
 @cache
-def doors(scratch: str) -> tuple[Door, ...]:
-    """All doors; `scratch` is a file for those that read one."""
+def targets(scratch: str) -> tuple[Target, ...]:
+    """All targets; `scratch` is a file for those that read one."""
     record = encode(a_record(options={"plies": 4, "colours": 3, "lookahead": 3}))
     return (
-        Door("client-line", LINE_PROMISE,
-             tuple(CLIENT_LINES), client_line, (ProtocolError,)),
-        Door("server-line", LINE_PROMISE,
-             tuple(SERVER_LINES), server_line, (ProtocolError,)),
-        Door("lines", "any bytes give lines and Overlongs, in bounded memory", (SESSION, VISIT), lines, ()),
-        Door("server-session", "a refused line leaves the session as it was", (SESSION,),
-             session(ServerSession), ()),
-        Door("client-session", "a refused line leaves the session as it was", (VISIT,),
-             session(ClientSession), ()),
-        Door("contest", "the contest raises on no sequence of lines, and speaks to nobody who is gone",
-             (SESSION,), contest("insertion"), ()),
-        Door("contest-xo", "the same where a fault forfeits", (SESSION.replace(b"MOVE 7", b"MOVE a1"),),
-             contest("tictactoe"), ()),
-        Door("player", "any bytes of a server lead to lines, jobs or ClientError", (VISIT,),
-             visit, (ClientError,)),
-        Door("record", "any bytes give the record they were written from, or RecordError", (record,),
-             decode, (RecordError,)),
-        Door("sealed-record", "any payload, sealed anew, gives a record that verifies, or RecordError",
-             (record[:-32],), sealed, (RecordError,)),
-        Door("journal-row", "any bytes give the entries they were written from, or ValueError",
-             (pack([(1, "offer", 0), (0, "key", "ann", None)]),), unpack, (ValueError,)),
-        Door("sealed-journal", "any entries, sealed anew, give a contest that goes on, or ValueError",
-             (a_journal(),), journal, (ValueError,)),
-        Door("config", "any text gives a checked configuration or ConfigError", (CONFIG,), config,
-             (ConfigError,)),
-        Door("positions", "any file gives an analysis or EngineError",
-             (b"53351/34233/13552/44215/44526 6163\n# remark\n\n...../...../...../...../..... 1\n",),
-             positions(scratch), (EngineError,)),
-        Door("engine", "any text gives an engine or EngineError", (b"champion:depth=5", b"greedy"), engine,
-             (EngineError,)),
-        Door("duration", "any text gives milliseconds or ValueError", (b"20s", b"1.5 m", b"500ms"), duration,
-             (ValueError,)),
-        Door("database", "any text gives a path or ConfigError", (b"sqlite:///arena.db", b"sqlite:////a/b%20c"),
-             database, (ConfigError,)),
-        Door("game", "any options, position and move give a game and a verdict, or GameError",
-             (b"insertion plies=4 colours=3 ...../...../...../...../..... 7", b"xo size=12 a1",
+        Target("client-line", LINE_PROMISE,
+               tuple(CLIENT_LINES), client_line, (ProtocolError,)),
+        Target("server-line", LINE_PROMISE,
+               tuple(SERVER_LINES), server_line, (ProtocolError,)),
+        Target("lines", "any bytes give lines and Overlongs, in bounded memory", (SESSION, VISIT), lines, ()),
+        Target("server-session", "a refused line leaves the session as it was", (SESSION,),
+               session(ServerSession), ()),
+        Target("client-session", "a refused line leaves the session as it was", (VISIT,),
+               session(ClientSession), ()),
+        Target("contest", "the contest raises on no sequence of lines, and speaks to nobody who is gone",
+               (SESSION,), contest("insertion"), ()),
+        Target("contest-xo", "the same where a fault forfeits", (SESSION.replace(b"MOVE 7", b"MOVE a1"),),
+               contest("tictactoe"), ()),
+        Target("events", "the contest raises on no sequence of events, and ends when it is stopped",
+               (EVENTS,), any_events("insertion"), ()),
+        Target("events-forfeit", "the same where a fault forfeits", (EVENTS,), any_events("tictactoe"), ()),
+        Target("player", "any bytes of a server lead to lines, jobs or ClientError", (VISIT,),
+               visit, (ClientError,)),
+        Target("record", "any bytes give the record they were written from, or RecordError", (record,),
+               decode, (RecordError,)),
+        Target("sealed-record", "any payload, sealed anew, gives a record that verifies, or RecordError",
+               (record[:-32],), sealed, (RecordError,)),
+        Target("journal-row", "any bytes give the entries they were written from, or ValueError",
+               (pack([(1, "offer", 0), (0, "key", "ann", None)]),), unpack, (ValueError,)),
+        Target("sealed-journal", "any entries, sealed anew, give a contest that goes on, or ValueError",
+               (a_journal(),), journal, (ValueError,)),
+        Target("config", "any text gives a checked configuration or ConfigError", (CONFIG,), config,
+               (ConfigError,)),
+        Target("positions", "any file gives an analysis or EngineError",
+               (b"53351/34233/13552/44215/44526 6163\n# remark\n\n...../...../...../...../..... 1\n",),
+               positions(scratch), (EngineError,)),
+        Target("engine", "any text gives an engine or EngineError", (b"champion:depth=5", b"greedy"), engine,
+               (EngineError,)),
+        Target("duration", "any text gives milliseconds or ValueError", (b"20s", b"1.5 m", b"500ms"),
+               duration, (ValueError,)),
+        Target("database", "any text gives a path or ConfigError", (b"sqlite:///arena.db", b"sqlite:////a/b%20c"),
+               database, (ConfigError,)),
+        Target("game", "any options, position and move give a game and a verdict, or GameError",
+               (b"insertion plies=4 colours=3 ...../...../...../...../..... 7", b"xo size=12 a1",
               *(name.encode() for name in GAMES)), options, (GameError,)),
     )  # fmt: skip
