@@ -77,7 +77,7 @@ def command(
         )
     _check_bots(file, config)
     _make_folder(logs)
-    check_writable(database_of(database))
+    check_writable(database_of(database, async_journal=file.server.journal_commit == "async"))
     bots = [_local_bot(bot, file) for bot in file.bot if bot.is_local]
     if port is None:
         port = file.server.port if "port" in file.server.model_fields_set else 0

@@ -55,11 +55,6 @@ def watch_port(port: int, *options: str) -> Outcome:
     return inside("watch", "--connect", f"127.0.0.1:{port}", *options)
 
 
-NO_ARENA = (
-    "the server breaks the protocol: unexpected: the first line of a server is ARENA; is it an arena server?"
-)
-
-
 @pytest.mark.parametrize(
     ("script", "line"),
     [
@@ -71,11 +66,13 @@ NO_ARENA = (
         ),
         (
             sends(b"SSH-2.0-OpenSSH_9.2\r\n"),
-            NO_ARENA,
+            "the server breaks the protocol: unexpected: the first line of a server is ARENA; "
+            "is it an arena server?",
         ),
         (
             sends(b"HTTP/1.1 400 Bad Request\r\n\r\n"),
-            NO_ARENA,
+            "the server breaks the protocol: unexpected: the first line of a server is ARENA; "
+            "is it an arena server?",
         ),
     ],
     ids=["silent", "closing", "stopped", "ssh", "http"],
