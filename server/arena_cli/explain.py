@@ -38,6 +38,12 @@ def tree(
     game: GameName,
     depth: Annotated[int, typer.Option(help="How many plies deep.")] = 2,
     minimax: Minimax = False,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="alphabeta, minimax, maxn (a value for each seat) or expectiminimax (chance nodes)."
+        ),
+    ] = "alphabeta",
     settings: Settings = None,
     state: State = None,
     sequence: Annotated[
@@ -47,17 +53,19 @@ def tree(
     seed: Annotated[int, typer.Option(help="The deal to start from, without --state.")] = 0,
     svg: Svg = None,
 ) -> None:
-    """Draw the search of a position, with minimax values and the branches that alpha-beta cuts.
+    """Draw the search of a position: minimax values and the branches that alpha-beta cuts.
+
+    With --method maxn every vertex has the points of all seats; with --method expectiminimax pictures that
+    are not visible are chance nodes.
 
     Example: arena explain tree tictactoe --state xo./.x./..o --depth 3 --svg tree.svg
     """
     from arena_engines import explain
 
     options = game_options(settings)
+    method = "minimax" if minimax else method
     show(
-        explain.tree(
-            game, options, state=state, sequence=sequence, seed=seed, depth=depth, method=_method(minimax)
-        ),
+        explain.tree(game, options, state=state, sequence=sequence, seed=seed, depth=depth, method=method),
         svg,
     )
 

@@ -107,9 +107,8 @@ def standings(
 ) -> None:
     """Print the standings of a contest, or of a file of results.
 
-    The columns are rank, bot, points, games, mean points, and faults by kind; below the table the
-    first fault of each bot is described. A file has one line per game: `NAME POINTS NAME POINTS ...`.
-    The two scorings can rank in opposite order, see examples/paradox.txt.
+    Its columns: rank, bot, points, games, mean points, faults by kind. A file holds a line
+    `NAME POINTS NAME POINTS ...` a game. The two scorings may disagree entirely: see examples/paradox.txt.
 
     Example: arena standings --file examples/paradox.txt --scoring wins
     """
@@ -176,13 +175,13 @@ def print_standings(results: Results, contest: Contest, scoring: str | None = No
         f"{contest.name}: {contest.game}, {games['played']} of {games['total']} games, "
         f"scored by {plain['contest']['scoring']}, {contest.status}"
     )
-    table = standings_table(plain["standings"], wins=plain["contest"]["scoring"] == "wins")
     counts = {row["bot"]: sum(row["faults"].values()) for row in plain["standings"]}
     notes = [
-        f"{fault['game']}: {fault['text']}" + f" (the first of {count} faults)" * (count > 1)
+        f"{fault['game']}: {fault['text']}"
+        + (f" (the first of {counts[fault['bot']]} faults)" if counts[fault["bot"]] > 1 else "")
         for fault in plain["first_faults"]
-        for count in (counts[fault["bot"]],)
     ]
+    table = standings_table(plain["standings"], wins=plain["contest"]["scoring"] == "wins")
     print_table(title, table, notes)
 
 
@@ -195,8 +194,8 @@ def print_table(title: str, table: Table, notes: Sequence[str] = ()) -> None:
         console.width = PLAIN_WIDTH
     console.print(title, markup=False, soft_wrap=True)
     console.print(table)
-    for line in notes:
-        console.print(line, markup=False, soft_wrap=True)
+    for note in notes:
+        console.print(note, markup=False, soft_wrap=True)
 
 
 def standings_table(rows: Sequence[dict[str, Any]], *, wins: bool = False) -> Table:

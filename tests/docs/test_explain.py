@@ -30,7 +30,7 @@ def test_every_kind_of_picture_is_on_the_page() -> None:
     assert {shlex.split(command)[2] for command, _ in SHOWN} == {
         "example", "tree", "evaluate", "whole", "strategy", "hanoi", "integral",
     }  # fmt: skip
-    assert len(SHOWN) == 11
+    assert len(SHOWN) == 13
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"m={row[0]}")

@@ -13,9 +13,10 @@ from arena_engines.andor.hanoi import Hanoi, whole_tower
 from arena_engines.andor.search import Goal, Strategy, depth_first
 from arena_engines.engine import EngineError
 from arena_engines.explain import trees
+from arena_engines.explain.graphs import solution_picture, solution_tree, whole_graph
 from arena_engines.explain.picture import Picture, counted, to_text
 from arena_engines.explain.svg import to_svg
-from arena_engines.explain.trees import Method, solution_picture, solution_tree, whole_graph
+from arena_engines.explain.trees import Method
 from arena_engines.registry import create, usual_analyst
 from arena_engines.small.openlines import HeuristicEngine, open_lines_table
 from arena_engines.small.weighted import Weighted, terms_table
@@ -43,15 +44,24 @@ def tree(
     sequence: str = "",
     seed: int = 0,
     depth: int = 2,
-    method: Method = "alphabeta",
+    method: str = "alphabeta",
 ) -> Picture:
-    """The tree of a search, with minimax values and the branches that were cut.
+    """The tree of a search, with the values of its vertices and the branches that were cut.
+
+    `method` is one of trees.METHODS.
 
     The position is `state`, in the format of STATE, with the visible pictures `sequence` in games that have
     them; without `state` it is the deal of `seed`.
     """
     rules = make_game(game, options, strangers=False)
-    return trees.game_tree(rules, _position(rules, state, sequence, seed), depth, method).picture
+    position = _position(rules, state, sequence, seed)
+    if method == "maxn":
+        return trees.maxn_tree(rules, position, depth)
+    if method == "expectiminimax":
+        return trees.chance_tree(rules, position, depth)
+    if method not in trees.METHODS:
+        raise EngineError(f"method {method}: expected {', '.join(trees.METHODS)}")
+    return trees.game_tree(rules, position, depth, "minimax" if method == "minimax" else "alphabeta").picture
 
 
 def whole(game: str, options: Mapping[str, object], *, state: str | None = None) -> Picture:

@@ -174,7 +174,7 @@ def test_a_finished_contest_takes_no_commands(verb: str) -> None:
     harness.send("bob", "READY g1", "MOVE 7")
     assert harness.finished == "incomplete"
     target = "ann" if verb in ("kick", "lift") else "g1"
-    assert harness.command(verb, target) == "the contest is over: finished"
+    assert harness.command(verb, target) == f"the contest is over: {harness.finished}"
     assert harness.last_entries == []
 
 

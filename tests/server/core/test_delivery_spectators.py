@@ -36,7 +36,9 @@ def verbs(harness: ContestHarness, name: str = "eye") -> list[str]:
 
 @pytest.mark.parametrize("target", ["g1", "*"])
 def test_a_spectator_sees_the_game_and_its_faults(target: str) -> None:
-    harness = watched(target=target, options={"plies": 2, "start": "empty", "lookahead": 1})
+    harness = watched(
+        target=target, announce_zombies=True, options={"plies": 2, "start": "empty", "lookahead": 1}
+    )
     start(harness)
     harness.wait(3)
     harness.send("ann", "MOVE 0")
@@ -55,6 +57,14 @@ def test_a_spectator_sees_the_game_and_its_faults(target: str) -> None:
     assert seen(harness) == expected
     harness.stored("g1")
     assert seen(harness)[len(expected)] == "S  OVER g1 total=0,0 end=complete nonce=... sequence=44"
+
+
+def test_a_fault_that_is_not_announced_is_shown_after_the_game() -> None:
+    harness = watched(target="g1", options={"plies": 2, "start": "empty", "lookahead": 1})
+    start(harness)
+    harness.send("ann", "MOVE 0")
+    harness.send("bob", "MOVE 9")
+    assert verbs(harness)[3:] == ["START", "PLAYED", "PLAYED", "ZOMBIE", "OVER"]
 
 
 def test_a_latecomer_gets_the_same_as_a_snapshot() -> None:
@@ -107,7 +117,7 @@ def test_a_delayed_game_is_shown_to_its_end_after_the_contest_has_ended() -> Non
             harness.send(name, "MOVE 7")
         if number == 1:
             harness.send("eye", "WATCH g2", "WATCH *")
-    assert harness.finished == "finished"
+    assert (harness.contest.ended, harness.finished) == ("finished", None)
     assert not harness.is_closed("eye")
     harness.connect("another")
     assert harness.last_line("another") == "BYE reason=finished"
@@ -115,6 +125,7 @@ def test_a_delayed_game_is_shown_to_its_end_after_the_contest_has_ended() -> Non
     assert [line[3:11] for line in seen(harness) if line.startswith("S  OVER")] == ["OVER g1 ", "OVER g2 "]
     assert harness.last_line("eye") == "BYE reason=finished"
     assert harness.is_closed("eye")
+    assert harness.finished == "finished"
     assert harness.contest.deadline is None
 
 
@@ -262,7 +273,7 @@ def test_a_game_that_ends_is_kept_until_a_newcomer_has_received_it() -> None:
     harness.send("eye", "WATCH *")
     before = shown(harness)
     harness.stop()
-    assert harness.finished == "stopped"
+    assert (harness.contest.ended, harness.finished) == ("stopped", None)
     assert not harness.is_closed("eye")
     harness.take_chunks("eye")
     assert len(before) < len(shown(harness)) == 4
