@@ -39,9 +39,9 @@ class Scoring(StrEnum):
 
 
 def read_results(path: Path) -> list[Result]:
-    """Return the games of a text file: `NAME POINTS NAME POINTS ...` a line, `#` begins a comment.
+    """Return the games of a text file: lines `NAME POINTS NAME POINTS ...`, comments begin with `#`.
 
-    Raises ConfigError naming file and line.
+    Raises ConfigError with file and line.
     """
     from arena_server.core.standings import Result
     from arena_server.errors import ConfigError
@@ -185,6 +185,18 @@ def print_standings(results: Results, contest: Contest, scoring: str | None = No
     print_table(title, table, notes)
 
 
+def unplayed_message(progress: dict[str, Any]) -> str:
+    """Return one line about a contest that did not finish; `progress` has the fields of `Progress`.
+
+    It names the bots that are missing and counts the games without a result by cause.
+    """
+    count = progress["total"] - progress["done"]
+    causes = ", ".join(f"{games} {cause}" for cause, games in progress["unplayed"].items())
+    text = f"the contest is {progress['ended']}: {count} of {progress['total']} games have no result"
+    missing = f"; missing bots: {', '.join(progress['missing'])}" if progress["missing"] else ""
+    return text + (f" ({causes})" if causes else "") + missing
+
+
 def print_table(title: str, table: Table, notes: Sequence[str] = ()) -> None:
     """Print a title, a table and lines below it on stdout."""
     from rich.console import Console
@@ -210,7 +222,7 @@ def standings_table(rows: Sequence[dict[str, Any]], *, wins: bool = False) -> Ta
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("faults", no_wrap=True)
     for row in rows:
-        cells = [row["rank"], row["bot"], f"{row['points']:,}", row["games"], f"{row['mean']:,.1f}"]
+        cells = [row["rank"] or "-", row["bot"], f"{row['points']:,}", row["games"], f"{row['mean']:,.1f}"]
         faults = ", ".join(f"{kind} {count}" for kind, count in row["faults"].items())
         table.add_row(*map(str, [*cells, *([row["wins"]] if wins else []), faults or "-"]))
     return table

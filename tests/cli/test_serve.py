@@ -110,6 +110,18 @@ class TestLife:
             assert outcome.out.startswith("trial: insertion, 2 of 2 games, scored by points, finished")
             assert [line.split()[1] for line in outcome.out.splitlines()[4:6]] != []
 
+    def test_until_finished_a_contest_without_all_its_games_is_status_1(self, tmp_path: Path) -> None:
+        text = contest("a", "b", "c", contest='absent = "1s"')
+        with Server(text, tmp_path, "--until-finished", "--log-level", "error") as server:
+            Players(server.port, [("a", "first-legal"), ("b", "first-legal")]).join()
+            outcome = server.end()
+        assert outcome.code == 1
+        assert "2 of 6 games, scored by points, incomplete" in outcome.out
+        assert outcome.line == (
+            "arena: the contest is incomplete: 4 of 6 games have no result (4 absent: c); missing bots: c"
+        )
+        assert status(server) == "incomplete"
+
     @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
     def test_stopped_in_the_middle_results_are_kept_and_the_running_game_is_void(
         self, tmp_path: Path, how: int
