@@ -93,7 +93,9 @@ class Spectator:
     def _handle(self, message: wire.ServerMessage) -> Update | None:
         match message:
             case wire.Arena():
-                self._send(wire.Hello(wire.VERSION, self._name, token=self._token))
+                # Without a token any name may watch; with one it is that of a registered spectator.
+                role = wire.SPECTATOR if self._token is None else None
+                self._send(wire.Hello(wire.VERSION, self._name, token=self._token, role=role))
             case wire.Welcome():
                 self._send(wire.Watch(self._target))
             case wire.Ping(token):

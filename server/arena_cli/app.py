@@ -57,6 +57,7 @@ COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "admin": single("admin"),
     "play": single("play"),
     "match": single("match"),
+    "check": group("check"),
     "analyse": single("bench", "analyse"),
     "bench": group("bench"),
     "explain": group("explain"),

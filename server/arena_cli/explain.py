@@ -38,6 +38,12 @@ def tree(
     game: GameName,
     depth: Annotated[int, typer.Option(help="How many plies deep.")] = 2,
     minimax: Minimax = False,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="alphabeta, minimax, maxn (a value for each seat) or expectiminimax (chance nodes)."
+        ),
+    ] = "alphabeta",
     settings: Settings = None,
     state: State = None,
     sequence: Annotated[
@@ -47,17 +53,19 @@ def tree(
     seed: Annotated[int, typer.Option(help="The deal to start from, without --state.")] = 0,
     svg: Svg = None,
 ) -> None:
-    """Draw the search of a position, with minimax values and the branches that alpha-beta cuts.
+    """Draw the search of a position: minimax values and the branches that alpha-beta cuts.
+
+    With --method maxn every vertex has the points of all seats; with --method expectiminimax pictures that
+    are not visible are chance nodes.
 
     Example: arena explain tree tictactoe --state xo./.x./..o --depth 3 --svg tree.svg
     """
     from arena_engines import explain
 
     options = game_options(settings)
+    method = "minimax" if minimax else method
     show(
-        explain.tree(
-            game, options, state=state, sequence=sequence, seed=seed, depth=depth, method=_method(minimax)
-        ),
+        explain.tree(game, options, state=state, sequence=sequence, seed=seed, depth=depth, method=method),
         svg,
     )
 
@@ -92,6 +100,24 @@ def strategy(
     goal: Goal = "draw" if draw else "win"
     options = game_options(settings)
     show(explain.strategy(game, options, seat=seat, goal=goal, state=state, everything=everything), svg)
+
+
+def evaluate(
+    game: GameName,
+    settings: Settings = None,
+    state: State = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(help="openlines, or weighted:k=3/1/2; if absent the one that plays this game."),
+    ] = None,
+) -> None:
+    """Print the static evaluation of a position with its terms.
+
+    Example: arena explain evaluate tictactoe --option size=4 --state .o../.xx./..../....
+    """
+    from arena_engines import explain
+
+    typer.echo(explain.evaluate(game, game_options(settings), state=state, engine=engine), nl=False)
 
 
 def hanoi(discs: Annotated[int, typer.Option(help="How many discs.")] = 3, svg: Svg = None) -> None:
@@ -157,7 +183,7 @@ def group() -> typer.Typer:
         no_args_is_help=True,
         rich_markup_mode=None,
     )
-    for command in (tree, whole, strategy, hanoi, example):
+    for command in (tree, whole, strategy, evaluate, hanoi, example):
         app.command(command.__name__)(command)
     # -x^2 is no option but an integrand.
     app.command(integral.__name__, context_settings={"ignore_unknown_options": True})(integral)

@@ -1,4 +1,4 @@
-"""`arena match`: which engine scores more, as a match or a league in this process."""
+"""`arena match`: which engine scores more, in a match or a league played in this process."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ Engines = Annotated[
 
 def command(
     engines: Engines,
-    deals: Annotated[int, typer.Option(min=1, help="Deals at most; each is played from every seat.")] = 20,
-    clock: Annotated[str, typer.Option(metavar="DURATION", help="The bank of a seat for a game.")] = "20s",
+    deals: Annotated[int, typer.Option(min=1, help="The most deals; each is played from every seat.")] = 20,
+    clock: Annotated[str, typer.Option(metavar="DURATION", help="The time of a seat for a game.")] = "20s",
     sprt: Annotated[
         bool, typer.Option("--sprt", help="Stop as soon as it is decided whether A is better than B.")
     ] = False,
     margin: Annotated[
-        float, typer.Option(min=0.001, max=1.0, help="The lead, in shares of all points, that --sprt tests.")
+        float, typer.Option(min=0.001, max=1.0, help="The lead, as a share of all points, that --sprt tests.")
     ] = 0.02,
-    seed: Annotated[int, typer.Option(min=0, help="The first deal.")] = 2006,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the first deal.")] = 2006,
     game: Annotated[str, typer.Option(help="The game to play.")] = "insertion",
     option: GameOptions = None,
     json: Json = False,
 ) -> None:
-    """Compare engines by their points, with intervals.
+    """Compare engines by their points, with confidence intervals.
 
-    Every deal is played from every seat. The interval is a bootstrap over the deals (95 %). With --sprt a
-    sequential test of the first engine against the others stops the match.
+    Every deal is played from every seat. The 95 % interval is a bootstrap over the deals. With
+    --sprt a sequential test of the first engine against the others ends the match.
 
     Example: arena match champion:depth=4 champion:depth=3 --deals 4 --clock 10s
     """

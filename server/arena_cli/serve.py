@@ -172,7 +172,7 @@ def prepare(
 
     file = load_contest(config)
     plan = plan_of(file, absent_ms=None if absent is None else duration(absent, "--absent"))
-    where = database_of(database)
+    where = database_of(database, async_journal=file.server.journal_commit == "async")
     check_writable(where)
     entrants = entrants_of(file, json.loads(os.environ.get(DIGESTS_VARIABLE, "{}")))
     seeded = file.contest.seed is not None
@@ -268,7 +268,7 @@ async def _serve(prepared: Prepared, setup: Any, log: Log, supervised: bool) -> 
         reporter = Reporter(service)
         service.observe(reporter)
     try:
-        with _web(prepared, service, log):
+        with _web(prepared, service, log, supervised=supervised):
             await service.run()
     finally:
         if reporter is not None:
@@ -293,7 +293,7 @@ def _share_descriptors(prepared: Prepared) -> tuple[Prepared, int]:
 
 
 @contextmanager
-def _web(prepared: Prepared, service: Service, log: Log) -> Iterator[None]:
+def _web(prepared: Prepared, service: Service, log: Log, *, supervised: bool) -> Iterator[None]:
     """Serve the site and the organiser's port, as far as there are any, inside the `with` statement."""
     from arena_server.sockets import address_of
     from arena_server.web.access import Access, AccessFile
@@ -313,5 +313,6 @@ def _web(prepared: Prepared, service: Service, log: Log) -> Iterator[None]:
             stack.enter_context(serve_web(ports, referee, log))
         for title, sock in (("admin", ports.organiser), ("web", ports.site)):
             if sock is not None:
-                typer.echo(f"{title} on http://{address_of(sock)}")
+                url = f"http://{address_of(sock)}"
+                typer.echo(json.dumps({title: url}) if supervised else f"{title} on {url}")
         yield

@@ -15,13 +15,14 @@ import typer
 
 from arena_cli.options import Color, Tls, TlsCa, check_login, is_terminal, tls_context, use_color
 from arena_protocol import messages as wire
+from arena_protocol.faults import describe_fault
 
 if TYPE_CHECKING:
     import socket
 
     from arena_cli.render import Frame
     from arena_client.spectator import Spectator, Update
-    from arena_client.transport import Veil
+    from arena_client.transport import TlsTransport
     from arena_client.view import GameView
 
 #: Clear the screen from its top left corner on.
@@ -60,12 +61,12 @@ def command(
     Example: arena watch g3 --connect localhost:2006
     """
     from arena_client.spectator import Spectator
-    from arena_client.transport import Veil
+    from arena_client.transport import TlsTransport
     from arena_server.sockets import parse_address
 
     host, port = parse_address(connect, "--connect") if connect is not None else _default_server()
     check_login(name, token, game)
-    transport = Veil(tls_context(tls, tls_ca), host)
+    transport = TlsTransport(tls_context(tls, tls_ca), host)
     show: Show
     if as_json:
         show = line_printer(json_line)
@@ -81,11 +82,11 @@ def command(
 Show = Callable[[Iterable["Update"]], None]
 
 
-def watch(sock: socket.socket, spectator: Spectator, show: Show, transport: Veil) -> None:
+def watch(sock: socket.socket, spectator: Spectator, show: Show, transport: TlsTransport) -> None:
     """Show updates until the spectator has finished. Raises ArenaError or ClientError."""
     deadline = time.monotonic() + LOGIN_S
     with _connection_errors():
-        transport.begin()
+        transport.start()
         sock.sendall(transport.send(b""))
     while not spectator.finished:
         with _connection_errors():
@@ -168,9 +169,10 @@ def text_line(update: Update) -> str | None:
         case wire.Played(ply, seat, move, time_ms, _, points, total):
             played = f"{game.names[seat - 1]} plays {move}, {points} points, {time_ms} ms"
             return f"{game.game_id} {ply}: {played}, {' - '.join(map(str, total))}"
-        case wire.Zombie(ply, reason, seat):
+        case wire.Zombie(ply, reason, seat, line):
             name = game.names[seat - 1] if seat else "?"
-            return f"{game.game_id} {ply}: {name} is a zombie: {reason}"
+            fault = describe_fault(name, reason, ply, line or b"", zombie_move=game.zombie_move)
+            return f"{game.game_id}: {fault}"
         case wire.Over(_, total, end):
             return f"{game.game_id}: over, {end}, {' - '.join(map(str, total))}"
     return None

@@ -190,7 +190,7 @@ class Service:
                 Note("warning", "connection-cap", {"cap": cap, "wanted": wanted, "open_files": descriptors})
             )
         self._driver = Driver(contest, self, loop, cap, self._setup.cipher)
-        listener = self._driver.entrance.listen(self._sock)
+        listener = self._driver.pool.listen(self._sock)
         self._driver.start()
         for observer in self._observers:
             observer.started(contest, self._driver)
@@ -214,8 +214,8 @@ class Service:
             self._driver.feed(Stop())
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._settled.wait(), SETTLE_S)
-        self._driver.entrance.close()
-        await self._driver.entrance.drained(DRAIN_S)
+        self._driver.pool.close()
+        await self._driver.pool.drained(DRAIN_S)
 
     def _open_store(self, loop: asyncio.AbstractEventLoop) -> Writer:
         setup, plan = self._setup, self._setup.plan

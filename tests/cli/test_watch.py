@@ -19,7 +19,7 @@ from tests.server.programs import ARENA, Players, Server, arena, contest
 from arena_cli.watch import HOME, Screen, frame, json_line, line_printer, text_line, watch
 from arena_client.errors import ClientError
 from arena_client.spectator import Spectator
-from arena_client.transport import Veil
+from arena_client.transport import TlsTransport
 from arena_server.errors import ArenaError
 
 
@@ -31,7 +31,7 @@ def test_a_game_becomes_a_line_per_event() -> None:
     lines = [text_line(update) for update in spectator().receive(GAME_LINES)]
     assert [line for line in lines if line is not None] == [
         "g1: ann - bob, insertion",
-        "g1 1: ann is a zombie: illegal",
+        'g1: ann sent an illegal move "0\\u00ff" at ply 1; the referee plays 6 for it until the game ends',
         "g1 1: ann plays 6, 0 points, 0 ms, 0 - 0",
         "g1 2: bob plays 6, 0 points, 4 ms, 0 - 0",
         "g1 3: ann plays 6, 30 points, 0 ms, 30 - 0",
@@ -107,7 +107,7 @@ def test_a_connection_that_breaks() -> None:
         with pytest.raises(
             (ArenaError, ClientError), match=r"the connection was lost: |the server closed the conn"
         ):
-            watch(ours, spectator(), line_printer(lambda _: None), Veil(None, "here"))
+            watch(ours, spectator(), line_printer(lambda _: None), TlsTransport(None, "here"))
 
 
 def test_a_closed_output_is_not_an_error_of_the_connection() -> None:
@@ -120,7 +120,7 @@ def test_a_closed_output_is_not_an_error_of_the_connection() -> None:
     with ours, theirs:
         theirs.sendall(GAME_LINES)
         with pytest.raises(BrokenPipeError):
-            watch(ours, spectator(), closed, Veil(None, "here"))
+            watch(ours, spectator(), closed, TlsTransport(None, "here"))
 
 
 def test_no_server() -> None:

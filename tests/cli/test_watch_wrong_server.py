@@ -13,7 +13,7 @@ from tests.server.programs import PATIENCE_S, Outcome, inside
 from arena_cli import watch
 from arena_client.errors import SILENT
 from arena_client.spectator import Spectator
-from arena_client.transport import Veil
+from arena_client.transport import TlsTransport
 from arena_server.errors import ArenaError
 
 Script = Callable[[socket.socket], None]
@@ -55,6 +55,11 @@ def watch_port(port: int, *options: str) -> Outcome:
     return inside("watch", "--connect", f"127.0.0.1:{port}", *options)
 
 
+NO_ARENA = (
+    "the server breaks the protocol: unexpected: the first line of a server is ARENA; is it an arena server?"
+)
+
+
 @pytest.mark.parametrize(
     ("script", "line"),
     [
@@ -66,11 +71,11 @@ def watch_port(port: int, *options: str) -> Outcome:
         ),
         (
             sends(b"SSH-2.0-OpenSSH_9.2\r\n"),
-            "the server breaks the protocol: unexpected: a server says ARENA first; is it an arena server?",
+            NO_ARENA,
         ),
         (
             sends(b"HTTP/1.1 400 Bad Request\r\n\r\n"),
-            "the server breaks the protocol: unexpected: a server says ARENA first; is it an arena server?",
+            NO_ARENA,
         ),
     ],
     ids=["silent", "closing", "stopped", "ssh", "http"],
@@ -87,7 +92,7 @@ def test_tls_to_a_plain_port() -> None:
         outcome = watch_port(port, "--tls")
     assert outcome.code == 1
     assert outcome.line.startswith("arena: cannot speak TLS with 127.0.0.1: no TLS connection: ")
-    assert outcome.line.endswith("; is it an arena server, and does it want TLS?")
+    assert outcome.line.endswith("; is it an arena server, and does it use TLS?")
 
 
 def test_a_dead_link_is_not_a_silent_server() -> None:
@@ -105,4 +110,4 @@ def test_a_dead_link_is_not_a_silent_server() -> None:
 
     spectator = Spectator("spectator", None, "*")
     with pytest.raises(ArenaError, match=r"^the connection was lost: Connection timed out; watch again$"):
-        watch.watch(Dead(), spectator, lambda updates: None, Veil(None, "here"))  # type: ignore[arg-type]
+        watch.watch(Dead(), spectator, lambda updates: None, TlsTransport(None, "here"))  # type: ignore[arg-type]

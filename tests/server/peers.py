@@ -144,7 +144,7 @@ async def running_driver(
     machine, environment = Scripted(answer), RecordingEnvironment()
     driver = Driver(machine, environment, asyncio.get_running_loop(), cap)
     sock = bind("127.0.0.1", 0)
-    listener = driver.entrance.listen(sock)
+    listener = driver.pool.listen(sock)
     opened = RunningDriver(machine, environment, driver, sock)
     try:
         yield opened
@@ -152,6 +152,6 @@ async def running_driver(
         listener.close()
         for peer in opened._peers:
             peer.close()
-        driver.entrance.close()
-        await driver.entrance.drained(0)
+        driver.pool.close()
+        await driver.pool.drained(0)
         driver.stop()

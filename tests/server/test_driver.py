@@ -61,7 +61,7 @@ async def test_connections_are_told_apart_and_named_for_people() -> None:
         assert await opened(here, 1) != await opened(here, 2)
         peers = [event.address for event in here.machine.events if isinstance(event, Opened)]
         assert peers == ["{}:{}".format(*peer.sock.getsockname()) for peer in (first, second)]
-        assert len(here.driver.entrance) == 2
+        assert len(here.driver.pool) == 2
 
 
 async def test_a_line_too_long_is_reported_once_with_its_head() -> None:
@@ -127,7 +127,7 @@ async def test_a_peer_that_does_not_read_is_dropped_at_the_limit() -> None:
         lost = await here.machine.until(Lost)
         assert lost == Lost(1, "backed-up")
         assert here.machine.count(Lost) == 1
-        assert len(here.driver.entrance) == 0
+        assert len(here.driver.pool) == 0
 
 
 async def test_a_muted_peer_is_not_heard_until_it_is_unmuted() -> None:
@@ -160,7 +160,7 @@ async def test_close_flushes_first_and_tells_the_machine_nothing_more() -> None:
         await peer.say(b"QUIT\n" + b"x\n" * 2000)
         assert await peer.everything() == b"BYE reason=finished\n"
         peer.sock.close()
-        await here.driver.entrance.drained(PATIENCE_S)
+        await here.driver.pool.drained(PATIENCE_S)
         # Lines read in the same wakeup are passed on; the contest ignores a connection it has closed.
         assert here.machine.count(Received) <= LINES_PER_WAKEUP
         assert here.machine.count(Lost) == 0
@@ -171,9 +171,9 @@ async def test_a_peer_that_lingers_is_cut_off() -> None:
         peer = await here.visit()
         await peer.say(b"QUIT\n")
         assert await peer.everything() == b""
-        assert len(here.driver.entrance) == 1  # the peer has not closed its side
-        await here.driver.entrance.drained(0)
-        assert len(here.driver.entrance) == 0
+        assert len(here.driver.pool) == 1  # the peer has not closed its side
+        await here.driver.pool.drained(0)
+        assert len(here.driver.pool) == 0
 
 
 async def test_the_end_of_a_peer_is_told_with_its_reason() -> None:

@@ -13,6 +13,9 @@ from enum import Enum
 from itertools import pairwise
 from statistics import fmean
 
+#: More vertices are not readable, and slow in a browser.
+MAX_VERTICES = 4000
+
 
 def counted(number: int, word: str) -> str:
     """`1 move`, `2 moves`."""
@@ -28,6 +31,7 @@ class Shape(Enum):
     END = "□"
     PROBLEM = "▭"
     FINAL = "▣"
+    CHANCE = "◇"
 
 
 class Tone(Enum):

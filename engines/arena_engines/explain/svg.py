@@ -120,7 +120,7 @@ def _vertex(vertex: Vertex, x: float, y: float) -> Iterator[str]:
     if vertex.text:
         yield _text(x, y, vertex.text, "lost-text" if vertex.tone is Tone.LOST else "")
     if vertex.note:
-        beside = half + (POINT if vertex.shape in (Shape.MAX, Shape.MIN) else 0) + 3
+        beside = half + (POINT if vertex.shape in (Shape.MAX, Shape.MIN, Shape.CHANCE) else 0) + 3
         yield _text(x + beside, y, vertex.note, "note")
 
 
@@ -133,6 +133,9 @@ def _outline(shape: Shape, x: float, y: float, half: float, style: str) -> str:
             (x, y - up * (tall + POINT)),
             (x + half + POINT, y + up * tall),
         ]
+        return f'<polygon class="{style}" points="{_points(points)}"/>'
+    if shape is Shape.CHANCE:
+        points = [(x - half - POINT, y), (x, y - tall - 2), (x + half + POINT, y), (x, y + tall + 2)]
         return f'<polygon class="{style}" points="{_points(points)}"/>'
     outer = _box(x, y, half, tall, style, tall if shape is Shape.POSITION else 2)
     return outer + _box(x, y, half - 3, tall - 3, style, 2) if shape is Shape.FINAL else outer

@@ -157,16 +157,14 @@ class ServerView(ServerObserver):
     def snapshot(self) -> Snapshot:
         """All metrics at this moment."""
         progress = None if self._contest is None else self._contest.progress()
-        held, cap = (
-            (0, 0) if self._driver is None else (len(self._driver.entrance), self._driver.entrance.cap)
-        )
+        held, cap = (0, 0) if self._driver is None else (len(self._driver.pool), self._driver.pool.cap)
         return Snapshot(self._labels, self._metrics.counts(), progress, held, cap)
 
     def overview(self) -> tuple[Overview, int]:
         """The contest and the number of connections. Raises UnavailableError before the start."""
         if self._contest is None:
             raise _not_started()
-        return self._contest.overview(), len(self.driver().entrance)
+        return self._contest.overview(), len(self.driver().pool)
 
 
 def _not_started() -> UnavailableError:

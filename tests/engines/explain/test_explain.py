@@ -8,11 +8,26 @@ from arena_engines import explain
 from arena_engines.engine import EngineError
 from arena_protocol.games.base import GameError
 
+FULL = "53351/34233/13552/44215/44526"
+
 
 @pytest.mark.parametrize(
     ("draw", "text"),
     [
         (lambda: explain.tree("insertion", {}, depth=0), "depth=0: expected at least 1"),
+        (lambda: explain.tree("insertion", {}, depth=0, method="maxn"), "depth=0: expected at least 1"),
+        (
+            lambda: explain.tree("insertion", {}, depth=1, method="guess"),
+            "method guess: expected alphabeta, minimax, maxn, expectiminimax",
+        ),
+        (
+            lambda: explain.tree("insertion", {}, depth=5, method="maxn"),
+            "more than 4000 vertices: ask for less",
+        ),
+        (
+            lambda: explain.tree("insertion", {}, state=FULL, depth=3, method="expectiminimax"),
+            "more than 4000 vertices: ask for less",
+        ),
         (
             lambda: explain.tree("insertion", {}, depth=5, method="minimax"),
             "more than 4000 vertices: ask for less depth",
