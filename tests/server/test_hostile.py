@@ -267,7 +267,8 @@ def test_all_at_once(tmp_path: Path) -> None:
         threads = [
             threading.Thread(target=attack, args=(server.port, how, stop), daemon=True)
             for how in (
-                b"MOVE 7\n" * 200, b"HEL", b"HELLO 1 guest role=spectator\nWATCH *\n" + b"PING x\n" * 2000, b"\xff" * 5000,
+                b"MOVE 7\n" * 200, b"HEL", b"\xff" * 5000,
+                b"HELLO 1 guest role=spectator\nWATCH *\n" + b"PING x\n" * 2000,
             )
         ]  # fmt: skip
         for thread in threads:
