@@ -133,6 +133,8 @@ class Engine(ABC):
     instant: ClassVar[bool] = False
     #: The greatest depth of `analyse`; 0 for an engine without analysis.
     max_depth: ClassVar[int] = 0
+    #: The names of the numbers in the `eval` of an analysis.
+    eval_names: ClassVar[tuple[str, ...]] = ("mine", "deleted", "theirs")
     #: The options of the game that an analysed position belongs to.
     analysis_options: ClassVar[Mapping[str, object]] = {}
 

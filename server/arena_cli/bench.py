@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from arena_cli.options import Json, interruptible, print_json
+from arena_cli.options import GameOptions, Json, game_options, interruptible, print_json
 from arena_server.errors import MISUSED, ArenaError
 
 
@@ -26,11 +26,17 @@ def analyse(
     positions: Annotated[
         Path,
         typer.Option(
-            metavar="FILE", help="One position per line: `<board> <visible sequence>`.", show_default=False
+            metavar="FILE",
+            help="A line `<board> <visible sequence>` a position; without hidden pictures `<board>`.",
+            show_default=False,
         ),
     ],
-    engine: Annotated[str, typer.Option(help="The engine that analyses.")] = "champion",
+    engine: Annotated[
+        str | None,
+        typer.Option(help="The engine that analyses; champion, openlines or weighted if absent."),
+    ] = None,
     depth: Annotated[int, typer.Option(help="How many plies deep.")] = 5,
+    option: GameOptions = None,
     as_json: Json = False,
 ) -> None:
     """Let an engine analyse positions.
@@ -40,9 +46,10 @@ def analyse(
     Example: arena analyse insertion --engine champion --depth 5 --positions positions.txt --json
     """
     from arena_engines.analysis import analyse_file, analysis_table
+    from arena_engines.registry import usual_analyst
 
     with interruptible():
-        analysis = analyse_file(engine, depth, positions, game)
+        analysis = analyse_file(engine or usual_analyst(game), depth, positions, game, game_options(option))
     if as_json:
         print_json(analysis)
     else:

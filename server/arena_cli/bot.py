@@ -15,7 +15,7 @@ from arena_cli.options import Tls, TlsCa, check_login, tls_context
 from arena_server.errors import ConfigError
 
 if TYPE_CHECKING:
-    from arena_client.run import Invitation
+    from arena_client.run import ConnectArgs
 
 
 def command(
@@ -47,11 +47,11 @@ def command(
 
     Example: arena bot champion:depth=5 --connect localhost:2006 --name mine
     """
-    from arena_client.run import Invitation
+    from arena_client.run import ConnectArgs
     from arena_server.sockets import parse_address
 
     host, port = parse_address(*_server(connect))
-    seat = Invitation(
+    seat = ConnectArgs(
         host,
         port,
         name or os.environ.get("ARENA_NAME") or engine.partition(":")[0],
@@ -72,7 +72,7 @@ def _server(connect: str | None) -> tuple[str, str]:
     return f"{host}:{port}", "ARENA_HOST, ARENA_PORT"
 
 
-def play(spec: str, game: str | None, seat: Invitation) -> str:
+def play(spec: str, game: str | None, seat: ConnectArgs) -> str:
     """Compile, log in, play to the end and return the reason of BYE. Raises ClientError or EngineError.
 
     Without a `game` the bot plays every game that has an engine of this name.

@@ -94,6 +94,24 @@ def strategy(
     show(explain.strategy(game, options, seat=seat, goal=goal, state=state, everything=everything), svg)
 
 
+def evaluate(
+    game: GameName,
+    settings: Settings = None,
+    state: State = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(help="openlines, or weighted:k=3/1/2; if absent the one that plays this game."),
+    ] = None,
+) -> None:
+    """Print the static evaluation of a position with its terms.
+
+    Example: arena explain evaluate tictactoe --option size=4 --state .o../.xx./..../....
+    """
+    from arena_engines import explain
+
+    typer.echo(explain.evaluate(game, game_options(settings), state=state, engine=engine), nl=False)
+
+
 def hanoi(discs: Annotated[int, typer.Option(help="How many discs.")] = 3, svg: Svg = None) -> None:
     """Draw how the tower of Hanoi is reduced to single moves.
 
@@ -157,7 +175,7 @@ def group() -> typer.Typer:
         no_args_is_help=True,
         rich_markup_mode=None,
     )
-    for command in (tree, whole, strategy, hanoi, example):
+    for command in (tree, whole, strategy, evaluate, hanoi, example):
         app.command(command.__name__)(command)
     # -x^2 is no option but an integrand.
     app.command(integral.__name__, context_settings={"ignore_unknown_options": True})(integral)

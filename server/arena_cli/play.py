@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from secrets import randbelow
 from textwrap import fill
 from typing import Annotated, Any
 
 import typer
 
+from arena_cli.console import Console
 from arena_cli.options import (
     Color,
     GameOptions,
@@ -26,8 +28,10 @@ from arena_cli.render import Frame, draw
 from arena_engines.engine import AnyPosition, Engine, EngineError
 from arena_engines.match import Played, play_game
 from arena_engines.registry import create, usual_opponent
+from arena_engines.xo.program1970.engine import Xo1970
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, DecidedGame, Game, GameError
+from arena_protocol.games.mnk import Xo
 from arena_server.errors import ConfigError
 
 #: Text is wrapped to fit a terminal of 80 columns.
@@ -53,14 +57,23 @@ def command(
     option: GameOptions = None,
     seed: Annotated[int | None, typer.Option(min=0, help="The seed of the deal; random if absent.")] = None,
     color: Color = True,
+    games: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where games of XO against xo1970 are stored.")
+    ] = Path(),
 ) -> None:
     """Play a game against an engine in the terminal.
 
     Type a move in the game's notation, `hint` for the engine's choice, `moves` for the legal
     moves, `quit` to leave.
 
+    Against xo1970 it is the operator's console of that program: settings change between games, a move is
+    confirmed, and games are stored.
+
     Example: arena play insertion --against greedy --option plies=20
     """
+    if game == Xo.name and against is not None and against.partition(":")[0] == Xo1970.name:
+        _console(against, game_options(option), seat, clock, seed, games)
+        return
     rules = make_game(game, game_options(option), strangers=False)
     if seat > rules.seats:
         raise ConfigError(f"--seat: {game} has {rules.seats} seats, got {seat}")
@@ -79,6 +92,29 @@ def command(
         return
     typer.echo(person.picture(rules, played.moves, seat, None))
     typer.echo(_result(rules, played, seat))
+
+
+def _console(
+    spec: str, options: dict[str, object], seat: int, clock: str | None, seed: int | None, games: Path
+) -> None:
+    """Play XO against the program of 1970 at its console. Raises ConfigError for what it does not have."""
+    rules = make_game(Xo.name, options, strangers=False)
+    assert isinstance(rules, Xo), "the game of this name"
+    if seat > rules.seats:
+        raise ConfigError(f"--seat: {Xo.name} has {rules.seats} seats, got {seat}")
+    if clock is not None or rules.opening:
+        flag = "--clock" if clock is not None else "--option opening"
+        raise ConfigError(
+            f"{flag}: the program of 1970 plays without clocks from the empty board; leave it out"
+        )
+    if seed is not None:
+        spec += f"{',' if ':' in spec else ':'}seed={seed}"
+    try:
+        console = Console(spec, rules.size, machine_begins=seat == 2, folder=games)
+    except EngineError as error:
+        raise ConfigError(f"--against: {error}") from error
+    with interruptible():
+        console.run()
 
 
 def _engine(spec: str, game: str) -> Engine:

@@ -10,6 +10,7 @@ from itertools import chain, repeat
 from types import TracebackType
 from typing import Any, Self
 
+import typer
 from rich.console import Console, Group
 from rich.live import Live
 from rich.progress import (
@@ -19,6 +20,7 @@ from rich.progress import (
     TextColumn,
     TimeElapsedColumn,
 )
+from rich.text import Text
 
 from arena_cli.results import PLAIN_WIDTH, standings_table
 
@@ -29,6 +31,8 @@ WINDOW_S = 3.0
 REFRESHES_PER_SECOND = 8
 #: The live table has to fit on the screen; the final table has all rows.
 ROWS = 20
+#: How many of the bots that the contest waits for are named.
+NAMES = 5
 
 
 class Speed:
@@ -47,16 +51,35 @@ class Speed:
         return (plies - before) / (now - then) if now > then else 0.0
 
 
-class Display:
-    """Shows the progress of a tournament (a `ProgressListener`); use it in a `with` statement."""
+class TimeLeft:
+    """The expected time to the last game, from the games played since the first report."""
 
-    def __init__(self, name: str, console: Console | None = None) -> None:
+    def __init__(self) -> None:
+        self._began: tuple[float, int] | None = None
+
+    def at(self, now: float, done: int, total: int) -> float | None:
+        """Return the seconds left at `now` (seconds); None before the first game has been played."""
+        if self._began is None:
+            self._began = now, done
+        began, before = self._began
+        return (now - began) / (done - before) * (total - done) if done > before else None
+
+
+class Display:
+    """Shows the progress of a tournament (a `ProgressListener`); use it in a `with` statement.
+
+    The address goes to stdout, or to stderr too if stdout is for JSON.
+    """
+
+    def __init__(self, name: str, console: Console | None = None, *, json: bool = False) -> None:
         self._name = name
         self._console = console or Console(stderr=True, highlight=False)
+        self._json = json
         self._live: Live | None = None
         #: Whether the server has reported on the contest.
         self.begun = False
         self._speed = Speed()
+        self._left = TimeLeft()
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -64,10 +87,12 @@ class Display:
             TextColumn("games"),
             TextColumn("{task.fields[speed]:,.0f} plies/s"),
             TimeElapsedColumn(),
+            TextColumn("ETA {task.fields[left]}"),
             console=self._console,
         )
-        self._task = self._bar.add_task(name, total=None, speed=0.0)
-        self._next_line = 0.0
+        self._task = self._bar.add_task(name, total=None, speed=0.0, left="-")
+        self._next_line = self._last_line = 0.0
+        self._waiting: list[str] = []
         self._intervals = chain(PLAIN_S, repeat(PLAIN_S[-1]))
         if not self._console.is_terminal:
             self._console.width = PLAIN_WIDTH
@@ -95,31 +120,66 @@ class Display:
         """Print a line; in a terminal it appears above the live table."""
         self._console.print(line, markup=False, soft_wrap=True)
 
+    def listening(self, address: str) -> None:
+        """Print the server's address as `arena serve` does."""
+        typer.echo(f"listening on {address}", err=self._json)
+
     def report(self, progress: dict[str, Any]) -> None:
-        """Show a report of the server (the fields of `core.standings.Progress`)."""
+        """Show a report of the server, see `arena_server.tournament.reporter`."""
         self.begun = True
         now = time.monotonic()
         speed = self._speed.at(now, progress["plies"])
-        self._bar.update(self._task, completed=progress["done"], total=progress["total"], speed=speed)
+        left = _minutes(self._left.at(now, progress["done"], progress["total"]))
         if self._console.is_terminal:
+            total = progress["total"]
+            self._bar.update(self._task, completed=progress["done"], total=total, speed=speed, left=left)
             self._show(progress)
-        elif now >= self._next_line or progress["ended"]:
+        elif self._line_due(now, progress):
+            self.say(_line(progress, speed, left))
+
+    def _line_due(self, now: float, progress: dict[str, Any]) -> bool:
+        """Whether to print a plain line: at intervals, at the end, and when other bots are missing."""
+        regular = now >= self._next_line
+        changed = progress["waiting"] != self._waiting and now >= self._last_line + PLAIN_S[0]
+        if not (regular or changed or progress["ended"]):
+            return False
+        if regular:
             self._next_line = now + next(self._intervals)
-            self.say(_line(progress, speed))
+        self._last_line, self._waiting = now, progress["waiting"]
+        return True
 
     def _show(self, progress: dict[str, Any]) -> None:
         if self._live is None:
             # transient: the final table on stdout replaces it.
             self._live = Live(console=self._console, refresh_per_second=REFRESHES_PER_SECOND, transient=True)
             self._live.start()
-        rows = progress["standings"][:ROWS]
-        self._live.update(Group(self._bar, standings_table(rows)))
+        table = standings_table(progress["standings"][:ROWS])
+        self._live.update(Group(self._bar, Text(_connected(progress)), table))
 
 
-def _line(progress: dict[str, Any], speed: float) -> str:
+def _line(progress: dict[str, Any], speed: float, left: str) -> str:
     leader = progress["standings"][0]
     lead = f", {leader['bot']} leads with {leader['points']:,} points" if leader["games"] else ""
-    return (
-        f"games {progress['done']}/{progress['total']}, {speed:,.0f} plies/s, "
-        f"{progress['connected']} bots connected{lead}"
-    )
+    games = f"games {progress['done']}/{progress['total']}"
+    if progress["ended"]:
+        return f"{games}, {progress['ended']}{lead}"
+    return f"{games}, {speed:,.0f} plies/s, ETA {left}, {_connected(progress)}{lead}"
+
+
+def _connected(progress: dict[str, Any]) -> str:
+    """Return how many bots are connected, and the names of those that are not."""
+    waiting = progress["waiting"]
+    text = f"{progress['connected']} of {progress['connected'] + len(waiting)} bots connected"
+    if not waiting:
+        return text
+    more = f" and {len(waiting) - NAMES} more" if len(waiting) > NAMES else ""
+    return f"{text}, waiting for {', '.join(waiting[:NAMES])}{more}"
+
+
+def _minutes(seconds: float | None) -> str:
+    """Format a duration as M:SS or H:MM:SS."""
+    if seconds is None:
+        return "-"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -37,6 +37,9 @@ def command(
     ply: Annotated[
         int | None, typer.Option(min=0, help="Show only the position after this ply; 0 is the start.")
     ] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a web page that replays the game to FILE.")
+    ] = None,
     color: Color = True,
     as_json: Json = False,
 ) -> None:
@@ -44,29 +47,67 @@ def command(
 
     If stdout is not a terminal, all plies are printed at once and without colours. --json prints
     the whole record: deal, clocks, every ply with its times, faults with the offending bytes
-    in hexadecimal.
+    in hexadecimal. --html writes one file that a browser plays without a server: board, clocks,
+    graphs, and a check of the record.
 
     Example: arena replay g1 --contest local --delay 0.2
     """
     from arena_cli.render import frames
-    from arena_server.errors import StoreError
+    from arena_cli.results import read_file
 
+    if Path(game).is_file() and (data := read_file(Path(game))).startswith(b"XO "):
+        _show_frames(_console_game(data, game), ply, game, delay, painted=False)
+        return
     record = load_record(game, contest, database)
     if as_json:
         print_json(plain(record))
         return
+    if html is not None:
+        _write_page(record, html)
+        return
+    painted = use_color(color, terminal=is_terminal())
+    _show_frames(list(frames(record, color=painted)), ply, record.game_id, delay, painted=painted)
+
+
+def _console_game(data: bytes, name: str) -> list[str]:
+    """The positions of a game that the console of xo1970 stored. Raises StoreError."""
+    from arena_cli.console import frames
+    from arena_protocol.games.base import GameError
+    from arena_server.errors import StoreError
+
+    try:
+        return frames(data.decode())
+    except (GameError, UnicodeDecodeError) as error:
+        raise StoreError(f"{name}: {error}") from None
+
+
+def _show_frames(wanted: list[str], ply: int | None, name: str, delay: float, *, painted: bool) -> None:
+    """Print the frames of a game, or that of one ply; in a terminal one after the other."""
+    from arena_server.errors import StoreError
+
     terminal = is_terminal()
-    painted = use_color(color, terminal=terminal)
-    pictures = list(frames(record, color=painted))
     if ply is not None:
-        if ply >= len(pictures):
-            raise StoreError(f"game {record.game_id} has {len(pictures) - 1} plies, not {ply}")
-        pictures = [pictures[ply]]
-    for number, picture in enumerate(pictures):
+        if ply >= len(wanted):
+            raise StoreError(f"game {name} has {len(wanted) - 1} plies, not {ply}")
+        wanted = [wanted[ply]]
+    for number, frame in enumerate(wanted):
         if terminal and number:
             time.sleep(delay)
         # typer strips colours unless `color` says otherwise: it looks at the real stdout.
-        typer.echo(f"{CLEAR}{picture}" if painted and len(pictures) > 1 else picture, color=painted or None)
+        typer.echo(f"{CLEAR}{frame}" if painted and len(wanted) > 1 else frame, color=painted or None)
+
+
+def _write_page(record: GameRecord, path: Path) -> None:
+    from arena_protocol.record import encode
+    from arena_server.errors import StoreError
+    from arena_server.web.bundle import replay_page
+
+    title = f"{' - '.join(record.names)}, {record.contest} {record.game_id}"
+    try:
+        path.write_text(replay_page(title, encode(record)), encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"--html: {path}: cannot be written: {error.strerror}") from None
+    typer.echo(f"written: {path}")
 
 
 def load_record(game: str, contest: str | None, database: str) -> GameRecord:

@@ -45,7 +45,8 @@ STDERR = 2
 class Prepared:
     """A checked contest with a usable database and bound ports; nothing runs yet.
 
-    `seeded` means that the file gives the seed; `admin` is the bound admin port and its token.
+    `seeded` means that the file gives the seed; `admin` is the bound admin port and its token;
+    `web_names` are the host names by which it is reached.
     """
 
     plan: ContestPlan
@@ -55,6 +56,7 @@ class Prepared:
     max_connections: int
     sock: socket.socket
     admin: tuple[socket.socket, str] | None = None
+    web_names: tuple[str, ...] = ()
     cipher: Callable[[], Cipher | None] = lambda: None
 
 
@@ -160,7 +162,8 @@ def prepare(
     except ArenaError:
         sock.close()
         raise
-    return Prepared(plan, entrants, seeded, where, file.server.max_connections, sock, admin, cipher)
+    names = tuple(file.server.web_names)
+    return Prepared(plan, entrants, seeded, where, file.server.max_connections, sock, admin, names, cipher)
 
 
 def _cipher(server: ServerTable) -> Callable[[], Cipher | None]:
@@ -176,8 +179,8 @@ def _bind_admin(database: StoreURL, host: str, port: int | None) -> tuple[socket
     """Bind the admin port and choose its token; None without a port. Raises ArenaError."""
     if port is None:
         return None
-    from arena_server.admin.access import choose_token
     from arena_server.sockets import bind
+    from arena_server.web.access import choose_token
 
     token = choose_token(database, os.environ)
     return bind(host, port, "--admin-port"), token
@@ -192,6 +195,7 @@ def serve(
 
     from arena_server.logs import LineWriter, Log
     from arena_server.server import Setup
+    from arena_server.web.thread import ORGANISER_CONNECTIONS
 
     gc.enable()
     setup = Setup(
@@ -203,6 +207,7 @@ def serve(
         new=new,
         seeded=prepared.seeded,
         cipher=prepared.cipher,
+        reserved=0 if prepared.admin is None else ORGANISER_CONNECTIONS,
     )
     log_lines = LineWriter(STDERR)
     try:
@@ -241,15 +246,15 @@ def _admin(prepared: Prepared, service: Service, log: Log) -> Iterator[None]:
     if prepared.admin is None:
         yield
         return
-    from arena_server.admin.access import Access, AccessFile
-    from arena_server.admin.office import open_office
     from arena_server.sockets import address_of
+    from arena_server.web.access import Access, AccessFile
+    from arena_server.web.thread import organiser_port
 
     sock, token = prepared.admin
     address = address_of(sock)
     with (
         AccessFile(prepared.database, prepared.plan.name, Access(address, token), os.environ),
-        open_office(sock, token, service, prepared.plan, log),
+        organiser_port(sock, token, prepared.web_names, service, prepared.plan, log),
     ):
         typer.echo(f"admin on http://{address}")
         yield

@@ -21,6 +21,8 @@ DEFAULT_ABSENT = "30s"
 #: The size of a bot's token, which is good for one run.
 TOKEN_BYTES = 16
 
+#: As the first word of a command: the interpreter that runs `arena`, which can import arena_client.
+PYTHON = "python"
 ARENA = (sys.executable, "-m", "arena_cli")
 
 
@@ -28,7 +30,10 @@ def command(
     config: Config,
     database: Database = DEFAULT_DATABASE,
     host: Annotated[str | None, typer.Option(help="The address to listen on; else server.host.")] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 picks one.")] = 0,
+    port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, help="The port; else server.port of the file, else a free one."),
+    ] = None,
     logs: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Write the output of server and bots to files in FOLDER."),
@@ -41,13 +46,17 @@ def command(
 ) -> None:
     """Run a contest from CONFIG to the final standings.
 
-    Starts the server, and each bot that has an engine or a command, as processes that connect
-    over TCP. In a bot's `command` the words {host} {port} {name} {token} are replaced. Its
-    environment has ARENA_HOST, ARENA_PORT, ARENA_NAME and ARENA_TOKEN, and of the caller's
-    environment only PATH, HOME, LANG, TMPDIR, XDG_CACHE_HOME and ARENA_DEBUG. A bot that crashes is
-    started again a few times; the games of one that stays away longer than contest.absent (30s
-    if the file gives none) are skipped. After Ctrl-C running games are void, results are kept,
-    the exit status is 130, and --resume continues.
+    Starts the server, prints `listening on HOST:PORT`, and starts each bot that has an engine or
+    a command; all other bots connect from elsewhere. In a `command` the word python means the
+    interpreter of arena, and {host} {port} {name} {token} are replaced. The environment of a bot
+    has ARENA_HOST, ARENA_PORT, ARENA_NAME and ARENA_TOKEN, and of the caller's only PATH, HOME,
+    LANG, TMPDIR, XDG_CACHE_HOME and ARENA_DEBUG.
+
+    A bot that ends before it has logged in ends the tournament with the last line of its stderr
+    and status 1. One that crashes later is started again after 0.5, 1, 2, 4 and then every 8
+    seconds, and resumes its game. The games of a bot that stays away longer than contest.absent
+    (30s if the file gives none) are skipped. After Ctrl-C running games are void, results are
+    kept, the exit status is 130, and --resume continues.
 
     Example: arena tournament examples/local.toml
     """
@@ -70,6 +79,8 @@ def command(
     _make_folder(logs)
     check_writable(database_of(database, async_journal=file.server.journal_commit == "async"))
     bots = [_local_bot(bot, file) for bot in file.bot if bot.is_local]
+    if port is None:
+        port = file.server.port if "port" in file.server.model_fields_set else 0
     server = [*ARENA, "serve", str(config), "--port", str(port), "--database", database]
     server += ["--until-finished", "--supervised"]
     if host is not None:
@@ -78,7 +89,7 @@ def command(
         server.append("--new")
     if file.contest.absent is None:
         server += ["--absent", DEFAULT_ABSENT]
-    with Display(file.contest.name) as display:
+    with Display(file.contest.name, json=as_json) as display:
         _compile_engines(file, display)
         ended = asyncio.run(run(Tournament(server, _digests(bots), bots, logs), display))
     if not (ended or display.begun):
@@ -103,7 +114,7 @@ def _check_bots(file: ContestFile, config: Path) -> None:
 
     for number, bot in enumerate(file.bot, start=1):
         place = f"{config}: bot {number}"
-        if bot.command is not None and which(bot.command[0]) is None:
+        if bot.command is not None and bot.command[0] != PYTHON and which(bot.command[0]) is None:
             raise ConfigError(f"{place}: command: no program {bot.command[0]!r} here or on the path")
         if bot.engine is not None:
             try:
@@ -118,7 +129,7 @@ def _local_bot(bot: BotTable, file: ContestFile) -> LocalBot:
     from arena_server.tournament.supervisor import LocalBot
 
     if bot.command is not None:
-        command = bot.command
+        command = [sys.executable if bot.command[0] == PYTHON else bot.command[0], *bot.command[1:]]
     else:
         assert bot.engine is not None
         command = [*ARENA, "bot", bot.engine, "--game", file.contest.game]
@@ -139,24 +150,38 @@ def _digests(bots: list[LocalBot]) -> dict[str, str]:
 def _compile_engines(file: ContestFile, display: Display) -> None:
     """Fill the compiler's cache, so that the bots do not all compile the same. Raises ArenaError."""
     import subprocess
+    from tempfile import TemporaryFile
 
     from arena_server.errors import ArenaError
 
     specs = sorted({bot.engine for bot in file.bot if bot.engine is not None})
     if not specs:
         return
-    with display.step("compiling engines ..."):
-        done = subprocess.run(  # noqa: S603 - our own command with checked names
-            [*ARENA, "warm-up", file.contest.game, *specs], capture_output=True, text=True, check=False
-        )
-    if done.returncode:
-        last = done.stderr.strip().splitlines()[-1:] or [f"status {done.returncode}"]
-        raise ArenaError(f"the engines cannot be compiled: {last[0].removeprefix('arena: ')}")
+    with (
+        TemporaryFile("w+") as errors,
+        subprocess.Popen(  # noqa: S603 - our own command with checked names
+            [*ARENA, "warm-up", file.contest.game, *specs], stdout=subprocess.PIPE, stderr=errors, text=True
+        ) as process,
+    ):
+        assert process.stdout is not None
+        if process.stdout.readline():  # one line per compiled function: none if all are in the cache
+            with display.step("compiling engines ..."):
+                process.stdout.read()
+        if process.wait():
+            errors.seek(0)
+            last = errors.read().strip().splitlines()[-1:] or [f"status {process.returncode}"]
+            raise ArenaError(f"the engines cannot be compiled: {last[0].removeprefix('arena: ')}")
 
 
 def warm_up(game: Annotated[str, typer.Argument()], engines: Annotated[list[str], typer.Argument()]) -> None:
-    """Compile what these engines need into the cache on disk."""
+    """Compile what these engines need into the cache on disk; print a line per compiled function."""
+    import logging
+
     from arena_cli.bot import warm_up
+
+    logger = logging.getLogger("arena_engines")
+    logger.addHandler(logging.StreamHandler(sys.stdout))
+    logger.setLevel(logging.INFO)
 
     warm_up(engines, game)
 

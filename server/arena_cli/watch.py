@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from arena_cli.render import Frame
     from arena_client.spectator import Spectator, Update
-    from arena_client.transport import Veil
+    from arena_client.transport import TlsTransport
     from arena_client.view import GameView
 
 #: Clear the screen from its top left corner on.
@@ -60,12 +60,12 @@ def command(
     Example: arena watch g3 --connect localhost:2006
     """
     from arena_client.spectator import Spectator
-    from arena_client.transport import Veil
+    from arena_client.transport import TlsTransport
     from arena_server.sockets import parse_address
 
     host, port = parse_address(connect, "--connect") if connect is not None else _default_server()
     check_login(name, token, game)
-    transport = Veil(tls_context(tls, tls_ca), host)
+    transport = TlsTransport(tls_context(tls, tls_ca), host)
     show: Show
     if as_json:
         show = line_printer(json_line)
@@ -81,11 +81,11 @@ def command(
 Show = Callable[[Iterable["Update"]], None]
 
 
-def watch(sock: socket.socket, spectator: Spectator, show: Show, transport: Veil) -> None:
+def watch(sock: socket.socket, spectator: Spectator, show: Show, transport: TlsTransport) -> None:
     """Show updates until the spectator has finished. Raises ArenaError or ClientError."""
     deadline = time.monotonic() + LOGIN_S
     with _connection_errors():
-        transport.begin()
+        transport.start()
         sock.sendall(transport.send(b""))
     while not spectator.finished:
         with _connection_errors():

@@ -23,20 +23,21 @@ from arena_server.errors import ConfigError
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-#: Of a drawn seed: too many to guess.
-SEED_BITS = 128
+#: The bits of the secret that the server draws.
+SECRET_BITS = 256
 
 
 def plan_of(file: ContestFile, absent_ms: int | None = None) -> ContestPlan:
-    """The plan of the contest, with a random seed if the file has none; `absent_ms` overrides `absent`."""
+    """The plan of the contest, with a secret seed if the file has none; `absent_ms` overrides `absent`."""
     contest, game = file.contest, file.game
     return ContestPlan(
         name=contest.name,
-        seed=secrets.randbits(SEED_BITS) if contest.seed is None else contest.seed,
+        seed=secrets.randbits(SECRET_BITS) if contest.seed is None else contest.seed,
         game=contest.game,
         options=game.own_options,
         format=contest.format,
         games_per_pair=contest.games_per_pair,
+        deals=contest.deals,
         scoring=contest.scoring,
         clock_ms=game.clock,
         increment_ms=game.increment,

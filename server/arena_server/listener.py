@@ -38,11 +38,14 @@ def raise_descriptor_limit() -> int | None:
     return None if soft == resource.RLIM_INFINITY else soft
 
 
-def connection_cap(wanted: int, descriptors: int | None) -> int:
-    """The number of connections to hold: `wanted`, but RESERVE below `descriptors`, and at least one."""
+def connection_cap(wanted: int, descriptors: int | None, reserved: int = 0) -> int:
+    """How many of `wanted` connections to hold with so many descriptors, at least one.
+
+    RESERVE and `reserved` descriptors are kept for everything else. `None` descriptors are no limit.
+    """
     if descriptors is None:
         return wanted
-    return max(1, min(wanted, descriptors - RESERVE))
+    return max(1, min(wanted, descriptors - RESERVE - reserved))
 
 
 #: Connections accepted per wake-up, so that running games are not held up.

@@ -94,7 +94,8 @@ class Setup:
 
     An unfinished contest of the same name in the database goes on, unless a `new` one is
     wanted; `seeded` tells that its seed has to be that of the plan. `cipher` makes the server's
-    end of an encrypted connection, if connections are to be encrypted.
+    end of an encrypted connection, if connections are to be encrypted. `reserved` descriptors
+    are kept for the web server.
     """
 
     plan: ContestPlan
@@ -105,6 +106,7 @@ class Setup:
     new: bool = False
     seeded: bool = True
     cipher: Callable[[], Cipher | None] = lambda: None
+    reserved: int = 0
 
 
 class Service:
@@ -181,7 +183,12 @@ class Service:
         return contest
 
     async def _serve(self, contest: Contest, loop: asyncio.AbstractEventLoop) -> None:
-        cap = connection_cap(self._setup.max_connections, raise_descriptor_limit())
+        wanted, descriptors = self._setup.max_connections, raise_descriptor_limit()
+        cap = connection_cap(wanted, descriptors, self._setup.reserved)
+        if cap < wanted:
+            self.note(
+                Note("warning", "connection-cap", {"cap": cap, "wanted": wanted, "open_files": descriptors})
+            )
         self._driver = Driver(contest, self, loop, cap, self._setup.cipher)
         listener = self._driver.pool.listen(self._sock)
         self._driver.start()

@@ -48,8 +48,8 @@ class TestAnalyse:
     @pytest.mark.parametrize(
         ("command", "place"),
         [
-            (("analyse", "insertion", "--positions", "positions"), "arena_engines.analyse.analyse_file"),
-            (("bench", "search"), "arena_engines.bench.search_bench"),
+            (("analyse", "insertion", "--positions", "positions"), "arena_engines.analysis.analyse_file"),
+            (("bench", "search"), "arena_engines.analysis.search_bench"),
             (("match", "greedy", "dummy"), "arena_cli.match.games.match"),
             (("play", "insertion"), "arena_cli.play.play_game"),
         ],

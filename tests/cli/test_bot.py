@@ -21,7 +21,7 @@ class TestBot:
             return "finished"
 
         monkeypatch.setattr(
-            "arena_engines.insertion.simple.Greedy.warm_up", lambda _: done.append("compiled")
+            "arena_engines.insertion.baselines.Greedy.warm_up", lambda _: done.append("compiled")
         )
         monkeypatch.setattr("arena_client.asyncio_client.run", run)
         assert shell("bot", "greedy", "--connect", "here:1", "--name", "a").out == "a leaves: finished\n"

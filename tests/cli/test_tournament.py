@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from tests.server.programs import ARENA, PATIENCE_S, Outcome, arena, contest, inside
 
+from arena_cli import tournament
+from arena_cli.progress import Display
+from arena_server.config_file import parse_contest
+from arena_server.errors import ArenaError
 from arena_server.store.reader import Results
 
 pytestmark = pytest.mark.slow
@@ -50,7 +58,8 @@ class TestFinalTable:
         bots = engines("dummy", "random", "zero-based") + program("mine", "print('hello there')\n" + HONEST)
         outcome = play(tmp_path, contest(contest="probation = 0", bots=bots), "--logs", "logs")
         assert outcome.code == 0, outcome.err
-        title, *table = outcome.out.splitlines()
+        listening, title, *table = outcome.out.splitlines()
+        assert re.fullmatch(r"listening on 127\.0\.0\.1:\d+", listening)
         assert title == "trial: insertion, 12 of 12 games, scored by points, finished"
         heading = next(line for line in table if "rank" in line)
         assert heading.split() == ["rank", "bot", "points", "games", "mean", "points", "faults"]
@@ -60,7 +69,7 @@ class TestFinalTable:
         assert set(rows) == {"dummy", "random", "zero-based", "mine"}
         assert rows["zero-based"][-2:] == ["illegal", "6"]
         assert [rows[name][-1] for name in ("dummy", "random", "mine")] == ["-", "-", "-"]
-        assert "compiling engines ..." in outcome.err
+        assert "compiling" not in outcome.err  # these engines have no compiled functions
         assert "games 12/12" in outcome.err
         with Results(tmp_path / "arena.db") as results:
             assert results.contest().status == "finished"
@@ -77,6 +86,7 @@ class TestFinalTable:
             text = contest(contest='scoring = "wins"', bots=engines("dummy", "zero-based"))
             outcome = play(tmp_path / name, text, "--json")
             assert outcome.code == 0
+            assert outcome.err.startswith("listening on 127.0.0.1:")
             answer = json.loads(outcome.out)
             assert answer["contest"]["games"] == {"played": 2, "total": 2}
             assert answer["contest"]["scoring"] == "wins"
@@ -86,10 +96,19 @@ class TestFinalTable:
             tables.append(answer["standings"])
         assert tables[0] == tables[1]
 
+    def test_python_is_the_interpreter_of_arena_and_the_file_may_give_the_port(self, tmp_path: Path) -> None:
+        """The bot imports arena_client, which only that interpreter can, whatever PATH says."""
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        (tmp_path / "mybot.py").write_text("from arena_client import run\nrun(lambda view: '6')\n")
+        bots = engines("dummy") + '[[bot]]\nname = "mine"\ncommand = ["python", "mybot.py"]\n'
+        outcome = play(tmp_path, contest(server=f"port = {port}", bots=bots), env={"PATH": "/nowhere"})
+        assert outcome.code == 0, outcome.err
+        assert outcome.out.startswith(f"listening on 127.0.0.1:{port}\n")
+        assert "2 of 2 games" in outcome.out
+
     def test_a_remote_bot_joins(self, tmp_path: Path) -> None:
         """A bot without engine or command connects by itself, to the port of `--port`."""
-        import socket
-
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         text = contest(bots=engines("dummy") + '[[bot]]\nname = "guest"\n', contest='absent = "30s"')
@@ -103,12 +122,26 @@ class TestFinalTable:
         said, _ = guest.communicate(timeout=PATIENCE_S)
         assert outcome.code == 0, outcome.err
         assert said == "guest leaves: finished\n"
+        assert f"listening on 127.0.0.1:{port}\n" in outcome.out
         assert "2 of 2 games" in outcome.out
 
 
 class TestBotsThatFail:
-    def test_one_that_crashes_is_started_again_and_then_skipped(self, tmp_path: Path) -> None:
-        crash = "import sys, os; print('token:', len(os.environ['ARENA_TOKEN'])); sys.exit('boom')"
+    def test_one_that_cannot_start_ends_the_tournament_with_its_error(self, tmp_path: Path) -> None:
+        crash = "print('hello')\nimport no_such_module"
+        bots = engines("dummy", "random") + program("mine", crash)
+        outcome = play(tmp_path, contest(bots=bots))
+        assert outcome.code == 1
+        last = "arena: bot mine cannot start: ModuleNotFoundError: No module named 'no_such_module'"
+        assert outcome.err.splitlines()[-1] == last
+        with Results(tmp_path / "arena.db") as results:
+            assert results.contest().status == "stopped"
+
+    def test_one_that_always_crashes_is_started_again_until_it_is_gone(self, tmp_path: Path) -> None:
+        crash = HONEST.replace(
+            "for line in lines:", "lines.readline(); lines.readline(); exit('boom')\nif 1:"
+        )
+        crash = "import os; print('token:', len(os.environ['ARENA_TOKEN']))\n" + crash
         bots = engines("dummy", "random") + program("crasher", crash)
         outcome = play(tmp_path, contest(contest='absent = "1s"', bots=bots))
         assert outcome.code == 0
@@ -117,7 +150,8 @@ class TestBotsThatFail:
         assert "  crasher: token: 32" in outcome.err
         with Results(tmp_path / "arena.db") as results:
             games = {row.name: row.games for row in results.standings(results.contest())}
-        assert games == {"dummy": 2, "random": 2, "crasher": 0}
+        assert games["dummy"] >= 2  # those against random; the crasher may be offered games before it is gone
+        assert games["random"] >= 2
 
     def test_one_that_comes_back_plays_on(self, tmp_path: Path) -> None:
         """It exits at its first TURN and plays after the restart."""
@@ -134,14 +168,12 @@ class TestBotsThatFail:
         assert "2 of 2 games" in outcome.out
         assert "phoenix" in outcome.out
 
-    def test_one_killed_by_a_signal_is_reported(self, tmp_path: Path) -> None:
+    def test_one_killed_by_a_signal_before_its_log_in_is_reported(self, tmp_path: Path) -> None:
         code = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
-        outcome = play(
-            tmp_path, contest(contest='absent = "1s"', bots=engines("dummy") + program("victim", code))
-        )
-        assert outcome.code == 0
-        assert "bot victim ended by signal 9; starting it again" in outcome.err
-        assert "0 of 2 games" in outcome.out
+        outcome = play(tmp_path, contest(bots=engines("dummy") + program("victim", code)))
+        assert outcome.code == 1
+        last = "arena: bot victim cannot start: it ended by signal 9 before it logged in"
+        assert outcome.err.splitlines()[-1] == last
 
     def test_one_that_ignores_bye_and_sigterm_is_killed(self, tmp_path: Path) -> None:
         """It ignores BYE and SIGTERM, and has a child of its own."""
@@ -227,6 +259,32 @@ class TestRefusals:
         assert outcome.line.startswith("arena: arena.db: the database is damaged (file is not a database)")
 
 
+class TestCompiling:
+    """The process that fills the compiler's cache is replaced by a line of Python."""
+
+    def compile(self, monkeypatch: pytest.MonkeyPatch, code: str) -> str:
+        monkeypatch.setattr(tournament, "ARENA", (sys.executable, "-c", code))
+        console = Console(file=io.StringIO(), force_terminal=False)
+        tournament._compile_engines(
+            parse_contest(contest(bots=engines("dummy", "greedy")), "c.toml"), Display("c", console)
+        )
+        assert isinstance(console.file, io.StringIO)
+        return console.file.getvalue()
+
+    def test_it_is_shown_if_a_function_is_compiled(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert self.compile(monkeypatch, "print('compiling little.kernel')") == "compiling engines ...\n"
+
+    def test_it_is_not_shown_if_all_are_in_the_cache(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert self.compile(monkeypatch, "") == ""
+
+    @pytest.mark.parametrize(
+        ("code", "why"), [("exit('arena: no numba')", "no numba"), ("exit(3)", "status 3")]
+    )
+    def test_its_failure_is_quoted(self, monkeypatch: pytest.MonkeyPatch, code: str, why: str) -> None:
+        with pytest.raises(ArenaError, match=rf"^the engines cannot be compiled: {why}$"):
+            self.compile(monkeypatch, code)
+
+
 class TestInterrupted:
     @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
     def test_results_so_far_are_kept_and_printed(self, tmp_path: Path, how: int) -> None:
@@ -237,7 +295,7 @@ class TestInterrupted:
         out, err = tournament.communicate(timeout=PATIENCE_S)
         assert tournament.returncode == 130, err
         assert "stopping: running games are void, results so far are kept" in err
-        assert out.splitlines()[0].endswith(", stopped")
+        assert out.splitlines()[1].endswith(", stopped")
         with Results(tmp_path / "arena.db") as results:
             chosen = results.contest()
             assert chosen.status == "stopped"
@@ -246,7 +304,7 @@ class TestInterrupted:
     @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
     def test_killed_it_takes_server_and_bots_with_it(self, tmp_path: Path) -> None:
         tournament = self.begin(tmp_path)
-        _wait_for(tournament, "games ", lambda line: "2 bots connected" in line)
+        _wait_for(tournament, "games ", lambda line: "2 of 2 bots connected" in line)
         children = _children(tournament.pid)
         assert len(children) == 3
         tournament.kill()

@@ -19,7 +19,7 @@ from tests.server.programs import ARENA, Players, Server, arena, contest
 from arena_cli.watch import HOME, Screen, frame, json_line, line_printer, text_line, watch
 from arena_client.errors import ClientError
 from arena_client.spectator import Spectator
-from arena_client.transport import Veil
+from arena_client.transport import TlsTransport
 from arena_server.errors import ArenaError
 
 
@@ -107,7 +107,7 @@ def test_a_connection_that_breaks() -> None:
         with pytest.raises(
             (ArenaError, ClientError), match=r"the connection was lost: |the server closed the conn"
         ):
-            watch(ours, spectator(), line_printer(lambda _: None), Veil(None, "here"))
+            watch(ours, spectator(), line_printer(lambda _: None), TlsTransport(None, "here"))
 
 
 def test_a_closed_output_is_not_an_error_of_the_connection() -> None:
@@ -120,7 +120,7 @@ def test_a_closed_output_is_not_an_error_of_the_connection() -> None:
     with ours, theirs:
         theirs.sendall(GAME_LINES)
         with pytest.raises(BrokenPipeError):
-            watch(ours, spectator(), closed, Veil(None, "here"))
+            watch(ours, spectator(), closed, TlsTransport(None, "here"))
 
 
 def test_no_server() -> None:

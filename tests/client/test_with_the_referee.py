@@ -1,7 +1,7 @@
-"""Players and rascals against the referee's own machine, in memory: both sides of the wire agree.
+"""Clients and scripts against the referee in memory: both sides of the wire agree.
 
-No socket and no time: a queue carries the lines, a counter is the clock. Connections are cut at
-chosen moments, and a contest with cuts must end as the one without.
+A queue carries the lines and a counter is the clock. Connections are cut at chosen moments, and a
+contest with cuts ends like the one without.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena_client import Bot, as_bot
-from arena_client.protocol import Player
+from arena_client.protocol import ClientProtocol
 from arena_client.scripted import Close as Leave
-from arena_client.scripted import Deaf, Rascal, Raw, Say, Wait, create
+from arena_client.scripted import Raw, Say, ScriptedClient, StopReading, Wait, create
 from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT, LineReader, Overlong
 from arena_protocol.record import GameRecord
 from arena_server.core import effects, events
@@ -30,74 +30,74 @@ MS = 1_000_000
 
 
 class PlayerEnd:
-    """A player that comes back as soon as its connection is cut."""
+    """A client that connects again as soon as its connection is cut."""
 
     returns = True
 
     def __init__(self, bot: Bot, name: str) -> None:
-        self.player = Player(bot, name)
+        self.protocol = ClientProtocol(bot, name)
 
     def opened(self) -> bytes:
-        self.player.opened()
+        self.protocol.connection_made()
         return b""
 
-    def hear(self, data: bytes) -> tuple[bytes, bool]:
-        """What the client says to this, and whether it stays."""
-        self.player.receive_data(data)
-        said = self.player.data_to_send()
-        while (job := self.player.next_job()) is not None:
-            self.player.done(job, job.ask())
-            said += self.player.data_to_send()
-        return said, self.player.farewell is None
+    def feed(self, data: bytes) -> tuple[bytes, bool]:
+        """Return what the client sends, and whether it stays."""
+        self.protocol.receive_data(data)
+        sent = self.protocol.data_to_send()
+        while (job := self.protocol.next_job()) is not None:
+            self.protocol.complete(job, job.call())
+            sent += self.protocol.data_to_send()
+        return sent, self.protocol.bye_reason is None
 
     def lost(self) -> None:
-        self.player.lost()
+        self.protocol.connection_lost()
 
 
-class RascalEnd:
-    """A raw script on one connection; deaf ones just say nothing more."""
+class ScriptEnd:
+    """A script on one connection."""
 
     returns = False
 
-    def __init__(self, rascal: Rascal) -> None:
-        self.rascal = rascal
+    def __init__(self, script: ScriptedClient) -> None:
+        self.script = script
         self.lines = LineReader(SERVER_LINE_LIMIT)
 
     def opened(self) -> bytes:
-        return self._do(self.rascal.opened())[0]
+        return self._do(self.script.opened())[0]
 
-    def hear(self, data: bytes) -> tuple[bytes, bool]:
-        said = b""
+    def feed(self, data: bytes) -> tuple[bytes, bool]:
+        sent = b""
         for line in self.lines.feed(data):
             assert isinstance(line, bytes)
-            more, stays = self._do(self.rascal.receive(line))
-            said += more
+            more, stays = self._do(self.script.receive(line))
+            sent += more
             if not stays:
-                return said, False
-        return said, True
+                return sent, False
+        return sent, True
 
     def _do(self, acts: Any) -> tuple[bytes, bool]:
-        said = b""
+        sent = b""
         for act in acts:
             if isinstance(act, Say):
-                said += f"{act.text}\n".encode() * act.times
+                sent += f"{act.text}\n".encode() * act.times
             elif isinstance(act, Raw):
-                said += act.data
+                sent += act.data
             elif isinstance(act, Leave):
-                return said, False
+                return sent, False
             else:
-                assert isinstance(act, Wait | Deaf)
-        return said, True
+                assert isinstance(act, Wait | StopReading)
+        return sent, True
 
     def lost(self) -> None:
-        """It does not come back."""
+        """It does not connect again."""
 
 
-End = PlayerEnd | RascalEnd
+End = PlayerEnd | ScriptEnd
 
 
 class World:
-    """The referee and its clients; `cuts` are the counts of deliveries after which a line is cut."""
+    """The referee and its clients; after each number of deliveries in `cuts` that connection is cut."""
 
     def __init__(self, plan: ContestPlan, ends: dict[str, End], cuts: frozenset[int] = frozenset()) -> None:
         numbers = count(1)
@@ -118,7 +118,7 @@ class World:
             self._connect(end)
 
     def run(self) -> World:
-        """Until nothing is under way and no deadline is left."""
+        """Run until nothing is in transit and no deadline is left."""
         for _ in range(200_000):
             if self._queue:
                 self._queue.popleft()()
@@ -133,9 +133,9 @@ class World:
         conn = next(self._conns)
         self._at[conn] = end
         self._buffers[conn] = LineReader(CLIENT_LINE_LIMIT)
-        said = end.opened()
+        sent = end.opened()
         self._handle(events.Opened(conn, "memory"))
-        self._say(conn, said)
+        self._send(conn, sent)
 
     def _handle(self, event: events.Event) -> None:
         self.now += MS // 10
@@ -144,8 +144,8 @@ class World:
 
     def _carry_out(self, effect: effects.Effect) -> None:
         match effect:
-            case effects.Send(conn, data, turn):
-                self._queue.append(lambda: self._deliver(conn, data, turn))
+            case effects.Send(conn, data, marker):
+                self._queue.append(lambda: self._deliver(conn, data, marker))
             case effects.Close(conn):
                 self._queue.append(lambda: self._drop(conn))
             case effects.Store(game_id, record):
@@ -155,22 +155,22 @@ class World:
                 self._muted[conn] = deque()
             case effects.Unmute(conn):
                 waiting = self._muted.pop(conn, deque())
-                self._queue.extend([lambda event=event: self._hear(event) for event in waiting])
+                self._queue.extend([lambda event=event: self._receive(event) for event in waiting])
             case effects.Finished(reason):
                 self.finished = reason
 
-    def _deliver(self, conn: int, data: bytes, turn: tuple[str, int] | None) -> None:
+    def _deliver(self, conn: int, data: bytes, marker: effects.Marker | None) -> None:
         if (end := self._at.get(conn)) is None:
             return
         self._delivered += 1
-        if turn is not None:
-            self._handle(events.Handed(conn, *turn, self.now))
+        if marker is not None:
+            self._handle(events.Flushed(conn, marker, self.now))
         if self._delivered in self._cuts and end.returns:
             self._handle(events.Lost(conn, "cut"))
             self._drop(conn)
             return
-        said, stays = end.hear(data)
-        self._say(conn, said)
+        sent, stays = end.feed(data)
+        self._send(conn, sent)
         if not stays:
             self._queue.append(lambda: self._leave(conn))
 
@@ -179,23 +179,23 @@ class World:
             self._handle(events.Lost(conn, "left"))
 
     def _drop(self, conn: int) -> None:
-        """The connection is gone for the client, who may come back."""
+        """Close the connection at the client's side; a ClientProtocol connects again."""
         end = self._at.pop(conn, None)
         if end is None:
             return
         end.lost()
-        if isinstance(end, PlayerEnd) and end.player.farewell is None:
+        if isinstance(end, PlayerEnd) and end.protocol.bye_reason is None:
             self._queue.append(lambda: self._connect(end))
 
-    def _say(self, conn: int, data: bytes) -> None:
+    def _send(self, conn: int, data: bytes) -> None:
         for line in self._buffers[conn].feed(data):
             if isinstance(line, Overlong):
                 event: events.Event = events.Overlong(conn, self.now, line.head)
             else:
                 event = events.Received(conn, line, self.now)
-            self._queue.append(lambda event=event: self._hear(event))
+            self._queue.append(lambda event=event: self._receive(event))
 
-    def _hear(self, event: Any) -> None:
+    def _receive(self, event: Any) -> None:
         if event.conn in self._muted:
             self._muted[event.conn].append(event)
         elif event.conn in self._at:
@@ -242,7 +242,7 @@ def test_a_round_robin_of_players() -> None:
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.frozensets(st.integers(1, 700), max_size=12))
 def test_cut_connections_change_no_result(cuts: frozenset[int]) -> None:
-    """Whenever the lines are cut, the seats are taken up again and every game ends as it would have."""
+    """After every cut the seat is resumed, and every game ends as without cuts."""
     whole, cut = contest(), contest(cuts)
     assert cut.finished == "finished"
     assert results(cut) == results(whole)
@@ -267,16 +267,16 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("name", sorted(EXPECTED))
-def test_the_fault_of_a_rascal_is_its_own(name: str) -> None:
-    """Each rascal gets the fault it is named for in its first game; its rival gets none, ever."""
+def test_the_fault_of_a_script_is_its_own(name: str) -> None:
+    """Each script gets its fault in its first game; its rival never gets one."""
     script = create(name)
     assert not isinstance(script, Bot)
     ends: dict[str, End] = players(greedy)
-    ends["rascal"] = RascalEnd(Rascal(script, "rascal"))
+    ends["script"] = ScriptEnd(ScriptedClient(script, "script"))
     world = World(plan(games_per_pair=2, absent_ms=1000), ends).run()
     assert world.finished == "finished"
     first = world.records[0]
     assert {fault.kind for fault in first.faults} == EXPECTED[name]
     for record in world.records:
-        assert all(record.names[fault.seat - 1] == "rascal" for fault in record.faults)
+        assert all(record.names[fault.seat - 1] == "script" for fault in record.faults)
         assert len(record.plies) == 12

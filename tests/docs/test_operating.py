@@ -14,10 +14,8 @@ import pytest
 from tests.server.programs import ARENA, PATIENCE_S, Players, arena
 
 from arena_cli.admin import Order
-from arena_server.admin.metrics import exposition
-from arena_server.admin.monitor import Counts, Histogram
-from arena_server.admin.view import Snapshot
 from arena_server.core.standings import Progress
+from arena_server.web.metrics import Counts, Histogram, Snapshot, exposition
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
@@ -61,7 +59,7 @@ class TestMetrics:
 
     def exposed(self) -> dict[str, str]:
         """Name (as the samples have it) and kind of every metric of ours."""
-        text = exposition(self.snapshot).decode()
+        text = exposition(self.snapshot)[0].decode()
         kinds = dict(re.findall(r"^# TYPE (arena_\S+) (\w+)$", text, re.MULTILINE))
         infos = {found for found in kinds if found.endswith("_info")}
         return {found: "info" if found in infos else kind for found, kind in kinds.items()}
@@ -70,7 +68,7 @@ class TestMetrics:
         assert {name(row[0]): row[1] for row in table("Metrics")} == self.exposed()
 
     def test_the_samples(self) -> None:
-        text = exposition(self.snapshot).decode()
+        text = exposition(self.snapshot)[0].decode()
         for line in (
             'arena_contest_info{game="insertion",name="club",software="test"} 1.0',
             'arena_games{state="pending"} 1.0',

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -60,16 +61,36 @@ def test_the_bot_of_the_readme_takes_the_most_points() -> None:
 
 
 @pytest.mark.slow
-def test_the_contest_of_the_readme_is_accepted_and_played(tmp_path: Path) -> None:
+def test_the_contest_of_the_readme_is_played_without_an_activated_environment(tmp_path: Path) -> None:
+    """The two commands of the README, with a free port and shorter games."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
     (tmp_path / "mybot.py").write_text(block("python"), encoding="utf-8")
-    text = (
-        block("toml").replace("games_per_pair = 8", "games_per_pair = 2").replace("plies = 200", "plies = 20")
-    )
-    text = text.replace('"python"', f'"{sys.executable}"')
-    two_bots, _, _ = text.rpartition("[[bot]]")  # the guest would have to come by itself
-    (tmp_path / "friday.toml").write_text(two_bots, encoding="utf-8")
-    done = arena("tournament", "friday.toml", "--json", folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    standings = json.loads(done.stdout)["standings"]
-    assert [(row["games"], row["faults"]) for row in standings] == [(2, {}), (2, {})]
-    assert arena("verify", folder=tmp_path).stdout == "verified: 2 games\n"
+    text = block("toml").replace("games_per_pair = 8", "games_per_pair = 2").replace("2006", port)
+    (tmp_path / "friday.toml").write_text(text.replace("plies = 200", "plies = 20"), encoding="utf-8")
+    commands = re.findall(r"^(?:(\w+)=(\S+) )?\.venv/bin/arena (.*)$", README, re.MULTILINE)
+    (_, _, tournament), (variable, value, bot) = commands
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+    with subprocess.Popen(
+        [ARENA, *tournament.split(), "--json"], cwd=tmp_path, env=environment, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    ) as running:  # fmt: skip
+        try:
+            assert running.stderr is not None
+            lines = iter(running.stderr)
+            assert next(line for line in lines if line.startswith("listening")) == (
+                f"listening on 127.0.0.1:{port}\n"
+            )
+            assert next(line for line in lines if "waiting for" in line)
+            guest = subprocess.run(
+                [ARENA, *bot.replace("2006", port).split()], cwd=tmp_path, capture_output=True, text=True,
+                env={**environment, variable: value}, check=False,
+            )  # fmt: skip
+            assert (guest.returncode, guest.stdout) == (0, "guest leaves: finished\n"), guest.stderr
+            out, err = running.communicate()
+        finally:
+            running.kill()
+    assert running.returncode == 0, err
+    standings = json.loads(out)["standings"]
+    assert [(row["games"], row["faults"]) for row in standings] == [(4, {})] * 3
+    assert arena("verify", folder=tmp_path).stdout == "verified: 6 games\n"

@@ -14,7 +14,7 @@ from itertools import count
 
 from arena_client.bot import Bot
 from arena_client.errors import ClientError
-from arena_client.protocol import Player
+from arena_client.protocol import ClientProtocol
 from arena_engines.analysis import analyse_file
 from arena_engines.engine import EngineError
 from arena_engines.registry import create
@@ -165,8 +165,8 @@ class Referee:
             self.said.append((effect.conn, effect.data))
             for line in effect.data.splitlines():
                 parse_server(line)
-            if effect.turn is not None:
-                self._handle(events.Handed(effect.conn, *effect.turn, 0))
+            if effect.marker is not None:
+                self._handle(events.Flushed(effect.conn, effect.marker, 0))
         elif isinstance(effect, Journal):
             self._journal(effect.entries)
         elif isinstance(effect, Store):
@@ -224,13 +224,13 @@ VISIT = b"".join(line + b"\n" for line in SERVER_LINES[:4]) + b"".join(
 
 
 def visit(data: bytes) -> object:
-    player = Player(First(), "mybot")
-    player.opened()
+    client = ClientProtocol(First(), "mybot")
+    client.connection_made()
     for line in data.splitlines(keepends=True):
-        player.receive_data(line)
-        while (job := player.next_job()) is not None:
-            player.done(job, "1")
-    return player.data_to_send()
+        client.receive_data(line)
+        while (job := client.next_job()) is not None:
+            client.complete(job, "1")
+    return client.data_to_send()
 
 
 # -- files ----------------------------------------------------------------------------------

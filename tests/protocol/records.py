@@ -85,7 +85,7 @@ def a_record(
 def with_ply(record: GameRecord, number: int, **changes: object) -> GameRecord:
     """The record with ply `number` (1, 2, ...) forged."""
     plies = list(record.plies)
-    plies[number - 1] = replace(plies[number - 1], **changes)
+    plies[number - 1] = plies[number - 1]._replace(**changes)
     return replace(record, plies=tuple(plies))
 
 

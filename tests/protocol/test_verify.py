@@ -97,13 +97,13 @@ def test_other_games_pass_and_forfeit_without_a_zombie_move() -> None:
 def test_a_clock_never_goes_below_zero_and_the_margin_gives_no_time() -> None:
     """20 ms beyond the clock, just the margin: no fault, and the clock is the increment."""
     record = a_record(stop=1)
-    late = replace(record.plies[0], handed_ns=0, arrived_ns=1021 * MS - 1, time_ms=1020, clock=(5, 1000))
+    late = record.plies[0]._replace(handed_ns=0, arrived_ns=1021 * MS - 1, time_ms=1020, clock=(5, 1000))
     verify(replace(record, plies=(late,)))
 
 
 def test_a_move_that_arrived_before_its_turn_was_handed_over_costs_nothing() -> None:
     record = a_record(stop=1)
-    early = replace(record.plies[0], handed_ns=5 * MS, arrived_ns=0, time_ms=0, clock=(1005, 1000))
+    early = record.plies[0]._replace(handed_ns=5 * MS, arrived_ns=0, time_ms=0, clock=(1005, 1000))
     verify(replace(record, plies=(early,)))
 
 

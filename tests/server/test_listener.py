@@ -39,6 +39,7 @@ class TestDescriptors:
         assert connection_cap(4000, None) == 4000
         assert connection_cap(4000, 20_000) == 4000
         assert connection_cap(4000, 1024) == 1024 - RESERVE
+        assert connection_cap(4000, 1024, 100) == 1024 - RESERVE - 100
         assert connection_cap(4000, 10) == 1
 
 

@@ -16,8 +16,12 @@ from arena_engines.explain import trees
 from arena_engines.explain.picture import Picture, counted, to_text
 from arena_engines.explain.svg import to_svg
 from arena_engines.explain.trees import Method, solution_picture, solution_tree, whole_graph
+from arena_engines.registry import create, usual_analyst
+from arena_engines.small.openlines import HeuristicEngine, open_lines_table
+from arena_engines.small.weighted import Weighted, terms_table
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game
+from arena_protocol.games.mnk import MarksGame
 
 __all__ = ["Picture", "to_svg", "to_text"]
 
@@ -85,6 +89,28 @@ def strategy(
     if solution is None:
         raise EngineError(title)
     return solution_picture(space, solution, title)
+
+
+def evaluate(
+    game: str, options: Mapping[str, object], *, state: str | None = None, engine: str | None = None
+) -> str:
+    """The static evaluation of a position by openlines or `weighted:k=...`, with its terms, as text."""
+    rules = make_game(game, options, strangers=False)
+    player = create(engine or usual_analyst(game), game)
+    if not isinstance(player, HeuristicEngine):
+        raise EngineError(
+            f"engine {player.name} has no static evaluation with terms; openlines and weighted have"
+        )
+    position = _position(rules, state, "", 0)
+    head = f"{game}, seat {rules.to_move(position)} to move: {rules.state_text(position)}"
+    if rules.end(position) is not None:
+        value = player.evaluate(rules, position)
+        sign = "0" if value == 0 else "+∞" if value > 0 else "-∞"
+        return f"{head}\nE(P) = {sign}: the game is over\n"
+    if isinstance(player, Weighted):
+        return f"{head}\n{terms_table(player, rules, position)}\n"
+    assert isinstance(rules, MarksGame), "openlines plays no other game"
+    return f"{head}\n{open_lines_table(rules, position)}\n"
 
 
 def hanoi(discs: int) -> Picture:

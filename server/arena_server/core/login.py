@@ -49,7 +49,7 @@ class Authenticator:
             raise PlanError(f"a bot cannot be called {entrant.name!r}: see the names in PROTOCOL.md")
         if entrant.name in self.players:
             raise PlanError(f"two bots are called {entrant.name}")
-        if digest is not None and not _is_digest(digest):
+        if digest is not None and not is_digest(digest):
             raise PlanError(f"token_sha256 of {entrant.name} must be 64 hexadecimal digits")
         lower = None if digest is None else digest.lower()
         self.players[entrant.name] = Player(number, entrant.name, lower, entrant.plays)
@@ -70,9 +70,10 @@ class Authenticator:
         if player is None and self._guests and _asks_for_nothing(hello):
             return Player(GUEST, hello.name, None, plays=False)
         address = peer.rpartition(":")[0]
-        self._limiter.check(address, hello.name, now)
         right = _holds_key(player, hello.resume) if hello.resume else _holds_token(player, hello.token)
         if player is None or not right:
+            # Only failures are limited: a guesser on the same address must not lock a bot out.
+            self._limiter.check(address, hello.name, now)
             self._limiter.wrong(address, hello.name, now)
             raise ProtocolError(ErrorCode.TOKEN, DENIED)
         self._limiter.right(address, hello.name)
@@ -96,7 +97,7 @@ def _asks_for_nothing(hello: Hello) -> bool:
     return hello.token is None and hello.resume is None and not hello.games
 
 
-def _is_digest(text: str) -> bool:
+def is_digest(text: str) -> bool:
     return len(text) == _HEX_DIGEST and all(digit in "0123456789abcdef" for digit in text.lower())
 
 

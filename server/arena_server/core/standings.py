@@ -171,9 +171,11 @@ class Results:
 class Progress:
     """A moment of a contest.
 
-    `total` counts the games of the schedule, `done` those with a result; `void` were broken off.
-    `plies` counts all plies so far, those of running games too. `ended` is why nothing more
-    will be played: `finished`, `stopped` or None.
+    `total` counts the games of the schedule, `done` those with a result, `void` those that were broken
+    off, `plies` all plies so far, those of running games too. `ended` is None while games may still be
+    played; then `finished` (every scheduled game has a result), `incomplete` or `stopped`. Of a contest
+    that ended otherwise than `finished`, `missing` names the bots that are absent, suspended or removed,
+    and `unplayed` counts the games without a result by cause, such as `absent: guest`.
     """
 
     done: int
@@ -184,6 +186,8 @@ class Progress:
     connected: int
     ended: str | None
     standings: tuple[Row, ...]
+    missing: tuple[str, ...] = ()
+    unplayed: Mapping[str, int] = field(default_factory=dict)
 
 
 #: Where a bot is: in a game; connected and free; away; away for so long that nobody waits for

@@ -1,4 +1,4 @@
-"""One child process in a session of its own; the end of its output is kept in memory."""
+"""One child process in a session of its own; the end of its output stays in memory."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ GRACE_S = 3.0
 class Child:
     """A running process, made by `start`. `end` kills it and every process of its session."""
 
-    def __init__(self, process: asyncio.subprocess.Process, log: BinaryIO | None) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, log: BinaryIO | None, *, split: bool) -> None:
         self.process = process
         self._log = log
-        self._tail = b""
-        self._reading = asyncio.ensure_future(self._read())
+        self._output = self._errors = b""
+        streams = [process.stderr] if split else [process.stdout, process.stderr]
+        self._reading = asyncio.gather(*(self._read(stream) for stream in streams if stream is not None))
 
     @classmethod
     async def start(
@@ -50,7 +51,7 @@ class Child:
                 env=environment,
                 stdin=stdin,
                 stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE if split else asyncio.subprocess.STDOUT,
+                stderr=asyncio.subprocess.PIPE,
                 limit=LINE_BYTES,
                 # Ctrl-C in the terminal reaches only this process, which ends its children in order.
                 start_new_session=True,
@@ -59,20 +60,25 @@ class Child:
             if file is not None:
                 file.close()
             raise
-        return cls(process, file)
+        return cls(process, file, split=split)
 
-    async def _read(self) -> None:
-        stream = self.process.stderr or self.process.stdout
-        assert stream is not None
+    async def _read(self, stream: asyncio.StreamReader) -> None:
         while data := await stream.read(65536):
-            self._tail = (self._tail + data)[-TAIL_BYTES:]
+            self._output = (self._output + data)[-TAIL_BYTES:]
+            if stream is self.process.stderr:
+                self._errors = (self._errors + data)[-TAIL_BYTES:]
             if self._log is not None:
                 self._log.write(data)
                 self._log.flush()
 
     def last_lines(self, number: int) -> list[str]:
         """Return the last lines of its output."""
-        return self._tail.decode("utf-8", "replace").splitlines()[-number:]
+        return self._output.decode("utf-8", "replace").splitlines()[-number:]
+
+    def last_error(self) -> str:
+        """Return the last line of its stderr that is not blank; empty without one."""
+        lines = self._errors.decode("utf-8", "replace").split("\n")
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
     async def wait(self) -> int:
         """Wait for its end and return its exit status; a negative one is the signal that killed it."""

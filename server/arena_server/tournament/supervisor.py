@@ -7,12 +7,14 @@ start the server -> read its address -> start the bots -> pass its reports to th
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import signal
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,8 +22,11 @@ from arena_server.errors import MISUSED, ArenaError, ConfigError
 from arena_server.sockets import parse_address
 from arena_server.tournament.process import Child
 
-#: Seconds before each restart of a bot that ended; after the last its games are played without it.
-RESTARTS_S = (0.5, 1.0, 2.0, 4.0)
+#: Seconds before each restart of a bot that ended; the last one repeats. A bot that always crashes in
+#: one position is then back for the next game, after its clock has run out in this one.
+RESTARTS_S = (0.5, 1.0, 2.0, 4.0, 8.0)
+#: Seconds for the report of a log-in to arrive.
+REPORT_S = 1.5
 #: Seconds for a bot to end after the server's BYE.
 LEAVE_S = 2.0
 #: How many of a crashed bot's last lines are shown.
@@ -46,8 +51,11 @@ SERVER_LOG = "the server.log"
 class ProgressListener(Protocol):
     """What shows the run to a person."""
 
+    def listening(self, address: str) -> None:
+        """Take HOST:PORT of the server."""
+
     def report(self, progress: dict[str, Any]) -> None:
-        """Take a report of the server: the fields of `core.standings.Progress`."""
+        """Take a progress report, see `reporter`."""
 
     def say(self, line: str) -> None:
         """Take a message for a person."""
@@ -95,53 +103,80 @@ class Tournament:
     logs: Path | None = None
 
 
+class BotError(ArenaError):
+    """A bot's program that cannot play."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """How a bot's process ended; `status` is None if it did not start."""
+
+    status: int | None
+    lines: list[str]
+    error: str
+
+    def __str__(self) -> str:
+        if self.status is None:
+            return "before it began"
+        return f"with status {self.status}" if self.status >= 0 else f"by signal {-self.status}"
+
+
 @dataclass
 class RestartingBot:
-    """Runs one bot, and starts it again when it ends before the contest does."""
+    """Runs one bot, and starts it again when it ends before the contest does.
+
+    `logged_in` has to be set after its first log-in: a process that ends without one is not started again.
+    """
 
     bot: LocalBot
     host: str
     port: int
     logs: Path | None
     say: Callable[[str], None]
+    logged_in: asyncio.Event = field(default_factory=asyncio.Event)
     _over: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def run(self) -> None:
-        """Keep the bot running until `contest_over`, or until no restart is left."""
-        for wait in (*RESTARTS_S, None):
-            status, last_lines = await self._run_once()
-            if self._over.is_set() or wait is None:
+        """Keep the bot running until `contest_over`. Raises BotError if it ended without a log-in."""
+        for wait in chain(RESTARTS_S, repeat(RESTARTS_S[-1])):
+            ended = await self._run_once()
+            if self._over.is_set():
                 break
             # The bots get BYE just before the end of the server is seen here.
             try:
                 await asyncio.wait_for(self._over.wait(), wait)
             except TimeoutError:
-                self._complain(f"ended {_how(status)}; starting it again", last_lines)
+                if not await self._has_logged_in():
+                    what = ended.error or f"it ended {ended} before it logged in"
+                    raise BotError(f"bot {self.bot.name} cannot start: {what}") from None
+                self._complain(f"ended {ended}; starting it again", ended.lines)
             else:
                 break
-        if not self._over.is_set():
-            self._complain("has ended too often; its games go on without it", last_lines)
-        elif status:
+        if ended.status:
             # The crash may be why the contest ended, so its author needs the output.
-            self._complain(f"ended {_how(status)}", last_lines)
+            self._complain(f"ended {ended}", ended.lines)
+
+    async def _has_logged_in(self) -> bool:
+        # The server's report of the log-in may arrive after the bot's end.
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.logged_in.wait(), REPORT_S)
+        return self.logged_in.is_set()
 
     def contest_over(self) -> None:
         """Let the bot end; it is not started again."""
         self._over.set()
 
-    async def _run_once(self) -> tuple[int | None, list[str]]:
+    async def _run_once(self) -> _Ended:
         log = None if self.logs is None else self.logs / f"{self.bot.name}.log"
+        command = self.bot.command_line(self.host, self.port)
+        environment = self.bot.environment(self.host, self.port, os.environ)
         try:
-            child = await Child.start(
-                self.bot.command_line(self.host, self.port),
-                self.bot.environment(self.host, self.port, os.environ),
-                log=log,
-            )
+            child = await Child.start(command, environment, log=log)
         except OSError as error:
-            return None, [str(error)]
+            return _Ended(None, [], _why_not_started(command[0], error))
         try:
             await self._wait(child)
-            return child.process.returncode, child.last_lines(LAST_LINES)
+            return _Ended(child.process.returncode, child.last_lines(LAST_LINES), child.last_error())
         finally:
             await child.end()
 
@@ -161,17 +196,19 @@ class RestartingBot:
             self.say(f"  {self.bot.name}: {line}")
 
 
-def _how(status: int | None) -> str:
-    if status is None:
-        return "before it began"
-    return f"with status {status}" if status >= 0 else f"by signal {-status}"
+def _why_not_started(program: str, error: OSError) -> str:
+    if isinstance(error, FileNotFoundError) and Path(program).exists():
+        return f"{program}: the interpreter that its first line names does not exist"
+    if error.errno == errno.ENOEXEC:
+        return f"{program}: not a program: its first line names no interpreter (#!)"
+    return f"{program}: {error.strerror}"
 
 
 async def run(tournament: Tournament, listener: ProgressListener) -> bool:
     """Run the tournament. Return False if SIGINT or SIGTERM ended it early.
 
-    Raises ArenaError, with the server's last line and exit status, if the server failed. No
-    process is left, whatever happens.
+    Raises ArenaError, with the server's last line and exit status, if the server failed, and
+    BotError if a bot cannot start. No process is left, whatever happens.
     """
     loop = asyncio.get_running_loop()
     interrupted = asyncio.Event()
@@ -208,34 +245,58 @@ async def run(tournament: Tournament, listener: ProgressListener) -> bool:
 
 
 async def _supervise(server: Child, tournament: Tournament, listener: ProgressListener) -> None:
-    """Start the bots when the server listens, and pass on its reports until it ends."""
-    host, port = await _address(server)
-    bots = [RestartingBot(bot, host, port, tournament.logs, listener.say) for bot in tournament.bots]
-    running = [asyncio.ensure_future(bot.run()) for bot in bots]
+    """Start the bots when the server listens, and pass on its reports until it ends.
+
+    Raises BotError, when the server has stopped, for a bot that cannot start.
+    """
+    address = await _address(server)
+    listener.listening(address)
+    host, port = parse_address(address, "the server")
+    bots = {
+        bot.name: RestartingBot(bot, _reachable(host), port, tournament.logs, listener.say)
+        for bot in tournament.bots
+    }
+    running = [asyncio.ensure_future(bot.run()) for bot in bots.values()]
+    reading = asyncio.ensure_future(_pass_reports(server, bots, listener))
     try:
-        async for line in _lines(server):
-            with suppress(ValueError):
-                listener.report(json.loads(line))
-        status = await server.wait()
-        for bot in bots:
-            bot.contest_over()
-        await asyncio.gather(*running)
+        await asyncio.wait([reading, *running], return_when=asyncio.FIRST_EXCEPTION)
+        failed = [task.exception() for task in running if task.done()]
+        for error in failed:
+            if error is not None:
+                server.terminate()
+                await asyncio.wait([reading], timeout=STOP_S)
+                raise error
+        status = await reading
     finally:
-        for task in running:
+        for task in (reading, *running):
             task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await asyncio.gather(reading, *running, return_exceptions=True)
     if status:
         raise _failure(server, status)
 
 
-async def _address(server: Child) -> tuple[str, int]:
-    """Return host and port from the server's line `listening on HOST:PORT`."""
+async def _pass_reports(server: Child, bots: Mapping[str, RestartingBot], listener: ProgressListener) -> int:
+    """Pass the server's reports to the listener and the bots until it ends; return its exit status."""
+    async for line in _lines(server):
+        with suppress(ValueError):
+            report = json.loads(line)
+            if "login" not in report:
+                listener.report(report)
+            elif (bot := bots.get(report["login"])) is not None:
+                bot.logged_in.set()
+    status = await server.wait()
+    for bot in bots.values():
+        bot.contest_over()
+    return status
+
+
+async def _address(server: Child) -> str:
+    """Return HOST:PORT from the server's line `listening on HOST:PORT`."""
     try:
         async with asyncio.timeout(START_S):
             async for line in _lines(server):
                 if line.startswith(LISTENING):
-                    host, port = parse_address(line.removeprefix(LISTENING), "the server")
-                    return _reachable(host), port
+                    return line.removeprefix(LISTENING)
     except TimeoutError:
         raise ArenaError(f"the server did not listen within {START_S:.0f} s") from None
     raise _failure(server, await server.wait())

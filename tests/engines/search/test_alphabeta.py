@@ -5,19 +5,18 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from arena_engines.insertion.eval import unpack
-from arena_engines.insertion.strategy import SPOILING
-from arena_engines.insertion.tree import InsertionTree
-from arena_engines.insertion.tree import Node as Board
 from hypothesis import given
 from hypothesis import strategies as st
 
 from arena_engines.insertion.champion import Champion
+from arena_engines.insertion.evaluation import SPOILING, unpack
 from arena_engines.search.alphabeta import alphabeta, deepen
 from arena_engines.search.minimax import Node, minimax
 from arena_protocol.games.insertion.board import parse_board
 
 from ..conftest import Case
+from ..insertion_oracle import InsertionTree
+from ..insertion_oracle import Node as Board
 from .toys import Toy
 
 

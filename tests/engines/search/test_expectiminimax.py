@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from arena_engines.insertion.tree import InsertionTree
-from arena_engines.insertion.tree import Node as Board
-
 from arena_engines.search.expectiminimax import ExpectedNode, expectiminimax
 from arena_engines.search.minimax import minimax
 from arena_protocol.games.insertion.board import parse_board
 
 from ..conftest import Case
+from ..insertion_oracle import InsertionTree
+from ..insertion_oracle import Node as Board
 from .toys import Path, Toy
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from arena_engines.insertion.tree import InsertionTree
-from arena_engines.insertion.tree import Node as Board
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +12,8 @@ from arena_engines.search.alphabeta import alphabeta
 from arena_engines.search.minimax import Node, minimax
 from arena_protocol.games.insertion.board import parse_board
 
+from ..insertion_oracle import InsertionTree
+from ..insertion_oracle import Node as Board
 from .toys import Path, Toy
 
 

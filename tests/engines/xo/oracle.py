@@ -82,3 +82,60 @@ def marks_of(size: int, mine: Cells, theirs: Cells) -> Marks:
     """The position of the game with X on `mine`."""
     bits = list(board_of(size).cells.values())
     return Marks(sum(bits[cell] for cell in mine), sum(bits[cell] for cell in theirs))
+
+
+# ---- a complete threat search over windows of five cells: the definitions, every answer tried
+
+
+@cache
+def windows(size: int) -> list[Cells]:
+    """Every five cells in a row."""
+    found = []
+    for cell in range(size * size):
+        for across, up in STEPS:
+            cells = [(cell % size + across * step, cell // size + up * step) for step in range(5)]
+            if all(0 <= column < size and 0 <= row < size for column, row in cells):
+                found.append(frozenset(size * row + column for column, row in cells))
+    return found
+
+
+def holes(size: int, mine: Cells, theirs: Cells) -> set[int]:
+    """The cells on which a mark makes five."""
+    open_windows = (window - mine for window in windows(size) if not window & theirs)
+    return {cell for rest in open_windows if len(rest) == 1 for cell in rest}
+
+
+def double_fours(size: int, mine: Cells, theirs: Cells, *, one_line: bool = False) -> set[int]:
+    """The cells on which a mark threatens five on two cells; `one_line`: on one line, an open four."""
+    partners: dict[tuple[int, tuple[int, int]], set[int]] = {}
+    for window in windows(size):
+        rest = window - mine
+        if len(rest) == 2 and not window & theirs:
+            first, second = sorted(window)[:2]
+            line = (second % size - first % size, second // size - first // size) if one_line else (0, 0)
+            for cell in rest:
+                partners.setdefault((cell, line), set()).update(rest - {cell})
+    return {cell for (cell, _), others in partners.items() if len(others) > 1}
+
+
+def wins_by_threats(size: int, mine: Cells, theirs: Cells, depth: int) -> bool:
+    """Whether the side to move wins after at most `depth` threats of five or of an open four."""
+    if holes(size, mine, theirs):
+        return True
+    stops = holes(size, theirs, mine)
+    if len(stops) > 1:
+        return False
+    if not stops and double_fours(size, mine, theirs):
+        return True
+    if depth == 0:
+        return False
+    return any(threat_wins(size, mine | {cell}, theirs, depth) for cell in stops or empty(size, mine, theirs))
+
+
+def threat_wins(size: int, mine: Cells, theirs: Cells, depth: int) -> bool:
+    """Whether the threat just made by `mine` wins against every answer."""
+    threatens = holes(size, mine, theirs) or double_fours(size, mine, theirs, one_line=True)
+    if not threatens or holes(size, theirs, mine):
+        return False
+    answers = sorted(empty(size, mine, theirs), key=lambda cell: cell not in threatens)
+    return all(wins_by_threats(size, mine, theirs | {cell}, depth - 1) for cell in answers)

@@ -51,6 +51,7 @@ class Stage:
             "name": "scene",
             "seed": 7,
             "games_per_pair": 2,
+            "spectator_delay_ms": 0,
             "options": SHORT if options is None else options,
         } | plan
         bots = [Entrant(bot) if isinstance(bot, str) else bot for bot in entrants]

@@ -13,10 +13,34 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_protocol.verify import verify
+from arena_server.core.commands import VERBS
 from arena_server.core.config import ContestPlan, Entrant
 from arena_server.core.contest import Contest
-from arena_server.core.effects import Close, Effect, Finished, Mute, Send, Store, Unmute
-from arena_server.core.events import Event, Handed, Lost, Opened, Overlong, Received, Stop, Stored, Tick
+from arena_server.core.effects import (
+    ChunkMark,
+    Close,
+    Effect,
+    Finished,
+    Mute,
+    PingMark,
+    Send,
+    Store,
+    TurnMark,
+    Unmute,
+)
+from arena_server.core.events import (
+    Command,
+    Event,
+    Flushed,
+    Lost,
+    Opened,
+    Overlong,
+    Received,
+    Stalled,
+    Stop,
+    Stored,
+    Tick,
+)
 
 from .stage import MS
 
@@ -27,6 +51,15 @@ READY g1|READY g2|READY g3|MOVE 7|MOVE 7|MOVE 0|MOVE|PING 1|PONG 1|QUIT|WATCH *|
 LINES = st.sampled_from([text.encode() for line in TEXTS.split("\n")[1:-1] for text in line.split("|")])
 CONNS = st.integers(1, 5)
 GAMES = st.sampled_from(["g1", "g2", "g3", "x"])
+MARKERS = st.one_of(
+    st.builds(TurnMark, st.integers(0, 3), st.integers(0, 4)),
+    st.builds(PingMark, st.integers(0, 3)),
+    st.just(ChunkMark()),
+)
+TARGETS = st.one_of(
+    st.sampled_from(["", "ann", "bob", "eye", "dan", "g1", "g2", "g3", "g7", "g0", "g-1", "g" + "9" * 5000]),
+    st.text(max_size=5),
+)
 STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("received"), CONNS, st.one_of(LINES, LINES, LINES, st.binary(max_size=9))),
@@ -34,7 +67,9 @@ STEPS = st.lists(
         st.tuples(st.just("opened")),
         st.tuples(st.just("lost"), CONNS),
         st.tuples(st.just("overlong"), CONNS),
-        st.tuples(st.just("handed"), CONNS, GAMES, st.integers(1, 3)),
+        st.tuples(st.just("flushed"), CONNS, MARKERS),
+        st.tuples(st.just("command"), st.sampled_from([*VERBS, "dance"]), TARGETS),
+        st.tuples(st.just("stalled"), st.sampled_from([1, 250, 400])),
         st.tuples(st.just("wait"), st.sampled_from([1, 50, 400, 6000])),
         st.tuples(st.just("stored"), GAMES),
         st.tuples(st.just("tick")),
@@ -64,8 +99,8 @@ class Careless:
         options = {"plies": 3, "start": "empty"} if game == "insertion" else {}
         plan = ContestPlan(
             name="any", seed=1, game=game, options=options, clock_ms=100, ready_ms=300, login_ms=500,
-            handover_ms=200, absent_ms=5000, probation=2, out_of_turn_limit=1, flood_limit=4,
-            spectator_delay_ms=60,
+            handover_ms=200, stall_ms=300, lag_quota_ms=50, absent_ms=5000, probation=2,
+            out_of_turn_limit=1, flood_limit=4, spectator_delay_ms=60,
         )  # fmt: skip
         entrants = [Entrant("ann"), Entrant("bob"), Entrant("eve"), Entrant("eye", plays=False)]
         self.contest = Contest(plan, entrants, lambda _: f"s{next(secrets)}", 0)
@@ -91,7 +126,9 @@ class Careless:
             "received": lambda conn, line: Received(conn, line, self.now),
             "overlong": lambda conn: Overlong(conn, self.now),
             "lost": lambda conn: Lost(conn, "gone"),
-            "handed": lambda conn, game_id, ply: Handed(conn, game_id, ply, self.now),
+            "flushed": lambda conn, marker: Flushed(conn, marker, self.now),
+            "command": lambda verb, target: Command(1, verb, target),
+            "stalled": lambda ms: Stalled(self.now - ms * MS, self.now),
             "stored": Stored,
             "wait": lambda _: Tick(),
             "tick": Tick,

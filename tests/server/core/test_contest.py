@@ -64,14 +64,27 @@ def test_a_contest_from_its_first_game_to_its_last() -> None:
 
 
 def test_boards_and_sequences_are_paired_with_the_seats_swapped() -> None:
+    stage = Stage("ann", "bob", options=ONE, games_per_pair=4, deals="paired")
+    stage.log_in("ann")
+    stage.log_in("bob")
+    play_on(stage)
+    overs = [line for line in stage.heard("ann") if line.startswith("OVER")]
+    assert ["sequence=" in line for line in overs] == [False, True, False, True], "opened when it is closed"
+    records = [stage.records[f"g{number}"] for number in range(1, 5)]
+    assert [record.names for record in records] == [("ann", "bob"), ("bob", "ann")] * 2
+    assert records[0].seed == records[1].seed != records[2].seed == records[3].seed
+    assert len({record.nonce for record in records}) == 4
+
+
+def test_every_game_has_its_own_deal_by_default() -> None:
     stage = Stage("ann", "bob", options=ONE, games_per_pair=4)
     stage.log_in("ann")
     stage.log_in("bob")
     play_on(stage)
     records = [stage.records[f"g{number}"] for number in range(1, 5)]
     assert [record.names for record in records] == [("ann", "bob"), ("bob", "ann")] * 2
-    assert records[0].seed == records[1].seed != records[2].seed == records[3].seed
-    assert len({record.nonce for record in records}) == 4
+    assert len({record.seed for record in records}) == 4
+    assert all("sequence=" in line for line in stage.heard("ann") if line.startswith("OVER"))
 
 
 def test_deals_come_from_the_seed_the_players_and_the_number_of_the_deal() -> None:
@@ -141,7 +154,7 @@ def test_probation_after_three_faulty_games() -> None:
     play_on(stage, zero="0")
     assert [fault.kind for record in stage.records.values() for fault in record.faults] == ["illegal"] * 3
     assert stage.notes("probation") == [{"bot": "zero", "games": 3}]
-    assert stage.finished == "finished"
+    assert stage.finished == "incomplete"
     assert stage.last("zero") == "BYE reason=finished"
     progress = stage.contest.progress()
     assert (progress.done, progress.total) == (7, 12)
@@ -183,7 +196,7 @@ def test_a_bot_that_never_comes_is_not_waited_for_longer_than_the_limit() -> Non
     stage.wait(4999)
     assert stage.finished is None
     stage.wait(1)
-    assert stage.finished == "finished"
+    assert stage.finished == "incomplete"
     assert stage.notes("absent") == [{"bot": "ghost"}]
     assert stage.contest.progress().done == 2
 
@@ -213,7 +226,7 @@ def test_a_late_bot_is_waited_for_again() -> None:
     play_on(stage)
     assert (stage.contest.progress().done, stage.finished) == (2, None)
     stage.wait(5000)
-    assert stage.finished == "finished"
+    assert stage.finished == "incomplete"
 
 
 def test_absence_begins_again_with_each_loss() -> None:
@@ -231,7 +244,7 @@ def test_absence_begins_again_with_each_loss() -> None:
 
 
 def test_who_quits_is_not_waited_for_at_all_unless_the_contest_waits_for_ever() -> None:
-    for absent_ms, finished in ((5000, "finished"), (None, None)):
+    for absent_ms, finished in ((5000, "incomplete"), (None, None)):
         stage = seated("ann", "bob", options=ONE, absent_ms=absent_ms, games_per_pair=4)
         stage.say("ann", "MOVE 7", "QUIT")
         stage.say("bob", "READY g2", "MOVE 7")

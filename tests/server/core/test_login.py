@@ -40,7 +40,7 @@ def test_a_stranger_may_watch_and_nothing_else() -> None:
     stage.wait(11_000)
     assert not stage.closed("passer-by")
     assert stage.closed("a second one")
-    assert stage.last("a second one") == f"{DENIED}; a guest says WATCH"
+    assert stage.last("a second one") == f"{DENIED}; a spectator sends WATCH"
 
 
 def test_a_stranger_is_denied_like_anybody_where_guests_are_not_let_in() -> None:

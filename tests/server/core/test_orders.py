@@ -133,7 +133,7 @@ def test_a_kick_outlives_the_server_and_so_does_its_lift() -> None:
     for name in ("ann", "bob"):
         again.log_in(name)
     assert [again.last(name).split()[0] for name in ("ann", "bob")] == ["BYE", "BYE"]
-    assert (again.finished, again.contest.progress().done) == ("finished", 0)
+    assert (again.incomplete, again.contest.progress().done) == ("incomplete", 0)
     stage = Stage("ann", "bob", "cid", options=ONE)
     for verb in ("kick", "lift"):
         order(stage, verb, "ann")
@@ -146,7 +146,7 @@ def test_a_kick_outlives_the_server_and_so_does_its_lift() -> None:
 def test_a_bot_may_be_kicked_that_is_not_there() -> None:
     stage = Stage("ann", "bob")
     assert order(stage, "kick", "ann") is None
-    assert stage.finished == "finished"  # there is nobody left to play against
+    assert stage.finished == "incomplete"  # there is nobody left to play against
     assert stage.contest.progress().done == 0
 
 
@@ -179,7 +179,7 @@ def test_probation_is_lifted_and_stays_lifted() -> None:
     stage.log_in("cid")
     play(stage, "bob", "cid")
     assert not any(line.startswith("GAME") for line in stage.heard("ann")[6:])
-    assert stage.finished == "finished"
+    assert stage.finished == "incomplete"
     stage = Stage("ann", "bob", "cid", options=ONE, probation=1)
     stage.log_in("ann")
     stage.log_in("bob")
@@ -200,9 +200,9 @@ def test_a_finished_contest_takes_no_orders(verb: str) -> None:
     stage = seated("ann", "bob", options=ONE, probation=1)
     stage.say("ann", "what?")
     stage.say("bob", "READY g1", "MOVE 7")
-    assert stage.finished == "finished"
+    assert stage.finished == "incomplete"
     target = "ann" if verb in ("kick", "lift") else "g1"
-    assert order(stage, verb, target) == "the contest is over: finished"
+    assert order(stage, verb, target) == f"the contest is over: {stage.finished}"
     assert entries(stage) == []
 
 
@@ -213,7 +213,7 @@ def test_a_void_game_is_not_played_again_unless_the_organiser_wants_it() -> None
     assert stage.last("ann").startswith("NEXT")  # of g2
     stage.say("ann", "READY g2")
     stage.say("bob", "READY g2", "MOVE 7")
-    assert stage.finished == "finished"
+    assert stage.finished == "incomplete"
     assert stage.contest.progress().done == 1
     sums(stage)
 
@@ -285,7 +285,7 @@ def test_a_game_that_was_played_again_can_be_broken_off_and_played_again() -> No
 @pytest.mark.parametrize(
     ("verb", "target", "problem"),
     [
-        ("dance", "", f"the orders are {', '.join(VERBS)}, not 'dance'"),
+        ("dance", "", f"the commands are {', '.join(VERBS)}, not 'dance'"),
         ("kick", "eve", "no bot of this contest is called 'eve'"),
         ("lift", "", "no bot of this contest is called ''"),
         ("void", "g2", "no game 'g2' is running"),

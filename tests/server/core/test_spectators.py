@@ -195,7 +195,7 @@ def test_a_bot_that_watches_is_away() -> None:
     stage.log_in("bob")
     assert len(stage.heard("bob")) == 2
     stage.wait(5000)
-    assert stage.finished == "finished"
+    assert stage.finished == "incomplete"
 
 
 def test_who_leaves_is_sent_nothing_more() -> None:

@@ -45,3 +45,12 @@ async def test_a_new_log_is_private_and_keeps_the_output_of_every_start(tmp_path
         await child.end()
     assert log.read_text() == "one\ntwo\n"
     assert log.stat().st_mode & 0o777 == 0o600
+
+
+async def test_the_last_error_is_the_last_line_of_stderr() -> None:
+    code = "import sys; print('out', flush=True); print('one\\ntwo\\n\\n', file=sys.stderr); print('out')"
+    child = await Child.start([sys.executable, "-c", code], {})
+    await child.wait()
+    assert child.last_error() == "two"
+    assert sorted(line for line in child.last_lines(9) if line) == ["one", "out", "out", "two"]
+    await child.end()

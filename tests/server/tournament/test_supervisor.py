@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import pytest
 
 from arena_server.errors import FAILED, MISUSED, ArenaError
 from arena_server.tournament import supervisor
-from arena_server.tournament.supervisor import INHERITED, LocalBot, RestartingBot, Tournament, run
+from arena_server.tournament.supervisor import INHERITED, BotError, LocalBot, RestartingBot, Tournament, run
 
 pytestmark = pytest.mark.asyncio
 
@@ -27,6 +26,10 @@ class Recorder:
     def __init__(self) -> None:
         self.reports: list[dict[str, Any]] = []
         self.said: list[str] = []
+        self.addresses: list[str] = []
+
+    def listening(self, address: str) -> None:
+        self.addresses.append(address)
 
     def report(self, progress: dict[str, Any]) -> None:
         self.reports.append(progress)
@@ -144,24 +147,88 @@ async def test_bots_get_the_address_and_their_token(tmp_path: Path) -> None:
     assert copy == "127.0.0.1:1 --name=mine s3cret 127.0.0.1 1 mine s3cret"
 
 
-async def test_a_bot_that_cannot_be_started_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def running(bot: LocalBot, say: Callable[[str], None] = lambda _: None) -> RestartingBot:
+    return RestartingBot(bot, "127.0.0.1", 1, None, say)
+
+
+def python(name: str, code: str) -> LocalBot:
+    return LocalBot(name, [sys.executable, "-c", code], "token")
+
+
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        ("print('hello'); import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("pass", "it ended with status 0 before it logged in"),
+        ("import os; os.kill(os.getpid(), 9)", "it ended by signal 9 before it logged in"),
+    ],
+)
+async def test_a_bot_that_ends_without_a_log_in_cannot_start(
+    monkeypatch: pytest.MonkeyPatch, code: str, line: str
+) -> None:
     monkeypatch.setattr(supervisor, "RESTARTS_S", (0.0,))
+    monkeypatch.setattr(supervisor, "REPORT_S", 0.0)
+    with pytest.raises(BotError) as caught:
+        await running(python("ghost", code)).run()
+    assert str(caught.value) == f"bot ghost cannot start: {line}"
+    assert caught.value.exit_code == FAILED
+
+
+@pytest.mark.parametrize(
+    ("script", "mode", "reason"),
+    [
+        (None, 0, "No such file or directory"),
+        ("#!/no/such/python\n", 0o700, "the interpreter that its first line names does not exist"),
+        ("print(1)\n", 0o700, "not a program: its first line names no interpreter (#!)"),
+        ("#!/bin/sh\n", 0o600, "Permission denied"),
+    ],
+)
+async def test_a_program_that_cannot_be_executed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str | None, mode: int, reason: str
+) -> None:
+    monkeypatch.setattr(supervisor, "RESTARTS_S", (0.0,))
+    monkeypatch.setattr(supervisor, "REPORT_S", 0.0)
+    program = tmp_path / "bot"
+    if script is not None:
+        program.write_text(script)
+        program.chmod(mode)
+    with pytest.raises(BotError) as caught:
+        await running(LocalBot("ghost", [str(program)], "token")).run()
+    assert str(caught.value) == f"bot ghost cannot start: {program}: {reason}"
+
+
+async def test_a_bot_that_cannot_start_stops_the_tournament() -> None:
+    """The server gets SIGTERM, and its own status is not an error."""
+    code = "import signal, sys; signal.signal(signal.SIGTERM, lambda *_: sys.exit(0)); "
     recorder = Recorder()
-    bot = LocalBot("ghost", ["./no-such-program"], "token")
-    given_up = asyncio.Event()
+    with pytest.raises(BotError, match=r"^bot b cannot start: SyntaxError: "):
+        await run(server(code + LISTEN + "signal.pause()", [python("b", "1 +")]), recorder)
+    assert recorder.addresses == ["127.0.0.1:1"]
 
-    def say(line: str) -> None:
-        recorder.said.append(line)
-        if "too often" in line:
-            given_up.set()
 
-    recorder.say = say  # type: ignore[method-assign]
-    running = RestartingBot(bot, "127.0.0.1", 1, None, recorder.say)
-    await running.run()
-    assert given_up.is_set()
-    assert recorder.said[0] == "bot ghost ended before it began; starting it again"
-    assert "No such file or directory: './no-such-program'" in recorder.said[1]
-    assert recorder.said[2] == "bot ghost has ended too often; its games go on without it"
+async def test_a_bot_that_crashes_after_its_log_in_is_started_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It crashes twice, its third process waits; the server ends when that one runs."""
+    monkeypatch.setattr(supervisor, "RESTARTS_S", (0.0,))
+    lives = tmp_path / "lives"
+    os.mkfifo(tmp_path / "third")
+    bot = python(
+        "b",
+        f"import signal, sys; lives = open({str(lives)!r}, 'a+'); lives.write('x'); lives.flush(); "
+        f"lives.seek(0); n = len(lives.read()); n < 3 and sys.exit(f'boom {{n}}'); "
+        f"open({str(tmp_path / 'third')!r}, 'w').close()",
+    )
+    recorder = Recorder()
+    code = LISTEN + 'print(\'{"login": "b"}\', flush=True); ' + f"open({str(tmp_path / 'third')!r}).read()"
+    assert await run(server(code, [bot]), recorder)
+    assert recorder.reports == []
+    assert recorder.said == [
+        "bot b ended with status 1; starting it again",
+        "  b: boom 1",
+        "bot b ended with status 1; starting it again",
+        "  b: boom 2",
+    ]
 
 
 async def test_a_bot_inherits_only_a_list_of_variables() -> None:
@@ -182,11 +249,9 @@ async def test_a_bot_process_has_only_that_environment(
     monkeypatch.setenv("ARENA_ADMIN_TOKEN", "secret")
     seen = tmp_path / "seen"
     code = f"import os; open({str(seen)!r}, 'w').write(' '.join(os.environ))"
-    running = RestartingBot(
-        LocalBot("b", [sys.executable, "-c", code], "t"), "127.0.0.1", 1, None, Recorder().say
-    )
-    running.contest_over()
-    await running.run()
+    bot = running(python("b", code))
+    bot.contest_over()
+    await bot.run()
     names = set(seen.read_text().split())
     assert names - {"LC_CTYPE"} <= {*INHERITED, "ARENA_HOST", "ARENA_PORT", "ARENA_NAME", "ARENA_TOKEN"}
     assert {"PATH", "ARENA_TOKEN"} <= names
@@ -218,8 +283,7 @@ async def test_a_bot_that_crashes_as_the_contest_ends_is_quoted_all_the_same(
 ) -> None:
     """The crash may be why the contest ended, so its author needs the output."""
     recorder = Recorder()
-    bot = LocalBot("b", [sys.executable, "-c", code], "t")
-    running = RestartingBot(bot, "127.0.0.1", 1, None, recorder.say)
-    running.contest_over()
-    await running.run()
+    bot = running(python("b", code), recorder.say)
+    bot.contest_over()
+    await bot.run()
     assert recorder.said == said

@@ -1,6 +1,9 @@
 """Principal variation search with a transposition table; VCF and VCT at its nodes.
 
-Values are those of the side to move, within -WON..WON; a win one ply nearer is worth one more. A node:
+Values are those of the side to move. Beyond MATE they are proofs: a win in WON - value plies at most; a win
+one ply nearer is worth one more. All other values are within -UNPROVEN..UNPROVEN. A loss is proven only if
+every legal move loses, so a node whose move list was cut by its width has at least the value -UNPROVEN; lists
+against a threat of five or of an open four are complete (threats.list_answers). A node:
 
     1. `terminal`     ranks decide: five now, two fives against us, an open four
     2. `probe_table`  the transposition table
@@ -29,6 +32,7 @@ from arena_engines.xo.gomoku.memory import (
     BEST_VALUE,
     CHOSEN,
     COUNT,
+    CUT,
     DEPTH,
     FIRST_LOW,
     HASH,
@@ -40,6 +44,7 @@ from arena_engines.xo.gomoku.memory import (
     MAX_PLY,
     NODES,
     NUMBER,
+    ROOT_WIDTH,
     STOP,
     VCF_BUDGET,
     VCT_BUDGET,
@@ -63,6 +68,8 @@ from arena_engines.xo.gomoku.threats import FAILS, PLIES, SALTS, probe_attack, s
 WON = 1_000_000
 #: Values beyond this are wins in WON - value plies.
 MATE = WON - 1000
+#: The bound of values without a proof.
+UNPROVEN = 100_000
 #: No value yet: the node must be searched.
 UNDECIDED = 2 * WON
 
@@ -71,7 +78,7 @@ OFFSET = 1 << 21
 DEPTHS = 127
 CELLS = 255
 
-#: Moves tried at most where nothing is forced; at the root twice as many.
+#: Moves tried at most where nothing is forced, except at the root.
 WIDTH = 20
 #: Moves tried at the horizon, and how many more for each ply above it.
 NARROWEST = 5
@@ -147,9 +154,11 @@ def begin_node(board: Board, memory: Memory, side: int, ply: int) -> int:
         value = quiescence(board, memory, side, depth, ply)
         if value != UNDECIDED:
             return value
-    count = list_moves(board, moves, history, side, ply, depth, stored_move(table, key))
+    limit = control[ROOT_WIDTH] if ply == 0 else width(depth)
+    count, cut = list_moves(board, moves, history, side, ply, limit, stored_move(table, key))
     if count == 0:
         return 0
+    frames[ply, CUT] = cut
     # A forced answer costs no depth: a line of fours is searched to its end.
     begin_moves(memory, ply, count, depth - (fives == 0))
     return UNDECIDED
@@ -199,7 +208,7 @@ def quiescence(board: Board, memory: Memory, side: int, depth: int, ply: int) ->
             return WON - ply - found // PLIES
     threes = count_of_rank(board, side, THREATENS_FOUR) + count_of_rank(board, side, TWO_THREES)
     if 0 < ply <= THREAT_PLIES and fours + threes and has_vct(board, memory, side, ply):
-        return WON - ply - 2 * THREATS - 1
+        return WON - ply - 2 * THREATS - 3
     if depth <= 0 and (depth <= DEEPEST or not count_of_rank(board, 1 - side, WINS_NEXT)):
         return evaluate(board, side)
     return UNDECIDED
@@ -269,6 +278,8 @@ def update(memory: Memory, side: int, ply: int, value: int) -> int:
     if frames[ply, LOW] < frames[ply, HIGH] and number + 1 < frames[ply, COUNT]:
         return UNDECIDED
     best = frames[ply, BEST_VALUE]
+    if frames[ply, CUT] and best < -UNPROVEN:
+        best = -UNPROVEN  # a move beyond the list may hold
     if best > frames[ply, FIRST_LOW]:
         update_history(history, side, frames[ply, CHOSEN], max(frames[ply, DEPTH], 1))
     bound = LOWER if best >= frames[ply, HIGH] else EXACT if best > frames[ply, FIRST_LOW] else UPPER
@@ -277,25 +288,28 @@ def update(memory: Memory, side: int, ply: int, value: int) -> int:
 
 
 def list_moves(
-    board: Board, moves: Array, history: Array, side: int, ply: int, depth: int, known: int
-) -> int:
-    """Write the moves to try into row `ply`, the best first, and return how many.
+    board: Board, moves: Array, history: Array, side: int, ply: int, limit: int, known: int
+) -> tuple[int, bool]:
+    """Write the moves to try into row `ply`, the best first; return how many, and whether some were left out.
 
     Against a threat of five only its cell; against a threatened open four the cells of its fives and the own
-    fours (complete, see threats.list_answers); else the `width` best by ordering score and history. `known`
-    is the move of the transposition table, or -1.
+    fours; else the `limit` best by ordering score and history. `known` is the move of the transposition
+    table, or -1.
     """
     grid, _, _, cell_table = board
     other = 1 - side
     if count_of_rank(board, other, WINS_NOW):
         moves[ply, 0] = cell_of_rank(board, other, WINS_NOW)
-        return 1
+        return 1, False
     defending = count_of_rank(board, other, WINS_NEXT) > 0
-    limit = grid.shape[1] if defending else width(ply, depth)
+    if defending:
+        limit = grid.shape[1]
     count = 0
+    empty = 0
     for cell in range(grid.shape[1]):
         if grid[MARK, cell] != EMPTY:
             continue
+        empty += 1
         mine = grid[CELL + side, cell]
         theirs = grid[CELL + other, cell]
         if defending and cell_table[mine, RANK] < SINGLE_FOUR and cell_table[theirs, RANK] < SINGLE_FOUR:
@@ -304,12 +318,12 @@ def list_moves(
         if cell == known:
             score += FIRST
         count = insert_move(moves, ply, count, limit, cell, score)
-    return count
+    return count, empty > limit
 
 
-def width(ply: int, depth: int) -> int:
-    """How many moves are tried where nothing is forced."""
-    return 2 * WIDTH if ply == 0 else min(WIDTH, NARROWEST + WIDER * max(depth, 0))
+def width(depth: int) -> int:
+    """How many moves are tried where nothing is forced, except at the root."""
+    return min(WIDTH, NARROWEST + WIDER * max(depth, 0))
 
 
 def insert_move(moves: Array, ply: int, count: int, limit: int, cell: int, score: int) -> int:
@@ -336,9 +350,9 @@ def update_history(history: Array, side: int, cell: int, depth: int) -> None:
 
 
 def evaluate(board: Board, side: int) -> int:
-    """The static value: the cells' values for the side to move, less those for the other side."""
+    """The static value: the cells' values for the side to move, less those for the other side, bounded."""
     sums = board[0][SUMS]
-    return int(sums[side] - sums[2 + 1 - side])
+    return max(-UNPROVEN, min(UNPROVEN, int(sums[side] - sums[2 + 1 - side])))
 
 
 def store(table: Array, key: int, ply: int, depth: int, value: int, bound: int, move: int) -> None:

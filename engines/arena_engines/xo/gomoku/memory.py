@@ -21,14 +21,14 @@ Memory = tuple[Array, Array, Array, Array, Array, Array, Array, Array, Array, Ar
 
 #: Registers. STOP ends the search and VCT_STOP a VCT search at the root; any thread may set them. NODES and
 #: LIMIT count alpha-beta nodes, VCF_BUDGET and VCT_BUDGET the positions left; HASH is the position's, BEST
-#: the best move at the root.
-STOP, NODES, LIMIT, HASH, BEST, VCF_BUDGET, VCT_BUDGET, VCT_STOP = range(8)
-CONTROLS = 8
+#: the best move at the root, ROOT_WIDTH the most moves that are tried there.
+STOP, NODES, LIMIT, HASH, BEST, VCF_BUDGET, VCT_BUDGET, VCT_STOP, ROOT_WIDTH = range(9)
+CONTROLS = 9
 
 MAX_PLY = 120
 #: Columns of `frames`: the task of a ply, and how far it has come.
-DEPTH, LOW, HIGH, FIRST_LOW, BEST_VALUE, CHOSEN, NUMBER, COUNT, LEFT, AGAIN, KEY = range(11)
-FRAME = 11
+DEPTH, LOW, HIGH, FIRST_LOW, BEST_VALUE, CHOSEN, NUMBER, COUNT, LEFT, AGAIN, KEY, CUT = range(12)
+FRAME = 12
 #: The most fours of a VCF.
 MAX_FOURS = 40
 #: Columns of `path`: the four, its answer, the next cell to try, the only cell allowed or -1.

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from arena_engines.jit import compiled
 from arena_engines.xo.gomoku import board as boards
 from arena_engines.xo.gomoku import kernel, memory, patterns
-from arena_engines.xo.gomoku.alphabeta import MATE, WON
+from arena_engines.xo.gomoku.alphabeta import MATE, UNPROVEN, WON
 from arena_engines.xo.gomoku.threats import PLIES
 
 #: Entries of the transposition table: 16 MiB.
@@ -22,9 +22,12 @@ ATTACKS = 1 << 18
 #: Positions of VCF and of VCT at the root.
 ROOT_FOURS = 100_000
 ROOT_THREATS = 100_000
-#: VCT starts before this depth of alpha-beta, which has named a move by then, and gets this part of the time.
-THREATS_FIRST = 3
+#: The part of the time of a move that VCT at the root may use; with a limit of nodes, its positions for each
+#: node (an alpha-beta node takes about ten times as long).
 THREATS_SHARE = 0.25
+THREATS_A_NODE = 10
+#: Moves tried at the root; all of them after these were proven to lose.
+ROOT_MOVES = 40
 MAX_DEPTH = 60
 #: Aspiration: from this depth on the window is the last value plus and minus this much.
 ASPIRING = 4
@@ -59,7 +62,7 @@ class SearchResult(NamedTuple):
 
     @property
     def decided(self) -> bool:
-        """Whether the value is that of a won or lost game."""
+        """Whether the value is a proven win or loss."""
         return abs(self.value) > MATE
 
 
@@ -137,16 +140,17 @@ class Searcher:
             move = self._run(kernel.VCT, side, threats)
             used = nodes - int(control[memory.VCT_BUDGET])
             if move:
-                return SearchResult(move - 1, WON - 2 * threats - 1, 0, used)
+                return SearchResult(move - 1, WON - 2 * threats - 3, 0, used)
             if used > nodes or control[memory.STOP] or control[memory.VCT_STOP]:
                 break
         return None
 
     def search(self, side: int, limits: Limits) -> SearchResult:
-        """Search ever deeper until a limit is reached or the game is decided; `side` is to move."""
+        """VCF, VCT, then alpha-beta ever deeper, until a limit or a proof; `side` is to move."""
         self._clear_registers()
         self._history //= 2
         self._control[memory.LIMIT] = limits.nodes or 1 << 60
+        self._control[memory.ROOT_WIDTH] = ROOT_MOVES
         with self._alarm(limits.seconds, memory.STOP):
             return self._deepen(side, limits, perf_counter())
 
@@ -166,15 +170,11 @@ class Searcher:
 
     def _deepen(self, side: int, limits: Limits, began: float) -> SearchResult:
         self._control[memory.BEST] = self._candidates()[0]
-        found = self.vcf(side)
+        found = self.vcf(side) or self._root_vct(side, limits)
         if found:
             return found
         best = SearchResult(int(self._control[memory.BEST]), 0, 0, 0)
         for depth in range(1, (limits.depth or MAX_DEPTH) + 1):
-            if depth == THREATS_FIRST:
-                found = self._root_vct(side, limits)
-                if found:
-                    return found
             value = self._aspire(side, depth, best.value)
             stopped = bool(self._control[memory.STOP])
             cell, nodes = int(self._control[memory.BEST]), int(self._control[memory.NODES])
@@ -182,12 +182,15 @@ class Searcher:
             late = limits.enough is not None and perf_counter() - began > limits.enough
             if stopped or late or best.decided:
                 break
+            if best.value == -UNPROVEN:
+                self._control[memory.ROOT_WIDTH] = self.size * self.size
         return best
 
     def _root_vct(self, side: int, limits: Limits) -> SearchResult | None:
         """VCT at the root with a part of the time or of the nodes."""
         if limits.seconds is None:
-            return self.vct(side, nodes=min(limits.nodes or ROOT_THREATS, ROOT_THREATS))
+            nodes = ROOT_THREATS if limits.nodes is None else THREATS_A_NODE * limits.nodes
+            return self.vct(side, nodes=min(nodes, ROOT_THREATS))
         with self._alarm(THREATS_SHARE * limits.seconds, memory.VCT_STOP):
             return self.vct(side)
 

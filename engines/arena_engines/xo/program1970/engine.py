@@ -10,6 +10,7 @@ Source: P. Barnev, V. Tomov, D. Dobrev, K. Ivanov, G. Kulekov, "An algorithm and
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -249,23 +250,27 @@ def thresholds_of(text: str) -> list[int]:
 
 
 class Xo1970(Engine):
-    """The XO program of 1970; `nodes` bounds an analysis with low thresholds (Analysis1970)."""
+    """The XO program of 1970; `nodes` bounds an analysis with low thresholds (Analysis1970).
+
+    It opens on a random central cell (the same for the same `seed`), and each later game on the next one.
+    """
 
     game = "xo"
     name = "xo1970"
     parameters = (
         Thresholds("thresholds", "/".join(f"{half / 2:g}" for half in THRESHOLDS)),
         Parameter("nodes", NODE_LIMIT, 1, 10**9),
+        Parameter("seed", None, 0, 2**31 - 1),
     )
 
     def __init__(self, values: Mapping[str, int | str | None] | None = None) -> None:
         super().__init__(values)
         self._thresholds = thresholds_of(str(self.values["thresholds"]))
         self._limit = int(self.values["nodes"] or NODE_LIMIT)
-        self._openings = 0
+        self._opening = random.Random(self.values["seed"]).randrange(4)  # noqa: S311 - a game, not a secret
 
     def choose(self, position: Position[Xo, Marks]) -> str:
-        """Return the program's move; of games it opens, each begins on another central cell."""
+        """Return the program's move; the empty board is the start of a new game."""
         size = position.rules.size
         return cell_names(size)[self._cell(size, sides_of(size, position.state))]
 
@@ -273,8 +278,9 @@ class Xo1970(Engine):
         marked = [*sides.x, *sides.o]
         if len(marked) > 1:
             return self.move_on(estimates_of(size, *sides), sides.to_move)
-        self._openings += not marked
-        return opening_move(size, marked[0] if marked else None, self._openings - 1)
+        if not marked:
+            self._opening += 1
+        return opening_move(size, marked[0] if marked else None, self._opening)
 
     def move_on(self, board: Estimates, side: int) -> int:
         """Return the cell for `side` on a board with at least two marks."""

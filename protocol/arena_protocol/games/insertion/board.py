@@ -53,7 +53,7 @@ def _check_gravity(occupied: int, text: str) -> None:
     for x in range(SIDE):
         stack = occupied >> SIDE * x & 0b11111
         if stack & (stack + 1):  # without gaps the column is 0, 1, 11, 111, ...
-            raise GameError(f"a picture is above an empty cell in column {x + 1} of {text!r}")
+            raise GameError(f"a picture hangs over an empty cell in column {x + 1} of {text!r}")
 
 
 def format_board(planes: Planes) -> str:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from arena_engines.xo.cells import cell_names
 from arena_engines.xo.gomoku.searcher import Searcher
 
-from ..oracle import Cells, empty, fives, wins_by_fours
+from ..oracle import Cells, double_fours, empty, fives, holes, threat_wins, wins_by_fours, wins_by_threats
 
 SIZE = 10
 NAMES = cell_names(SIZE)
@@ -45,6 +45,23 @@ def test_wins_by_fours_are_those_of_a_slow_search(
     searcher.set_position(sorted(x), sorted(o))
     found = searcher.vcf(0, depth)
     assert (found is not None) == wins_by_fours(SIZE, x, o, depth)
+
+
+@settings(max_examples=60)
+@given(positions(), st.integers(0, 2))
+def test_wins_by_threats_are_those_of_a_slow_search(
+    searcher: Searcher, position: tuple[Cells, Cells], depth: int
+) -> None:
+    x, o = position
+    searcher.set_position(sorted(x), sorted(o))
+    searcher.reset()
+    won = searcher.vct(0, depth) if depth else searcher.vcf(0, 0)
+    assert (won is not None) == wins_by_threats(SIZE, x, o, depth)
+    if won is not None and depth:
+        assert SIZE**2 > won.cell >= 0
+        assert won.cell in holes(SIZE, x, o) | double_fours(SIZE, x, o) or threat_wins(
+            SIZE, x | {won.cell}, o, depth
+        )
 
 
 def refutations(mine: Cells, theirs: Cells) -> Iterator[tuple[Cells, Cells]]:

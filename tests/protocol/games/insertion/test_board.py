@@ -134,7 +134,7 @@ def test_a_cell_that_is_no_colour_is_refused(cell: str, colours: int) -> None:
 def test_a_picture_above_an_empty_cell_is_refused(board: str, column: int) -> None:
     with pytest.raises(GameError) as refused:
         parse_board(board)
-    assert str(refused.value) == f"a picture is above an empty cell in column {column} of {board!r}"
+    assert str(refused.value) == f"a picture hangs over an empty cell in column {column} of {board!r}"
 
 
 @given(st.text("1234", max_size=10))
