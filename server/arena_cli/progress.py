@@ -124,6 +124,10 @@ class Display:
         """Print the server's address as `arena serve` does."""
         typer.echo(f"listening on {address}", err=self._json)
 
+    def web(self, url: str) -> None:
+        """Print the address of the web page, likewise."""
+        typer.echo(f"web on {url}", err=self._json)
+
     def report(self, progress: dict[str, Any]) -> None:
         """Show a report of the server, see `arena_server.tournament.reporter`."""
         self.last = progress

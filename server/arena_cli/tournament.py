@@ -34,6 +34,16 @@ def command(
         int | None,
         typer.Option(min=0, max=65535, help="The port; else server.port of the file, else a free one."),
     ] = None,
+    web: Annotated[
+        bool | None,
+        typer.Option("--web/--no-web", help="Serve the web page for spectators; else server.web, on."),
+    ] = None,
+    web_port: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=65535, help="The port of the web page, 0 picks one; else server.web_port, else 2080."
+        ),
+    ] = None,
     logs: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Write the output of server and bots to files in FOLDER."),
@@ -46,7 +56,8 @@ def command(
 ) -> None:
     """Run a contest from CONFIG to the final standings.
 
-    Starts the server, prints `listening on HOST:PORT`, and starts each bot that has an engine or
+    Starts the server, prints `listening on HOST:PORT` and `web on http://HOST:PORT` (standings,
+    running games and replays in a browser), and starts each bot that has an engine or
     a command; all other bots connect from elsewhere. In a `command` the word python means the
     interpreter of arena, and {host} {port} {name} {token} are replaced. The environment of a bot
     has ARENA_HOST, ARENA_PORT, ARENA_NAME and ARENA_TOKEN, and of the caller's only PATH, HOME,
@@ -86,6 +97,10 @@ def command(
     server += ["--until-finished", "--supervised"]
     if host is not None:
         server += ["--host", host]
+    if web is not None:
+        server.append("--web" if web else "--no-web")
+    if web_port is not None:
+        server += ["--web-port", str(web_port)]
     if not resume:
         server.append("--new")
     if file.contest.absent is None:

@@ -158,7 +158,7 @@ class TestLife:
     def test_a_supervised_server_ends_with_its_supervisor(self, tmp_path: Path) -> None:
         (tmp_path / "c.toml").write_text(contest("a", "b"))
         server = subprocess.Popen(
-            [*ARENA, "serve", "c.toml", "--port", "0", "--supervised"],
+            [*ARENA, "serve", "c.toml", "--port", "0", "--no-web", "--supervised"],
             cwd=tmp_path,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -265,7 +265,7 @@ class TestUnderStrain:
             "import sys; from arena_server.core import contest\n"
             "def fault(*_): raise RuntimeError('a bug')\n"
             "contest.Handlers.received = fault\n"
-            "sys.argv = ['arena', 'serve', 'c.toml', '--port', '0']\n"
+            "sys.argv = ['arena', 'serve', 'c.toml', '--port', '0', '--no-web']\n"
             "from arena_cli import main; main()"
         )
         with subprocess.Popen(

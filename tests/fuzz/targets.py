@@ -201,13 +201,13 @@ VISIT = b"".join(line + b"\n" for line in SERVER_LINES[:4]) + b"".join(
 
 
 def visit(data: bytes) -> object:
-    player = ClientProtocol(First(), "mybot")
-    player.opened()
+    client = ClientProtocol(First(), "mybot")
+    client.connection_made()
     for line in data.splitlines(keepends=True):
-        player.receive_data(line)
-        while (job := player.next_job()) is not None:
-            player.done(job, "1")
-    return player.data_to_send()
+        client.receive_data(line)
+        while (job := client.next_job()) is not None:
+            client.complete(job, "1")
+    return client.data_to_send()
 
 
 # -- files ----------------------------------------------------------------------------------

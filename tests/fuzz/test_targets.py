@@ -80,9 +80,9 @@ def test_finds(name: str, data: bytes, scratch: str) -> None:
     the(name, scratch).run(data)
 
 
-def test_what_cannot_be_answered_ends_the_visit_with_one_line(scratch: str) -> None:
+def test_a_line_without_a_possible_answer_ends_the_client(scratch: str) -> None:
     assert the("player", scratch).run(FINDS[1][1]) == (
-        "the server said what cannot be answered: READY: a line may have 1024 bytes, not 1036"
+        "no answer to the server is possible: READY: a line may have 1024 bytes, not 1036"
     )
 
 

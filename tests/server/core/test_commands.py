@@ -168,13 +168,12 @@ def test_probation_is_lifted_and_stays_lifted() -> None:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_finished_contest_takes_no_commands(verb: str) -> None:
-    """All have been told farewell: an order obeyed would be a promise that nobody keeps."""
     harness = seated("ann", "bob", options=ONE_PLY, probation=1)
     harness.send("ann", "what?")
     harness.send("bob", "READY g1", "MOVE 7")
     assert harness.finished == "incomplete"
     target = "ann" if verb in ("kick", "lift") else "g1"
-    assert harness.command(verb, target) == f"the contest is over: {harness.finished}"
+    assert harness.command(verb, target) == "the contest is over: incomplete"
     assert harness.last_entries == []
 
 

@@ -36,9 +36,8 @@ def verbs(harness: ContestHarness, name: str = "eye") -> list[str]:
 
 @pytest.mark.parametrize("target", ["g1", "*"])
 def test_a_spectator_sees_the_game_and_its_faults(target: str) -> None:
-    harness = watched(
-        target=target, announce_zombies=True, options={"plies": 2, "start": "empty", "lookahead": 1}
-    )
+    options = {"plies": 2, "start": "empty", "lookahead": 1}
+    harness = watched(target=target, options=options, announce_zombies=True)
     start(harness)
     harness.wait(3)
     harness.send("ann", "MOVE 0")
@@ -60,11 +59,17 @@ def test_a_spectator_sees_the_game_and_its_faults(target: str) -> None:
 
 
 def test_a_fault_that_is_not_announced_is_shown_after_the_game() -> None:
-    harness = watched(target="g1", options={"plies": 2, "start": "empty", "lookahead": 1})
+    harness = watched(options={"plies": 2, "start": "empty"})
     start(harness)
+    harness.stores = False
     harness.send("ann", "MOVE 0")
     harness.send("bob", "MOVE 9")
-    assert verbs(harness)[3:] == ["START", "PLAYED", "PLAYED", "ZOMBIE", "OVER"]
+    before = seen(harness)
+    assert verbs(harness) == ["GAME", "STATE", "NEXT", "START", "PLAYED", "PLAYED"]
+    harness.stored("g1")
+    zombie = "S  ZOMBIE ply=1 reason=illegal seat=1 line=4d4f56452030 game=g1"
+    assert seen(harness)[len(before)] == zombie
+    assert verbs(harness)[-1] == "OVER"
 
 
 def test_a_latecomer_gets_the_same_as_a_snapshot() -> None:
@@ -125,8 +130,8 @@ def test_a_delayed_game_is_shown_to_its_end_after_the_contest_has_ended() -> Non
     assert [line[3:11] for line in seen(harness) if line.startswith("S  OVER")] == ["OVER g1 ", "OVER g2 "]
     assert harness.last_line("eye") == "BYE reason=finished"
     assert harness.is_closed("eye")
-    assert harness.finished == "finished"
     assert harness.contest.deadline is None
+    assert harness.finished == "finished"
 
 
 def test_a_finished_game_without_viewers_is_forgotten_after_the_delay() -> None:
@@ -279,6 +284,7 @@ def test_a_game_that_ends_is_kept_until_a_newcomer_has_received_it() -> None:
     assert len(before) < len(shown(harness)) == 4
     assert sum(line.startswith("OVER") for line in harness.received("eye")) == 4
     assert harness.last_line("eye") == "BYE reason=stopped"
+    assert harness.finished == "stopped"
 
 
 @pytest.mark.usefixtures("small_chunks")

@@ -8,7 +8,7 @@ import pytest
 
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_server.core.config import Entrant
-from arena_server.core.events import Lost, Opened, Received
+from arena_server.core.events import Opened, Received
 from arena_server.core.ratelimit import KEPT, PAUSE_MS, TRIES, LeakyBucket, LoginRateLimiter
 
 from .contest_harness import MS, ContestHarness
@@ -101,22 +101,21 @@ class TestInTheContest:
             "ERROR rate too many wrong log-ins; wait, then try again retry_after=6000"
         )
 
-    def test_the_right_token_is_accepted_at_any_time(self) -> None:
+    def test_the_right_token_is_accepted_whatever_others_tried_from_its_address(self) -> None:
         harness = self.harness()
-        for _ in range(TRIES + 1):
-            denied = self.guess(harness)
-        assert denied.startswith(f"ERROR {ErrorCode.RATE} ")
+        for _ in range(TRIES):
+            self.guess(harness)
+        assert self.guess(harness).startswith(f"ERROR {ErrorCode.RATE} ")
         assert self.guess(harness, token=TOKEN).startswith("WELCOME ann ")
 
-    def test_a_bot_that_reconnects_is_not_locked_out_by_a_guesser_on_its_address(self) -> None:
-        """100 guesses a second beside 50 reconnections of the bot, all from one address."""
+    def test_each_pause_lets_one_more_wrong_token_be_denied(self) -> None:
         harness = self.harness()
-        for reconnection in range(50):
-            for _ in range(10):
-                assert self.guess(harness).startswith("ERROR ")
-                harness.wait(10)
-            assert self.guess(harness, token=TOKEN).startswith("WELCOME ann "), reconnection
-            harness.event(Lost(next(reversed(harness.lines)), "gone"))
+        for _ in range(TRIES):
+            self.guess(harness)
+        assert self.guess(harness).startswith(f"ERROR {ErrorCode.RATE} ")
+        harness.wait(PAUSE_MS)
+        assert self.guess(harness).startswith("ERROR token ")
+        assert self.guess(harness).startswith(f"ERROR {ErrorCode.RATE} ")
 
     def test_the_owner_comes_in_from_elsewhere_meanwhile(self) -> None:
         harness = self.harness()
@@ -129,7 +128,7 @@ class TestInTheContest:
         harness = self.harness()
         for _ in range(TRIES):
             self.guess(harness, token=f"{TOKEN} resume=guessed")
-        assert self.guess(harness).startswith("ERROR rate ")
+        assert self.guess(harness, token=f"{TOKEN} resume=guessed").startswith("ERROR rate ")
 
     def test_a_name_taken_is_no_guess(self) -> None:
         harness = self.harness()
