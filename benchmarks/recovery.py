@@ -19,8 +19,8 @@ from arena_server.core.deal import Setting
 from arena_server.core.events import Tick
 from arena_server.core.match import Match
 from arena_server.core.schedule import Schedule
-from arena_server.store.contest_store import Book
-from arena_server.store.writer import Opening
+from arena_server.store.contest_store import ContestStore
+from arena_server.store.database import ContestHeader
 
 PLIES, MS = 200, 1_000_000
 #: Bots, games that are stored, games that are running.
@@ -39,19 +39,19 @@ def played(plan: ContestPlan, schedule: Schedule, number: int, plies: int) -> Ma
     return match
 
 
-def fill(database: Path, plan: ContestPlan, names: list[str], stored: int, running: int) -> Opening:
+def fill(database: Path, plan: ContestPlan, names: list[str], stored: int, running: int) -> ContestHeader:
     """Write what a server leaves behind whose running games are half-way."""
     schedule = Schedule(names, 2, plan.games_per_pair)
-    opening = Opening(plan, {}, names, schedule.total)
-    with Book(database) as book:
-        book.look(opening)
-        with book.transaction():
-            book.enter(opening, plan)
+    opening = ContestHeader(plan, {}, names, schedule.total)
+    with ContestStore(database) as store:
+        store.find(opening)
+        with store.transaction():
+            store.enter(opening, plan)
             for number in range(1, stored + 1):
                 record = played(plan, schedule, number, PLIES).record()
-                book.add([], [(f"g{number}", record, encode(record))])
+                store.add([], [(f"g{number}", record, encode(record))])
             for number in range(stored + 1, stored + 1 + running):
-                book.add(played(plan, schedule, number, PLIES // 2).diary.take(), [])
+                store.add(played(plan, schedule, number, PLIES // 2).diary.take(), [])
     return opening
 
 
@@ -63,8 +63,8 @@ def measure(bots: int, stored: int, running: int) -> None:
         database = Path(folder) / "arena.db"
         opening = fill(database, plan, names, stored, running)
         began, cpu = time.perf_counter(), time.process_time()
-        with Book(database) as book:
-            found = book.look(opening)
+        with ContestStore(database) as store:
+            found = store.find(opening)
             assert found is not None
             entrants = [Entrant(name) for name in names]
             contest = Contest(plan, entrants, lambda length: "0" * length, 0, found.past)

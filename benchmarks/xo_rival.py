@@ -1,10 +1,10 @@
-"""The engine `xo` against fairy-stockfish at five in a row on 10 x 10: a rival that nobody here wrote.
+"""Match of the engine `xo` against fairy-stockfish at five in a row on 10 x 10.
 
     python benchmarks/xo_rival.py --games 100 --movetime 1000
 
-Games come in pairs: from one opening of random marks, in which neither side has a win by threats, each
-engine plays both sides. The two think by turns, each on one core. The rival is Debian's package of that
-name; where it is absent the answer is one line.
+Games come in pairs: each engine plays both sides of an opening of random marks in which neither side has a
+VCT. The engines search in turn, each on one core. Without Debian's package fairy-stockfish the program exits
+with one line.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ from arena_engines.engine import Engine, EngineError, Position
 from arena_engines.match import bootstrap
 from arena_engines.registry import create
 from arena_engines.xo.cells import cell_names, sides_of
-from arena_engines.xo.modern.player import Thinker
+from arena_engines.xo.gomoku.searcher import Searcher
 from arena_protocol.games.mnk import Xo
 
 PROGRAM = "fairy-stockfish"
-#: Where Debian puts games; not every user's path leads there.
+#: Debian's folder of games, which is not in the PATH of every user.
 GAMES_FOLDER = "/usr/games"
 VARIANTS = Path(__file__).with_name("xo_fairy.ini")
 SIZE = 10
-#: Marks on the board at the start, the same number for both sides.
+#: Marks of both sides together in an opening.
 OPENINGS = (4, 6)
 
 
-#: In an opening neither side, if it were to move, wins by so many threats.
+#: In an opening neither side, if to move, has a VCT of at most this many threats.
 QUIET_THREATS = 8
 
 
 class RivalError(RuntimeError):
-    """The rival is absent or does not speak as it should; the text is one clear line."""
+    """The opponent is not installed or broke the protocol; the text is one clear line."""
 
 
 class Rival:
-    """fairy-stockfish as a child process that speaks UCI."""
+    """fairy-stockfish as a child process, driven by UCI."""
 
     def __init__(self, program: str, movetime: int) -> None:
         self._movetime = movetime
@@ -60,18 +60,17 @@ class Rival:
         self.new_game()
 
     def new_game(self) -> None:
-        """Let it forget the last game."""
+        """Send ucinewgame."""
         self._tell("ucinewgame")
         self._ask("isready", "readyok")
 
     def choose(self, moves: list[str]) -> str:
-        """Return its move after these, all of them cells, X and O in turn."""
+        """Return its move after these cells, marked by X and O in turn."""
         self._tell("position startpos moves " + " ".join(f"P@{move}" for move in moves))
         line = self._ask(f"go movetime {self._movetime}", "bestmove")
         return line.split()[1].removeprefix("P@")
 
     def close(self) -> None:
-        """Let it end."""
         self._tell("quit")
         self._process.communicate()
 
@@ -90,7 +89,7 @@ class Rival:
 
 
 def rival_path(program: str) -> str:
-    """Return where the rival is. Raises RivalError if it is not installed."""
+    """Return the path of the opponent. Raises RivalError if it is not installed."""
     found = shutil.which(program) or shutil.which(program, path=GAMES_FOLDER)
     if found is None:
         raise RivalError(f"{program} is not installed; in Debian: apt install {PROGRAM}")
@@ -99,13 +98,13 @@ def rival_path(program: str) -> str:
 
 def openings(seed: int) -> Iterator[list[str]]:
     """Yield openings, X and O in turn, in which neither side can win by force in a few moves."""
-    thinker = Thinker(SIZE)
+    searcher = Searcher(SIZE)
     names = cell_names(SIZE)
     for number in count(seed):
         rules = Xo(size=SIZE, opening=OPENINGS[number % len(OPENINGS)])
         sides = sides_of(SIZE, rules.start(rules.deal(number)))
-        thinker.set_up(sides.x, sides.o)
-        if not any(thinker.win_by_threats(side, QUIET_THREATS) for side in (0, 1)):
+        searcher.set_position(sides.x, sides.o)
+        if not any(searcher.vct(side, QUIET_THREATS) for side in (0, 1)):
             yield [names[cell] for pair in zip(sides.x, sides.o, strict=True) for cell in pair]
 
 
@@ -144,7 +143,7 @@ def mean(values: list[float]) -> float:
 
 
 def summary(pairs: list[tuple[Game, Game]]) -> dict[str, Any]:
-    """Return wins, draws and losses of ours, and the score with its interval, ready for JSON."""
+    """Return our wins, draws and losses, and the score with its interval, ready for JSON."""
     points = [game.points for pair in pairs for game in pair]
     scores = [mean([game.points for game in pair]) for pair in pairs]
     return {
@@ -169,7 +168,7 @@ def text(answer: dict[str, Any]) -> str:
 
 
 def match(options: argparse.Namespace) -> dict[str, Any]:
-    """Play the match; tell how it stands after each pair."""
+    """Play the match; print the score to stderr after each pair."""
     rival = Rival(rival_path(options.rival), options.movetime)
     player = create(options.engine or f"xo:time={options.movetime}", "xo")
     player.warm_up()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 from benchmarks.referee import hostile as under_attack
 from benchmarks.referee import run
-from benchmarks.referee.load import bench_attack, bench_load
-from benchmarks.referee.server import bench_server
+from benchmarks.referee.attack import bench_attack
+from benchmarks.referee.echo import serve
 
 from arena_cli.options import Json, print_json
+from arena_server.sockets import parse_address
 
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False
@@ -19,18 +21,23 @@ app = typer.Typer(
 
 @app.command()
 def referee(
-    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, up to 100 games at once.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Shorter runs, at most 100 simultaneous games.")
+    ] = False,
+    python: Annotated[
+        str, typer.Option(help="Interpreter of the environment whose `arena serve` is measured.")
+    ] = sys.executable,
     as_json: Json = False,
 ) -> None:
-    """Measure the referee beside a bare line echo.
+    """Measure `arena serve` next to a bare line echo.
 
-    Instant bots play 1, 10, 100 and 1,000 games at once. Gives plies a second and their ratio
-    to the echo's lines, and p50 and p99 of the referee's own share of a ply: from reading MOVE
-    to having sent PLAYED and TURN. Server and load are processes of their own.
+    Instant bots play 1, 10, 100 and 1,000 simultaneous games. Prints CPU per ply and plies per
+    second, and their ratios to the echo's in the same run. The server, the echo and the load are
+    separate processes.
 
     Example: arena bench referee --quick
     """
-    measured = run.measure(quick=quick, say=lambda line: typer.echo(line, err=True))
+    measured = run.compare(quick=quick, report=lambda line: typer.echo(line, err=True), python=python)
     if as_json:
         print_json(measured)
     else:
@@ -42,13 +49,13 @@ def hostile(
     quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, 1,000 idle connections.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Measure what honest bots notice of an attack.
+    """Measure how attacks slow down honest bots.
 
-    Twenty honest bots play quietly, then under each attack, then under all at once: flooders,
-    readers that never read, a thousand slow loris, floods of connections, guesses at log-ins.
-    As a rival, all at once attack a bare echo elsewhere: that is what they cost the machine.
-    Gives turns a second, p50 and p99 of a turn-round, their ratio to the quiet figures of the
-    same run, and the memory of 10,000 idle connections.
+    Twenty honest bots play without an attack, then under each attack, then under all together:
+    line floods, clients that never read, a thousand slow log-ins (slow loris), connection floods,
+    guessed tokens. For comparison all attacks together hit a bare echo on another port, which
+    shows what they cost the machine. Prints turns per second, p50 and p99 of a round trip, their
+    ratios to the run without an attack, and the memory of 10,000 idle connections.
 
     Example: arena bench hostile --quick
     """
@@ -61,22 +68,14 @@ def hostile(
 
 @app.command()
 def attack(kind: str, address: str) -> None:
-    """The attacking process of `arena bench hostile`."""
-    host, _, port = address.rpartition(":")
-    bench_attack(kind, host, int(port))
+    """The attacking process of `hostile`."""
+    bench_attack(kind, *parse_address(address, "attack"))
 
 
 @app.command()
-def server(kind: str, games: int, seconds: float) -> None:
-    """The measured process of `arena bench referee`."""
-    bench_server(kind, games, seconds)
-
-
-@app.command()
-def load(kind: str, games: int, address: str) -> None:
-    """The loading process of `arena bench referee`."""
-    host, _, port = address.rpartition(":")
-    bench_load(kind, games, host, int(port))
+def echo() -> None:
+    """The bare echo process."""
+    serve()
 
 
 if __name__ == "__main__":

@@ -1,163 +1,105 @@
-"""The loading half of `arena bench referee`: instant bots, or bare talkers, on trio.
+"""The load of the referee's benchmark: instant bots on one epoll loop, which answer every TURN with MOVE 4.
 
-trio is the client's other event loop, and this is a process of its own: the measured server
-shares neither loop nor interpreter with what loads it.
-
-The attacking process of `arena bench hostile`: one kind of misbehaviour, as fast as it goes.
-
-It has no other end than to be killed.
+It is a process of its own and uses nothing but the protocol, so it can load any server.
 """
 
 from __future__ import annotations
 
-import asyncio
-import logging
+import re
+import select
 import socket
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
-from functools import partial
-from itertools import count
+import time
+from dataclasses import dataclass
+from pathlib import Path
 
-import trio
-
-from arena_client import trio_client
-from arena_client.scripted import Fixed
-from arena_server.listener import raise_descriptor_limit
-
-#: A line as long as the usual MOVE.
-LINE = b"MOVE 6\n"
+#: The limit for the first answer, and the interval of the check for it.
+START_S, STEP_S = 240.0, 0.05
+MOVE = b"MOVE 4\n"
+_GAME = re.compile(rb"^GAME (\S+)", re.MULTILINE)
 
 
-def bench_load(kind: str, games: int, host: str, port: int) -> None:
-    """Play with two bots a game, or talk on as many connections as there are games, to the server's end."""
-    raise_descriptor_limit()
-    # The server leaves in the middle of games once it has measured; that is no news to anybody.
-    logging.getLogger("arena_client").setLevel(logging.ERROR)
-    trio.run(_play if kind == "referee" else _talk, games, host, port)
+@dataclass
+class Figures:
+    """A measurement of the server: lines handled, seconds, and microseconds of CPU per line."""
+
+    lines: int
+    seconds: float
+    cpu_us: float
+
+    @property
+    def rate(self) -> float:
+        return self.lines / self.seconds
 
 
-async def _play(games: int, host: str, port: int) -> None:
-    async with trio.open_nursery() as nursery:
-        for number in range(2 * games):
-            play = partial(trio_client.play, Fixed("6"), host, port, name=f"b{number}")
-            nursery.start_soon(play)
+def cpu_seconds(pid: int) -> float:
+    """Return the user and system time of all threads of a process, from /proc/PID/task/*/schedstat."""
+    total = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        total += int((task / "schedstat").read_text().split()[0])
+    return total / 1e9
 
 
-async def _talk(talkers: int, host: str, port: int) -> None:
-    async with trio.open_nursery() as nursery:
-        for _ in range(talkers):
-            nursery.start_soon(_converse, host, port)
+class Load:
+    """`bots` connections to a server: bots named b0, b1, ... or clients of an echo."""
 
+    def __init__(self, address: tuple[str, int], bots: int, *, echo: bool) -> None:
+        self._poll = select.epoll()
+        self._socks: dict[int, socket.socket] = {}
+        self._rest: dict[int, bytes] = {}
+        self._echo = echo
+        self.lines = 0
+        for number in range(bots):
+            sock = socket.create_connection(address)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._socks[sock.fileno()] = sock
+            self._rest[sock.fileno()] = b""
+            self._poll.register(sock.fileno(), select.EPOLLIN)
+            sock.sendall(MOVE if echo else b"HELLO 1 b%d\n" % number)
 
-async def _converse(host: str, port: int) -> None:
-    """Say a line, wait for it to come back, and so on."""
-    stream = await trio_client.connect(host, port)
-    try:
-        while True:
-            await stream.send_all(LINE)
-            left = len(LINE)
-            while left:
-                data = await stream.receive_some(4096)
+    def run(self, seconds: float) -> None:
+        """Answer all lines for `seconds`. Raises RuntimeError if the server closes a connection."""
+        end = time.monotonic() + seconds
+        answer = self._answer_echo if self._echo else self._answer
+        while (now := time.monotonic()) < end:
+            for fd, _ in self._poll.poll(end - now):
+                data = self._rest[fd] + self._socks[fd].recv(65536)
                 if not data:
-                    return
-                left -= len(data)
-    except trio.BrokenResourceError:
-        return  # the server has measured enough
+                    raise RuntimeError("the server closed a connection")
+                whole, _, self._rest[fd] = data.rpartition(b"\n")
+                answer(fd, whole)
+
+    def _answer_echo(self, fd: int, data: bytes) -> None:
+        self.lines += 1
+        self._socks[fd].send(MOVE)
+
+    def _answer(self, fd: int, data: bytes) -> None:
+        sock = self._socks[fd]
+        if b"GAME " in data:
+            for game in _GAME.findall(data):
+                sock.send(b"READY " + game + b"\n")
+        if b"TURN " in data:
+            self.lines += 1
+            sock.send(MOVE)
+
+    def close(self) -> None:
+        self._poll.close()
+        for sock in self._socks.values():
+            sock.close()
 
 
-#: What limits.md asks for: ten that flood, ten that do not read, a thousand slow ones.
-FLOODERS = 10
-DEAF = 10
-LORISES = 1000
-CALLERS = 20
+def measure(pid: int, load: Load, seconds: float, warm_up: float) -> Figures:
+    """Load the process `pid`; measure it for `seconds`, `warm_up` seconds after its first answer.
 
-_CHUNK = b"READY g1\n" * 400
-_WATCH = b"HELLO 1 onlooker\nWATCH *\n"
-
-Address = tuple[str, int]
-
-
-def bench_attack(kind: str, host: str, port: int) -> None:
-    """Attack until killed."""
-    raise_descriptor_limit()
-    attack, number = _ATTACKS[kind]
-    asyncio.run(_many(attack, number, (host, port)))
-
-
-async def _many(attack: Callable[[Address], Awaitable[None]], number: int, address: Address) -> None:
-    async def again_and_again() -> None:
-        while True:
-            with suppress(OSError):
-                await attack(address)
-            await asyncio.sleep(0)
-
-    await asyncio.gather(*(again_and_again() for _ in range(number)))
-
-
-async def _flood(address: Address) -> None:
-    """Say what nobody asked for until the server has enough, as a bot in the lobby."""
-    reader, writer = await asyncio.open_connection(*address)
-    try:
-        writer.write(_WATCH)
-        while not reader.at_eof():
-            writer.write(_CHUNK)
-            await writer.drain()
-            await reader.read(4096)
-    finally:
-        writer.close()
-
-
-async def _deaf(address: Address) -> None:
-    """Watch everything through a narrow window, and read nothing, until dropped."""
-    loop = asyncio.get_running_loop()
-    sock = socket.socket()
-    with sock:
-        sock.setblocking(False)
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
-        await loop.sock_connect(sock, address)
-        await loop.sock_sendall(sock, _WATCH)
-        while True:
-            await asyncio.sleep(1)
-            await loop.sock_sendall(sock, b"\n")
-
-
-async def _loris(address: Address) -> None:
-    """Say HELLO a byte a second, until cut off."""
-    reader, writer = await asyncio.open_connection(*address)
-    try:
-        for byte in b"HELLO 1 slow-as-slow-can-be token=" + b"x" * 900:
-            writer.write(bytes([byte]))
-            await writer.drain()
-            await asyncio.sleep(1)
-            if reader.at_eof():
-                return
-    finally:
-        writer.close()
-
-
-async def _connect(address: Address) -> None:
-    """Connect and leave."""
-    _, writer = await asyncio.open_connection(*address)
-    writer.close()
-
-
-_numbers = count()
-
-
-async def _guess(address: Address) -> None:
-    """Try a token."""
-    reader, writer = await asyncio.open_connection(*address)
-    try:
-        writer.write(b"HELLO 1 nobody token=guess%d\n" % next(_numbers))
-        await reader.read()
-    finally:
-        writer.close()
-
-
-_ATTACKS: dict[str, tuple[Callable[[Address], Awaitable[None]], int]] = {
-    "flood": (_flood, FLOODERS),
-    "deaf": (_deaf, DEAF),
-    "loris": (_loris, LORISES),
-    "connect": (_connect, CALLERS),
-    "guess": (_guess, CALLERS),
-}
+    Raises RuntimeError if it answers nothing within `START_S`.
+    """
+    limit = time.monotonic() + START_S
+    while not load.lines:
+        if time.monotonic() > limit:
+            raise RuntimeError(f"the server answered nothing within {START_S:.0f} s")
+        load.run(STEP_S)
+    load.run(warm_up)
+    lines, cpu, began = load.lines, cpu_seconds(pid), time.perf_counter()
+    load.run(seconds)
+    took = time.perf_counter() - began
+    handled = load.lines - lines
+    return Figures(handled, took, (cpu_seconds(pid) - cpu) / max(1, handled) * 1e6)

@@ -1,39 +1,58 @@
-"""`arena bench referee`: the referee and a bare echo, measured one after the other in one run.
-
-Server and load are two processes, so that neither waits for the other's interpreter; with
-two cores or more each has one for itself.
-"""
+"""`arena bench referee`: CPU per ply and plies per second of `arena serve`, next to a bare echo."""
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from benchmarks.referee.server import Figures
+from benchmarks.referee.load import Figures, Load, measure
 
 from arena_server.errors import ArenaError
+from arena_server.sockets import parse_address
 
 GAMES = (1, 10, 100, 1000)
 SECONDS = 8.0
 QUICK_GAMES = (1, 10, 100)
 QUICK_SECONDS = 2.0
-#: Beyond the window: coming together and, for a referee of 2,000 bots, its schedule.
-PATIENCE_S = 240.0
+WARM_UP_S = 2.0
 
-BENCH = (sys.executable, "-m", "benchmarks.referee")
+CONTEST = """[contest]
+name = "bench"
+game = "insertion"
+format = "round-robin"
+games_per_pair = {games_per_pair}
+seed = 2006
+probation = 0
+ready = "600s"
+[game]
+plies = 200
+clock = "1h"
+[server]
+max_connections = {bots}
+"""
+#: One pair needs enough games for the whole run; of many bots each pair plays twice.
+GAMES_OF_TWO = 100_000
 
 
-def measure(*, quick: bool, say: Callable[[str], None]) -> dict[str, Any]:
-    """Measure all sizes and return what `--json` prints; `say` hears what is being done."""
+def compare(*, quick: bool, report: Callable[[str], None], python: str = sys.executable) -> dict[str, Any]:
+    """Measure all sizes and return what `--json` prints.
+
+    `python` is the interpreter of an environment with `arena`: another one measures another version.
+    """
     seconds = QUICK_SECONDS if quick else SECONDS
     rows = []
     for games in QUICK_GAMES if quick else GAMES:
-        say(f"{games} games at once ...")
-        rows.append(_row(games, _run("echo", games, seconds), _run("referee", games, seconds)))
+        report(f"{games} games at once ...")
+        with echo_server() as server:
+            echo = load(server, 2 * games, seconds, echo=True)
+        with referee(2 * games, python) as server:
+            rows.append(_row(games, echo, load(server, 2 * games, seconds, echo=False)))
     return {"cores": os.cpu_count(), "seconds": seconds, "rows": rows}
 
 
@@ -46,48 +65,73 @@ def _row(games: int, echo: Figures, referee: Figures) -> dict[str, Any]:
         "referee_cpu_us": round(referee.cpu_us, 1),
         "echo_cpu_us": round(echo.cpu_us, 1),
         "cpu_ratio": round(referee.cpu_us / echo.cpu_us, 2),
-        "share_p50_us": referee.p50_us and round(referee.p50_us, 1),
-        "share_p99_us": referee.p99_us and round(referee.p99_us, 1),
     }
 
 
-def _run(kind: str, games: int, seconds: float) -> Figures:
-    """One server and one load, to the end of both."""
-    server = subprocess.Popen(
-        [*BENCH, "server", kind, str(games), str(seconds)], stdout=subprocess.PIPE, text=True
-    )
-    load = None
+Server = tuple[int, tuple[str, int]]
+
+
+def load(server: Server, bots: int, seconds: float, *, echo: bool) -> Figures:
+    """Measure a server process under the load of `bots` connections."""
+    pid, address = server
+    bots_of = Load(address, bots, echo=echo)
     try:
-        assert server.stdout is not None
-        address = server.stdout.readline().strip().removeprefix("listening on ")
-        load = subprocess.Popen([*BENCH, "load", kind, str(games), address])
-        said, _ = server.communicate(timeout=PATIENCE_S + seconds)
-        if server.returncode:
-            raise ArenaError(f"the measured server ended with status {server.returncode}; see above")
-        return Figures(**json.loads(said))
-    except subprocess.TimeoutExpired:
-        raise ArenaError(f"{kind}, {games} games: no figures within {PATIENCE_S + seconds:.0f} s") from None
+        return measure(pid, bots_of, seconds, WARM_UP_S + bots / 200)
     finally:
-        for process in (server, load):
-            if process is not None:
-                process.kill()
-                process.wait()
-                if process.stdout is not None:
-                    process.stdout.close()
+        bots_of.close()
+
+
+@contextmanager
+def referee(bots: int, python: str) -> Iterator[Server]:
+    """Run `arena serve` with a database in a temporary folder; yield its process number and address."""
+    with tempfile.TemporaryDirectory() as folder:
+        config = Path(folder) / "bench.toml"
+        text = CONTEST.format(games_per_pair=GAMES_OF_TWO if bots == 2 else 2, bots=2 * bots + 64)
+        text += "".join(f'[[bot]]\nname = "b{number}"\n' for number in range(bots))
+        config.write_text(text)
+        code = "import sys; from importlib.metadata import entry_points as e; sys.argv[0] = 'arena'; " + (
+            "sys.exit(next(p for p in e(group='console_scripts') if p.name == 'arena').load()())"
+        )
+        command = [python, "-c", code, "serve", str(config), "--port", "0", "--log-level", "error"]
+        with _process([*command, "--database", f"sqlite:///{folder}/bench.db"], folder) as server:
+            yield server
+
+
+@contextmanager
+def echo_server() -> Iterator[Server]:
+    """Run the bare echo; yield its process number and address."""
+    command = [sys.executable, "-m", "benchmarks.referee", "echo"]
+    with _process(command, str(Path(__file__).resolve().parents[2])) as server:
+        yield server
+
+
+@contextmanager
+def _process(command: list[str], folder: str) -> Iterator[Server]:
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder)
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        if not line:
+            raise ArenaError("the measured server did not start; see above")
+        yield process.pid, parse_address(line.strip().removeprefix("listening on "), "the measured server")
+    finally:
+        process.kill()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
 
 
 def text_table(measured: dict[str, Any]) -> str:
-    """The measurement as a table for a person."""
+    """Return the measurement as a table."""
     lines = [
-        f"{measured['cores']} cores, {measured['seconds']:.0f} s a row; "
-        "instant bots on trio in one process, the server in another",
-        f"{'games':>6}  {'plies/s':>8}  {'echo/s':>8}  {'ratio':>6}  {'CPU us a ply':>12}  "
-        f"{'echo us':>8}  {'ratio':>6}  {'share p50 us':>12}  {'p99 us':>8}",
+        f"{measured['cores']} cores, {measured['seconds']:.0f} s per row; instant bots on one epoll loop",
+        f"{'games':>6}  {'plies/s':>8}  {'echo/s':>8}  {'ratio':>6}  {'CPU us / ply':>12}  "
+        f"{'echo us':>8}  {'ratio':>6}",
     ]
     lines += [
         f"{row['games']:>6}  {row['plies_per_second']:>8,}  {row['echo_lines_per_second']:>8,}  "
         f"{row['ratio']:>6.3f}  {row['referee_cpu_us']:>12.1f}  {row['echo_cpu_us']:>8.1f}  "
-        f"{row['cpu_ratio']:>6.2f}  {row['share_p50_us']:>12.1f}  {row['share_p99_us']:>8.1f}"
+        f"{row['cpu_ratio']:>6.2f}"
         for row in measured["rows"]
     ]
     return "\n".join(lines)

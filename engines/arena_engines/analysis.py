@@ -7,7 +7,7 @@ nodes at SIGNATURE_DEPTH is its signature, the `Nodes: N` of engine commits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from arena_engines.jit import compiled
 from arena_engines.registry import create
 from arena_protocol.games import make_game
 from arena_protocol.games.base import GameError
+from arena_protocol.games.insertion import Insertion
 
 #: The signature is the engine's nodes on the whole set at this depth.
 SIGNATURE_DEPTH = 5
@@ -28,20 +29,28 @@ BARE_DEPTH = 4
 RUNS = 3
 
 
-def analyse_file(spec: str, depth: int, path: str | Path, game: str = "insertion") -> dict[str, Any]:
+def analyse_file(
+    spec: str,
+    depth: int,
+    path: str | Path,
+    game: str = "insertion",
+    options: Mapping[str, object] | None = None,
+) -> dict[str, Any]:
     """Return an engine's analysis of every position of a file, ready for JSON.
 
-    A file holds a line `<board> <visible sequence>` a position; blank lines and lines that begin with `#`
-    are skipped. The answer: `game`, `engine`, `depth`, `positions` (each `move`, `eval`, `nodes` and `depth`,
-    which is less than asked for if fewer pictures are visible) and `seconds`, the time of the searches alone.
-    Raises EngineError, one line, for a wrong engine or depth, for a parameter that has no effect on an
-    analysis, for a file that cannot be read or holds no position, and for a bad line, named `file:line`.
+    A file holds a line `<board> <visible sequence>` a position, or `<board>` for a game without hidden
+    pictures; blank lines and lines that begin with `#` are skipped. `options` are those of the game. The
+    answer: `game`, `engine`, `depth`, `positions` (each `move`, `eval`,
+    `nodes` and `depth`, which is less than asked for if fewer pictures are visible or the game ends) and
+    `seconds`, the time of the searches alone. Raises EngineError, one line, for a wrong engine or depth, for
+    a parameter that has no effect on an analysis, for a file that cannot be read or holds no position, and
+    for a bad line, named `file:line`.
     """
     engine = create(spec, game)
     _check(engine, depth)
-    positions = list(_read(engine, Path(path)))
+    positions = list(_read(engine, Path(path), options or {}))
     if not positions:
-        raise EngineError(f"{path}: no positions; expected a line `<board> <visible sequence>` for each")
+        raise EngineError(f"{path}: no positions; expected a line `{_line_format(engine)}` for each")
     engine.warm_up()
     answers = []
     for number, position in positions:
@@ -61,7 +70,8 @@ def analyse_file(spec: str, depth: int, path: str | Path, game: str = "insertion
 def _check(engine: Engine, depth: int) -> None:
     if engine.max_depth == 0:
         raise EngineError(
-            f"engine {engine.name} of {engine.game} has no analysis by depth; those of insertion have"
+            f"engine {engine.name} of {engine.game} has no analysis by depth; "
+            "those of insertion, openlines and weighted have"
         )
     if not 1 <= depth <= engine.max_depth:
         raise EngineError(f"depth={depth}: expected 1..{engine.max_depth}")
@@ -71,22 +81,25 @@ def _check(engine: Engine, depth: int) -> None:
             raise EngineError(f"engine {engine.name}: {parameter.name}={value} has no effect on an analysis")
 
 
-def _read(engine: Engine, path: Path) -> Iterator[tuple[int, AnyPosition]]:
+def _line_format(engine: Engine) -> str:
+    return "<board> <visible sequence>" if engine.game == Insertion.name else "<board>"
+
+
+def _read(engine: Engine, path: Path, options: Mapping[str, object]) -> Iterator[tuple[int, AnyPosition]]:
     """Yield line number and position."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise EngineError(f"cannot read the positions in {path}: {reason}") from error
-    rules = make_game(engine.game, dict(engine.analysis_options))
+    rules = make_game(engine.game, {**engine.analysis_options, **options}, strangers=False)
+    words = len(_line_format(engine).split("> "))
     for number, line in enumerate(lines, start=1):
         parts = line.split()
         if not parts or line.startswith("#"):
             continue
-        if len(parts) != 2:
-            raise EngineError(
-                f"{path}:{number}: expected `<board> <visible sequence>`, found {len(parts)} words"
-            )
+        if len(parts) != words:
+            raise EngineError(f"{path}:{number}: expected `{_line_format(engine)}`, found {len(parts)} words")
         try:
             yield number, Position.at(rules, *parts)
         except GameError as error:
@@ -99,13 +112,14 @@ def _printed(answer: Analysis) -> dict[str, Any]:
 
 def analysis_table(analysis: dict[str, Any]) -> str:
     """Return the analysis of a file as text: a row per position, the last line the sum of nodes."""
-    head = f"{'position':>8}  {'move':>4}  {'mine':>5}  {'deleted':>7}  {'theirs':>6}  {'nodes':>12}"
-    rows = [f"{head}  {'depth':>5}"]
+    eval_names = create(analysis["engine"], analysis["game"]).eval_names
+    widths = [max(len(name) + 1, 6) for name in eval_names]
+    names = "  ".join(f"{name:>{width}}" for name, width in zip(eval_names, widths, strict=True))
+    rows = [f"{'position':>8}  {'move':>4}  {names}  {'nodes':>12}  {'depth':>5}"]
     for number, answer in enumerate(analysis["positions"], start=1):
-        mine, deleted, theirs = answer["eval"]
+        numbers = "  ".join(f"{value:>{width}}" for value, width in zip(answer["eval"], widths, strict=True))
         rows.append(
-            f"{number:>8}  {answer['move']:>4}  {mine:>5}  {deleted:>7}  {theirs:>6}  "
-            f"{answer['nodes']:>12,}  {answer['depth']:>5}"
+            f"{number:>8}  {answer['move']:>4}  {numbers}  {answer['nodes']:>12,}  {answer['depth']:>5}"
         )
     nodes = sum(answer["nodes"] for answer in analysis["positions"])
     rows.append(f"{nodes:,} nodes in {analysis['seconds']:.3f} s of search by {analysis['engine']}")

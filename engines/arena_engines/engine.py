@@ -18,14 +18,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
+from arena_protocol.errors import UserError
 from arena_protocol.games.base import Deal, Game
 
 Rules = TypeVar("Rules", bound=Game[Any])
 State = TypeVar("State")
 
 
-class EngineError(ValueError):
+class EngineError(UserError, ValueError):
     """A wrong engine, parameter, value or position; the text is one clear line."""
+
+    exit_code = 2
 
     def __init__(self, text: str) -> None:
         super().__init__(" ".join(text.split()))  # quoted input may contain line ends
@@ -130,6 +133,8 @@ class Engine(ABC):
     instant: ClassVar[bool] = False
     #: The greatest depth of `analyse`; 0 for an engine without analysis.
     max_depth: ClassVar[int] = 0
+    #: The names of the numbers in the `eval` of an analysis.
+    eval_names: ClassVar[tuple[str, ...]] = ("mine", "deleted", "theirs")
     #: The options of the game that an analysed position belongs to.
     analysis_options: ClassVar[Mapping[str, object]] = {}
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib
+import logging
 import os
 import platform
 import shutil
@@ -38,6 +39,8 @@ FOLDER = "insertion-arena"
 #: memory management: kernels make no arrays, so no references are counted; counting took a quarter of the
 #: time of kernels that pass arrays on.
 FLAGS = {"nogil": True, "_nrt": False}
+
+logger = logging.getLogger("arena_engines")
 
 _one_thread = threading.RLock()
 _outlined: set[Callable[..., Any]] = set()
@@ -82,6 +85,8 @@ def _compiled(kernel: FunctionType, signature: str | None) -> Callable[..., Any]
     name = f"{kernel.__module__.rpartition('.')[2]}.{kernel.__qualname__}"
     folder = cache_folder() / f"{name}-{digest(kernel, types, _machine())}"
     with _writing(folder):
+        if not any(folder.rglob("*.nbi")):
+            logger.info("compiling %s", name)
         try:
             return _load_or_compile(numba, kernel, types, folder)
         except Exception:

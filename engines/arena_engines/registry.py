@@ -15,9 +15,10 @@ from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.history import Entry2006, FourTier, Minimax, ThreeTier
 from arena_engines.insertion.master.engine import Master
 from arena_engines.small.openlines import OpenLines
-from arena_engines.small.perfect import Perfect, PerfectMarks
-from arena_engines.xo.modern.engine import ModernXo
-from arena_engines.xo.program1970 import Xo1970
+from arena_engines.small.solved import Perfect, PerfectMarks
+from arena_engines.small.weighted import TERMS, weighted
+from arena_engines.xo.gomoku.engine import Gomoku
+from arena_engines.xo.program1970.engine import Xo1970
 
 AnyEngine = TypeVar("AnyEngine", bound=Engine)
 
@@ -41,11 +42,12 @@ ENGINES: tuple[type[Engine], ...] = (
     Champion,
     Master,
     *(playing(game, RandomMover) for game in ("xo", "tictactoe", "disc", "lastcoin")),
+    *map(weighted, TERMS),
     OpenLines,
     PerfectMarks,
     *(playing(game, Perfect) for game in ("disc", "lastcoin")),
     Xo1970,
-    ModernXo,
+    Gomoku,
 )
 
 
@@ -82,6 +84,16 @@ def usual_opponent(game: str) -> str:
     """
     known = _engines_of(game)
     return Greedy.name if Greedy.name in known else list(known)[-1]
+
+
+def usual_analyst(game: str) -> str:
+    """Return the default engine of `arena analyse`. Raises EngineError if no engine of the game analyses."""
+    if game == Champion.game:
+        return Champion.name
+    analysts = [name for name, kind in _engines_of(game).items() if kind.max_depth]
+    if not analysts:
+        raise EngineError(f"no engine of {game} has an analysis by depth")
+    return analysts[-1]
 
 
 def engine_class(name: str, game: str = "insertion") -> type[Engine]:

@@ -1,6 +1,6 @@
-"""`arena explain`: search trees, whole games and reductions as pictures.
+"""`arena explain`: search trees, whole games and problem reductions as pictures.
 
-Prints text; `--svg FILE` writes a drawing. It must not know: how a picture is made.
+Each command prints the picture as text, or writes a drawing with `--svg FILE`.
 """
 
 from __future__ import annotations
@@ -10,22 +10,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena_cli.options import options_of
+from arena_cli.options import game_options
 
 if TYPE_CHECKING:
-    from arena_engines.andor.strategies import Goal
-    from arena_engines.explain import Picture
-    from arena_engines.explain.searches import Method
+    from arena_engines.andor.search import Goal
+    from arena_engines.explain.picture import Picture
+    from arena_engines.explain.trees import Method
 
 GameName = Annotated[str, typer.Argument(metavar="GAME", help="The game, such as disc.", show_default=False)]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
-        "--option", "--set", metavar="KEY=VALUE", help="An option of the game, such as m=20; may be repeated."
+        "--option",
+        "--set",
+        metavar="KEY=VALUE",
+        help="An option of the game, such as m=20; may be given several times.",
     ),
 ]
 State = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="The position, as STATE prints it; else the start.")
+    str | None, typer.Option(metavar="TEXT", help="The position in the notation of STATE; else the start.")
 ]
 Svg = Annotated[Path | None, typer.Option(metavar="FILE", help="Write an SVG drawing here.")]
 Minimax = Annotated[bool, typer.Option("--minimax", help="Search without cutting any branch.")]
@@ -38,7 +41,8 @@ def tree(
     settings: Settings = None,
     state: State = None,
     sequence: Annotated[
-        str, typer.Option("--next", metavar="PICTURES", help="What NEXT shows, with --state.")
+        str,
+        typer.Option("--next", metavar="PICTURES", help="The visible pictures, as in NEXT; with --state."),
     ] = "",
     seed: Annotated[int, typer.Option(help="The deal to start from, without --state.")] = 0,
     svg: Svg = None,
@@ -47,11 +51,11 @@ def tree(
 
     Example: arena explain tree tictactoe --state xo./.x./..o --depth 3 --svg tree.svg
     """
-    from arena_engines.explain import api
+    from arena_engines import explain
 
-    options = options_of(settings or ())
+    options = game_options(settings)
     show(
-        api.tree(
+        explain.tree(
             game, options, state=state, sequence=sequence, seed=seed, depth=depth, method=_method(minimax)
         ),
         svg,
@@ -63,15 +67,15 @@ def whole(game: GameName, settings: Settings = None, state: State = None, svg: S
 
     Example: arena explain whole disc --option m=13 --svg disc.svg
     """
-    from arena_engines.explain import api
+    from arena_engines import explain
 
-    show(api.whole(game, options_of(settings or ()), state=state), svg)
+    show(explain.whole(game, game_options(settings), state=state), svg)
 
 
 def strategy(
     game: GameName,
-    seat: Annotated[int, typer.Option(help="Whose strategy.")] = 1,
-    draw: Annotated[bool, typer.Option("--draw", help="To draw at least, rather than to win.")] = False,
+    seat: Annotated[int, typer.Option(help="The seat that forces the result.")] = 1,
+    draw: Annotated[bool, typer.Option("--draw", help="Force at least a draw instead of a win.")] = False,
     everything: Annotated[
         bool, typer.Option("--all", help="Draw the whole graph with the strategy in bold.")
     ] = False,
@@ -83,11 +87,29 @@ def strategy(
 
     Example: arena explain strategy lastcoin --seat 2 --all
     """
-    from arena_engines.explain import api
+    from arena_engines import explain
 
     goal: Goal = "draw" if draw else "win"
-    options = options_of(settings or ())
-    show(api.strategy(game, options, seat=seat, goal=goal, state=state, everything=everything), svg)
+    options = game_options(settings)
+    show(explain.strategy(game, options, seat=seat, goal=goal, state=state, everything=everything), svg)
+
+
+def evaluate(
+    game: GameName,
+    settings: Settings = None,
+    state: State = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(help="openlines, or weighted:k=3/1/2; if absent the one that plays this game."),
+    ] = None,
+) -> None:
+    """Print the static evaluation of a position with its terms.
+
+    Example: arena explain evaluate tictactoe --option size=4 --state .o../.xx./..../....
+    """
+    from arena_engines import explain
+
+    typer.echo(explain.evaluate(game, game_options(settings), state=state, engine=engine), nl=False)
 
 
 def hanoi(discs: Annotated[int, typer.Option(help="How many discs.")] = 3, svg: Svg = None) -> None:
@@ -95,9 +117,9 @@ def hanoi(discs: Annotated[int, typer.Option(help="How many discs.")] = 3, svg: 
 
     Example: arena explain hanoi --discs 4
     """
-    from arena_engines.explain import api
+    from arena_engines import explain
 
-    show(api.hanoi(discs), svg)
+    show(explain.hanoi(discs), svg)
 
 
 def integral(
@@ -111,9 +133,9 @@ def integral(
 
     Example: arena explain integral "tan(x)^4"
     """
-    from arena_engines.explain import api
+    from arena_engines import explain
 
-    show(api.integral(integrand, variable)[0], svg)
+    show(explain.integral(integrand, variable)[0], svg)
 
 
 def example(minimax: Minimax = False, svg: Svg = None) -> None:
@@ -121,14 +143,15 @@ def example(minimax: Minimax = False, svg: Svg = None) -> None:
 
     Example: arena explain example --minimax
     """
-    from arena_engines.explain import api
+    from arena_engines import explain
 
-    show(api.example(_method(minimax)), svg)
+    show(explain.example(_method(minimax)), svg)
 
 
 def show(picture: Picture, svg: Path | None) -> None:
-    """Print a picture, or write it as SVG and say where. Raises ArenaError if it cannot be written."""
-    from arena_engines.explain import to_svg, to_text
+    """Print a picture, or write it as SVG and print the file name. Raises ArenaError if that fails."""
+    from arena_engines.explain.picture import to_text
+    from arena_engines.explain.svg import to_svg
     from arena_server.errors import ArenaError
 
     if svg is None:
@@ -152,7 +175,7 @@ def group() -> typer.Typer:
         no_args_is_help=True,
         rich_markup_mode=None,
     )
-    for command in (tree, whole, strategy, hanoi, example):
+    for command in (tree, whole, strategy, evaluate, hanoi, example):
         app.command(command.__name__)(command)
     # -x^2 is no option but an integrand.
     app.command(integral.__name__, context_settings={"ignore_unknown_options": True})(integral)

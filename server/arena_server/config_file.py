@@ -1,10 +1,7 @@
-"""From a checked configuration to the plan that the core plays. It must not know: files, sockets.
+"""Reading a contest's configuration file, and the plan and the entrants that it describes.
 
-Read a contest's file; every mistake in it becomes one clear line.
-
-The error contract: `load_contest` returns a checked configuration or raises ConfigError
-whose text names the file, the key, what was expected and what came. Nothing is started.
-It must not know: sockets, the database, engines.
+`load_contest` returns a checked configuration, or raises ConfigError with one line that names the
+file, the key, what was expected and what came.
 """
 
 from __future__ import annotations
@@ -26,23 +23,21 @@ from arena_server.errors import ConfigError
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-#: A seed that nobody chose is one that nobody can guess.
-SEED_BITS = 128
+#: The bits of the secret that the server draws.
+SECRET_BITS = 256
 
 
 def plan_of(file: ContestFile, absent_ms: int | None = None) -> ContestPlan:
-    """The plan of the contest; without `seed` in the file a random one is drawn.
-
-    `absent_ms`, if given, takes the place of `contest.absent`.
-    """
+    """The plan of the contest, with a secret seed if the file has none; `absent_ms` overrides `absent`."""
     contest, game = file.contest, file.game
     return ContestPlan(
         name=contest.name,
-        seed=secrets.randbits(SEED_BITS) if contest.seed is None else contest.seed,
+        seed=secrets.randbits(SECRET_BITS) if contest.seed is None else contest.seed,
         game=contest.game,
         options=game.own_options,
         format=contest.format,
         games_per_pair=contest.games_per_pair,
+        deals=contest.deals,
         scoring=contest.scoring,
         clock_ms=game.clock,
         increment_ms=game.increment,
@@ -65,12 +60,12 @@ def plan_of(file: ContestFile, absent_ms: int | None = None) -> ContestPlan:
 
 
 def entrants_of(file: ContestFile, hashes: Mapping[str, str] | None = None) -> list[Entrant]:
-    """The bots that may log in; `hashes` has token digests for names without one in the file."""
+    """The bots that may log in; `hashes` has the token digests of names without one in the file."""
     given = hashes or {}
     return [Entrant(bot.name, bot.token_sha256 or given.get(bot.name)) for bot in file.bot]
 
 
-#: The longest value shown in an error; the rest would hide the sentence.
+#: The longest value shown in an error, so that it does not hide the sentence.
 SHOWN = 60
 
 _KEYS: Mapping[str, frozenset[str]] = {
@@ -103,7 +98,7 @@ def load_contest(path: Path) -> ContestFile:
 
 
 def parse_contest(text: str, source: str) -> ContestFile:
-    """Check the text of a file; `source` is how errors call it. Raises ConfigError."""
+    """Check the text of a file; `source` is its name in errors. Raises ConfigError."""
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -138,7 +133,7 @@ def game_of(contest: ContestFile) -> Game[Any]:
 
 
 def _check_together(contest: ContestFile) -> None:
-    """What no single key can be blamed for. Raises ValueError or GameError."""
+    """Check what involves several keys. Raises ValueError or GameError."""
     name = contest.contest.game
     if name not in GAMES:
         raise ValueError(f"contest.game: expected one of {', '.join(sorted(GAMES))}, got {name!r}")
@@ -146,7 +141,7 @@ def _check_together(contest: ContestFile) -> None:
         if key not in GAMES[name].OPTIONS:
             raise ValueError(_unknown(f"game.{key}", key, _KEYS["game"] | GAMES[name].OPTIONS))
         if isinstance(value, str) and value.isdecimal():
-            # On the wire every option is text, so the game itself would take it.
+            # The game itself would accept it, because on the wire every option is text.
             raise ValueError(f"game.{key}: expected a number without quotes, got {value!r}")
     seats = game_of(contest).seats
     if len(contest.bot) < seats:
@@ -159,9 +154,9 @@ def _check_together(contest: ContestFile) -> None:
 
 
 def _first_line(error: ValidationError) -> str:
-    """The first mistake in words, and how many more there are."""
+    """The first mistake, and how many more there are."""
     details = error.errors(include_url=False)
-    # A wrong key often causes a missing one; the wrong key is what helps.
+    # An unknown key often causes a missing one, so it comes first.
     details.sort(key=lambda detail: detail["type"] != "extra_forbidden")
     more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
     return _sentence(details[0]) + more

@@ -1,22 +1,18 @@
-"""Durations as people write them in a configuration: `20s`, `500ms`, `2m`, `1h`.
+"""The keys of a contest's configuration file: names, types, bounds, defaults.
 
-It must not know: which key a duration belongs to, nor any clock.
-
-The keys of a contest's file: names, types, limits, defaults.
-
-It must not know: how a file is read, how an error is told, what any game's options mean.
-All durations are whole milliseconds once they are read.
+Defaults and bounds of the contest are those of `core/config.py`. Durations are written as `20s`,
+`500ms`, `2m` or `1h`, and are whole milliseconds once they are read.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal, Self
+from typing import Any, Final, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from arena_protocol.codec import valid_name
-from arena_protocol.games import FLAGSHIP
+from arena_server.core.config import BOUNDS, ContestPlan
 
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 _DURATION = re.compile(r"(\d{1,9})(?:\.(\d{1,3}))?\s?(ms|s|m|h)", re.ASCII)
@@ -27,14 +23,13 @@ EXPECTED = "a duration such as '500ms', '20s', '2m' or '1h'"
 def parse_duration(text: str) -> int:
     """Whole milliseconds of `text`.
 
-    Raises ValueError, saying what was expected, for anything else, and for a fraction that
-    is no whole number of milliseconds.
+    Raises ValueError for anything else, and for a fraction that is no whole number of milliseconds.
     """
     found = _DURATION.fullmatch(text)
     if found is None:
         raise ValueError(f"expected {EXPECTED}")
     whole, fraction, unit = found[1], found[2] or "", found[3]
-    # Thousandths of the unit first, so that no float rounds a clock.
+    # Integer thousandths of the unit, so that no float rounds a clock.
     thousandths = (int(whole) * 1000 + int(fraction.ljust(3, "0") or 0)) * _UNITS_MS[unit]
     if thousandths % 1000:
         raise ValueError("expected a whole number of milliseconds")
@@ -49,122 +44,121 @@ def format_duration(milliseconds: int) -> str:
     return f"{milliseconds}ms"
 
 
-#: Ten days: beyond that is a slip of the pen.
-MAX_DURATION_MS = 864_000_000
-#: Ten minutes a ply.
-MAX_INCREMENT_MS = 600_000
+def _bounded_duration(value: object, low: int, high: int) -> int:
+    if not isinstance(value, str):
+        raise ValueError(f"expected {EXPECTED}")
+    milliseconds = parse_duration(value)
+    if milliseconds > high:
+        raise ValueError(f"expected a duration of at most {format_duration(high)}")
+    if milliseconds < low:
+        raise ValueError(f"expected a duration of at least {format_duration(low)}")
+    return milliseconds
+
 
 DEFAULT_PORT = 2006
 MAX_BOTS = 10_000
 
-
-def _duration(value: object, most: int = MAX_DURATION_MS) -> int:
-    if not isinstance(value, str):
-        raise ValueError(f"expected {EXPECTED}")
-    milliseconds = parse_duration(value)
-    if milliseconds > most:
-        raise ValueError(f"expected a duration of at most {format_duration(most)}")
-    return milliseconds
+_PLAN: Final = ContestPlan(name="defaults", seed=0)
+#: Keys whose field in the plan is not the key with `_ms` behind it.
+_FIELDS: Final = {"stall_limit": "stall_ms"}
+#: Keys that are left out for "no limit"; a limit of zero would be a mistake.
+_LEFT_OUT: Final = ("absent", "move_limit")
 
 
-def _increment(value: object) -> int:
-    return _duration(value, MAX_INCREMENT_MS)
+def _number(field: str) -> Any:
+    """A whole number with the default and the bounds of the plan."""
+    low, high = BOUNDS[field]
+    return Field(default=getattr(_PLAN, field), ge=low, le=high)
 
 
-def _clock(value: object) -> int:
-    milliseconds = _duration(value)
-    if not milliseconds:
-        raise ValueError("expected a duration of at least 1ms")
-    return milliseconds
+def _read_duration(value: object, info: ValidationInfo) -> int:
+    """A duration within the bounds of the plan."""
+    key = str(info.field_name)
+    low, high = BOUNDS[_FIELDS.get(key, f"{key}_ms")]
+    return _bounded_duration(value, max(low, 1) if key in _LEFT_OUT else low, high)
 
 
-def _name(value: str) -> str:
+def _check_name(value: str) -> str:
     if not valid_name(value):
         raise ValueError("expected 1 to 32 letters, digits, '_', '.' or '-', a letter or digit first")
     return value
 
 
-#: Milliseconds, 0 or more.
-Duration = Annotated[int, BeforeValidator(_duration)]
-#: Milliseconds, 1 or more.
-Clock = Annotated[int, BeforeValidator(_clock)]
-
-
 class _Table(BaseModel):
-    """A table of the file: every key known, every type as TOML has it."""
+    """A table of the file: no unknown key, no conversion of types."""
 
-    # Deferred: only the whole file is ever validated, so only that validator need be built.
+    # Deferred: only a whole file is validated, so no other validator need be built.
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
 class ContestTable(_Table):
-    """`[contest]`: who plays whom, how often, and what a fault costs."""
+    """`[contest]`: the schedule, and what faults cost. `core.config.ContestPlan` explains the values."""
 
     name: str
-    game: str = FLAGSHIP
+    game: str = _PLAN.game
     format: Literal["round-robin"] = "round-robin"
-    games_per_pair: int = Field(default=2, ge=1, le=1_000_000)
+    games_per_pair: int = _number("games_per_pair")
+    deals: Literal["fresh", "paired"] = "fresh"
     scoring: Literal["points", "wins"] = "points"
     seed: int | None = Field(default=None, ge=0)
-    #: After so many faulty games a bot is paired no more; 0: never.
-    probation: int = Field(default=3, ge=0)
-    #: How long a bot may take from GAME to READY.
-    ready: Clock = 30_000
-    #: How long a connection may take to log in.
-    login: Clock = 10_000
-    #: How long a connection may take to take its TURN.
-    handover: Clock = 10_000
-    #: How long a bot may be away before its games are played without it; None: for ever.
-    absent: Clock | None = None
-    announce_zombies: bool = False
-    spectator_delay: Duration = 0
-    #: A game is void, and played again, if the server stood still for longer while a clock ran.
-    stall_limit: Clock = 3_000
-    #: Whether strangers may watch.
-    guests: bool = True
-    out_of_turn_limit: int = Field(default=10, ge=0, le=1_000_000)
-    flood_limit: int = Field(default=100, ge=1, le=1_000_000)
+    probation: int = _number("probation")
+    ready: int = _PLAN.ready_ms
+    login: int = _PLAN.login_ms
+    handover: int = _PLAN.handover_ms
+    absent: int | None = _PLAN.absent_ms
+    announce_zombies: bool = _PLAN.announce_zombies
+    spectator_delay: int = _PLAN.spectator_delay_ms
+    stall_limit: int = _PLAN.stall_ms
+    guests: bool = _PLAN.guests
+    out_of_turn_limit: int = _number("out_of_turn_limit")
+    flood_limit: int = _number("flood_limit")
 
-    _check_name = field_validator("name")(_name)
+    _name = field_validator("name")(_check_name)
+    _durations = field_validator(
+        "ready", "login", "handover", "absent", "spectator_delay", "stall_limit", mode="before"
+    )(_read_duration)
 
 
 class GameTable(_Table):
-    """`[game]`: the clocks here, and beside them the game's own options, which the game checks."""
+    """`[game]`: the clocks, and beside them the game's own options, which the game checks."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True, defer_build=True)
 
-    clock: Clock = 20_000
-    increment: Annotated[int, BeforeValidator(_increment)] = 0
-    #: Applied once, at the flag, never per move.
-    margin: Duration = 0
-    #: The most that a ply may take, whatever is left; None: as much as is left.
-    move_limit: Clock | None = None
-    #: What each ply may take once the clock is down.
-    byoyomi: Duration = 0
-    #: What is forgiven a bot for the lag of its connection, all in all in a game.
-    lag_quota: Duration = 0
+    clock: int = _PLAN.clock_ms
+    increment: int = _PLAN.increment_ms
+    margin: int = _PLAN.margin_ms
+    #: None disables the limit.
+    move_limit: int | None = None
+    byoyomi: int = _PLAN.byoyomi_ms
+    lag_quota: int = _PLAN.lag_quota_ms
+
+    _durations = field_validator(
+        "clock", "increment", "margin", "move_limit", "byoyomi", "lag_quota", mode="before"
+    )(_read_duration)
 
     @property
     def own_options(self) -> dict[str, object]:
-        """What is left for the game itself."""
+        """The keys that are none of ours: the options of the game."""
         return dict(self.model_extra or {})
 
 
 class ServerTable(_Table):
-    """`[server]`: where to listen and how much to hold; the command line overrides the address."""
+    """`[server]`: addresses and limits of the process; the command line overrides host and port."""
 
     host: str = Field(default="127.0.0.1", min_length=1)
     port: int = Field(default=DEFAULT_PORT, ge=0, le=65_535)
     max_connections: int = Field(default=4_000, ge=1, le=1_000_000)
-    #: Files in PEM; with both, every connection is encrypted.
+    #: PEM files; with both, every connection is encrypted.
     tls_certificate: str | None = Field(default=None, min_length=1)
     tls_key: str | None = Field(default=None, min_length=1)
-    #: Where metrics are and orders are taken; None: nowhere.
+    #: None disables metrics and the organiser's commands.
     admin_port: int | None = Field(default=None, ge=0, le=65_535)
     admin_host: str = Field(default="127.0.0.1", min_length=1)
+    #: Host names by which browsers reach this server; addresses and localhost need no entry.
+    web_names: list[str] = Field(default_factory=list)
 
     @model_validator(mode="after")
-    def _a_pair(self) -> Self:
+    def _check_pair(self) -> Self:
         if (self.tls_certificate is None) != (self.tls_key is None):
             given = "tls_key" if self.tls_certificate is None else "tls_certificate"
             raise ValueError(f"expected tls_certificate and tls_key or neither, got {given} alone")
@@ -172,17 +166,17 @@ class ServerTable(_Table):
 
 
 class BotTable(_Table):
-    """`[[bot]]`: a name, and at most one of: an engine of ours, a command, the hash of a token."""
+    """`[[bot]]`: a name, and at most one of: an engine of ours, a command, the digest of a token."""
 
     name: str
     engine: str | None = Field(default=None, min_length=1)
     command: list[str] | None = Field(default=None, min_length=1)
     token_sha256: str | None = Field(default=None, pattern="^[0-9a-f]{64}$")
 
-    _check_name = field_validator("name")(_name)
+    _name = field_validator("name")(_check_name)
 
     @model_validator(mode="after")
-    def _one_origin(self) -> Self:
+    def _check_origin(self) -> Self:
         given = [key for key in ("engine", "command", "token_sha256") if getattr(self, key) is not None]
         if len(given) > 1:
             raise ValueError(
@@ -206,7 +200,7 @@ class ContestFile(_Table):
 
     @field_validator("bot")
     @classmethod
-    def _names_differ(cls, bots: list[BotTable]) -> list[BotTable]:
+    def _check_names_differ(cls, bots: list[BotTable]) -> list[BotTable]:
         seen: set[str] = set()
         for bot in bots:
             if bot.name in seen:

@@ -1,314 +1,400 @@
-"""Whether the loop runs: it is to show that it does, and how late it comes tells how long it stood still.
+"""Event-loop driver: feeds events to the contest and carries out its effects, a batch at a time.
 
-It must not know: what stood still meanwhile, or what a stall costs.
+    sockets ready -> read all -> Contest.handle(line) ... -> CommitBarrier -> one commit -> one send a seat
 
-Where the contest meets the world: events in, effects carried out in order.
-
-The host judges nothing. It stamps times, moves bytes, hands entries and records to the store
-and wakes the contest for its deadlines with one timer. What has to be durable first holds up
-all that follows, of whatever event, so that nobody hears of what a crash could undo:
-
-    Journal 1 | Send Send | Journal 2 | Send   <- held until `durable(1)`, then until `durable(2)`
-
-It must not know: how bots are paired, what a line means, which game is played, where records
-are kept.
+The driver judges nothing. It stamps times, moves bytes, and wakes the contest for its deadlines
+with one timer. `CommitBarrier` and `StallDetector` are free of I/O: the simulation runs the same
+classes in virtual time.
 """
 
 from __future__ import annotations
 
 import asyncio
+import selectors
+import socket
 import time
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from arena_protocol.record import GameRecord
-from arena_server.connection import Cipher, Connection, Turn
+from arena_server.connection import Cipher, Connection
 from arena_server.core.effects import (
     Close,
     Effect,
     Finished,
     Journal,
+    Marker,
     Mute,
     Note,
     Reply,
     Send,
     Store,
+    TurnMark,
     Unmute,
 )
-from arena_server.core.events import Event, Handed, Lost, Opened, Overlong, Received, Stalled, Tick
+from arena_server.core.events import Event, Flushed, Lost, Opened, Overlong, Received, Stalled, Stored, Tick
 from arena_server.core.journal import Entry
-from arena_server.listener import Entrance
+from arena_server.listener import ConnectionPool
+from arena_server.sockets import ArrivalClock
 
-#: How often the loop is to show that it runs, and how late it may be before that is a stall.
+#: How often the loop shows that it runs, and how late it may be before that is a stall.
 BEAT_S = 0.1
 STALL_NS = 200_000_000
-
-
-class Pulse:
-    """The beats of one loop; `beaten` is called at each of them, once `start` was called."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, beaten: Callable[[], None]) -> None:
-        self._loop = loop
-        self._beaten = beaten
-        self._last = 0
-        self._next: asyncio.TimerHandle | None = None
-
-    def start(self) -> None:
-        """Watch from now on."""
-        self._last = time.monotonic_ns()
-        self._next = self._loop.call_later(BEAT_S, self._beat)
-
-    def stop(self) -> None:
-        """Watch no more."""
-        if self._next is not None:
-            self._next.cancel()
-            self._next = None
-
-    def _beat(self) -> None:
-        self._beaten()
-        self.start()
-
-    def stall(self) -> tuple[int, int] | None:
-        """From when to when (monotonic ns) the loop has just stood still; None if it has not. Told once."""
-        now = time.monotonic_ns()
-        if self._next is None or now - self._last <= STALL_NS:
-            return None
-        began, self._last = self._last, now
-        return began, now
-
-
-#: While effects have been held for longer than this, no deadline is judged: a TURN or a reply
-#: may be among them, and a slow disk is nobody's fault.
+#: While effects have been held back for longer than this, no deadline is judged: a TURN or an answer
+#: may be among them, and a slow disk is no bot's fault.
 HELD_NS = 200_000_000
 
 
-class Machine(Protocol):
-    """What the host needs of a contest."""
+class CommitBarrier:
+    """Holds effects back until the journal entries before them are durable; free of I/O.
+
+        add(effects) ... -> seal(now) -> entries to commit -> durable(batch) -> release() -> effects
+                                      -> take_records() -> records to store behind them
+
+    All entries added between two calls of `seal` are one batch. Effects keep their order: what
+    holds one back holds back all that follow.
+    """
+
+    __slots__ = ("_durable", "_effects", "_entries", "_waiting", "batch", "records")
+
+    def __init__(self) -> None:
+        #: The number of the last sealed batch (1, 2, ...), and how many are durable.
+        self.batch = self._durable = 0
+        self._entries: list[Entry] = []
+        self._effects: list[Effect] = []
+        self.records: list[Store] = []
+        #: Effects with the batch that has to be durable before them, and when that was sealed.
+        self._waiting: deque[tuple[int, int, list[Effect]]] = deque()
+
+    def add(self, effects: list[Effect]) -> None:
+        """Add the effects of one event, in order."""
+        for effect in effects:
+            if type(effect) is Journal:
+                self._entries += effect.entries
+            elif type(effect) is Store:
+                self.records.append(effect)
+            else:
+                self._effects.append(effect)
+
+    def seal(self, now: int) -> list[Entry]:
+        """Close the batch: returns its entries, to be committed as batch number `batch`, if there are any."""
+        entries, self._entries = self._entries, []
+        if entries:
+            self.batch += 1
+        if self._effects or entries:
+            self._waiting.append((self.batch, now, self._effects))
+            self._effects = []
+        return entries
+
+    def take_records(self) -> list[Store]:
+        """The records added so far; they are to be stored after the entries sealed so far."""
+        records, self.records = self.records, []
+        return records
+
+    def durable(self, batch: int) -> None:
+        """All batches up to number `batch` are durable."""
+        if batch > self._durable:  # reports of two threads may come in either order
+            self._durable = batch
+
+    def release(self) -> list[Effect]:
+        """The effects that may be carried out now, in order; each is returned once."""
+        waiting = self._waiting
+        if not waiting or waiting[0][0] > self._durable:
+            return []
+        effects = waiting.popleft()[2]
+        while waiting and waiting[0][0] <= self._durable:
+            effects += waiting.popleft()[2]
+        return effects
 
     @property
-    def deadline(self) -> int | None:
-        """When it wants a Tick (monotonic ns), None: not before another event."""
-
-    def handle(self, event: Event, now: int) -> list[Effect]:
-        """What is to be done about `event`."""
+    def held_since(self) -> int | None:
+        """When the oldest batch that is not durable was sealed; None if effects wait for none."""
+        return self._waiting[0][1] if self._waiting else None
 
 
-class Service(Protocol):
-    """What the host tells whoever runs it."""
+class StallDetector:
+    """Detects that the loop stood still: `beat` is due every 100 ms, and free of I/O."""
 
-    def journal(self, entries: tuple[Entry, ...]) -> None:
-        """Make entries durable, in the order of the calls; then say how many calls are: `Host.durable`."""
+    __slots__ = ("_last",)
+
+    def __init__(self) -> None:
+        self._last: int | None = None
+
+    def beat(self, now: int) -> None:
+        """The loop runs at `now` (ns)."""
+        self._last = now
+
+    def stop(self) -> None:
+        """Detect nothing more."""
+        self._last = None
+
+    def stall(self, now: int) -> Stalled | None:
+        """The stall that has just ended, if there was one; it is reported once."""
+        last = self._last
+        if last is None or now - last <= STALL_NS:
+            return None
+        self._last = now
+        return Stalled(last, now)
+
+
+class Machine(Protocol):
+    """What the driver needs of a contest."""
+
+    @property
+    def alarm(self) -> int | None:
+        """When a Tick is due at the latest (monotonic ns); None: not before another event."""
+
+    def handle(self, event: Event, now: int) -> list[Effect]: ...
+
+
+class Environment(Protocol):
+    """What the driver needs of the server that runs it."""
+
+    def append(self, entries: Sequence[Entry]) -> bool:
+        """Commit a batch of entries. False: it is queued, and `Driver.committed` will report it."""
 
     def store(self, game_id: str, record: GameRecord) -> None:
-        """Make a record durable, after all that came before; then feed Stored."""
+        """Make a record durable after all entries appended before; `Driver.committed` reports it."""
 
     def reply(self, number: int, problem: str | None) -> None:
-        """The answer to an order of the organiser's."""
+        """Answer a command of the organiser."""
 
     def note(self, note: Note) -> None:
-        """Something for the log."""
+        """Log an event."""
+
+    def turn_sent(self, ns: int) -> None:
+        """A TURN reached its socket `ns` nanoseconds after its batch was read."""
 
     def finished(self, reason: str) -> None:
         """The contest is over."""
 
 
-#: What is carried out here; entries and records are made durable elsewhere.
-Doing = Send | Close | Mute | Unmute | Reply | Finished | Note
+class Driver:
+    """Runs one contest on one loop; every method is for the loop's thread.
 
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """A call of `Service.journal`: its number, when it was made, when the line came that led to it."""
-
-    number: int
-    since: int
-    began: int
-
-
-class Host:
-    """Runs one machine on one loop; its only thread is the loop's.
-
-    `entrance` has the connections, at most `cap`; `pulse`, once it is started, tells of stalls.
+    `pool` holds the connections, at most `cap`.
     """
 
     def __init__(
         self,
-        machine: Machine,
-        service: Service,
+        contest: Machine,
+        environment: Environment,
         loop: asyncio.AbstractEventLoop,
         cap: int,
         cipher: Callable[[], Cipher | None] = lambda: None,
     ) -> None:
-        self._machine = machine
-        self._service = service
+        self._contest = contest
+        self._environment = environment
         self._loop = loop
-        self.entrance = Entrance(loop, cap, cipher, self, self._opened, self._exhausted)
-        self._events: deque[tuple[Event, int | None]] = deque()
-        self._carrying_out = False
-        #: What waits for the disk: effects, and between them the numbers of the journal's groups.
-        self._held: deque[Doing | _Group] = deque()
-        self._journaled = self._durable = 0
-        self.pulse = Pulse(loop, self._run_on)
+        self._cipher = cipher
+        self._clock = ArrivalClock()
+        # All sockets lie behind one selector of our own: the loop calls back once for all that are
+        # ready, which gives a batch a clear end and costs no handle a line.
+        self._selector = selectors.DefaultSelector()
+        loop.add_reader(self._selector, self._on_ready)
+        self.pool = ConnectionPool(loop, cap, self._connection, self._opened, self._exhausted)
+        self._connections = self.pool.connections
+        self._barrier = CommitBarrier()
+        self._events: list[Event] = []
+        self._in_batch = False
+        self._now = time.monotonic_ns()
+        self._stalls = StallDetector()
+        self._beat: asyncio.TimerHandle | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = 0
-        #: Told the nanoseconds from reading a line to having handed over the TURN it led to; a
-        #: benchmark's window, and nothing to anybody else.
-        self.probe: Callable[[int], None] | None = None
-        self._began = 0
 
-    # -- what connections tell (connection.Sink), and the entrance
+    def start(self) -> None:
+        """Detect stalls from now on, and let the contest do what is due at once."""
+        self._beat_now()
+        self.feed(Tick())
 
-    def _opened(self, number: int, peer: str) -> None:
-        self.feed(Opened(number, peer))
+    def stop(self) -> None:
+        """Free the selector and the timers; call it when all connections are gone."""
+        self._stalls.stop()
+        for timer in (self._beat, self._timer):
+            if timer is not None:
+                timer.cancel()
+        if self._selector.get_map() is not None:  # None: it is closed already
+            self._loop.remove_reader(self._selector)
+            self._selector.close()
 
-    def _exhausted(self, error: OSError) -> None:
-        self._service.note(Note("warning", "no-descriptor", {"error": error.strerror or "exhausted"}))
+    # -- batches
+
+    def _begin_batch(self) -> None:
+        self._in_batch = True
+        self._now = now = time.monotonic_ns()
+        self._clock.read(now, time.time_ns())
+        if stall := self._stalls.stall(now):  # before anything that came meanwhile
+            self._barrier.add(self._contest.handle(stall, now))
+
+    def _on_ready(self) -> None:
+        """Read all sockets that are ready, then commit and send."""
+        self._begin_batch()
+        for key, events in self._selector.select(0):
+            if events & selectors.EVENT_WRITE:
+                key.data.writable()
+            if events & selectors.EVENT_READ:
+                key.data.readable()
+        self._end_batch()
+
+    def _end_batch(self) -> None:
+        """Commit the entries of the batch, then carry out what they held back, and what follows of that."""
+        barrier, environment = self._barrier, self._environment
+        more = True
+        while more:
+            if (entries := barrier.seal(self._now)) and environment.append(entries):
+                barrier.durable(barrier.batch)
+            for store in barrier.take_records() if barrier.records else ():
+                environment.store(store.game_id, store.record)
+            for effect in barrier.release():
+                if type(effect) is Send:
+                    # The contest may still send to a connection that has just been lost.
+                    if (connection := self._connections.get(effect.conn)) is not None:
+                        connection.send(effect.data, effect.marker)
+                else:
+                    self._carry_out(effect)
+            more = False
+            while self._events:
+                events, self._events = self._events, []
+                now = time.monotonic_ns()
+                for event in events:
+                    if effects := self._contest.handle(event, now):
+                        barrier.add(effects)
+                        more = True
+        self._in_batch = False
+        self._arm()
+
+    def feed(self, event: Event) -> None:
+        """Let the contest handle an event, now or at the end of the batch that is under way."""
+        self._events.append(event)
+        if not self._in_batch:
+            self._begin_batch()
+            self._end_batch()
+
+    def committed(self, batches: int, game_ids: Sequence[str]) -> None:
+        """The first `batches` calls of `append` are durable, and the records of these games."""
+        self._barrier.durable(batches)
+        self._events += map(Stored, game_ids)
+        if not self._in_batch:
+            self._begin_batch()
+            self._end_batch()
+
+    def _carry_out(self, effect: Effect) -> None:
+        match effect:
+            case Note():
+                self._environment.note(effect)
+            case Reply(number, problem):
+                self._environment.reply(number, problem)
+            case Finished(reason):
+                self._environment.finished(reason)
+            case Close(conn) | Mute(conn) | Unmute(conn):
+                if (connection := self._connections.get(conn)) is not None:
+                    _apply(effect, connection)
+
+    # -- what connections report (connection.Sink)
 
     def received(self, number: int, line: bytes, arrived: int) -> None:
-        """A line: the contest judges it."""
-        if self.probe is not None:
-            self._began = time.perf_counter_ns()
-        self.feed(Received(number, line, arrived))
+        self._barrier.add(self._contest.handle(Received(number, line, arrived), self._now))
 
     def overlong(self, number: int, head: bytes, arrived: int) -> None:
-        """A line too long: the contest judges it."""
-        self.feed(Overlong(number, arrived, head))
+        self._barrier.add(self._contest.handle(Overlong(number, arrived, head), self._now))
 
-    def handed(self, number: int, turn: Turn) -> None:
-        """A TURN is with the socket: its clock runs from now."""
-        if self.probe is not None:
-            self.probe(time.perf_counter_ns() - self._began)
-        self.feed(Handed(number, *turn, time.monotonic_ns()))
+    def flushed(self, number: int, marker: Marker) -> None:
+        at = time.monotonic_ns()
+        if type(marker) is TurnMark:
+            self._environment.turn_sent(at - self._now)
+        self._events.append(Flushed(number, marker, at))
 
     def lost(self, number: int, reason: str) -> None:
-        """A connection is gone by itself."""
         self.feed(Lost(number, reason))
 
     def released(self, number: int) -> None:
-        """A descriptor is free again."""
-        self.entrance.released(number)
+        self.pool.released(number)
 
-    # -- events in, effects out
+    def later(self, delay_s: float, action: Callable[[], None]) -> None:
+        """Run `action` in a batch of its own after the other sockets had their turn, and `delay_s` passed."""
 
-    def feed(self, event: Event, now: int | None = None) -> None:
-        """Let the contest judge `event` as of `now` (by default this moment), and carry out what it says.
+        def run() -> None:
+            self._begin_batch()
+            action()
+            self._end_batch()
 
-        Events that effects cause (Handed, Lost) wait for their turn: the contest is told of
-        one event at a time.
-        """
-        if not self._carrying_out:
-            self._notice_stall()
-        self._events.append((event, now))
-        self._run()
-
-    def _run(self) -> None:
-        if self._carrying_out:
-            return
-        self._carrying_out = True
-        try:
-            self._release()
-            while self._events:
-                event, now = self._events.popleft()
-                moment = time.monotonic_ns() if now is None else now
-                for effect in self._machine.handle(event, moment):
-                    self._take(effect)
-                self._release()
-        finally:
-            self._carrying_out = False
-        self._arm()
-
-    def _take(self, effect: Effect) -> None:
-        """Carry out an effect, or hold it back until what comes before it is durable."""
-        if isinstance(effect, Journal):
-            self._journaled += 1
-            self._held.append(_Group(self._journaled, time.monotonic_ns(), self._began))
-            self._service.journal(effect.entries)
-        elif isinstance(effect, Store):
-            self._service.store(effect.game_id, effect.record)
-        elif self._held:
-            self._held.append(effect)
+        if delay_s:
+            self._loop.call_later(delay_s, run)
         else:
-            self._carry_out(effect)
+            self._loop.call_soon(run)
 
-    def durable(self, groups: int) -> None:
-        """So many calls of `Service.journal` are durable: what they held back can be carried out."""
-        self._durable = max(self._durable, groups)  # word from another thread may come late
-        self._run()
+    def watch(self, sock: socket.socket, events: int, connection: Connection) -> None:
+        """Call `connection.readable` and `writable` when `sock` is ready for `events` (0: never)."""
+        known = sock in self._selector.get_map()
+        if not events:
+            if known:
+                self._selector.unregister(sock)
+        elif known:
+            self._selector.modify(sock, events, connection)
+        else:
+            self._selector.register(sock, events, connection)
 
-    def _release(self) -> None:
-        """Carry out what is held no longer."""
-        while self._held:
-            effect = self._held[0]
-            if not isinstance(effect, _Group):
-                self._carry_out(effect)
-            elif effect.number <= self._durable:
-                self._began = effect.began
-            else:
-                return
-            self._held.popleft()
+    def _connection(self, number: int, sock: socket.socket) -> Connection:
+        return Connection(number, sock, self._clock, self, self._cipher())
 
-    def _carry_out(self, effect: Doing) -> None:
-        if isinstance(effect, Note):
-            self._service.note(effect)
-        elif isinstance(effect, Reply):
-            self._service.reply(effect.number, effect.problem)
-        elif isinstance(effect, Finished):
-            self._service.finished(effect.reason)
-        # The contest may still speak of a connection that has just been lost.
-        elif connection := self.entrance.get(effect.conn):
-            _apply(effect, connection)
+    def _opened(self, number: int, address: str) -> None:
+        self.feed(Opened(number, address))
 
-    def _run_on(self) -> None:
-        self._notice_stall()
-        self._run()
+    def _exhausted(self, error: OSError) -> None:
+        self._environment.note(
+            Note("warning", "no-descriptor", {"error": error.strerror or "no descriptor left"})
+        )
 
-    def _notice_stall(self) -> None:
-        """Tell the contest of a stall before anything that came meanwhile."""
-        if stall := self.pulse.stall():
-            self._events.append((Stalled(*stall), stall[1]))
+    # -- time
 
-    # -- deadlines
+    def _beat_now(self) -> None:
+        """Show that the loop runs; a stall is reported even if no socket is ready."""
+        self._begin_batch()
+        self._end_batch()
+        self._stalls.beat(self._now)
+        self._beat = self._loop.call_later(BEAT_S, self._beat_now)
 
     def _arm(self) -> None:
-        """Have one timer at the contest's next deadline or before it.
+        """Have one timer at the contest's next alarm or before it.
 
-        Deadlines move at every ply and nearly always later; a timer that comes too early is
+        Deadlines move at every ply and nearly always later; a timer that fires too early is
         cheaper than a new one a ply.
         """
-        deadline = self._machine.deadline
-        if deadline is None or (self._timer is not None and self._timer_at <= deadline):
+        alarm = self._contest.alarm
+        if alarm is None or (self._timer is not None and self._timer_at <= alarm):
             return
         if self._timer is not None:
             self._timer.cancel()
-        self._timer_at = deadline
-        self._timer = self._loop.call_at(deadline / 1e9, self._due)
+        self._timer_at = alarm
+        self._timer = self._loop.call_at(alarm / 1e9, self._due)
 
     def _due(self) -> None:
         """The deadline has come, but a line that was in time may still lie in a socket.
 
-        The loop has to look at its sockets once more: first after this turn, so what
-        arrived before now is read in the next, and judged before the turn after that.
+        The loop has to look at its sockets once more: first after this iteration, so what arrived
+        before now is read in the next one, and judged before the iteration after that.
         """
         self._loop.call_soon(self._loop.call_soon, self._tick, time.monotonic_ns())
 
     def _tick(self, seen_until: int) -> None:
         self._timer = None
-        first = self._held[0] if self._held else None
-        if isinstance(first, _Group) and seen_until - first.since > HELD_NS:
+        held = self._barrier.held_since
+        if held is not None and seen_until - held > HELD_NS:
             self._timer_at = seen_until
             self._timer = self._loop.call_later(HELD_NS / 1e9, self._due)
-        else:
-            self.feed(Tick(), seen_until)
+            return
+        self._begin_batch()
+        self._barrier.add(self._contest.handle(Tick(), seen_until))
+        self._end_batch()
 
 
-def _apply(effect: Send | Close | Mute | Unmute, connection: Connection) -> None:
-    if isinstance(effect, Send):
-        connection.send(effect.data, effect.turn)
-    elif isinstance(effect, Close):
-        connection.close()
-    elif isinstance(effect, Mute):
-        connection.mute()
-    else:
-        connection.unmute()
+def _apply(effect: Close | Mute | Unmute, connection: Connection) -> None:
+    match effect:
+        case Close():
+            connection.close()
+        case Mute():
+            connection.mute()
+        case Unmute():
+            connection.unmute()

@@ -1,30 +1,30 @@
-"""The errors that end the program with one clear line for a person, and the exit status of each.
+"""Exit statuses of the `arena` command, and the server's errors.
 
-    0     done
-    1     tried in vain, or the answer is no; the same command may do another time
-    2     what was asked for cannot be: the command line, the configuration, a file they name,
-          a library not installed; nothing was begun, and the same command will fail again
-    130   interrupted by ctrl-C
-
-`arena_cli` has those of other packages' errors.
+0     done
+1     failed at run time, or a negative result; the same command may succeed later
+2     the input is wrong: the command line, the configuration, a file they name, a library
+      that is not installed; nothing was started, and the same command will fail again
+130   interrupted by Ctrl-C
 """
 
 from __future__ import annotations
 
+from arena_protocol.errors import UserError
+
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
 
-class ArenaError(Exception):
-    """Something a person can put right; the text is one line that says what and how."""
+class ArenaError(UserError):
+    """An error of the server or of a command; the text is one line with the cause and the remedy."""
 
     exit_code = FAILED
 
 
 class ConfigError(ArenaError):
-    """A configuration that cannot be used; nothing has been started."""
+    """A configuration or an option that cannot be used; nothing has been started."""
 
     exit_code = MISUSED
 
 
 class StoreError(ArenaError):
-    """A database that cannot be read or written."""
+    """A database or a file of results that cannot be read or written."""

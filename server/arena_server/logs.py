@@ -1,8 +1,6 @@
-"""Lines to a descriptor that may be stuck, without ever waiting for it.
+"""The server's log: lines written by a thread, so that a full pipe never blocks the event loop.
 
-A full pipe behind stderr would stop whoever writes to it; the loop must not. So lines go
-through a bounded queue to a thread of their own; what does not fit is counted and said later.
-It must not know: who reads the lines, what they are about.
+Lines pass through a bounded queue; those that do not fit are counted, and the count is logged.
 """
 
 from __future__ import annotations
@@ -15,17 +13,14 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-#: Lines kept while the reader is stuck, about 100 KiB; a reader that is back sees the newest.
+#: Lines kept while the reader does not read, about 100 KiB; the oldest are dropped.
 QUEUE_LINES = 1024
-#: What a stuck reader may delay the end of the program by.
+#: How long the end of the program waits for a reader that does not read.
 CLOSE_TIMEOUT_S = 0.5
 
 
 class LineWriter:
-    """Write lines to descriptor `fd` from a daemon thread; `write` never blocks.
-
-    Call `close` last: it waits for what is queued, but no longer than a stuck reader deserves.
-    """
+    """Writes lines to descriptor `fd` from a daemon thread; `write` never blocks. Call `close` last."""
 
     def __init__(self, fd: int, limit: int = QUEUE_LINES) -> None:
         self._fd = fd
@@ -38,7 +33,7 @@ class LineWriter:
         self._thread.start()
 
     def write(self, line: str) -> None:
-        """Queue one line (without its line end); the oldest queued one gives way if there is no room."""
+        """Queue one line, without its line end; if the queue is full its oldest line is dropped."""
         with self._changed:
             if len(self._lines) >= self._limit:
                 self._lines.popleft()
@@ -47,7 +42,7 @@ class LineWriter:
             self._changed.notify()
 
     def close(self, timeout: float = CLOSE_TIMEOUT_S) -> bool:
-        """Write what is queued and end. Returns False if the reader is stuck and lines were left."""
+        """Write what is queued and end. Returns False if lines are left after `timeout` seconds."""
         with self._changed:
             self._closing = True
             self._changed.notify()
@@ -57,27 +52,27 @@ class LineWriter:
     def _run(self) -> None:
         while (text := self._take()) is not None:
             data = text.encode("utf-8", "backslashreplace")
-            # A reader that went away is no reason to end a contest.
+            # A contest goes on without a reader of its log.
             with suppress(OSError):
                 while data:
                     data = data[os.write(self._fd, data) :]
 
     def _take(self) -> str | None:
-        """All that is queued, as one text; None once closed and empty."""
+        """Everything queued, as one text; None once closed and empty."""
         with self._changed:
             self._changed.wait_for(lambda: self._lines or self._closing)
             if not self._lines:
                 return None
             lines = list(self._lines)
             if self._dropped:
-                lines.insert(0, f"... {self._dropped} lines dropped: nobody read them in time")
+                lines.insert(0, f"... {self._dropped} lines dropped: the reader was too slow")
             self._lines.clear()
             self._dropped = 0
         return "\n".join([*lines, ""])
 
 
 class Log:
-    """The server's log: one line an event over a LineWriter, as `text` or as `json`."""
+    """One line an event, as `text` or as `json`."""
 
     LEVELS = ("debug", "info", "warning", "error")
 
@@ -87,13 +82,13 @@ class Log:
         self._format = FORMS[form]
 
     def note(self, level: str, event: str, fields: Mapping[str, object] | None = None) -> None:
-        """Write one event, if `level` is not below the log's own."""
+        """Write an event, unless `level` is below the log's."""
         if self.LEVELS.index(level) >= self._threshold:
             self._writer.write(self._format(time.time(), level, event, fields or {}))
 
 
 def format_event(wall: float, level: str, event: str, fields: Mapping[str, object]) -> str:
-    """`time level event key=value ...` for people; whatever a client sent cannot break out of it."""
+    """`time level event key=value ...`: printable ASCII on one line, whatever bytes a client sent."""
     return " ".join(
         [_stamp(wall), level, event, *(f"{key}={_plain(value)}" for key, value in fields.items())]
     )
@@ -102,13 +97,12 @@ def format_event(wall: float, level: str, event: str, fields: Mapping[str, objec
 def format_json(wall: float, level: str, event: str, fields: Mapping[str, object]) -> str:
     """One ASCII line with one JSON object: `time`, `level`, `event`, then the event's own fields.
 
-    Numbers, truth values and null stay what they are; everything else is text, bytes as Latin-1.
+    Numbers, booleans and null keep their types; everything else is text, bytes as Latin-1.
     """
     head = {"time": _stamp(wall), "level": level, "event": event}
     return json.dumps({**head, **{key: _value(value) for key, value in fields.items()}})
 
 
-#: The forms of a log by name.
 FORMS: Mapping[str, Callable[[float, str, str, Mapping[str, object]], str]] = {
     "text": format_event,
     "json": format_json,

@@ -34,37 +34,17 @@ from arena_server.connection import Cipher
 from arena_server.core.config import ContestPlan, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.effects import Note
-from arena_server.core.events import Stop, Stored, Tick
+from arena_server.core.events import Stop
 from arena_server.core.journal import Entry, JournalError
-from arena_server.driver import Host
+from arena_server.driver import Driver
 from arena_server.errors import ArenaError
 from arena_server.listener import connection_cap, raise_descriptor_limit
 from arena_server.logs import Log
-from arena_server.store.database import Database
-from arena_server.store.preflight import damaged
-from arena_server.store.writer import Inbox, Opening, Writer
+from arena_server.store.database import ContestHeader, Database, damaged
+from arena_server.store.writer import Writer
 
 if TYPE_CHECKING:
-    from arena_server.store.reader import Unfinished
-
-
-class Watcher:
-    """Hears of everything on the loop's thread, and does nothing with it; see `admin/monitor.py`."""
-
-    def ply(self, ns: int) -> None:
-        """Tell that a line that led to a TURN was read `ns` nanoseconds ago."""
-
-    def journaled(self) -> None:
-        """Entries were handed to the store: one group more."""
-
-    def kept(self, game_id: str) -> None:
-        """A record was handed to the store."""
-
-    def durable(self, groups: int, game_ids: Sequence[str]) -> None:
-        """So many groups are durable by now, and the records of these games."""
-
-    def noted(self, note: Note) -> None:
-        """The contest or its host had something to say."""
+    from arena_server.store.reader import UnfinishedContest
 
 
 #: What the database may take to make the last results durable before the server gives up on it.
@@ -76,11 +56,36 @@ STOPPED = "stopped"
 
 #: Nearly all that a contest makes is freed by its last reference. A full collection would look
 #: at every running game for nothing, 0.1 s with a thousand of them; so one in a thousand is full.
-COLLECT = (700, 10, 1000)
+COLLECT = (5_000, 10, 1000)
 
 #: While the writer encodes a record, the loop may have to wait for the interpreter so long;
 #: Python's own 5 ms would be seen in every bot's turn-round.
 SWITCH_S = 0.0005
+
+
+class ServerObserver:
+    """Base class of what observes a server: every method is called on the loop's thread."""
+
+    def started(self, contest: Contest, driver: Driver) -> None:
+        """The contest exists; connections are accepted from now on."""
+
+    def turn_sent(self, ns: int) -> None:
+        """A TURN reached its socket `ns` nanoseconds after its batch was read."""
+
+    def appended(self) -> None:
+        """A batch of entries was given to the writer."""
+
+    def record_queued(self, game_id: str) -> None:
+        """A record was given to the writer."""
+
+    def durable(self, batches: int, game_ids: Sequence[str]) -> None:
+        """The first `batches` batches of entries are durable, and the records of these games."""
+
+    def noted(self, note: Note) -> None:
+        """The contest or its driver logged an event."""
+
+    def replied(self, number: int, problem: str | None) -> None:
+        """The organiser's command of this number is done, or `problem` says why not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +94,8 @@ class Setup:
 
     An unfinished contest of the same name in the database goes on, unless a `new` one is
     wanted; `seeded` tells that its seed has to be that of the plan. `cipher` makes the server's
-    end of an encrypted connection, if connections are to be encrypted.
+    end of an encrypted connection, if connections are to be encrypted. `reserved` descriptors
+    are kept for the web server.
     """
 
     plan: ContestPlan
@@ -100,13 +106,17 @@ class Setup:
     new: bool = False
     seeded: bool = True
     cipher: Callable[[], Cipher | None] = lambda: None
+    reserved: int = 0
 
 
 class Service:
     """One contest on one listening socket; `run` is its life."""
 
-    def __init__(self, setup: Setup, sock: socket.socket, log: Log) -> None:
+    def __init__(
+        self, setup: Setup, sock: socket.socket, log: Log, observers: Sequence[ServerObserver] = ()
+    ) -> None:
         self._setup = setup
+        self._observers = list(observers)
         self._sock = sock
         self._log = log
         self._failure: ArenaError | None = None
@@ -115,12 +125,10 @@ class Service:
         self._leave = asyncio.Event()
         #: No result is awaited any more: all are told, or none will be.
         self._settled = asyncio.Event()
-        #: Called with the contest and its host once both are there; for whoever looks on.
-        self.on_start: Callable[[Contest, Host], None] = lambda contest, host: None
-        #: Called with the number of an order (the event Command), and why it was not obeyed, if so.
-        self.on_reply: Callable[[int, str | None], None] = lambda number, problem: None
-        #: Told of all that is done, for metrics.
-        self.watcher = Watcher()
+
+    def observe(self, observer: ServerObserver) -> None:
+        """Add an observer; call it before `run`."""
+        self._observers.append(observer)
 
     @property
     def leaving(self) -> bool:
@@ -140,7 +148,7 @@ class Service:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self.stop, number.name)
         self._writer = self._open_store(loop)
-        self._inbox = Inbox(self._writer, loop)
+        self._batches = 0
         self._writer.start()
         try:
             if await self._opened():
@@ -175,12 +183,17 @@ class Service:
         return contest
 
     async def _serve(self, contest: Contest, loop: asyncio.AbstractEventLoop) -> None:
-        cap = connection_cap(self._setup.max_connections, raise_descriptor_limit())
-        self._host = Host(contest, self, loop, cap, self._setup.cipher)
-        listener = self._host.entrance.listen(self._sock)
-        self._host.pulse.start()
-        self._host.feed(Tick())  # what there is to do at once, if it was taken up
-        self.on_start(contest, self._host)
+        wanted, descriptors = self._setup.max_connections, raise_descriptor_limit()
+        cap = connection_cap(wanted, descriptors, self._setup.reserved)
+        if cap < wanted:
+            self.note(
+                Note("warning", "connection-cap", {"cap": cap, "wanted": wanted, "open_files": descriptors})
+            )
+        self._driver = Driver(contest, self, loop, cap, self._setup.cipher)
+        listener = self._driver.pool.listen(self._sock)
+        self._driver.start()
+        for observer in self._observers:
+            observer.started(contest, self._driver)
         gc.collect()
         gc.freeze()  # what is loaded now stays; the collector need not look at it again
         try:
@@ -188,7 +201,7 @@ class Service:
         finally:
             listener.close()
             await self._wind_up()
-            self._host.pulse.stop()
+            self._driver.stop()
 
     def stop(self, why: str = "asked") -> None:
         """End the contest: running games are void, results so far are kept."""
@@ -198,21 +211,21 @@ class Service:
 
     async def _wind_up(self) -> None:
         if not self._settled.is_set():
-            self._host.feed(Stop())
+            self._driver.feed(Stop())
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._settled.wait(), SETTLE_S)
-        self._host.entrance.close()
-        await self._host.entrance.drained(DRAIN_S)
+        self._driver.pool.close()
+        await self._driver.pool.drained(DRAIN_S)
 
     def _open_store(self, loop: asyncio.AbstractEventLoop) -> Writer:
         setup, plan = self._setup, self._setup.plan
         names = [entrant.name for entrant in setup.entrants]
         game = make_game(plan.game, plan.options)
         games = comb(len(names), game.seats) * plan.games_per_pair
-        self._past: asyncio.Future[Unfinished | None] = loop.create_future()
+        self._past: asyncio.Future[UnfinishedContest | None] = loop.create_future()
         return Writer(
             setup.database,
-            Opening(plan, game.options(), names, games, setup.new, setup.seeded),
+            ContestHeader(plan, game.options(), names, games, setup.new, setup.seeded),
             found=lambda found: _later(loop, self._past.set_result, found),
             committed=self._written,
             failed=lambda error: _later(loop, self._fail, error),
@@ -225,11 +238,10 @@ class Service:
         else:
             _later(self._loop, self._committed, groups, game_ids)
 
-    def _committed(self, groups: int, game_ids: list[str]) -> None:
-        self.watcher.durable(groups, game_ids)
-        self._host.durable(groups)
-        for game_id in game_ids:
-            self._host.feed(Stored(game_id))
+    def _committed(self, batches: int, game_ids: list[str]) -> None:
+        for observer in self._observers:
+            observer.durable(batches, game_ids)
+        self._driver.committed(batches, game_ids)
 
     def _fail(self, error: ArenaError) -> None:
         """Nothing more can be promised: leave, and say why."""
@@ -246,26 +258,37 @@ class Service:
                 self._log.note("error", "crash", {"trace": part})
         self._fail(ArenaError("the server stopped at a fault of its own; the log above tells where"))
 
-    # -- what the host tells (host.Service)
+    # -- what the driver needs (driver.Environment)
 
-    def journal(self, entries: tuple[Entry, ...]) -> None:
-        """Have entries made durable."""
-        self.watcher.journaled()
-        self._inbox.journal(entries)
-
-    def reply(self, number: int, problem: str | None) -> None:
-        """Tell whoever gave the order."""
-        self.on_reply(number, problem)
+    def append(self, entries: Sequence[Entry]) -> bool:
+        """Commit a batch of journal entries. False: it is queued, and `_written` will be called."""
+        self._batches += 1
+        for observer in self._observers:
+            observer.appended()
+        durable = self._writer.append(entries)
+        if durable:
+            for observer in self._observers:
+                observer.durable(self._batches, ())
+        return durable
 
     def store(self, game_id: str, record: GameRecord) -> None:
-        """Have a record made durable."""
-        self.watcher.kept(game_id)
-        self._inbox.store(game_id, record)
+        """Queue a record for the writer."""
+        for observer in self._observers:
+            observer.record_queued(game_id)
+        self._writer.store(game_id, record)
+
+    def reply(self, number: int, problem: str | None) -> None:
+        for observer in self._observers:
+            observer.replied(number, problem)
 
     def note(self, note: Note) -> None:
-        """Log what the contest has to say."""
-        self.watcher.noted(note)
+        for observer in self._observers:
+            observer.noted(note)
         self._log.note(note.level, note.event, note.fields)
+
+    def turn_sent(self, ns: int) -> None:
+        for observer in self._observers:
+            observer.turn_sent(ns)
 
     def finished(self, reason: str) -> None:
         """Nothing more will be played."""

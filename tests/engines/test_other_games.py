@@ -70,7 +70,9 @@ def test_an_engine_is_made_from_its_name_and_its_spec(kind: type[Engine]) -> Non
 def test_an_engine_of_another_game_has_no_analysis_by_depth() -> None:
     with pytest.raises(EngineError) as refused:
         analyse_file("random", 1, "none.txt", "disc")
-    assert str(refused.value) == "engine random of disc has no analysis by depth; those of insertion have"
+    assert str(refused.value) == (
+        "engine random of disc has no analysis by depth; those of insertion, openlines and weighted have"
+    )
     rules = make_game("disc", {})
     with pytest.raises(EngineError, match="engine random of disc has no analysis by depth"):
         create("random", "disc").analyse(Position.at(rules, "7/2/2"), 1)

@@ -1,4 +1,4 @@
-"""PROTOCOL.md against the code, in both directions: what one of them has, the other has too."""
+"""PROTOCOL.md and the code agree in both directions."""
 
 import re
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from arena_protocol import codec
-from arena_protocol.codec import REQUIRED, Direction, Shape
+from arena_protocol.codec import REQUIRED, Direction, Schema
 from arena_protocol.errors import ByeReason, ErrorCode, LocalProtocolError, ProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT
 from arena_protocol.games import make_game
@@ -28,7 +28,7 @@ from arena_protocol.messages import (
     parse_server,
 )
 from arena_protocol.record import FaultKind
-from arena_protocol.session import CLIENT_SAYS, SERVER_SAYS, ClientSession, ServerSession
+from arena_protocol.session import CLIENT_TRANSITIONS, SERVER_TRANSITIONS, ClientSession, ServerSession
 from arena_protocol.session import State as At
 from arena_server.core.config import ContestPlan
 
@@ -69,11 +69,11 @@ SECTIONS = [
 ]
 
 
-def parts_of(shape: Shape) -> list[list[str]]:
-    positionals = [[f"`{name}`", kind.name, "positional"] for name, kind in shape.positionals.items()]
+def parts_of(schema: Schema) -> list[list[str]]:
+    positionals = [[f"`{name}`", kind.name, "positional"] for name, kind in schema.positionals.items()]
     options = [
-        [f"`{key}=`", kind.name, "required" if shape.defaults[key] is REQUIRED else "optional"]
-        for key, kind in shape.options.items()
+        [f"`{key}=`", kind.name, "required" if schema.defaults[key] is REQUIRED else "optional"]
+        for key, kind in schema.options.items()
     ]
     return positionals + options
 
@@ -84,8 +84,8 @@ def test_the_verbs_are_those_of_the_table():
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda s: s.verb)
 def test_the_parts_of_a_verb_are_those_of_the_table_in_its_order(section):
-    (shape,) = [shape for shape in TABLE if shape.verb == section.verb]
-    assert [row[:3] for row in section.parts()] == parts_of(shape)
+    (schema,) = [schema for schema in TABLE if schema.verb == section.verb]
+    assert [row[:3] for row in section.parts()] == parts_of(schema)
     assert all(meaning for *_, meaning in section.parts())
 
 
@@ -133,14 +133,14 @@ def says(table: Any, state: At) -> str:
 
 def test_the_states_are_those_of_the_sessions():
     assert [[name, client, server] for name, _, client, server in rows("state")] == [
-        [state.name, says(CLIENT_SAYS, state), says(SERVER_SAYS, state)] for state in At
+        [state.name, says(CLIENT_TRANSITIONS, state), says(SERVER_TRANSITIONS, state)] for state in At
     ]
 
 
 def test_the_limits_and_the_version_are_those_of_the_code():
     prose = " ".join(TEXT.split())
-    assert f"line of the client's has at most {CLIENT_LINE_LIMIT} bytes" in prose
-    assert f"line of the server's at most {SERVER_LINE_LIMIT}, " in prose
+    assert f"line of a client has at most {CLIENT_LINE_LIMIT} bytes" in prose
+    assert f"line of a server at most {SERVER_LINE_LIMIT}, " in prose
     assert f"`PING` and `PONG` have at most {CLIENT_LINE_LIMIT} bytes" in prose
     assert TEXT.startswith(f"# The arena protocol, version {VERSION}\n")
 
@@ -214,7 +214,7 @@ def test_a_transcript_walks_through_both_machines(transcript):
 
 def test_the_transcripts_show_every_verb():
     assert {text.split()[0] for transcript in TRANSCRIPTS for _, text in transcript} == {
-        shape.verb for shape in TABLE
+        schema.verb for schema in TABLE
     }
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from arena_server.store.database import Server
+from arena_server.store.database import Postgres
 
 _NUMBERS = count(1)
 
@@ -29,13 +29,13 @@ class Cluster:
     def url(self, name: str) -> str:
         return f"postgresql://arena@localhost/{name}?host={self.folder}"
 
-    def database(self) -> Server:
+    def database(self) -> Postgres:
         import psycopg
 
         name = f"arena{next(_NUMBERS)}"
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}")  # type: ignore[call-overload]
-        return Server(self.url(name))
+        return Postgres(self.url(name))
 
 
 @contextmanager

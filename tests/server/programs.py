@@ -16,13 +16,13 @@ import pytest
 
 from arena_cli import main
 from arena_client import scripted
-from arena_client.retry import Patience
+from arena_client.retry import RetryPolicy
 
 ARENA = (sys.executable, "-m", "arena_cli")
 #: Nothing here takes long; a process that hangs ends the test with an error.
 PATIENCE_S = 60.0
 #: Come back at once, three times.
-EAGER = Patience(delays=lambda: iter([0.0, 0.0, 0.0]))
+EAGER = RetryPolicy(delays=lambda: iter([0.0, 0.0, 0.0]))
 
 
 def contest(
@@ -30,7 +30,10 @@ def contest(
 ) -> str:
     """A configuration with these lines added; a bot a name, or the tables of `bots`."""
     tables = bots or "".join(f'[[bot]]\nname = "{name}"\n' for name in names)
-    return f'[contest]\nname = "trial"\nseed = 7\n{contest}\n[game]\n{game}\n[server]\n{server}\n{tables}'
+    games = "" if "games_per_pair" in contest else "games_per_pair = 2\n"
+    return (
+        f'[contest]\nname = "trial"\nseed = 7\n{games}{contest}\n[game]\n{game}\n[server]\n{server}\n{tables}'
+    )
 
 
 @dataclass
@@ -152,7 +155,7 @@ class Players:
 
     def _play(self, name: str, spec: str, port: int) -> None:
         try:
-            self.farewells[name] = scripted.run(spec, "127.0.0.1", port, name=name, patience=EAGER)
+            self.farewells[name] = scripted.run(spec, "127.0.0.1", port, name=name, policy=EAGER)
         except Exception as error:
             self.farewells[name] = f"{type(error).__name__}: {error}"
 

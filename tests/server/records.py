@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Sequence
 from queue import SimpleQueue
 
@@ -11,9 +10,9 @@ from arena_protocol.record import FaultRecord, GameRecord, PlyRecord
 from arena_server.core.config import ContestPlan
 from arena_server.core.journal import Entry
 from arena_server.errors import StoreError
-from arena_server.store.database import Database
-from arena_server.store.reader import Unfinished
-from arena_server.store.writer import Opening, Writer
+from arena_server.store.database import ContestHeader, Database
+from arena_server.store.reader import UnfinishedContest
+from arena_server.store.writer import Writer
 
 PATIENCE_S = 20.0
 
@@ -21,38 +20,46 @@ PATIENCE_S = 20.0
 class Kept:
     """A writer whose words are kept to be looked at; what it was told of the journal apart."""
 
-    def __init__(self, database: Database, contest: Opening | None = None) -> None:
+    def __init__(self, database: Database, contest: ContestHeader | None = None) -> None:
         self.opening = contest or opening()
-        self.found: SimpleQueue[Unfinished | None] = SimpleQueue()
+        self.found: SimpleQueue[UnfinishedContest | None] = SimpleQueue()
         self.told: SimpleQueue[list[str] | StoreError] = SimpleQueue()
-        self.groups: SimpleQueue[int | StoreError] = SimpleQueue()
+        self.batches: SimpleQueue[int | StoreError] = SimpleQueue()
         self.threads: set[str] = set()
+        self.appended = 0
         self.writer = Writer(
             database, self.opening, found=self.found.put, committed=self._committed, failed=self._failed
         )
 
-    def _committed(self, groups: int, game_ids: list[str]) -> None:
+    def _committed(self, batches: int, game_ids: list[str]) -> None:
         self.threads.add(threading.current_thread().name)
-        self.groups.put(groups)
+        self.batches.put(batches)
         if game_ids:
             self.told.put(game_ids)
 
     def _failed(self, error: StoreError) -> None:
         self.told.put(error)
-        self.groups.put(error)
+        self.batches.put(error)
         self.found.put(None)
 
-    def start(self) -> Unfinished | None:
+    def start(self) -> UnfinishedContest | None:
         """Begin the contest, or go on with the one that is returned."""
         self.writer.start()
         found = self.found.get(timeout=PATIENCE_S)
         self.writer.enter(self.opening.plan)
         return found
 
-    def journal(self, groups: Sequence[tuple[Entry, ...]]) -> None:
-        """Come with these groups until they are taken."""
-        while not self.writer.journal(groups):
-            time.sleep(0)
+    def append(self, *entries: Entry) -> None:
+        """Append one batch; `batches` gets its number once it is durable."""
+        self.appended += 1
+        if self.writer.append(entries):
+            self.batches.put(self.appended)
+
+    def wait_for(self, batches: int) -> None:
+        """Wait until this many batches are durable."""
+        while (number := self.batches.get(timeout=PATIENCE_S)) != batches:
+            assert isinstance(number, int)
+            assert number < batches
 
     def next(self) -> list[str] | StoreError:
         """What is told next of results."""
@@ -70,9 +77,9 @@ def opening(
     scoring: str = "points",
     names: Sequence[str] = ("a", "b", "c"),
     new: bool = True,
-) -> Opening:
+) -> ContestHeader:
     """A contest about to begin; a `new` one, whatever there is."""
-    return Opening(
+    return ContestHeader(
         ContestPlan(name=name, seed=2**127 + 1, scoring=scoring), {"plies": "1"}, names, games=6, new=new
     )
 
@@ -108,10 +115,12 @@ def game(
     )
 
 
-def keep(database: Database, *games: int, status: str = "finished", contest: Opening | None = None) -> None:
+def keep(
+    database: Database, *games: int, status: str = "finished", contest: ContestHeader | None = None
+) -> None:
     """Play a contest of these games into a database."""
     kept = Kept(database, contest)
     kept.start()
     for number in games:
-        kept.writer.put(f"g{number}", game(number))
+        kept.writer.store(f"g{number}", game(number))
     kept.close(status)

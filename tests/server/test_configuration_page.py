@@ -20,7 +20,7 @@ TABLES: dict[str, type[Any]] = {
     "[[bot]]": BotTable,
 }
 #: What the page says of a key without a value of its own.
-WORDS = {"random", "for ever", "what is left", "nowhere", "none"}
+WORDS = {"random", "never", "none"}
 
 
 def documented(table: str) -> dict[str, str]:

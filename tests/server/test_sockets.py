@@ -1,19 +1,33 @@
-"""Sockets, descriptors and the listener: options set, limits raised, exhaustion survived."""
+"""Socket options, binding, and arrival stamps in monotonic time."""
 
 from __future__ import annotations
 
-import asyncio
 import errno
-import resource
 import socket
-import subprocess
+import struct
 import sys
+import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from arena_server.errors import ArenaError
-from arena_server.listener import ACCEPTS_A_SECOND, RESERVE, Listener, connection_cap, raise_descriptor_limit
-from arena_server.sockets import SO_TIMESTAMPNS, address_of, bind, reason_of, set_up, set_up_accepted
+from arena_server.sockets import (
+    ANCILLARY_BYTES,
+    DISTRUST_NS,
+    SO_TIMESTAMPNS,
+    STEP_NS,
+    ArrivalClock,
+    address_of,
+    bind,
+    reason_of,
+    set_up,
+    set_up_accepted,
+)
+
+HOUR = 3_600_000_000_000
+WALL = 1_700_000_000_000_000_000
 
 
 def accepted(listener: socket.socket) -> tuple[socket.socket, socket.socket]:
@@ -85,171 +99,82 @@ class TestSockets:
             assert address_of(listener) == f"[::1]:{listener.getsockname()[1]}"
 
 
-class TestDescriptors:
-    def test_the_soft_limit_is_raised_to_the_hard_one(self) -> None:
-        program = (
-            "import resource; from arena_server.listener import raise_descriptor_limit\n"
-            "resource.setrlimit(resource.RLIMIT_NOFILE, (100, 300)); print(raise_descriptor_limit())"
-        )
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-        assert done.stdout == "300\n"
-
-    def test_where_there_is_no_limit_none_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        endless = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
-        monkeypatch.setattr(resource, "getrlimit", lambda _: endless)
-        assert raise_descriptor_limit() is None
-
-    def test_the_cap_stays_below_the_descriptors(self) -> None:
-        assert connection_cap(4000, None) == 4000
-        assert connection_cap(4000, 20_000) == 4000
-        assert connection_cap(4000, 1024) == 1024 - RESERVE
-        assert connection_cap(4000, 10) == 1
+# -- arrival stamps
 
 
-class Exhausted:
-    """A listening socket that now and then finds no descriptor left."""
-
-    def __init__(self, sock: socket.socket, failures: list[int]) -> None:
-        self._sock = sock
-        self._failures = failures
-
-    def fileno(self) -> int:
-        return self._sock.fileno()
-
-    def accept(self) -> tuple[socket.socket, object]:
-        if self._failures:
-            raise OSError(self._failures.pop(0), "scripted")
-        return self._sock.accept()
-
-    def close(self) -> None:
-        self._sock.close()
+Ancillary = list[tuple[int, int, bytes]]
 
 
-class TestListener:
-    @pytest.mark.parametrize("failure", [errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM])
-    def test_out_of_descriptors_it_pauses_and_comes_back(self, failure: int) -> None:
-        told, welcomed = asyncio.run(self.visit([failure]))
-        assert told == [failure]
-        assert welcomed == 1
+def stamp(wall: int) -> Ancillary:
+    """Ancillary data with this stamp, after other data."""
+    other = (socket.SOL_SOCKET, 1, b"xx")
+    return [other, (socket.SOL_SOCKET, SO_TIMESTAMPNS, struct.pack("@qq", *divmod(wall, 10**9)))]
 
-    def test_a_client_that_gave_up_in_the_backlog_stops_nobody(self) -> None:
-        told, welcomed = asyncio.run(self.visit([errno.ECONNABORTED, errno.EPERM]))
-        assert told == []
-        assert welcomed == 1
 
-    async def visit(self, failures: list[int]) -> tuple[list[int | None], int]:
-        """What a listener that meets these failures tells, and how many it welcomes in the end."""
-        loop = asyncio.get_running_loop()
-        sock = bind("127.0.0.1", 0)
-        told: list[int | None] = []
-        welcomed: asyncio.Queue[socket.socket] = asyncio.Queue()
-        listener = Listener(
-            Exhausted(sock, failures),  # type: ignore[arg-type]
-            loop,
-            has_room=lambda: True,
-            welcome=lambda connection, peer: welcomed.put_nowait(connection),
-            refuse=lambda connection: connection.close(),
-            exhausted=lambda error: told.append(error.errno),
-        )
-        listener.start()
-        with socket.create_connection(sock.getsockname()):
-            async with asyncio.timeout(10):
-                (await welcomed.get()).close()
-        listener.close()
-        listener.close()  # once more is no harm
-        return told, 1 + welcomed.qsize()
+def clock() -> ArrivalClock:
+    """A clock that has read monotonic 0 at wall time WALL."""
+    return ArrivalClock(now_ns=0, wall_ns=WALL)
 
-    def test_a_flood_of_connections_is_let_in_at_a_steady_pace(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("arena_server.listener.CROWD", 3)
 
-        async def run() -> tuple[float, list[float]]:
-            loop = asyncio.get_running_loop()
-            sock = bind("127.0.0.1", 0)
-            came: list[float] = []
-            everybody = asyncio.Event()
+def at(clock: ArrivalClock, ancillary: Ancillary, now: int, wall: int) -> int:
+    clock.read(now, wall)
+    return clock.arrived(ancillary)
 
-            def welcome(connection: socket.socket, peer: str) -> None:
-                connection.close()
-                came.append(loop.time())
-                if len(came) == 13:
-                    everybody.set()
 
-            began = loop.time()
-            listener = Listener(
-                sock,
-                loop,
-                has_room=lambda: True,
-                welcome=welcome,
-                refuse=lambda connection: connection.close(),
-                exhausted=lambda error: None,
-            )
-            peers = [socket.create_connection(sock.getsockname()) for _ in range(13)]
-            listener.start()
-            async with asyncio.timeout(10):
-                await everybody.wait()
-            for peer in peers:
-                peer.close()
-            listener.close()
-            return began, came
+def test_a_stamp_is_the_arrival_of_the_bytes() -> None:
+    assert at(clock(), stamp(WALL + 5_000_000), now=25_000_000, wall=WALL + 25_000_000) == 5_000_000
 
-        began, came = asyncio.run(run())
-        for number, moment in enumerate(came, start=1):
-            assert number <= 3 + (moment - began) * ACCEPTS_A_SECOND
 
-    def test_who_has_left_again_is_closed_unheard(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("arena_server.listener.CROWD", 3)
+@pytest.mark.parametrize("ancillary", [[], [(socket.SOL_SOCKET, SO_TIMESTAMPNS, b"short")]])
+def test_without_a_stamp_the_time_of_reading_counts(ancillary: Ancillary) -> None:
+    assert at(clock(), ancillary, now=25, wall=WALL + 25) == 25
 
-        async def run() -> list[bytes]:
-            loop = asyncio.get_running_loop()
-            sock = bind("127.0.0.1", 0)
-            heard: list[bytes] = []
-            last = asyncio.Event()
 
-            def welcome(connection: socket.socket, peer: str) -> None:
-                with connection:
-                    heard.append(connection.recv(100))
-                if heard[-1] == b"last\n":
-                    last.set()
+def test_a_stamp_of_the_future_is_now() -> None:
+    assert at(clock(), stamp(WALL + 30), now=25, wall=WALL + 25) == 25
 
-            listener = Listener(
-                sock,
-                loop,
-                has_room=lambda: True,
-                welcome=welcome,
-                refuse=lambda connection: connection.close(),
-                exhausted=lambda error: None,
-            )
-            for number in range(40):
-                with socket.create_connection(sock.getsockname()) as peer:
-                    if number == 20:
-                        peer.sendall(b"HELLO\n")  # what it said before it left is heard
-            with socket.create_connection(sock.getsockname()) as peer:
-                peer.sendall(b"last\n")
-                listener.start()
-                async with asyncio.timeout(10):
-                    await last.wait()
-            listener.close()
-            return heard
 
-        assert asyncio.run(run()) == [b"HELLO\n", b"last\n"]
+@pytest.mark.parametrize("jump", [HOUR, -HOUR, STEP_NS + 1, -STEP_NS - 1])
+def test_a_step_of_the_wall_clock_is_charged_to_no_bot(jump: int) -> None:
+    arrivals = clock()
+    now = 10_000_000
+    assert at(arrivals, stamp(WALL + 5_000_000), now, WALL + now + jump) == now
+    # Stamps from before the step may still wait in other sockets.
+    later = now + DISTRUST_NS - 1
+    assert at(arrivals, stamp(WALL + 6_000_000), later, WALL + later + jump) == later
+    # After that, stamps are of the new wall time.
+    later = now + DISTRUST_NS
+    assert at(arrivals, stamp(WALL + jump + later - 700), later, WALL + later + jump) == later - 700
 
-    def test_closed_in_a_pause_it_stays_closed(self) -> None:
-        async def run() -> int:
-            loop = asyncio.get_running_loop()
-            sock = bind("127.0.0.1", 0)
-            paused = asyncio.Event()
-            listener = Listener(
-                Exhausted(sock, [errno.EMFILE] * 9),  # type: ignore[arg-type]
-                loop,
-                has_room=lambda: True,
-                welcome=lambda connection, peer: connection.close(),
-                refuse=lambda connection: connection.close(),
-                exhausted=lambda error: paused.set(),
-            )
-            listener.start()
-            with socket.create_connection(sock.getsockname()):
-                await paused.wait()
-                listener.close()
-            return sock.fileno()
 
-        assert asyncio.run(run()) == -1
+def test_slewing_is_followed() -> None:
+    arrivals = clock()
+    for step in range(1, 50):
+        now, drift = step * HOUR // 1000, step * (STEP_NS - 1)
+        assert at(arrivals, stamp(WALL + drift + now - 10), now, WALL + drift + now) == now - 10
+
+
+@given(st.integers(0, 2**62), st.integers(0, HOUR), st.integers(-HOUR, HOUR))
+def test_no_arrival_is_later_than_now(wall: int, now: int, drift: int) -> None:
+    assert at(clock(), stamp(wall), now, WALL + now + drift) <= now
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux stamps what arrives on TCP")
+def test_the_kernel_stamps_what_arrives_over_tcp() -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_connection(server.getsockname()) as peer,
+        server.accept()[0] as accepted,
+    ):
+        accepted.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        arrivals = ArrivalClock()
+        before = time.monotonic_ns()
+        ancillary: Ancillary = []
+        # The kernel starts to stamp a moment after the first request for it.
+        while not ancillary:
+            peer.sendall(b"MOVE 6\n")
+            data, ancillary, _, _ = accepted.recvmsg(4096, ANCILLARY_BYTES)
+            assert data == b"MOVE 6\n"
+        arrivals.read(time.monotonic_ns(), time.time_ns())
+        # The two clocks are read one after the other: allow for the time between.
+        assert before - STEP_NS <= arrivals.arrived(ancillary) <= time.monotonic_ns()

@@ -12,12 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from arena_protocol.record import encode
 from arena_server.store.chain import GENESIS, Link, audit, extend
 from arena_server.store.reader import Results
 
 from .programs import Outcome, Players, Server, Shell, contest
-from .records import Kept, game, keep, opening
 
 BOTS = [("first", "first-legal"), ("six", "fixed:move=6"), ("zero", "zero-based")]
 TEXT = contest("first", "six", "zero", contest="probation = 0", game='plies = 8\nclock = "10s"')
@@ -42,43 +40,6 @@ def set_record(folder: Path, place: int, record: bytes) -> None:
 def wrong(outcome: Outcome) -> list[tuple[str | None, str]]:
     assert outcome.code == 1
     return [(each["game"], each["error"]) for each in json.loads(outcome.out)["wrong"]]
-
-
-class TestStore:
-    def test_every_record_is_chained_in_the_order_of_storing(self, tmp_path: Path) -> None:
-        keep(tmp_path / "arena.db", 3, 1, 2)
-        value = bytes(32)
-        for place, (found, game_id, record, chain) in enumerate(rows(tmp_path), start=1):
-            number = (3, 1, 2)[place - 1]
-            assert (found, game_id, record) == (place, f"g{number}", encode(game(number)))
-            value = sha256(value + sha256(record).digest()).digest()
-            assert chain == value
-        with Results(tmp_path / "arena.db") as results:
-            assert results.contest().head == value
-
-    def test_each_contest_has_a_chain_of_its_own(self, tmp_path: Path) -> None:
-        for _ in range(2):
-            keep(tmp_path / "arena.db", 1)
-        assert [(place, chain) for place, _, _, chain in rows(tmp_path)] == [
-            (1, extend(GENESIS, encode(game(1))))
-        ] * 2
-
-    def test_a_contest_that_goes_on_goes_on_with_its_chain(self, tmp_path: Path) -> None:
-        path = tmp_path / "arena.db"
-        keep(path, 1, 2, status="stopped")
-        with Results(path) as results:
-            stopped = results.contest().head
-        assert stopped == rows(tmp_path)[-1][3]
-        kept = Kept(path, opening(new=False))
-        kept.start()
-        kept.writer.put("g3", game(3))
-        assert kept.next() == ["g3"]
-        with Results(path) as results:
-            assert results.contest().head is None
-        kept.close("finished")
-        places = [place for place, _, _, _ in rows(tmp_path)]
-        assert places == [1, 2, 3]
-        assert rows(tmp_path)[-1][3] == extend(stopped, encode(game(3)))
 
 
 @pytest.mark.slow
@@ -154,7 +115,7 @@ class TestVerify:
             assert text == f"1 game missing {where}: place {place} of the chain"
 
     def test_a_row_put_in(self, here: Path, shell: Shell) -> None:
-        columns = 'contest_id, names, totals, "end", plies, stored_at, record, chain'
+        columns = 'contest_id, names, totals, "end", plies, stored_at, record, chain, checksum'
         change(
             here,
             f"INSERT INTO games (game_id, place, {columns}) "

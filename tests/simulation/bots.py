@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Protocol
 from tests.simulation.network import MS, Agenda, Link, one_in
 
 from arena_protocol.errors import LocalProtocolError, ProtocolError
-from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT, LineBuffer, Overlong
+from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT, LineReader, Overlong
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game
 from arena_protocol.messages import parse_client
@@ -425,7 +425,7 @@ class Line:
         self.busy_until = 0
         self.link: Link
         self.server: Taker | None = None
-        self._buffer = LineBuffer(SERVER_LINE_LIMIT)
+        self._buffer = LineReader(SERVER_LINE_LIMIT)
         self._unread = bytearray()
 
     # -- what the network tells (network.End)

@@ -22,7 +22,8 @@ from heapq import heappop, heappush
 from random import Random
 from typing import Protocol
 
-from arena_protocol.framing import CLIENT_LINE_LIMIT, LineBuffer, Overlong
+from arena_protocol.framing import CLIENT_LINE_LIMIT, LineReader, Overlong
+from arena_server.core.effects import Marker
 from arena_server.core.events import Event, Lost, Received
 from arena_server.core.events import Overlong as TooLong
 
@@ -229,8 +230,6 @@ def _breaking(end: End, reason: str) -> Callable[[], None]:
 READ_BYTES = 4096
 OUTPUT_LIMIT = 64 * 1024
 
-Turn = tuple[str, int]
-
 
 class Loop(Protocol):
     """What a socket needs of the shell that it belongs to."""
@@ -243,8 +242,8 @@ class Loop(Protocol):
     def feed(self, event: Event) -> None:
         """Let the contest judge an event."""
 
-    def handed(self, socket: Socket, turn: Turn) -> None:
-        """A TURN is with the socket."""
+    def flushed(self, socket: Socket, marker: Marker) -> None:
+        """All data up to `marker` has reached the socket."""
 
     def released(self, socket: Socket) -> None:
         """Nothing more comes from the socket."""
@@ -259,12 +258,12 @@ class Socket:
         self.gone = False
         self._link = link
         self._shell = shell
-        self._lines = LineBuffer(CLIENT_LINE_LIMIT)
+        self._lines = LineReader(CLIENT_LINE_LIMIT)
         self._kernel: deque[tuple[bytes, int]] = deque()
         self._held: deque[tuple[bytes | Overlong, int]] = deque()
         self._room = window
         self._out = bytearray()
-        self._marks: deque[tuple[int, Turn]] = deque()
+        self._marks: deque[tuple[int, Marker]] = deque()
 
     # -- what the network tells (network.End)
 
@@ -319,19 +318,19 @@ class Socket:
         """The bytes that the socket does not take."""
         return len(self._out)
 
-    def send(self, data: bytes, turn: Turn | None) -> None:
+    def send(self, data: bytes, marker: Marker | None) -> None:
         """Hand `data` to the socket as far as it takes it, and keep the rest."""
         taken = 0 if self._out else self._push(data)
         rest = data[taken:]
         if not rest:
-            if turn is not None:
-                self._shell.handed(self, turn)
+            if marker is not None:
+                self._shell.flushed(self, marker)
         elif len(self._out) + len(rest) > OUTPUT_LIMIT:
             self._lose("backed-up")
         else:
             self._out += rest
-            if turn is not None:
-                self._marks.append((len(self._out), turn))
+            if marker is not None:
+                self._marks.append((len(self._out), marker))
 
     def _push(self, data: bytes | bytearray) -> int:
         taken = min(len(data), self._room)
@@ -349,11 +348,11 @@ class Socket:
         taken = self._push(self._out)
         del self._out[:taken]
         marks, self._marks = self._marks, deque()
-        for end, turn in marks:
+        for end, marker in marks:
             if end > taken:
-                self._marks.append((end - taken, turn))
+                self._marks.append((end - taken, marker))
             else:
-                self._shell.handed(self, turn)
+                self._shell.flushed(self, marker)
 
     # -- the end
 

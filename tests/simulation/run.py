@@ -18,6 +18,7 @@ from typing import Annotated
 
 import typer
 from tests.simulation.network import SECOND
+from tests.simulation.progress_bar import ProgressBar
 from tests.simulation.scenario import draw
 from tests.simulation.world import World
 
@@ -98,12 +99,10 @@ def command(
 
     Example: python -m tests.simulation --seed 1 --games 10000
     """
-    from arena_cli.progress import Counting
-
     began = time.perf_counter()
     try:
-        with Counting("games simulated", games) as counting:
-            tally = simulate(seed, games, lambda tally: counting.reach(tally.games))
+        with ProgressBar("games simulated", games) as bar:
+            tally = simulate(seed, games, lambda tally: bar.update(tally.games))
     except SimulationError as error:
         if trace:
             typer.echo("".join(traceback.format_exception(error.__cause__)), err=True)

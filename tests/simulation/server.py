@@ -22,13 +22,13 @@ from collections.abc import Callable
 from random import Random
 from typing import Protocol
 
-from tests.simulation.network import MS, SECOND, Agenda, Link, Socket, Turn, Weather, one_in
+from tests.simulation.network import MS, SECOND, Agenda, Link, Socket, Weather, one_in
 
 from arena_protocol.record import GameRecord, decode, encode
 from arena_server.core.contest import Contest
 from arena_server.core.deal import number_of
-from arena_server.core.effects import Close, Effect, Finished, Journal, Mute, Send, Store, Unmute
-from arena_server.core.events import Event, Handed, Opened, Stalled, Stored, Tick
+from arena_server.core.effects import Close, Effect, Finished, Journal, Marker, Mute, Send, Store, Unmute
+from arena_server.core.events import Event, Flushed, Opened, Stalled, Stored, Tick
 from arena_server.core.journal import Entry, Past, PastGame
 from arena_server.store.journal import pack, unpack
 
@@ -175,9 +175,9 @@ class Shell:
         """Nothing more comes from `socket`."""
         self.sockets.pop(socket.number, None)
 
-    def handed(self, socket: Socket, turn: Turn) -> None:
-        """A TURN is with the socket."""
-        self.feed(Handed(socket.number, *turn, self.agenda.now))
+    def flushed(self, socket: Socket, marker: Marker) -> None:
+        """All data up to `marker` has reached the socket."""
+        self.feed(Flushed(socket.number, marker, self.agenda.now))
 
     # -- the loop
 
@@ -188,7 +188,7 @@ class Shell:
         if deadline is None or self._stalled or not self.alive:
             return None
         first = self._held[0] if self._held else None
-        held = isinstance(first, tuple) and max(deadline, self.agenda.now) - first[1] > HELD
+        held = type(first) is tuple and max(deadline, self.agenda.now) - first[1] > HELD
         return None if held else deadline
 
     def tick(self) -> None:
@@ -267,7 +267,7 @@ class Shell:
         """Carry out what is held no longer."""
         while self._held:
             effect = self._held[0]
-            if isinstance(effect, tuple):
+            if type(effect) is tuple:
                 if effect[0] > self._durable:
                     return
             else:
@@ -317,7 +317,7 @@ class Shell:
 
 def _apply(effect: Send | Close | Mute | Unmute, socket: Socket) -> None:
     if isinstance(effect, Send):
-        socket.send(effect.data, effect.turn)
+        socket.send(effect.data, effect.marker)
     elif isinstance(effect, Close):
         socket.close()
     elif isinstance(effect, Mute):

@@ -1,1 +1,1 @@
-"""Reduction of problems to subproblems: AND/OR graphs, two searches in them, and three kinds of problems."""
+"""Reduction of problems to subproblems: AND/OR graphs, searches in them, three kinds of problems."""

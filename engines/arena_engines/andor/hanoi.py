@@ -1,20 +1,20 @@
-"""The tower of Hanoi by reduction: to move the discs 1..n, move 1..n-1 aside, n over, and 1..n-1 back on it.
+"""The tower of Hanoi by reduction: move the discs 1..n-1 to the spare peg, disc n, and 1..n-1 onto it.
 
-The smallest disc is 1; pegs are A, B and C. It must not know: searches.
+The smallest disc is 1; the pegs are A, B and C.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from arena_engines.andor.graph import ProblemSpace, Reduction
+from arena_engines.andor.search import ProblemSpace, Reduction
 
 PEGS = "ABC"
 
 
 class Tower(NamedTuple):
-    """The problem to bring the discs `top`..`bottom` from one peg to another."""
+    """The problem of moving the discs `top`..`bottom` from one peg to another."""
 
     top: int
     bottom: int
@@ -27,14 +27,12 @@ class Tower(NamedTuple):
 
 
 class Hanoi(ProblemSpace[Tower]):
-    """Moving one disc is elementary; the discs above it must be out of the way, which the order ensures."""
+    """Moving one disc is elementary; the order of the parts keeps smaller discs out of the way."""
 
     def is_elementary(self, problem: Tower) -> bool:
-        """Whether one disc is moved."""
         return problem.top == problem.bottom
 
     def reductions(self, problem: Tower) -> Iterable[Reduction[Tower]]:
-        """Return the one reduction there is."""
         top, bottom, source, target = problem
         (spare,) = set(PEGS) - {source, target}
         parts = (
@@ -46,19 +44,5 @@ class Hanoi(ProblemSpace[Tower]):
 
 
 def whole_tower(discs: int) -> Tower:
-    """The problem of the seed: all discs from A to C."""
+    """The problem of seed 004: all discs from A to C."""
     return Tower(1, discs, "A", "C")
-
-
-def state_after(discs: int, steps: Sequence[Tower]) -> str:
-    """Where each disc stands after the steps, disc 1 first, such as `CCC`; all start on A.
-
-    Raises ValueError, naming the step, for one that takes a covered disc or covers a smaller one.
-    """
-    pegs = ["A"] * discs
-    for number, step in enumerate(steps, start=1):
-        smaller = pegs[: step.top - 1]
-        if pegs[step.top - 1] != step.source or step.source in smaller or step.target in smaller:
-            raise ValueError(f"step {number}, disc {step}: the pegs are {''.join(pegs)}")
-        pegs[step.top - 1] = step.target
-    return "".join(pegs)

@@ -1,7 +1,4 @@
-"""A picture as SVG: one string, nothing to load, readable in a browser and in print.
-
-It must not know: games, searches, files.
-"""
+"""A picture as an SVG document: one string without external references, for browsers and print."""
 
 from __future__ import annotations
 
@@ -9,12 +6,24 @@ from collections.abc import Iterator
 from html import escape
 from math import dist
 
-from arena_engines.explain.layout import Layout, Place, layout, outline_width, span
-from arena_engines.explain.picture import Edge, Line, Picture, Shape, Tone, Vertex
+from arena_engines.explain.picture import (
+    Edge,
+    Layout,
+    Line,
+    Picture,
+    Place,
+    Shape,
+    Tone,
+    Vertex,
+    layout,
+    outline_width,
+    span,
+)
 
-#: Pixels: of a character, between layers, of a vertex's height, around everything, of a line of text.
+#: Pixels: the width of a character, the distance of layers, the height of a vertex, the margin, a line of
+#: text.
 CHARACTER, LAYER, HEIGHT, MARGIN, LINE = 8.0, 78.0, 26.0, 16.0, 18.0
-#: How far the point of a triangle stands out, and how far below its vertex the arc of an AND is.
+#: How far the point of a triangle stands out, and the distance of an AND's arc from its vertex.
 POINT = 8.0
 ARC = 15.0
 
@@ -33,7 +42,7 @@ _EDGE_CLASS = {Line.PLAIN: "e", Line.BEST: "e best", Line.CUT: "e off"}
 
 
 def to_svg(picture: Picture) -> str:
-    """Return the picture as an SVG document."""
+    """The picture as an SVG document."""
     placed = layout(picture)
     top = MARGIN + LINE * (1 + len(picture.caption)) + MARGIN
     longest = max(len(line) for line in (picture.title, *picture.caption)) * CHARACTER
@@ -73,13 +82,13 @@ def _body(picture: Picture, placed: Layout, top: float) -> Iterator[str]:
     for vertex in picture.vertices:
         yield from _vertex(vertex, *at[vertex.key])
     for edge, way in ways.items():
-        if edge.text:  # nearer to the lower end, where the edges of one vertex stand apart
+        if edge.text:  # near the lower end, where the edges of one vertex are apart
             (x1, y1), (x2, y2) = way[-2:]
             yield _text(x1 + 0.66 * (x2 - x1), y1 + 0.66 * (y2 - y1), edge.text, "edge")
 
 
 def _way(start: Point, bends: list[Point], end: Point) -> list[Point]:
-    """From the foot of one vertex to the head of another."""
+    """From the bottom of one vertex to the top of another."""
     return [(start[0], start[1] + HEIGHT / 2), *bends, (end[0], end[1] - HEIGHT / 2)]
 
 
@@ -88,14 +97,14 @@ def _edge(edge: Edge, way: list[Point]) -> str:
 
 
 def _arc(ways: list[list[Point]]) -> str:
-    """An arc across the edges of one AND, round their common end: wherever they lead, it stays with them."""
+    """An arc across the edges of one AND, around their common end."""
     points = sorted(_towards(*way[:2]) for way in ways)
     (x1, y1), (x2, y2) = points[0], points[-1]
     return f'<path class="e" d="M{x1:.1f},{y1:.1f}A{ARC:g},{ARC:g} 0 0 0 {x2:.1f},{y2:.1f}"/>'
 
 
 def _towards(start: Point, end: Point) -> Point:
-    """The point on the way from `start` to `end` that is ARC away."""
+    """The point at distance ARC from `start` towards `end`."""
     share = ARC / dist(start, end)
     return start[0] + share * (end[0] - start[0]), start[1] + share * (end[1] - start[1])
 

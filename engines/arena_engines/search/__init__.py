@@ -1,1 +1,1 @@
-"""Readable searches, one algorithm a file: teachers, and oracles of the compiled kernels."""
+"""Readable searches, for teaching, for drawing, and as oracles of the compiled kernels."""

@@ -1,18 +1,18 @@
-"""Alpha-beta in negamax form: the answer of minimax without the lines that cannot matter.
+"""Alpha-beta in negamax form, and iterative deepening over it.
 
-The window (low, high) holds the values that still make a difference to somebody above. Seen from
-the side to move, a value >= high will never be allowed by the other side, so the rest of the moves
-need not be tried; a value <= low is no improvement on what this side has elsewhere.
+The window (low, high) holds the values that still matter to an ancestor. Seen from the side to move, a value
+>= high is never allowed by the other side, so the remaining moves need not be tried; a value <= low is no
+improvement on another choice of this side.
 
-Gains on the way shift the window: a move that gains g leaves its child the window minus g. So a
-node's value counts from the node on and does not depend on the path that led there.
+A move's gain shifts the window: a child's value counts from the child on, not from the root.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import inf
 
-from arena_engines.search.tree import Found, M, Node, P, Report, Tree, silent
+from arena_engines.search.minimax import Found, M, Node, P, Report, Tree, silent
 
 
 def alphabeta(
@@ -23,7 +23,7 @@ def alphabeta(
     high: float = inf,
     report: Report = silent,
 ) -> Found[M]:
-    """Return what `minimax` returns, or a bound of it if the value lies outside (low, high).
+    """What `minimax` returns, or a bound of it if the value lies outside (low, high).
 
     `low`, `high` and the value are those of the maximising side.
     """
@@ -36,7 +36,7 @@ def alphabeta(
 def _negamax(
     tree: Tree[P, M], position: P, depth: int, low: float, high: float, report: Report, path: tuple[M, ...]
 ) -> Found[M]:
-    """Do the same, seen from the side to move: high values are good for whoever moves here."""
+    """The same from the side to move: high values are good for the side that moves here."""
     side = _side(tree, position)
     moves = tree.moves(position) if depth > 0 else ()
     best: Found[M] | None = Found(side * tree.horizon(position), (), 0) if not moves else None
@@ -62,3 +62,57 @@ def _negamax(
 
 def _side(tree: Tree[P, M], position: P) -> int:
     return 1 if tree.maximises(position) else -1
+
+
+def deepen(tree: Tree[P, M], position: P, depth: int, report: Report = silent) -> Iterator[Found[M]]:
+    """Yield the results of depth 1, 2, ... `depth`, each equal to that of `minimax`.
+
+    Each iteration tries the root's moves in the order of the last iteration's values. `nodes` are those of
+    the one iteration. A caller with a clock stops iterating when its time is up.
+    """
+    natural = list(tree.moves(position)) if depth > 0 else []
+    if not natural:
+        yield Found(tree.horizon(position), (), 0)
+        return
+    order = list(range(len(natural)))
+    for iteration in range(1, depth + 1):
+        found, order = _iterate(tree, position, iteration, natural, order, report)
+        yield found
+
+
+def _iterate(
+    tree: Tree[P, M], position: P, depth: int, natural: list[M], order: list[int], report: Report
+) -> tuple[Found[M], list[int]]:
+    """Search the root's moves in `order`; return the result and the order for the next iteration."""
+    side = _side(tree, position)
+    values: dict[int, float] = {}
+    best: Found[M] | None = None
+    place = len(natural)
+    nodes = 0
+    for index in order:
+        child, gain = tree.play(position, natural[index])
+        # A move that stands before the best one in natural order wins ties, so its window begins one lower.
+        low = -inf if best is None else side * best.value - (index < place)
+        bound = side * low - gain
+        window = (bound, inf) if side > 0 else (-inf, bound)
+        rest = alphabeta(tree, child, depth - 1, window[0], window[1], _below(report, natural[index]))
+        value = gain + rest.value
+        nodes += 1 + rest.nodes
+        shown = (low, inf) if side > 0 else (-inf, -low)
+        report(Node((natural[index],), gain, value, *shown))
+        values[index] = side * value
+        if side * value > low:
+            best = Found(value, (natural[index], *rest.line), 0)
+            place = index
+    assert best is not None, "there was a move"
+    better = sorted(order, key=lambda index: (index != place, -values[index]))
+    return best._replace(nodes=nodes), better
+
+
+def _below(report: Report, move: M) -> Report:
+    """A `Report` for the nodes below a root move, with the move put in front of their paths."""
+
+    def with_move(node: Node) -> None:
+        report(Node((move, *node.path), node.gain, node.value, node.low, node.high, node.cut))
+
+    return with_move

@@ -1,9 +1,8 @@
-"""Expectiminimax: minimax with nature at the table, who draws and wants nothing.
+"""Expectiminimax: minimax with chance nodes.
 
-Where something is drawn the value of a position is the mean over the outcomes; where a side moves it is
-the best for that side, as in minimax. Insertion needs it beyond the visible pictures: the seed's
-"complicated way" with wildcards. Values are fractions, so that nothing is lost in the means and equal
-stays equal.
+The value of a chance node is the mean over its outcomes; that of any other node is the best for the side to
+move. Insertion beyond the visible pictures is such a tree. Values are fractions, so that means are exact and
+ties stay ties.
 """
 
 from __future__ import annotations
@@ -13,19 +12,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, NamedTuple, Protocol
 
-from arena_engines.search.tree import M, M_co, P, Tree
+from arena_engines.search.minimax import M, M_co, P, Tree
 
 
 class ChanceTree(Tree[P, M], Protocol[P, M]):
-    """A game of two sides in which something may be drawn before a side can move."""
+    """A game of two sides with chance nodes."""
 
     def outcomes(self, position: P) -> Sequence[tuple[Fraction, P]]:
-        """List what may be drawn here, each with its probability; empty if a side is to move."""
+        """The outcomes of a chance node, each with its probability; empty if a side is to move."""
         ...
 
 
 class Expected(NamedTuple, Generic[M_co]):
-    """The expected value, the best move (None where nature draws or the game ends), the moves made."""
+    """The expected value, the best move (None at a chance node or a leaf), the number of moves made."""
 
     value: Fraction
     move: M_co | None
@@ -34,9 +33,9 @@ class Expected(NamedTuple, Generic[M_co]):
 
 @dataclass(frozen=True, slots=True)
 class ExpectedNode:
-    """One made move or one drawn outcome, told when its expected value is known.
+    """One made move or one outcome of a chance node, reported when its expected value is known.
 
-    `path` holds the moves and, for what was drawn, the outcome's number as text: `draw 3`.
+    `path` holds the moves and, for outcomes, their number as text: `draw 3`.
     """
 
     path: tuple[Any, ...]
@@ -44,19 +43,19 @@ class ExpectedNode:
     probability: Fraction = Fraction(1)
 
 
-Told = Callable[[ExpectedNode], None]
+Report = Callable[[ExpectedNode], None]
 
 
 def expectiminimax(
     tree: ChanceTree[P, M],
     position: P,
     depth: int,
-    report: Told = lambda node: None,
+    report: Report = lambda node: None,
     path: tuple[Any, ...] = (),
 ) -> Expected[M]:
-    """Return the expected value of `position` when both sides play their best for `depth` plies.
+    """The expected value of `position` at `depth` plies; a chance node is no ply.
 
-    A draw is no ply. Nodes are made moves. `path` is for `report` alone.
+    `nodes` are made moves. `path` is how the position was reached, for `report` only.
     """
     outcomes = tree.outcomes(position) if depth > 0 else ()
     if outcomes:
@@ -83,7 +82,7 @@ def _mean(
     tree: ChanceTree[P, M],
     outcomes: Sequence[tuple[Fraction, P]],
     depth: int,
-    report: Told,
+    report: Report,
     path: tuple[Any, ...],
 ) -> Expected[M]:
     total = Fraction(0)

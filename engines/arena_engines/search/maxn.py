@@ -1,9 +1,8 @@
-"""Max^n: three and more seats, each for itself.
+"""Max^n (C. A. Luckhart, K. B. Irani, 1986): three and more seats, each of which maximises its own value.
 
-With more than two seats there is no "worst for me" that all others agree on. Each seat takes the move
-that is best for itself, and the value of a position is what every seat gets, a tuple. Whoever is indifferent
-takes the first in natural order; unlike in minimax that choice changes what the others get, so the answer
-holds for opponents with the same habit.
+The value of a position is a tuple, one number a seat. Ties go to the first move in natural order; unlike in
+minimax such a choice changes the values of the other seats, so the result assumes opponents with the same
+rule.
 """
 
 from __future__ import annotations
@@ -13,31 +12,31 @@ from dataclasses import dataclass
 from operator import add
 from typing import Any, Generic, NamedTuple, Protocol
 
-from arena_engines.search.tree import M, M_co, P
+from arena_engines.search.minimax import M, M_co, P
 
 
 class Seats(Protocol[P, M]):
-    """A game of several seats as max^n sees it; the points of a line add up, seat by seat."""
+    """A game of several seats as max^n sees it; the gains of a line of play add up, seat by seat."""
 
     def moves(self, position: P) -> Sequence[M]:
-        """List the moves to try, in natural order; empty when the game is over."""
+        """The moves to try, in natural order; empty when the game is over."""
         ...
 
     def play(self, position: P, move: M) -> tuple[P, tuple[int, ...]]:
-        """Return the position after a move, and what it adds to each seat's value."""
+        """The position after a move, and the gain of each seat."""
         ...
 
     def to_move(self, position: P) -> int:
-        """Return the index (0, 1, ...) of the seat to move."""
+        """The index (0, 1, ...) of the seat to move."""
         ...
 
     def horizon(self, position: P) -> tuple[int, ...]:
-        """Estimate what is yet to come for each seat where the search stops."""
+        """The static value of each seat where the search stops."""
         ...
 
 
 class Shared(NamedTuple, Generic[M_co]):
-    """What each seat gets, by which line of play, and how many moves were made to know it."""
+    """The value of each seat, the principal variation, the number of moves made."""
 
     values: tuple[int, ...]
     line: tuple[M_co, ...]
@@ -46,7 +45,7 @@ class Shared(NamedTuple, Generic[M_co]):
 
 @dataclass(frozen=True, slots=True)
 class SharedNode:
-    """One made move, told when it is known what each seat gets from its parent on."""
+    """One made move by `seat`, reported when its values, counted from its parent on, are known."""
 
     path: tuple[Any, ...]
     seat: int
@@ -60,9 +59,9 @@ def maxn(
     report: Callable[[SharedNode], None] = lambda node: None,
     path: tuple[M, ...] = (),
 ) -> Shared[M]:
-    """Return what every seat gets from `position` on, `depth` plies ahead.
+    """The values of all seats from `position` on, at `depth` plies.
 
-    `path` is how the position was reached, for `report` alone.
+    `path` is how the position was reached, for `report` only.
     """
     moves = tree.moves(position) if depth > 0 else ()
     if not moves:

@@ -1,1 +1,1 @@
-"""Players of the small games: solvers that never lose a game they need not lose, and a heuristic one."""
+"""Engines of the small games: solvers, and the open-lines heuristic."""

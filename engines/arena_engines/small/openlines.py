@@ -1,72 +1,131 @@
-"""The player `openlines`: minimax to a depth over open lines, the heuristic of seed 004.
+"""Engines of the small games with a weighted static evaluation, and the open-lines heuristic.
 
-E(P) = lines still open to the mover - lines still open to the other side; a line is a row, a
-column or a diagonal long enough to win. It must not know: clocks, the client.
+    E(P) = K1 Z1 + ... + Kn Zn
+
+A term Z is a number for a position, seen from seat 1; a weight K is its importance (seed 000).
+`HeuristicEngine` searches a fixed number of plies by alpha-beta with E at the horizon. Here its terms are
+those of N. J. Nilsson's E(P) for tic-tac-toe (1971), as seed 004 prints it: the lines open to X less those
+open to O. weighted.py has other terms.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Iterator
 from functools import cache
+from operator import mul
+from time import perf_counter
+from typing import Any, ClassVar
 
-from arena_engines.engine import Engine, Parameter, Position
-from arena_engines.small.marks import lines_of
-from arena_protocol.games.mnk import Marks, MarksGame
+from arena_engines.engine import Analysis, AnyPosition, Engine, EngineError, Parameter
+from arena_engines.search.adapters import Evaluated, Reached
+from arena_engines.search.alphabeta import alphabeta
+from arena_engines.search.minimax import Found
+from arena_protocol.games.base import Game
+from arena_protocol.games.mnk import Marks, MarksGame, board_of
 
-#: More than all lines of a 4 x 4 board for three in a row (24).
-WON = 100
-
-
-def open_lines(rules: MarksGame, position: Marks) -> tuple[int, int]:
-    """How many lines are open to X, and how many to O: without a mark of the other side."""
-    lines = _lines(rules)
-    return (
-        sum(1 for line in lines if not line & position.o),
-        sum(1 for line in lines if not line & position.x),
-    )
+#: The directions of lines: their kind, and the step in columns and rows.
+DIRECTIONS = (("rows", 1, 0), ("columns", 0, 1), ("diagonals", 1, 1), ("diagonals", 1, -1))
 
 
-def evaluate(rules: MarksGame, position: Marks) -> int:
-    """E(P) for X: WON or -WON for a finished line, 0 for a draw, else the difference of open lines."""
-    winner = rules.winner(position)
-    if winner is not None:
-        return (0, WON, -WON)[winner]
-    mine, theirs = open_lines(rules, position)
-    return mine - theirs
+class HeuristicEngine(Engine):
+    """Alpha-beta to `depth` plies with K1 Z1 + ... + Kn Zn at the horizon.
+
+    The `eval` of an analysis is the value for seat 1, then the terms at the end of the principal variation.
+    """
+
+    max_depth: ClassVar[int] = 9
+    eval_names: ClassVar[tuple[str, ...]] = ("value",)
+
+    @property
+    @abstractmethod
+    def weights(self) -> tuple[int, ...]:
+        """A weight for each term."""
+
+    @abstractmethod
+    def terms(self, rules: Any, state: Any) -> tuple[int, ...]:
+        """The terms of a position, seen from seat 1."""
+
+    def evaluate(self, rules: Game[Any], state: Any) -> int:
+        """The value for seat 1: WON, -WON or 0 if the game is over, else the static value."""
+        return self._tree(rules).horizon(Reached(state))
+
+    def _tree(self, rules: Game[Any]) -> Evaluated:
+        return Evaluated(rules, lambda state: sum(map(mul, self.weights, self.terms(rules, state))))
+
+    def choose(self, position: AnyPosition) -> str:
+        """The best move at depth `depth`, the first of equals in natural order."""
+        return self._search(position, int(self.values["depth"] or 1)).line[0]
+
+    def analyse(self, position: AnyPosition, depth: int) -> Analysis:
+        """The best move at this depth. Raises EngineError for a wrong depth or a game that is over."""
+        if not 1 <= depth <= self.max_depth:
+            raise EngineError(f"depth={depth}: expected 1..{self.max_depth}")
+        if position.rules.end(position.state) is not None:
+            raise EngineError("the game is over: there is no move to analyse")
+        began = perf_counter()
+        found = self._search(position, depth)
+        seconds = perf_counter() - began
+        state = position.state
+        for move in found.line:
+            state = position.rules.play(state, move).position
+        terms = self.terms(position.rules, state)
+        return Analysis(found.line[0], (found.value, *terms), found.nodes, len(found.line), seconds)
+
+    def _search(self, position: AnyPosition, depth: int) -> Found[str]:
+        return alphabeta(self._tree(position.rules), Reached(position.state), depth)
 
 
-@cache
-def _lines(rules: MarksGame) -> tuple[int, ...]:
-    return tuple(lines_of(rules.size, rules.win))
-
-
-class OpenLines(Engine):
-    """Alpha-beta to `depth` plies with E(P) at the leaves."""
+class OpenLines(HeuristicEngine):
+    """E(P) = lines open to X - lines open to O, searched to `depth` plies."""
 
     game = "tictactoe"
     name = "openlines"
-    parameters = (Parameter("depth", 3, 1, 9),)
+    parameters = (Parameter("depth", 3, 1, 9, play_only=True),)
+    eval_names = ("value", "open to X", "open to O")
+    weights = (1, -1)
 
-    def choose(self, position: Position[MarksGame, Marks]) -> str:
-        """Return the best move at this depth, the first in natural order of equals."""
-        rules = position.rules
-        depth = int(self.values["depth"] or 1)
-        best, chosen = -2 * WON, ""
-        for move in rules.legal_moves(position.state):
-            value = -_search(rules, rules.play(position.state, move).position, depth - 1, -2 * WON, -best)
-            if value > best:
-                best, chosen = value, move
-        return chosen
+    def terms(self, rules: MarksGame, state: Marks) -> tuple[int, ...]:
+        """The number of lines without a mark of O, and of lines without a mark of X."""
+        return open_lines(rules, state)
 
 
-def _search(rules: MarksGame, position: Marks, depth: int, low: int, high: int) -> int:
-    """The value for the side to move, exact between low and high; a quicker win is worth more."""
-    moves = rules.legal_moves(position)
-    if not moves or depth == 0:
-        sign = 1 if rules.to_move(position) == 1 else -1
-        value = sign * evaluate(rules, position)
-        return value + depth * (value >= WON) - depth * (value <= -WON)
-    for move in moves:
-        low = max(low, -_search(rules, rules.play(position, move).position, depth - 1, -high, -low))
-        if low >= high:
-            break
-    return low
+def open_lines_table(rules: MarksGame, state: Marks) -> str:
+    """Return E(P) with its terms as text."""
+    counts = {kind: open_lines(rules, state, kind) for kind in ("rows", "columns", "diagonals")}
+    x, o = open_lines(rules, state)
+    rows = [f"{kind:<10} {mine:>4} {theirs:>4}" for kind, (mine, theirs) in counts.items()]
+    return "\n".join(
+        [
+            f"{'open to':<10} {'X':>4} {'O':>4}",
+            *rows,
+            f"{'all':<10} {x:>4} {o:>4}",
+            f"E(P) = {x} - {o} = {x - o}",
+        ]
+    )
+
+
+def open_lines(rules: MarksGame, state: Marks, kind: str | None = None) -> tuple[int, int]:
+    """The lines open to X, and to O; `kind`: only `rows`, `columns` or `diagonals`."""
+    lines = [line for name, line in _lines(rules.size, rules.win) if kind in (None, name)]
+    return sum(not line & state.o for line in lines), sum(not line & state.x for line in lines)
+
+
+def lines_of(size: int, win: int) -> list[int]:
+    """Every winning line as a plane of bits: `win` consecutive cells in one of four directions."""
+    return [line for _, line in _lines(size, win)]
+
+
+@cache
+def _lines(size: int, win: int) -> tuple[tuple[str, int], ...]:
+    return tuple(_each_line(size, win))
+
+
+def _each_line(size: int, win: int) -> Iterator[tuple[str, int]]:
+    bits = list(board_of(size).cells.values())
+    for column in range(size):
+        for row in range(size):
+            for kind, across, up in DIRECTIONS:
+                cells = [(column + step * across, row + step * up) for step in range(win)]
+                if all(0 <= x < size and 0 <= y < size for x, y in cells):
+                    yield kind, sum(bits[size * y + x] for x, y in cells)

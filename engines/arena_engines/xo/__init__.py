@@ -1,1 +1,1 @@
-"""Players of XO: the program of 1970 as its paper prints it, and a modern one."""
+"""Engines of XO (five in a row): the program of 1970 as its paper prints it, and a modern one, `xo`."""

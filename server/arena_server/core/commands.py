@@ -1,125 +1,125 @@
-"""What the organiser may order while a contest runs; every order obeyed is in the journal.
+"""The organiser's commands; every command that is carried out is journaled.
 
-    pause         no game begins any more; those that run go on
-    resume        games begin again
-    drain         no game begins any more, and the contest stops once no game runs
-    kick BOT      its connection is closed, its game is void, and it is paired no more
-    lift BOT      its faulty games are forgiven: it is paired again
-    void GAME     a running game is broken off, for good
-    replay GAME   a running or void game is (broken off and) played again
-
-It must not know: who gives orders, and how.
+pause         no game starts any more; running games go on
+resume        games start again
+drain         no game starts any more, and the contest stops once no game runs
+kick BOT      its connection is closed, its game is void, and it is paired no more
+lift BOT      its faulty games do not count any more: it is paired again
+void GAME     a running game is broken off, and not played again
+replay GAME   a running or void game is (broken off and) played again
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
+from arena_protocol.errors import ByeReason
+from arena_server.core.connections import Connections
 from arena_server.core.deal import number_of
 from arena_server.core.effects import Reply
 from arena_server.core.events import Command
-from arena_server.core.games import Hall
-from arena_server.core.journal import CONDUCT, CONTEST, GATE
+from arena_server.core.games import GameManager
+from arena_server.core.journal import Conduct, RunStateSet
 from arena_server.core.peers import Outbox, Player
 
-#: What the record of a game says that was broken off by an order.
+#: The reason in the record of a game that was broken off by a command.
 REASON: Final = "organiser"
 
+VERBS: Final = ("pause", "resume", "drain", "kick", "lift", "void", "replay")
 
-class Gate(StrEnum):
-    """Whether games may begin."""
+
+class RunState(StrEnum):
+    """Whether games may start."""
 
     OPEN = "open"
     PAUSED = "paused"
     DRAINING = "draining"
 
 
-class OrderError(ValueError):
-    """An order that cannot be obeyed; the text is one clear line."""
+class CommandError(ValueError):
+    """A command that cannot be carried out; the text is one clear line."""
 
 
-class Orders:
-    """Obeys the organiser. `dismiss(player, now)` closes the connection of a player, if there is one."""
+class Commands:
+    """Carries out the organiser's commands."""
 
     def __init__(
         self,
-        hall: Hall,
+        games: GameManager,
         players: Mapping[str, Player],
+        connections: Connections,
         out: Outbox,
-        dismiss: Callable[[Player, int], None],
     ) -> None:
-        self.gate = Gate.OPEN
-        self._hall = hall
+        self.state = RunState.OPEN
+        self._games = games
         self._players = players
+        self._connections = connections
         self._out = out
-        self._dismiss = dismiss
 
-    def obey(self, command: Command, now: int) -> None:
-        """Do it, or say in the Reply why not."""
+    def handle(self, command: Command, now: int) -> None:
+        """Carry `command` out, or send in the Reply why not."""
         try:
-            do = VERBS.get(command.verb)
-            if do is None:
-                raise OrderError(f"the orders are {', '.join(VERBS)}, not {command.verb!r}")
-            do(self, command.target, now)
-        except OrderError as problem:
-            self._out.add(Reply(command.number, str(problem)))
+            self._carry_out(command.verb, command.target, now)
+        except CommandError as problem:
+            self._out.effects.append(Reply(command.number, str(problem)))
         else:
-            self._out.note("warning", "order", verb=command.verb, target=command.target)
-            self._out.add(Reply(command.number))
+            self._out.note("warning", "command", verb=command.verb, target=command.target)
+            self._out.effects.append(Reply(command.number))
 
-    def _set(self, gate: Gate) -> None:
-        self.gate = gate
-        self._out.journal((CONTEST, GATE, "", str(gate)))
+    def _carry_out(self, verb: str, target: str, now: int) -> None:
+        match verb:
+            case "pause":
+                self._set(RunState.PAUSED)
+            case "resume":
+                self._set(RunState.OPEN)
+            case "drain":
+                self._set(RunState.DRAINING)
+            case "kick":
+                self._kick(self._player(target), now)
+            case "lift":
+                player = self._player(target)
+                self._games.lift(player)
+                self._journal(player)
+            case "void":
+                if not self._break_off(target, now, again=False):
+                    raise CommandError(f"no game {target!r:.40} is running")
+            case "replay":
+                if not self._break_off(target, now, again=True) and not self._games.play_again(
+                    number_of(target)
+                ):
+                    raise CommandError(
+                        f"no game {target!r:.40} is running or void; the result of any other stands"
+                    )
+            case _:
+                raise CommandError(f"the commands are {', '.join(VERBS)}, not {verb!r:.40}")
 
-    def _kick(self, name: str, now: int) -> None:
-        player = self._player(name)
-        self._hall.bar(player)
-        self._keep(player)
-        table = player.table
-        if table is not None and not table.told:
-            self._hall.void(table, REASON, now)
-        self._dismiss(player, now)
+    def _set(self, state: RunState) -> None:
+        self.state = state
+        self._games.changed = True
+        self._out.fact(RunStateSet("", str(state)))
 
-    def _lift(self, name: str, _now: int) -> None:
-        player = self._player(name)
-        self._hall.pardon(player)
-        self._keep(player)
+    def _kick(self, player: Player, now: int) -> None:
+        self._games.suspend(player)
+        self._journal(player)
+        if player.game is not None and not player.game.announced:
+            self._games.void(player.game, REASON, now)
+        if player.peer is not None:
+            self._connections.close(player.peer, ByeReason.KICKED, now)
 
-    def _keep(self, player: Player) -> None:
-        self._out.journal((CONTEST, CONDUCT, player.name, player.forgiven, player.kicked))
+    def _journal(self, player: Player) -> None:
+        self._out.fact(Conduct(player.name, player.forgiven, player.kicked))
 
     def _player(self, name: str) -> Player:
         player = self._players.get(name)
         if player is None or not player.plays:
-            raise OrderError(f"no bot of this contest is called {name!r}")
+            raise CommandError(f"no bot of this contest is called {name!r:.40}")
         return player
 
-    def _void(self, game_id: str, now: int) -> None:
-        if not self._break_off(game_id, now, again=False):
-            raise OrderError(f"no game {game_id!r} is running")
-
-    def _replay(self, game_id: str, now: int) -> None:
-        broken = self._break_off(game_id, now, again=True)
-        if not broken and not self._hall.play_again(number_of(game_id)):
-            raise OrderError(f"no game {game_id!r} is running or void; the result of any other stands")
-
     def _break_off(self, game_id: str, now: int, *, again: bool) -> bool:
-        table = self._hall.table(game_id)
-        if table is None or table.match.over:
+        live = self._games.find(game_id)
+        if live is None or live.match.over:
             return False
-        self._hall.void(table, REASON, now, again=again)
+        self._games.void(live, REASON, now, again=again)
         return True
-
-
-#: What is done at each word; a target that a word does not need is ignored.
-VERBS: Final[Mapping[str, Callable[[Orders, str, int], None]]] = {
-    "pause": lambda orders, target, now: orders._set(Gate.PAUSED),
-    "resume": lambda orders, target, now: orders._set(Gate.OPEN),
-    "drain": lambda orders, target, now: orders._set(Gate.DRAINING),
-    "kick": Orders._kick,
-    "lift": Orders._lift,
-    "void": Orders._void,
-    "replay": Orders._replay,
-}

@@ -1,35 +1,48 @@
-"""A whole contest as one machine: `handle(event, now)` gives what is to be done about it.
-
-The same plan, entrants, secrets and events give the same effects to the byte. `handle`
-raises on no sequence of events. A result is told to nobody before the event Stored.
-It must not know: sockets, clocks, files, threads; nor how games are paired and played.
+"""A whole contest as a functional core: `handle(event, now)` returns the effects to carry out.
 
     Opened -> ARENA; HELLO -> WELCOME; two free bots -> GAME ... the last ply -> Store
     Stored -> OVER, standings, next game; no game left that can be played -> BYE, Finished
+
+The same plan, entrants, secrets and events give the same effects to the byte. `handle` raises on
+no sequence of events. No result is sent before the event Stored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
 
 from arena_protocol.errors import ByeReason
 from arena_protocol.session import State
-from arena_server.core import events
 from arena_server.core.clock import NS_PER_MS
-from arena_server.core.commands import Gate, Orders
+from arena_server.core.commands import Commands, RunState
 from arena_server.core.config import ContestPlan, Entrant, PlanError, check_numbers, game_of
-from arena_server.core.connections import Absence, Connections
+from arena_server.core.connections import Connections
 from arena_server.core.deadlines import Deadlines, Kind
 from arena_server.core.deal import Secret
-from arena_server.core.effects import PING_TAKEN, PORTION_TAKEN, Effect, Finished, Reply
-from arena_server.core.games import Hall
-from arena_server.core.handlers import Hearing
+from arena_server.core.effects import ChunkMark, Effect, Finished, Journal, PingMark, Reply, TurnMark
+from arena_server.core.events import (
+    Command,
+    Event,
+    Flushed,
+    Lost,
+    Opened,
+    Overlong,
+    Received,
+    Stalled,
+    Stop,
+    Stored,
+    Tick,
+)
+from arena_server.core.games import GameManager
+from arena_server.core.handlers import Handlers
 from arena_server.core.journal import Past
-from arena_server.core.login import Lobby
+from arena_server.core.login import Authenticator
 from arena_server.core.peers import Outbox
 from arena_server.core.recovery import recover
 from arena_server.core.standings import BotState, Overview, Progress, where_is
+
+#: How a contest ends: every scheduled game has a result; some never will; the organiser ended it.
+FINISHED, INCOMPLETE, STOPPED = "finished", "incomplete", "stopped"
 
 
 class Contest:
@@ -37,8 +50,8 @@ class Contest:
 
     `secret(n)` gives n fresh secret bytes in hexadecimal (`secrets.token_hex`); `now` is when
     the contest begins, on the clock of the events. With a `past` it goes on where that ends;
-    the first event then has the effects of taking it up, so give it a Tick at once. Raises
-    PlanError for an impossible plan, JournalError for an impossible past.
+    feed it a Tick at once, whose effects are those of the recovery. Raises PlanError for an
+    impossible plan, JournalError for an impossible past.
     """
 
     def __init__(
@@ -53,23 +66,24 @@ class Contest:
         self._plan = plan
         self._out = Outbox()
         self._deadlines = Deadlines()
-        self._lobby = Lobby(plan.game, entrants, secret, plan.guests)
-        self._players = list(self._lobby.players.values())
+        self._authenticator = authenticator = Authenticator(plan.game, entrants, secret, plan.guests)
+        players = authenticator.players
+        self._players = list(players.values())
         try:
-            self._hall = Hall(plan, game_of(plan), self._lobby.players, self._out, self._deadlines)
+            self._games = GameManager(plan, game_of(plan), players, self._out, self._deadlines)
         except ValueError as error:
             raise PlanError(str(error)) from error
-        self._absence = Absence(plan.absent_ms, self._out, self._deadlines)
-        self._connections = Connections(plan, self._hall, self._absence, self._out, self._deadlines)
-        self._hearing = Hearing(plan, self._connections, self._lobby, self._hall, self._absence, self._out)
-        self._orders = Orders(self._hall, self._lobby.players, self._out, self._connections.dismiss)
+        self._connections = Connections(plan, self._games, self._out, self._deadlines)
+        self._handlers = Handlers(plan, self._connections, authenticator, self._games, self._out)
+        self._commands = Commands(self._games, players, self._connections, self._out)
         self._stopping = False
-        self._ended: ByeReason | None = None
+        self._ended: str | None = None
+        self._end_reported = False
         for player in self._players:
             if player.plays:
-                self._absence.begin(player, now)
+                self._connections.absent_from(player, now)
         if past is not None:
-            recover(past, self._hall, self._orders, self._lobby.players, now)
+            recover(past, self._games, self._commands, players, now)
 
     @property
     def deadline(self) -> int | None:
@@ -77,129 +91,141 @@ class Contest:
         return self._deadlines.next
 
     @property
+    def alarm(self) -> int | None:
+        """A cheap lower bound of `deadline`: a Tick at this moment does no harm if it is early."""
+        return self._deadlines.alarm
+
+    @property
     def ended(self) -> str | None:
         """Why nothing more will be played, None if something may."""
-        return None if self._ended is None else str(self._ended)
+        return self._ended
 
-    def handle(self, event: events.Event, now: int) -> list[Effect]:
+    def handle(self, event: Event, now: int) -> list[Effect]:
         """Judge one event; the effects are to be carried out in order, before the next event."""
-        self._EVENTS[type(event)](self, event, now)
-        if not self._stopping and self._ended is None and self._orders.gate is Gate.OPEN:
-            self._hall.pair(now)
-        self._end_if_done(now)
-        return self._out.drain()
+        match event:
+            case Received():
+                self._handlers.received(event, now)
+            case Flushed(conn, marker, at):
+                self._flushed(conn, marker, at, now)
+            case Opened(conn, address):
+                self._connections.open(conn, address, now)
+            case Overlong():
+                self._handlers.overlong(event, now)
+            case Lost(conn, reason):
+                self._connections.lost(conn, reason, now)
+            case Stored(game_id):
+                self._games.stored(game_id, now)
+            case Tick():
+                self._tick(now)
+            case Stop():
+                self._stopping = self._games.changed = True
+                self._games.void_all("stopped", now)
+            case Stalled(began, ended):
+                self._stalled(began, ended, now)
+            case Command():
+                self._command(event, now)
+        # Nothing can start or end unless a game ended or a player came or left; after the end
+        # spectators are closed as soon as the last line has been sent to them.
+        if self._games.changed or self._ended is not None:
+            self._start_and_end(now)
+        out = self._out
+        effects, out.effects = out.effects, []
+        if out.entries:
+            effects = [Journal(out.entries), *effects]
+            out.entries = []
+        return effects
+
+    # -- status
 
     def progress(self) -> Progress:
-        """How far the contest is; the work grows with the number of bots."""
+        """The work grows with the number of bots."""
         connected = sum(player.peer is not None for player in self._players)
-        return self._hall.progress(connected, self._ended)
+        return self._games.progress(connected, self.ended, self._missing())
 
     def overview(self) -> Overview:
-        """What the organiser wants to see; the work grows with the numbers of bots and of games."""
-        bots = (player for player in self._players if player.plays)
+        """The organiser's view; the work grows with the numbers of bots and of games."""
         return Overview(
-            gate=str(self._ended or self._orders.gate),
+            gate=self._ended or str(self._commands.state),
             progress=self.progress(),
-            running=self._hall.running(),
-            bots=tuple(
-                BotState(
-                    player.name,
-                    where_is(player),
-                    player.peer is not None,
-                    player.faulty_games - player.forgiven,
-                )
-                for player in bots
-            ),
+            running=self._games.running(),
+            bots=tuple(BotState.of(player, where_is(player)) for player in self._players if player.plays),
         )
 
-    # -- connections
+    # -- events
 
-    def _handed(self, event: events.Handed, now: int) -> None:
-        peer = self._connections.get(event.conn)
+    def _flushed(self, conn: int, marker: TurnMark | PingMark | ChunkMark, at: int, now: int) -> None:
+        peer = self._connections.peers.get(conn)
         if peer is None:
             return
-        if event.game_id == PING_TAKEN:
-            peer.lag.handed(event.ply, event.at)
-        elif event.game_id == PORTION_TAKEN:
-            self._hall.go_on(peer, now)
-        else:
-            self._hall.handed(peer, event)
+        match marker:
+            case TurnMark():
+                self._games.turn_sent(peer, marker, at)
+            case PingMark(number):
+                peer.lag.sent(number, at)
+            case ChunkMark():
+                self._games.chunk_sent(peer, now)
 
-    # -- deadlines
-
-    def _tick(self, _: events.Tick, now: int) -> None:
+    def _tick(self, now: int) -> None:
         while key := self._deadlines.pop(now):
             kind, number = key
-            self._DEADLINES[kind](self, number, now)
+            match kind:
+                case Kind.LOGIN:
+                    self._connections.login_expired(number, now)
+                case Kind.GAME:
+                    if (slow := self._games.expire(number, now)) is not None:
+                        self._connections.too_slow(slow, now)
+                case Kind.ABSENCE:
+                    self._connections.absence_expired(self._players[number])
+                case Kind.FEED:
+                    self._games.spectators.update(number, now)
+                    self._games.changed = True
+                case Kind.CHUNK:
+                    self._connections.too_slow(self._connections.peers[number], now)
 
-    def _game_expired(self, number: int, now: int) -> None:
-        slow = self._hall.expire(number, now)
-        if slow is not None:
-            assert slow.peer is not None
-            self._connections.too_slow(slow.peer, now)
-
-    def _portion_expired(self, conn: int, now: int) -> None:
-        peer = self._connections.get(conn)
-        assert peer is not None
-        self._connections.too_slow(peer, now)
-
-    # -- the end
-
-    def _stop(self, _: events.Stop, now: int) -> None:
-        """The organiser's word: what runs is void, what is over keeps its result."""
-        self._stopping = True
-        self._hall.void_all("stopped", now)
-
-    def _stalled(self, event: events.Stalled, now: int) -> None:
+    def _stalled(self, began: int, ended: int, now: int) -> None:
         """The referee stood still: beyond the limit no clock that ran meanwhile can be trusted."""
-        stall = (event.ended - event.began) // NS_PER_MS
+        stall = (ended - began) // NS_PER_MS
         self._out.note("warning", "stall", ms=stall)
         if stall > self._plan.stall_ms:
-            self._hall.void_all(f"stalled {stall} ms", now, running_at=event.ended)
+            self._games.void_all(f"stalled {stall} ms", now, running_at=ended)
 
-    def _command(self, event: events.Command, now: int) -> None:
-        """An order of the organiser's; a finished contest, all told farewell, is past all orders."""
-        if self._ended is ByeReason.FINISHED:
-            self._out.add(Reply(event.number, "the contest is over: finished"))
+    def _command(self, command: Command, now: int) -> None:
+        if self._ended in (FINISHED, INCOMPLETE):
+            self._out.effects.append(Reply(command.number, f"the contest is over: {self._ended}"))
         else:
-            self._orders.obey(event, now)
+            self._commands.handle(command, now)
 
-    def _end_if_done(self, now: int) -> None:
-        """Say farewell once no result is awaited and no game is left that can be played."""
-        if self._ended is None and self._hall.quiet:
-            missing = {player.name for player in self._players if player.barred or player.gone}
-            stopped = self._stopping or self._orders.gate is Gate.DRAINING
-            if stopped or self._hall.exhausted(missing):
-                self._ended = ByeReason.STOPPED if stopped else ByeReason.FINISHED
-                self._farewell(self._ended, now)
-                self._out.add(Finished(str(self._ended)))
-        elif self._ended is not None:
-            self._farewell(self._ended, now)
+    # -- the next game, or the end
 
-    def _farewell(self, reason: ByeReason, now: int) -> None:
-        """Close whatever is open, but for spectators who have yet to see something."""
-        for peer in self._connections.all:
-            if self._hall.spectators.idle or peer.session.state is not State.WATCHING:
-                self._connections.hang_up(peer, reason, now)
+    def _start_and_end(self, now: int) -> None:
+        self._games.changed = False
+        if not self._stopping and self._ended is None and self._commands.state is RunState.OPEN:
+            self._games.pair(now)
+        if self._ended is None and self._games.quiet:
+            stopped = self._stopping or self._commands.state is RunState.DRAINING
+            if stopped or self._games.exhausted(self._missing()):
+                self._ended = STOPPED if stopped else self._outcome()
+        if self._ended is not None:
+            self._close_all(ByeReason.STOPPED if self._ended == STOPPED else ByeReason.FINISHED, now)
+            spectators = self._games.spectators
+            if not self._end_reported and (spectators.idle or not spectators.watchers):
+                self._end_reported = True
+                self._out.effects.append(Finished(self._ended))
 
-    # -- what is done about what
+    def _missing(self) -> dict[str, str]:
+        """The bots that no game waits for, each with the cause."""
+        return {
+            player.name: "removed" if player.kicked else "on probation" if player.barred else "absent"
+            for player in self._players
+            if player.plays and (player.barred or player.gone)
+        }
 
-    _EVENTS: Final[dict[type, Callable[[Contest, Any, int], None]]] = {
-        events.Opened: lambda self, event, now: self._connections.open(event.conn, event.peer, now),
-        events.Received: lambda self, event, now: self._hearing.received(event, now),
-        events.Overlong: lambda self, event, now: self._hearing.overlong(event, now),
-        events.Lost: lambda self, event, now: self._connections.lost(event.conn, event.reason, now),
-        events.Handed: _handed,
-        events.Stored: lambda self, event, now: self._hall.stored(event.game_id, now),
-        events.Tick: _tick,
-        events.Stop: _stop,
-        events.Stalled: _stalled,
-        events.Command: _command,
-    }
-    _DEADLINES: Final[dict[Kind, Callable[[Contest, int, int], None]]] = {
-        Kind.LOGIN: lambda self, conn, now: self._connections.login_expired(conn, now),
-        Kind.GAME: _game_expired,
-        Kind.ABSENCE: lambda self, number, now: self._absence.give_up(self._players[number]),
-        Kind.FEED: lambda self, number, now: self._hall.spectators.update(number, now),
-        Kind.PORTION: _portion_expired,
-    }
+    def _outcome(self) -> str:
+        """`finished` if every scheduled game has a result."""
+        return INCOMPLETE if self._games.unplayed({}) else FINISHED
+
+    def _close_all(self, reason: ByeReason, now: int) -> None:
+        """Close every connection, except spectators to which lines are still to be sent."""
+        for peer in list(self._connections.peers.values()):
+            if self._games.spectators.idle or peer.session.state is not State.WATCHING:
+                self._connections.close(peer, reason, now)

@@ -16,7 +16,7 @@ class Kind(IntEnum):
     GAME = 2
     ABSENCE = 3
     FEED = 4
-    PORTION = 5
+    CHUNK = 5
 
 
 #: What has the deadline: the number of a connection, a game, a player, or a game's feed.
@@ -30,12 +30,14 @@ class Deadlines:
     heap may be too early: it is corrected when it comes to the top, not at every move.
     """
 
-    __slots__ = ("_at", "_heap", "_queued")
+    __slots__ = ("_at", "_heap", "_queued", "alarm")
 
     def __init__(self) -> None:
         self._at: dict[Key, int] = {}
         self._queued: dict[Key, int] = {}
         self._heap: list[tuple[int, Key]] = []
+        #: A moment that is not after the earliest deadline, None if there is none: when to call `pop`.
+        self.alarm: int | None = None
 
     def set(self, key: Key, at: int | None) -> None:
         """Move the deadline of `key`; None takes it away."""
@@ -50,6 +52,7 @@ class Deadlines:
     def _push(self, key: Key, at: int) -> None:
         self._queued[key] = at
         heappush(self._heap, (at, key))
+        self.alarm = self._heap[0][0]
 
     @property
     def next(self) -> int | None:
@@ -64,6 +67,7 @@ class Deadlines:
     def _correct(self, at: int, key: Key) -> None:
         """The entry on top is not the deadline of its key: drop it or put the true one in."""
         heappop(self._heap)
+        self.alarm = self._heap[0][0] if self._heap else None
         if self._queued.get(key) != at:
             return  # an earlier entry of this key has taken over
         del self._queued[key]
@@ -76,5 +80,6 @@ class Deadlines:
         if at is None or at > now:
             return None
         _, key = heappop(self._heap)
+        self.alarm = self._heap[0][0] if self._heap else None
         del self._at[key], self._queued[key]
         return key

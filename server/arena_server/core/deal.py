@@ -18,9 +18,14 @@ from typing import Any
 
 from arena_protocol import messages as wire
 from arena_protocol.games.base import Deal, Game
+from arena_protocol.messages import printer
 from arena_protocol.record import FaultRecord, GameRecord, PlyRecord, commitment
 from arena_server.core.config import ContestPlan
 from arena_server.core.schedule import Pairing
+
+_print_game = printer(wire.Game)
+_print_state = printer(wire.State)
+_print_next = printer(wire.Next)
 
 #: Gives a fresh secret of that many bytes, as twice as many hexadecimal digits.
 Secret = Callable[[int], str]
@@ -28,6 +33,9 @@ Secret = Callable[[int], str]
 #: A session id only tells log lines apart; a resume key has to be unguessable.
 SESSION_BYTES = 4
 RESUME_BYTES = 24
+
+#: Digits of the greatest number of a game; int() refuses texts of more than 4,300.
+GAME_DIGITS = 18
 
 #: Too many seeds to try them all against the pictures in sight.
 SEED_BITS = 128
@@ -41,7 +49,8 @@ def game_id(number: int) -> str:
 def number_of(name: str) -> int:
     """The number of the game that is called so; 0 for a word that calls none."""
     digits = name[1:]
-    return int(digits) if name[:1] == "g" and digits.isascii() and digits.isdigit() else 0
+    valid = name[:1] == "g" and digits.isascii() and digits.isdigit() and len(digits) <= GAME_DIGITS
+    return int(digits) if valid else 0
 
 
 def deal_seed(contest_seed: int, names: Sequence[str], deal: int) -> int:
@@ -86,32 +95,27 @@ class Setting:
         commit = commitment(salt, deal.board, deal.sequence)
         return cls(plan, game, pairing.number, name, pairing.names, seed, pairing.deal, deal, salt, commit)
 
-    def offer(self, seat: int) -> list[wire.ServerMessage]:
-        """GAME, STATE and, if there is something in sight, NEXT: for `seat`, or for spectators (0)."""
+    def offer(self, seat: int) -> bytes:
+        """The lines GAME, STATE and, if something is visible, NEXT: for `seat`, or for spectators (0)."""
         watched = None if seat else self.game_id
-        state = self.game.state_text(self.game.start(self.deal))
-        preview = self.game.preview(self.deal)
-        lines: list[wire.ServerMessage] = [self._introduction(seat), wire.State(state, watched)]
-        if preview is not None:
-            lines.append(wire.Next(preview, watched))
-        return lines
-
-    def _introduction(self, seat: int) -> wire.Game:
-        return wire.Game(
-            game_id=self.game_id,
-            game=self.game.name,
-            seat=seat,
-            seats=self.game.seats,
-            names=self.names,
-            clock=self.plan.clock_ms,
-            increment=self.plan.increment_ms,
-            zombie=self.game.zombie_move,
-            commit=self.commit,
-            move_limit=self.plan.move_limit_ms or None,
-            byoyomi=self.plan.byoyomi_ms or None,
-            lag_quota=self.plan.lag_quota_ms or None,
-            options=self.game.options(),
-        )
+        game, plan = self.game, self.plan
+        lines = _print_game(
+            self.game_id,
+            game.name,
+            seat,
+            game.seats,
+            self.names,
+            plan.clock_ms,
+            plan.increment_ms,
+            game.zombie_move,
+            self.commit,
+            plan.move_limit_ms or None,
+            plan.byoyomi_ms or None,
+            plan.lag_quota_ms or None,
+            game.options(),
+        ) + _print_state(game.state_text(game.start(self.deal)), watched)
+        preview = game.preview(self.deal)
+        return lines if preview is None else lines + _print_next(preview, watched)
 
     def over(self, totals: tuple[int, ...], end: str, opened: bool) -> wire.Over:
         """OVER; `opened` tells whether it opens the commit."""

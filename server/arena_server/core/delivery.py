@@ -1,17 +1,9 @@
-"""What is told late is told in portions: the next once the socket has taken the last.
+"""Sending transcripts: to seats at once, to spectators after the delay, to slow readers in chunks.
 
-A long game is more than the shell keeps for a slow reader. So whoever comes late to one, player
-or spectator, is never sent more than a portion of it ahead of what it reads; and a connection
-that does not take a portion in time is given up, lest anybody waits for it.
-It must not know: what is told, games, who reads.
-
-Who watches what, and when they may see it.
-
-All who are up to date with a game stand at the same line of its feed: what was said at least
-the contest's delay ago. A newcomer is behind; so are all when a lot is said at once, as when two
-zombies play to the end. Who is behind is told in portions. Nobody waits for a spectator: one
-that reads too slowly is dropped.
-It must not know: players, what a line means, how a game goes on.
+Every subscriber has a cursor in the transcript of a game. A subscriber that comes late, or reads
+slowly, gets a chunk at a time: the next one follows when the last has reached its socket, and a
+connection that does not take a chunk in time is closed. Spectators that are up to date share one
+cursor per game, so a line is cut out once for all of them. No game waits for a spectator.
 """
 
 from __future__ import annotations
@@ -21,16 +13,19 @@ from typing import Final
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.deadlines import Deadlines, Kind
-from arena_server.core.effects import PORTION_TAKEN, Send
+from arena_server.core.effects import ChunkMark, Send
 from arena_server.core.peers import Outbox, Peer
-from arena_server.core.transcript import Feed
+from arena_server.core.transcript import SPECTATORS, Transcript
 
-#: Half of what the shell keeps for a slow reader.
-PORTION: Final = 32 * 1024
+#: Half of what the shell buffers for a slow reader.
+CHUNK: Final = 32 * 1024
+#: The target of WATCH that stands for every game.
+EVERYTHING: Final = "*"
+_CHUNK_MARK = ChunkMark()
 
 
-class Portions:
-    """Sends portions; a connection may take `limit_ms` for each."""
+class ChunkedSender:
+    """Sends chunks; a connection may take `limit_ms` for each."""
 
     def __init__(self, out: Outbox, deadlines: Deadlines, limit_ms: int) -> None:
         self._out = out
@@ -38,125 +33,148 @@ class Portions:
         self._limit = limit_ms * NS_PER_MS
 
     def send(self, peer: Peer, data: bytes, now: int) -> None:
-        """Send a portion after which there is more; till `taken` the peer is `busy`."""
+        """Send a chunk after which there is more; the peer is `busy` until `flushed`."""
         peer.busy = True
-        self._out.add(Send(peer.conn, data, (PORTION_TAKEN, 0)))
-        self._deadlines.set((Kind.PORTION, peer.conn), now + self._limit)
+        self._out.effects.append(Send(peer.conn, data, _CHUNK_MARK))
+        self._deadlines.set((Kind.CHUNK, peer.conn), now + self._limit)
 
-    def taken(self, peer: Peer) -> None:
-        """The socket has the last portion, or the connection is gone."""
-        peer.busy = False
-        self._deadlines.set((Kind.PORTION, peer.conn), None)
+    def flushed(self, peer: Peer) -> None:
+        """The chunk has reached the socket, or the connection is gone."""
+        if peer.busy:
+            peer.busy = False
+            self._deadlines.set((Kind.CHUNK, peer.conn), None)
 
 
-EVERYTHING = "*"
+class _Watched:
+    """A game that can be watched: `shown` lines are past the delay; `viewers` have been sent all of them."""
+
+    __slots__ = ("game_id", "shown", "transcript", "viewers")
+
+    def __init__(self, game_id: str, transcript: Transcript, viewers: dict[int, Peer]) -> None:
+        self.game_id = game_id
+        self.transcript = transcript
+        self.viewers = viewers
+        self.shown = 0
+
+    @property
+    def next_at(self) -> int | None:
+        """When the first line that is not shown was written; None if all are shown."""
+        lines = self.transcript.lines
+        return lines[self.shown].at if self.shown < len(lines) else None
 
 
 class Spectators:
-    """The feeds that can be watched, by the number of their game, and who watches them."""
+    """The games that can be watched, by number, and who watches them; `delay` is in ns."""
 
-    def __init__(self, delay: int, portions: Portions, out: Outbox, deadlines: Deadlines) -> None:
+    def __init__(self, delay: int, chunks: ChunkedSender, out: Outbox, deadlines: Deadlines) -> None:
         self._delay = delay
-        self._portions = portions
+        self._chunks = chunks
         self._out = out
         self._deadlines = deadlines
-        self._feeds: dict[int, Feed] = {}
-        self._watchers: dict[int, dict[int, Peer]] = {}
+        self._games: dict[int, _Watched] = {}
         self._everything: dict[int, Peer] = {}
-        #: The line that each connection has come to, in each game in which it is behind.
+        #: The cursor of each connection in each game in which it is behind the viewers.
         self._behind: dict[int, dict[int, int]] = {}
+        #: How many connections watch.
+        self.watchers = 0
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is left that anybody has yet to see."""
-        return not self._feeds
+        """Whether every line has been shown to all who watch."""
+        return not self._games
 
-    def open(self, number: int, feed: Feed) -> None:
+    def open(self, number: int, game_id: str, transcript: Transcript) -> None:
         """Game `number` can be watched from now on."""
-        self._feeds[number] = feed
-        self._watchers[number] = dict(self._everything)
+        self._games[number] = _Watched(game_id, transcript, dict(self._everything))
 
     def watch(self, peer: Peer, target: str, now: int) -> None:
-        """Show `peer` a game, or every game (`*`). Raises ProtocolError: no-such-game."""
+        """Subscribe `peer` to a game, or to every game (`*`). Raises ProtocolError: no-such-game."""
         if target == EVERYTHING:
             self._everything[peer.conn] = peer
-            numbers = list(self._feeds)
+            numbers = list(self._games)
         else:
-            numbers = [number for number, feed in self._feeds.items() if feed.game_id == target]
+            numbers = [number for number, game in self._games.items() if game.game_id == target]
             if not numbers:
                 raise ProtocolError(ErrorCode.NO_SUCH_GAME, "no such game is being played")
         behind = self._behind.setdefault(peer.conn, {})
+        self.watchers = len(self._behind)
         for number in numbers:
-            if peer.conn not in self._watchers[number]:
+            if peer.conn not in self._games[number].viewers:
                 behind.setdefault(number, 0)
         self.serve(peer, now)
 
     def serve(self, peer: Peer, now: int) -> None:
-        """Tell `peer` the next portion of all in which it is behind, if it can take one."""
+        """Send `peer` the next chunk of the games in which it is behind, unless one is on its way."""
         behind = self._behind.get(peer.conn)
         if not behind or peer.busy:
             return
         data = b""
-        while behind and len(data) < PORTION:
-            data += self._read_on(peer, behind, PORTION - len(data), now)
+        while behind and len(data) < CHUNK:
+            data += self._read_on(peer, behind, CHUNK - len(data), now)
         if behind:
-            self._portions.send(peer, data, now)
+            self._chunks.send(peer, data, now)
         else:
             self._send(peer, data)
 
     def _read_on(self, peer: Peer, behind: dict[int, int], size: int, now: int) -> bytes:
-        """The next lines of the first game in which `peer` is behind, of about `size` bytes."""
+        """The next lines of the first game in which `peer` is behind, about `size` bytes."""
         number, begin = next(iter(behind.items()))
         self._show(number, now)
-        feed = self._feeds[number]
-        text, behind[number] = feed.read(begin, size)
-        if behind[number] == feed.shown:
+        game = self._games[number]
+        data, behind[number], _ = game.transcript.read(begin, SPECTATORS, size, game.shown)
+        if behind[number] == game.shown:
             del behind[number]
-            self._watchers[number][peer.conn] = peer
+            game.viewers[peer.conn] = peer
             self._plan(number)
-        return text
+        return data
 
     def leave(self, peer: Peer) -> None:
-        """`peer` watches no more."""
-        self._everything.pop(peer.conn, None)
-        for watchers in self._watchers.values():
-            watchers.pop(peer.conn, None)
+        """The connection is gone."""
+        if self._everything.pop(peer.conn, None) is None and peer.conn not in self._behind:
+            return
+        for game in self._games.values():
+            game.viewers.pop(peer.conn, None)
         for number in self._behind.pop(peer.conn, ()):
             self._plan(number)
+        self.watchers = len(self._behind)
 
     def update(self, number: int, now: int) -> None:
-        """Something was said in game `number`, or the moment has come to show it."""
-        if number in self._feeds and (self._watchers[number] or self._feeds[number].closed):
+        """Lines were added to game `number`, or the delay of a line has passed."""
+        game = self._games.get(number)
+        if game is not None and (game.viewers or game.transcript.closed):
             self._show(number, now)
             self._plan(number)
 
     def _show(self, number: int, now: int) -> None:
-        """What may be seen by now is told to all who are up to date, at once if it is not too much."""
-        feed, watchers = self._feeds[number], self._watchers[number]
-        begin = feed.shown
-        feed.show(now - self._delay)
-        text, end = feed.read(begin, PORTION)
-        if end == feed.shown:
-            for peer in watchers.values():
-                self._send(peer, text)
+        """Show the lines whose delay has passed: to all viewers at once, if they fit into a chunk."""
+        game = self._games[number]
+        begin, lines, until = game.shown, game.transcript.lines, now - self._delay
+        while game.shown < len(lines) and lines[game.shown].at <= until:
+            game.shown += 1
+        if not game.viewers:
             return
-        self._watchers[number] = {}
-        for peer in watchers.values():
+        data, end, _ = game.transcript.read(begin, SPECTATORS, CHUNK, game.shown)
+        if end == game.shown:
+            for peer in game.viewers.values():
+                self._send(peer, data)
+            return
+        late, game.viewers = game.viewers, {}
+        for peer in late.values():
             self._behind[peer.conn][number] = begin
-        for peer in watchers.values():
+        for peer in late.values():
             self.serve(peer, now)
 
     def _send(self, peer: Peer, data: bytes) -> None:
         if data:
-            self._out.add(Send(peer.conn, data))
+            self._out.effects.append(Send(peer.conn, data))
 
     def _plan(self, number: int) -> None:
-        """Set the moment to show more, or forget a game that all have seen to its end."""
-        feed = self._feeds[number]
-        said = feed.next
-        self._deadlines.set((Kind.FEED, number), None if said is None else said + self._delay)
-        if feed.closed and said is None and not self._awaited(number):
-            del self._feeds[number], self._watchers[number]
+        """Set the moment of the next line, or forget a game that is closed and shown to all."""
+        game = self._games[number]
+        added = game.next_at
+        self._deadlines.set((Kind.FEED, number), None if added is None else added + self._delay)
+        if game.transcript.closed and added is None and not self._awaited(number):
+            del self._games[number]
 
     def _awaited(self, number: int) -> bool:
         return any(number in behind for behind in self._behind.values())

@@ -1,52 +1,61 @@
-"""What a contest wants done: the shell carries these out in order and judges nothing.
-
-It must not know: how bytes move, where records are kept, what a log looks like.
-"""
+"""The outputs of a contest: the shell carries them out in order and judges nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import NamedTuple
 
 from arena_protocol.record import GameRecord
 from arena_server.core.journal import Entry
 
-#: What marks a PING by which lag is measured, and a portion of what is told late: no game is called so.
-PING_TAKEN: Final = ""
-PORTION_TAKEN: Final = "*"
+
+class TurnMark(NamedTuple):
+    """Marks a TURN: the clock of its seat runs from the moment that it reaches the socket."""
+
+    game: int
+    ply: int
 
 
-@dataclass(frozen=True, slots=True)
-class Journal:
-    """Make these entries durable, all or none; nothing that follows may be carried out before.
+class PingMark(NamedTuple):
+    """Marks the PING of this number, by which lag is measured."""
 
-    It is the first of the effects of an event, and there is one at most. What holds it up holds
-    up the effects of all later events too; only Store may go ahead, to the same store, which
-    keeps no record before the entries that came before it. So nobody ever hears of what a
-    crash could undo.
+    number: int
+
+
+class ChunkMark(NamedTuple):
+    """Marks a chunk of a long transcript: the next one follows when it has reached the socket."""
+
+
+Marker = TurnMark | PingMark | ChunkMark
+
+
+class Journal(NamedTuple):
+    """Make these entries durable, all or none; no effect that follows may be carried out before.
+
+    It is the first of the effects of an event, and there is one at most. It holds back the
+    effects of all later events too; only Store may go ahead, to the same store, which keeps no
+    record before the entries that came before it. So nothing is sent that a crash could undo.
     """
 
-    entries: tuple[Entry, ...]
+    entries: Sequence[Entry]
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(NamedTuple):
     """Write `data` (whole lines) to `conn`.
 
-    `turn` marks a TURN as (game id, ply): once its last byte is handed to the socket the
-    shell answers with the event Handed, for the mover's clock runs from there. So it does for
-    (PING_TAKEN, number) and (PORTION_TAKEN, 0).
+    Once its last byte has reached the socket, the shell feeds Flushed with the `marker`, unless
+    that is None.
     """
 
     conn: int
     data: bytes
-    turn: tuple[str, int] | None = None
+    marker: Marker | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Close:
-    """Close `conn` once what was sent before is flushed. No event of `conn` is awaited any more."""
+    """Close `conn` once what was sent before is flushed. No event of `conn` may follow."""
 
     conn: int
 
@@ -67,7 +76,7 @@ class Unmute:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Make this record durable, then answer with the event Stored."""
+    """Make this record durable, then feed Stored."""
 
     game_id: str
     record: GameRecord
@@ -75,7 +84,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer to the organiser's Command of this number: `problem` is why not, None if it is done."""
+    """The answer to the organiser's Command of this number; `problem` None: it is done."""
 
     number: int
     problem: str | None = None
@@ -83,9 +92,9 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """Nothing more will be played, and every result has been told.
+    """Nothing more will be played, and every line has been sent to players and spectators. It comes once.
 
-    `reason` is `finished`, or `stopped` after the event Stop. It comes once.
+    `reason` is `finished` (every scheduled game has a result), `incomplete`, or `stopped`.
     """
 
     reason: str
@@ -93,11 +102,11 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something for the log and for people; `level` is `info` or `warning`."""
+    """An event for the log and for observers; `level` is `info` or `warning`."""
 
     level: str
     event: str
     fields: Mapping[str, object] = field(default_factory=dict)
 
 
-Effect = Journal | Send | Close | Mute | Unmute | Store | Reply | Finished | Note
+Effect = Send | Journal | Close | Mute | Unmute | Store | Reply | Finished | Note

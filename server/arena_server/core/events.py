@@ -1,27 +1,30 @@
-"""What happens to a contest: the only things its state depends on.
+"""The inputs of a contest: its state depends on nothing else.
 
-Times are integer nanoseconds of one monotonic clock. It must not know: what an event leads to.
+Times are integer nanoseconds of one monotonic clock. `conn` is the number of a connection, never
+used twice.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
+
+from arena_server.core.effects import Marker
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A connection was accepted; `conn` is a number never used before, `peer` is for people."""
+    """A connection was accepted; `address` is `host:port`."""
 
     conn: int
-    peer: str
+    address: str
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
+class Received(NamedTuple):
     """One complete line came, without its line end; `arrived` is when it reached the kernel.
 
     The shell reads its sockets before it ticks, so a line that was in time counts even if it
-    is handled after the flag's moment.
+    is handled after the moment of the flag.
     """
 
     conn: int
@@ -46,22 +49,17 @@ class Lost:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Handed:
-    """The TURN of this ply was handed to the socket: its clock runs from `at`.
-
-    Or what else was marked: `game_id` and `ply` are the mark, see `effects.Send`.
-    """
+class Flushed(NamedTuple):
+    """The last byte of the data sent with `marker` reached the socket at `at`."""
 
     conn: int
-    game_id: str
-    ply: int
+    marker: Marker
     at: int
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The record of this game is durable: its result may be told."""
+    """The record of this game is durable: its result may be sent."""
 
     game_id: str
 
@@ -78,9 +76,9 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Stalled:
-    """The referee itself stood still from `began` to `ended`, and judged nothing in between.
+    """The referee stood still from `began` to `ended`, and judged nothing in between.
 
-    The shell tells of it before any event that came meanwhile.
+    The shell feeds it before any event that came meanwhile.
     """
 
     began: int
@@ -89,7 +87,7 @@ class Stalled:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """The organiser wants something: `verb` is one of `orders.VERBS`, `target` a bot or a game.
+    """An order of the organiser: `verb` is one of `commands.VERBS`, `target` a bot or a game.
 
     The effect Reply of the same number says whether it was done.
     """
@@ -99,4 +97,4 @@ class Command:
     target: str = ""
 
 
-Event = Opened | Received | Overlong | Lost | Handed | Stored | Tick | Stop | Stalled | Command
+Event = Received | Flushed | Opened | Overlong | Lost | Stored | Tick | Stop | Stalled | Command

@@ -1,225 +1,89 @@
-"""A match and those who sit at it: who hears what, and what their lines lead to.
+"""The running games: seats, lines that are not moves, results, and games that are played again.
 
-    a line that cannot be read            -> ERROR, and the seat is a zombie (malformed)
-    a MOVE without an open TURN           -> ERROR, counted; too many: a zombie (out-of-turn)
-    any other line that nothing asked for -> counted
-    too many lines counted                -> ERROR, a zombie (flood), and mute till OVER
+    a line that cannot be read              -> ERROR, and the seat is a zombie (malformed)
+    a MOVE without an open TURN             -> ERROR, counted; too many: a zombie (out-of-turn)
+    any other line that was not asked for   -> counted
+    too many lines counted                  -> ERROR, a zombie (flood), and mute until OVER
 
-It must not know: log-in, other tables, schedule, standings.
-
-Games that were broken off, and the games that are played in their place.
-
-Such a game has a number of its own, after the schedule's, and the same deal and seats as the void one.
-It must not know: why a game was broken off, results, who is connected.
-
-The games of a contest: who plays next, the running tables, and what their results count for.
-
-A result counts once its record is durable (`stored`), and not before. A game that the platform
-broke off is void and counts for nothing; it is played again under a new number, on the same
-deal with the same seats, unless the organiser does not want it.
-It must not know: log-in, connections without a player, when somebody is no longer waited for.
+A result counts once its record is durable (`stored`). A game that the platform breaks off is
+void and counts for nothing; it is played again under a new number, on the same deal with the
+same seats, unless the organiser does not want it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from arena_protocol import messages as wire
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.games.base import Game
-from arena_protocol.messages import Turn, encode
+from arena_protocol.messages import printer
 from arena_protocol.record import VOID, FaultKind
+from arena_protocol.session import State
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import ContestPlan
 from arena_server.core.deadlines import Deadlines, Kind
 from arena_server.core.deal import Setting, number_of
-from arena_server.core.delivery import PORTION, Portions, Spectators
-from arena_server.core.diary import redo
-from arena_server.core.effects import Send, Store
-from arena_server.core.events import Handed
-from arena_server.core.journal import AGAIN, CONTEST, Entry, PastGame
-from arena_server.core.match import Match
+from arena_server.core.delivery import CHUNK, ChunkedSender, Spectators
+from arena_server.core.effects import Send, Store, TurnMark
+from arena_server.core.journal import GameFact, JournalError, Offered, PastGame, Repeat, entry_of
+from arena_server.core.match import Abort, Blame, Match, Phase, PlayMove, SayReady
 from arena_server.core.peers import FLOODED, Outbox, Peer, Player
 from arena_server.core.schedule import Pairer, Pairing, Schedule
 from arena_server.core.standings import Progress, Results, RunningGame
+from arena_server.core.transcript import Transcript
 
-#: Lines that are well-formed, and tell of a wrong moment only.
+#: Lines that are well-formed, and merely come at the wrong moment.
 _UNASKED = frozenset({ErrorCode.UNEXPECTED, ErrorCode.NO_SUCH_GAME})
 
-
-@dataclass(slots=True)
-class _Conduct:
-    """What a seat has sent unasked in this game, on whatever connection."""
-
-    unasked: int = 0
-    out_of_turn: int = 0
+_print_turn = printer(wire.Turn)
 
 
-class Table:
-    """Game `number` of the contest and its players, in the order of the seats.
+class LiveGame:
+    """A match, its transcript and its players in the order of the seats.
 
-    `kept` tells that the record has been given away to be stored, `told` that the result may be told.
+    `stored`: the record has been handed over to be stored; `announced`: OVER has been written.
     """
 
-    def __init__(
-        self, number: int, match: Match, players: tuple[Player, ...], out: Outbox, portions: Portions
-    ) -> None:
+    __slots__ = (
+        "announced",
+        "deadline_key",
+        "game_id",
+        "match",
+        "number",
+        "out_of_turn",
+        "players",
+        "stored",
+        "transcript",
+        "unasked",
+    )
+
+    def __init__(self, number: int, match: Match, players: tuple[Player, ...], now: int) -> None:
         self.number = number
+        self.deadline_key = (Kind.GAME, number)
         self.match = match
+        self.game_id = match.setting.game_id
+        self.transcript = Transcript(match.setting, now)
         self.players = players
-        self.kept = self.told = False
-        self._plan: ContestPlan = match.setting.plan
-        self._out = out
-        self._portions = portions
-        self._conduct = [_Conduct() for _ in players]
+        self.stored = self.announced = False
+        #: Lines of each seat that were not asked for, and those of them that were moves.
+        self.unasked = [0] * len(players)
+        self.out_of_turn = [0] * len(players)
         for seat, player in enumerate(players, start=1):
-            player.table, player.seat = self, seat
-
-    def ready(self, peer: Peer, player: Player, line: bytes, arrived: int, now: int) -> None:
-        """READY for this game."""
-        if not self.match.ready(player.seat, arrived, now):
-            self._unasked(peer, player, line, now)
-
-    def refuse(self, peer: Peer, player: Player, problem: ProtocolError, line: bytes, now: int) -> None:
-        """The session refused a line of `player`'s. A zombie is told nothing any more."""
-        if not self.match.is_zombie(player.seat) and problem.code is not ErrorCode.UNEXPECTED:
-            self._out.error(peer, problem)
-        if problem.code is ErrorCode.NOT_YOUR_TURN:
-            self._out_of_turn(player, line, now)
-        elif problem.code not in _UNASKED:
-            self.match.fault(player.seat, FaultKind.MALFORMED, line, now)
-        self._unasked(peer, player, line, now)
-
-    def _out_of_turn(self, player: Player, line: bytes, now: int) -> None:
-        conduct = self._conduct[player.seat - 1]
-        conduct.out_of_turn += 1
-        if conduct.out_of_turn > self._plan.out_of_turn_limit:
-            self.match.fault(player.seat, FaultKind.OUT_OF_TURN, line, now)
-
-    def _unasked(self, peer: Peer, player: Player, line: bytes, now: int) -> None:
-        conduct = self._conduct[player.seat - 1]
-        conduct.unasked += 1
-        if conduct.unasked >= self._plan.flood_limit and not peer.muted:
-            self.flood(peer, player, line, now)
-
-    def flood(self, peer: Peer, player: Player, line: bytes, now: int) -> None:
-        """`player` said too much: nothing more is read of it till OVER."""
-        self.match.fault(player.seat, FaultKind.FLOOD, line, now)
-        self._out.error(peer, FLOODED)
-        self._out.mute(peer)
-
-    def quit(self, player: Player, now: int) -> None:
-        """`player` said QUIT: its connection is gone, and the game goes on without it."""
-        self.match.leave(player.seat, now)
-        self.match.fault(player.seat, FaultKind.QUIT, b"QUIT", now)
-
-    def handed(self, peer: Peer, player: Player, ply: int, at: int) -> None:
-        """A TURN went to the socket: now it is open, and its clock runs."""
-        said = peer.turn
-        if said is not None and said[0].ply == ply and self.match.turn_of(player.seat, ply):
-            peer.turn = None
-            peer.session.send(*said)
-            self.match.handed(player.seat, ply, at)
-
-    def expire(self, now: int) -> Player | None:
-        """The deadline of the match has passed. Returns the player whose connection takes no TURN."""
-        seat = self.match.expire(now)
-        return self.players[seat - 1] if seat else None
-
-    def journal(self) -> None:
-        """What the match has accepted comes before what it has to say."""
-        if entries := self.match.diary.take():
-            self._out.journal(*entries)
-
-    def flush(self, now: int) -> None:
-        """Send what the match has to say, to nobody more at once than it can be expected to take."""
-        for player in self.players:
-            peer = player.peer
-            if peer is None or player.table is not self or peer.busy:
-                continue
-            seat = self.match.seat(player.seat)
-            lines, turn = seat.take(PORTION)
-            data = b"".join([peer.session.send(message, line) for message, line in lines])
-            if seat.behind:
-                self._portions.send(peer, data, now)
-            elif turn is not None:
-                self._send_turn(peer, data, turn)
-            elif data:
-                self._out.add(Send(peer.conn, data))
-
-    def _send_turn(self, peer: Peer, data: bytes, turn: Turn) -> None:
-        # The session opens the TURN when the socket has it: an earlier MOVE cannot be its answer.
-        line = encode(turn)
-        peer.turn = turn, line
-        self._out.add(Send(peer.conn, data + line, (self.match.setting.game_id, turn.ply)))
-
-    def dissolve(self) -> list[Player]:
-        """The result is told: whoever has heard it gets up, and if it was mute is heard again."""
-        free = [
-            player
-            for player in self.players
-            if player.table is self and not self.match.seat(player.seat).behind
-        ]
-        for player in free:
-            player.table, player.seat = None, 0
+            player.game, player.seat = self, seat
             if player.peer is not None:
-                player.peer.unasked = 0
-                self._out.unmute(player.peer)
-        return free
+                player.peer.cursor = 0
+                player.peer.turn = None
 
     @property
-    def empty(self) -> bool:
-        """Whether nobody sits here any more."""
-        return all(player.table is not self for player in self.players)
+    def running(self) -> RunningGame:
+        return RunningGame(self.game_id, self.match.setting.names, len(self.match.plies))
 
 
-class Replays:
-    """The void games of one contest."""
-
-    def __init__(self, schedule: Schedule, pairer: Pairer, out: Outbox) -> None:
-        self._schedule = schedule
-        self._pairer = pairer
-        self._out = out
-        #: The games that are played again, each by the number of the void one.
-        self._again: dict[int, Pairing] = {}
-        #: The void games that nobody has asked for again.
-        self._void_only: dict[int, Pairing] = {}
-
-    def pairing(self, number: int) -> Pairing:
-        """The game of this number, of the schedule or after it. Raises LookupError if there is none."""
-        if 0 < number <= self._schedule.total:
-            return self._schedule.pairing(number)
-        return {pairing.number: pairing for pairing in self._again.values()}[number]
-
-    def add(self, number: int) -> None:
-        """Game `number` is void; known already if it is played again."""
-        if number not in self._again:
-            self._void_only[number] = self.pairing(number)
-
-    def play_again(self, number: int) -> bool:
-        """Have a void game played again. Returns False if there is no such game, or it is so already."""
-        if number not in self._void_only:
-            return False
-        new = self._schedule.total + len(self._again) + 1
-        self._out.journal((CONTEST, AGAIN, new, number))
-        self._repeat(new, number)
-        return True
-
-    def recall(self, again: Mapping[int, int]) -> None:
-        """Bring back which games are played again: void ones by the numbers of those that replace them."""
-        for new, number in sorted(again.items()):
-            self.add(number)
-            self._repeat(new, number)
-
-    def _repeat(self, new: int, number: int) -> None:
-        old = self._void_only.pop(number)
-        self._again[number] = Pairing(new, old.names, old.deal)
-        self._pairer.again(self._again[number])
-
-
-class Hall:
-    """All games of one contest, as the schedule has them. Raises ValueError for an impossible plan."""
+class GameManager:
+    """All games of one contest. Raises ValueError for an impossible plan."""
 
     def __init__(
         self,
@@ -230,31 +94,46 @@ class Hall:
         deadlines: Deadlines,
     ) -> None:
         names = [player.name for player in players.values() if player.plays]
-        self.plan = plan
-        self._portions = Portions(out, deadlines, plan.handover_ms)
-        self.spectators = Spectators(plan.spectator_delay_ms * NS_PER_MS, self._portions, out, deadlines)
+        self._plan = plan
         self._game = game
         self._players = players
         self._out = out
         self._deadlines = deadlines
-        self._schedule = Schedule(names, game.seats, plan.games_per_pair)
-        self._results = Results(plan, players, out)
+        self._chunks = ChunkedSender(out, deadlines, plan.handover_ms)
+        self.spectators = Spectators(plan.spectator_delay_ms * NS_PER_MS, self._chunks, out, deadlines)
+        self._paired = plan.deals == "paired"
+        self._schedule = Schedule(names, game.seats, plan.games_per_pair, paired=self._paired)
         self._pairer = Pairer(self._schedule, game.seats)
-        self._replays = Replays(self._schedule, self._pairer, out)
-        self._tables: dict[int, Table] = {}
+        self._results = Results(plan, players, out)
+        self._games: dict[int, LiveGame] = {}
+        #: The games that are played again, each by the number of the void one.
+        self._repeats: dict[int, Pairing] = {}
+        #: The void games that are not played again.
+        self._void_only: dict[int, Pairing] = {}
+        #: Results of each deal, by its players and number.
+        self._deal_results: Counter[tuple[frozenset[str], int]] = Counter()
+        #: Whether a game ended or a player came or left since the contest last looked.
+        self.changed = True
+
+    # -- status
 
     @property
     def quiet(self) -> bool:
         """Whether no game is running and no result is awaited."""
-        return not self._tables
+        return not self._games
 
     def exhausted(self, missing: Collection[str]) -> bool:
-        """Whether no game is left that could be played without those of `missing`."""
+        """Whether no game is left that could be played without the players of `missing`."""
         return self._pairer.exhausted(missing)
 
-    def progress(self, connected: int, ended: str | None) -> Progress:
-        """How far the contest is; the work grows with the number of bots."""
-        running = [table.match for table in self._tables.values() if not table.told]
+    def running(self) -> tuple[RunningGame, ...]:
+        """The games without a result, in the order in which they began."""
+        return tuple(live.running for live in self._games.values() if not live.announced)
+
+    def progress(self, connected: int, ended: str | None, causes: Mapping[str, str]) -> Progress:
+        """The work grows with the number of bots; `causes` has a word for each bot that is missing."""
+        incomplete = ended not in (None, "finished")
+        running = [live.match for live in self._games.values() if not live.announced]
         return Progress(
             done=self._results.done,
             total=self._schedule.total,
@@ -264,194 +143,382 @@ class Hall:
             connected=connected,
             ended=ended,
             standings=self._results.standings.rows(),
+            missing=tuple(causes) if incomplete else (),
+            unplayed=dict(self.unplayed(causes)) if incomplete else {},
         )
 
-    def running(self) -> tuple[RunningGame, ...]:
-        """The games without a result, in the order in which they began."""
-        matches = [table.match for table in self._tables.values() if not table.told]
-        return tuple(
-            RunningGame(match.setting.game_id, match.setting.names, len(match.plies)) for match in matches
-        )
+    def find(self, game_id: str) -> LiveGame | None:
+        """The game of this id, if it is running."""
+        live = self._games.get(number_of(game_id))
+        return None if live is None or live.announced else live
 
-    # -- players
+    # -- lines of seated players
+
+    def move(self, peer: Peer, move: str, line: bytes, arrived: int, now: int) -> None:
+        """MOVE, for which the session of `peer` had an open TURN."""
+        player = peer.player
+        assert player is not None
+        assert player.game is not None
+        live = player.game
+        self.advance(live, live.match.execute(PlayMove(player.seat, move, line, arrived), now), now)
+
+    def ready(self, peer: Peer, line: bytes, arrived: int, now: int) -> None:
+        """READY for the game of `peer`."""
+        live, seat = _seat_of(peer)
+        if live.match.phase is not Phase.OFFERED or live.match.settled(seat):
+            self._count(live, peer, line, now)
+            return
+        self.advance(live, live.match.execute(SayReady(seat, arrived), now), now)
+
+    def refuse(self, peer: Peer, problem: ProtocolError, line: bytes, now: int) -> None:
+        """The session refused a line of a seated player. A zombie gets no answer."""
+        live, seat = _seat_of(peer)
+        if not live.match.zombies[seat - 1] and problem.code is not ErrorCode.UNEXPECTED:
+            self._out.error(peer, problem)
+        if problem.code is ErrorCode.NOT_YOUR_TURN:
+            live.out_of_turn[seat - 1] += 1
+            if live.out_of_turn[seat - 1] > self._plan.out_of_turn_limit:
+                self._blame(live, seat, FaultKind.OUT_OF_TURN, line, now)
+        elif problem.code not in _UNASKED:
+            self._blame(live, seat, FaultKind.MALFORMED, line, now)
+        self._count(live, peer, line, now)
+
+    def _count(self, live: LiveGame, peer: Peer, line: bytes, now: int) -> None:
+        """Count a line that was not asked for; too many are a flood."""
+        seat = _seat_of(peer)[1]
+        live.unasked[seat - 1] += 1
+        if live.unasked[seat - 1] >= self._plan.flood_limit and not peer.muted:
+            self.flood(peer, line, now)
+
+    def flood(self, peer: Peer, line: bytes, now: int) -> None:
+        """Too many lines: nothing more is read of this seat until OVER."""
+        live, seat = _seat_of(peer)
+        self._out.error(peer, FLOODED)
+        self._out.mute(peer)
+        self._blame(live, seat, FaultKind.FLOOD, line, now)
+
+    def _blame(self, live: LiveGame, seat: int, kind: FaultKind, line: bytes, now: int) -> None:
+        self.advance(live, live.match.execute(Blame(seat, kind, line), now), now)
+
+    # -- players come and go
 
     def arrive(self, player: Player, now: int) -> None:
-        """`player` has a connection: back to its game, or free for one."""
-        if player.table is not None:
-            player.table.match.back(player.seat, now)
-            self.settle(player.table, now)
+        """`player` has a connection: back in its game, or free for one."""
+        self.changed = True
+        live = player.game
+        if live is not None:
+            assert player.peer is not None
+            player.peer.cursor = 0
+            live.match.arrive(player.seat, now)
+            self.advance(live, [], now)
         elif not player.barred:
             self._pairer.free(player.name)
 
     def depart(self, player: Player, now: int) -> None:
         """`player` has no connection any more, or watches instead of playing."""
+        self.changed = True
         self._pairer.busy(player.name)
-        if player.table is not None:
-            player.table.match.leave(player.seat, now)
-            self.settle(player.table, now)
+        live = player.game
+        if live is not None:
+            self.advance(live, live.match.depart(player.seat, now), now)
 
     def quit(self, player: Player, now: int) -> None:
-        """`player` has departed for good: a game goes on without it."""
-        if player.table is not None:
-            player.table.quit(player, now)
-            self.settle(player.table, now)
+        """`player` has departed by QUIT: its game goes on without it."""
+        live = player.game
+        if live is not None:
+            self._blame(live, player.seat, FaultKind.QUIT, b"QUIT", now)
 
     def forget(self, peer: Peer) -> None:
-        """A connection is gone, whoever it was."""
-        self._portions.taken(peer)
+        """A connection is gone."""
+        self._chunks.flushed(peer)
         self.spectators.leave(peer)
 
-    def go_on(self, peer: Peer, now: int) -> None:
-        """The socket has a portion: there may be more to be told."""
-        self._portions.taken(peer)
+    # -- what reached a socket
+
+    def turn_sent(self, peer: Peer, mark: TurnMark, at: int) -> None:
+        """A TURN reached the socket of `peer`: from now on it may be answered, and its clock runs.
+
+        The session opens the TURN only here: a MOVE that came before cannot be its answer.
+        """
+        player = peer.player
+        if mark != peer.turn or player is None or player.game is None:
+            return
+        live = player.game
+        match = live.match
+        if match.timer.seat == player.seat and mark.ply == len(match.plies) + 1:
+            peer.session.state = State.TURN
+            if match.timer.sent is None:
+                match.run(at)
+            self._deadlines.set(live.deadline_key, match.timer.deadline)
+
+    def turn_pending(self, peer: Peer) -> bool:
+        """Whether a TURN of `peer` has not reached its socket yet."""
+        live, seat = _seat_of(peer)
+        return live.match.timer.seat == seat and live.match.timer.sent is None
+
+    def chunk_sent(self, peer: Peer, now: int) -> None:
+        """The last chunk reached the socket of `peer`: send the next one, if there is one."""
+        self._chunks.flushed(peer)
         self.spectators.serve(peer, now)
-        if peer.seated is not None:
-            self.settle(peer.seated[1], now)
+        if peer.game is not None:
+            self.advance(peer.game, [], now)
 
     # -- games
-
-    def table(self, game_id: str) -> Table | None:
-        """The table of this game, if it is running."""
-        table = self._tables.get(number_of(game_id))
-        return None if table is None or table.told else table
-
-    def handed(self, peer: Peer, event: Handed) -> None:
-        """A TURN went to the socket of `peer`."""
-        table = self.table(event.game_id)
-        if peer.seated is not None and peer.seated[1] is table:
-            table.handed(peer, peer.seated[0], event.ply, event.at)
-            self.plan_deadline(table)
 
     def pair(self, now: int) -> None:
         """Start every game that can start."""
         while (pairing := self._pairer.take()) is not None:
-            self._start(pairing, now)
+            live = self._open(pairing, now)
+            self._out.note("info", "game", game=live.game_id, names=",".join(pairing.names))
+            for seat, player in enumerate(live.players):
+                assert player.peer is not None, "a free player is connected"
+                live.match.lag[seat] = player.peer.lag.ms
+            self.advance(live, [Offered()], now)
 
-    def _start(self, pairing: Pairing, now: int) -> None:
-        table = self._open(pairing, now)
-        self._out.note("info", "game", game=table.match.setting.game_id, names=",".join(pairing.names))
-        for player in table.players:
-            assert player.peer is not None, "who is free is there"
-            table.match.lag(player.seat, player.peer.lag.ms, now)
-        self.settle(table, now)
-
-    def _open(self, pairing: Pairing, offered: int) -> Table:
+    def _open(self, pairing: Pairing, now: int) -> LiveGame:
         """Seat the players of this game."""
-        match = Match(Setting.of(self.plan, self._game, pairing), offered)
+        match = Match(Setting.of(self._plan, self._game, pairing), now)
         players = tuple(self._players[name] for name in pairing.names)
-        table = self._tables[pairing.number] = Table(
-            pairing.number, match, players, self._out, self._portions
-        )
+        live = self._games[pairing.number] = LiveGame(pairing.number, match, players, now)
+        self.spectators.open(pairing.number, live.game_id, live.transcript)
+        return live
 
-        self.spectators.open(pairing.number, match.feed)
-        return table
+    def advance(self, live: LiveGame, facts: Sequence[GameFact], now: int) -> None:
+        """After all that may have changed a match: journal its facts, send their lines, set its deadline."""
+        match = live.match
+        if facts:
+            number, transcript, entries = live.number, live.transcript, self._out.entries
+            for fact in facts:
+                entries.append(entry_of(number, fact))
+                transcript.write(fact, now)
+        for player in live.players:
+            peer = player.peer
+            if peer is not None and player.game is live and not peer.busy:
+                self._deliver(live, player.seat, peer, now)
+        if self.spectators.watchers or live.announced:
+            self.spectators.update(live.number, now)
+        self._deadlines.set(live.deadline_key, match.timer.deadline)
+        if match.phase is Phase.OVER and not live.stored:
+            live.stored = True
+            self._out.effects.append(Store(live.game_id, match.record()))
+        if live.announced:
+            self._dissolve(live)
 
-    def settle(self, table: Table, now: int) -> None:
-        """After all that may have changed a match: keep, say, show, plan, and give its record away."""
-        table.journal()
-        table.flush(now)
-        self.spectators.update(table.number, now)
-        self.plan_deadline(table)
-        if table.match.over and not table.kept:
-            table.kept = True
-            self._out.add(Store(table.match.setting.game_id, table.match.record()))
-        if table.told:
-            self._dissolve(table)
-
-    def _dissolve(self, table: Table) -> None:
-        """Whoever has heard the result is free for the next game."""
-        for player in table.dissolve():
-            if player.peer is not None and not player.barred:
-                self._pairer.free(player.name)
-        if table.empty:
-            del self._tables[table.number]
-
-    def plan_deadline(self, table: Table) -> None:
-        """The deadline of a match may have moved."""
-        self._deadlines.set((Kind.GAME, table.number), table.match.deadline)
-
-    def expire(self, number: int, now: int) -> Player | None:
-        """The deadline of game `number` has passed. Returns the player whose connection takes no TURN."""
-        table = self._tables[number]
-        slow = table.expire(now)
-        if slow is None:
-            self.settle(table, now)
-        return slow
-
-    # -- games that are broken off
-
-    def void(self, table: Table, reason: str, now: int, *, again: bool = True) -> None:
-        """Break a running game off, to be played `again` or not; one that is over keeps its result."""
-        if table.match.over:
+    def _deliver(self, live: LiveGame, seat: int, peer: Peer, now: int) -> None:
+        """Send a seat the lines from its cursor on, and its TURN behind them, in one piece."""
+        transcript, match = live.transcript, live.match
+        lines, end = transcript.lines, len(transcript.lines)
+        if peer.cursor == end - 1 and lines[-1].audience >> seat & 1:  # nearly always: one new line
+            _, data, _, state = lines[-1]
+            peer.cursor = end
+        else:
+            data, peer.cursor, state = transcript.read(peer.cursor, 1 << seat, CHUNK)
+        if state is not None:
+            peer.session.enter(state, live.game_id, seat)
+        if peer.cursor < end:
+            self._chunks.send(peer, data, now)
             return
-        self._replays.add(table.number)
+        timer, ply = match.timer, len(match.plies) + 1
+        if timer.seat == seat and (peer.turn is None or peer.turn.ply != ply):
+            mark = peer.turn = TurnMark(live.number, ply)
+            clocks = match.clocks if timer.sent is None else match.reading(now)
+            turn = _print_turn(mark.ply, clocks, timer.lag, timer.credit)
+            self._out.effects.append(Send(peer.conn, data + turn, mark))
+        elif data:
+            self._out.effects.append(Send(peer.conn, data))
+
+    def _dissolve(self, live: LiveGame) -> None:
+        """Players whose OVER has been sent are free for the next game."""
+        for player in live.players:
+            peer = player.peer
+            if player.game is not live or (peer is not None and peer.cursor < len(live.transcript.lines)):
+                continue
+            player.game, player.seat = None, 0
+            self.changed = True
+            if peer is not None:
+                peer.unasked = 0
+                peer.turn = None
+                self._out.unmute(peer)
+                if not player.barred:
+                    self._pairer.free(player.name)
+        if all(player.game is not live for player in live.players):
+            del self._games[live.number]
+
+    def expire(self, number: int, now: int) -> Peer | None:
+        """The deadline of game `number` has passed. Returns the connection that does not take its TURN."""
+        live = self._games[number]
+        seat, facts = live.match.expire(now)
+        if seat:
+            return live.players[seat - 1].peer
+        self.advance(live, facts, now)
+        return None
+
+    # -- void games
+
+    def void(self, live: LiveGame, reason: str, now: int, *, again: bool = True) -> None:
+        """Break a running game off, to be played `again` or not; one that is over keeps its result."""
+        if live.match.over:
+            return
+        self._void_only[live.number] = self._pairing(live.number)
         if again:
-            self.play_again(table.number)
-        self._out.note("warning", "void", game=table.match.setting.game_id, reason=reason, again=again)
-        table.match.void(reason, now)
-        self.settle(table, now)
+            self.play_again(live.number)
+        self._out.note("warning", "void", game=live.game_id, reason=reason, again=again)
+        self.advance(live, live.match.execute(Abort(reason), now), now)
 
     def void_all(self, reason: str, now: int, running_at: int | None = None) -> None:
         """Break off every game, or every game whose clock ran at a moment; all are played again."""
-        for table in list(self._tables.values()):
-            if running_at is None or table.match.clock_runs(running_at):
-                self.void(table, reason, now)
+        for live in list(self._games.values()):
+            if running_at is None or live.match.clock_ran(running_at):
+                self.void(live, reason, now)
+
+    def _pairing(self, number: int) -> Pairing:
+        """Game `number`, of the schedule or after it. Raises JournalError if there is none."""
+        if 0 < number <= self._schedule.total:
+            return self._schedule.pairing(number)
+        for pairing in self._repeats.values():
+            if pairing.number == number:
+                return pairing
+        raise JournalError(f"g{number} is not a game of this contest")
 
     def play_again(self, number: int) -> bool:
-        """Have a void game played again. Returns False if there is no such game, or it is so already."""
-        return self._replays.play_again(number)
+        """Have a void game played again. Returns False if it is not void, or is so already."""
+        if number not in self._void_only:
+            return False
+        new = self._schedule.total + len(self._repeats) + 1
+        self._out.fact(Repeat(new, number))
+        self._repeat(new, number)
+        return True
+
+    def _repeat(self, new: int, number: int) -> None:
+        self.changed = True
+        old = self._void_only.pop(number)
+        self._repeats[number] = Pairing(new, old.names, old.deal)
+        self._pairer.again(self._repeats[number])
 
     # -- results
 
     def stored(self, game_id: str, now: int) -> None:
-        """The record of a game is durable: tell the result, count it, and free the players."""
-        table = self._tables.get(number_of(game_id))
-        if table is None or not table.kept or table.told:
+        """The record of a game is durable: send the result, count it, and free the players."""
+        live = self._games.get(number_of(game_id))
+        if live is None or not live.stored or live.announced:
             return
-        table.told = True
-        table.match.tell_result(now)
-        match, names = table.match, table.match.setting.names
+        self.changed = True
+        live.announced = True
+        match, names = live.match, live.match.setting.names
+        self._count_deal(self._pairing(live.number), match.end)
+        live.transcript.close(match.totals, match.end, now, opened=self._is_open(live))
         faults = tuple((names[fault.seat - 1], str(fault.kind)) for fault in match.faults if fault.seat)
-        self._results.add(PastGame(table.number, names, match.totals, match.end, len(match.plies), faults))
+        self._results.add(PastGame(live.number, names, match.totals, match.end, len(match.plies), faults))
         self._out.note(
             "info",
             "over",
             game=game_id,
             end=match.end,
             totals=",".join(map(str, match.totals)),
-            faults=",".join(f"{name}:{kind}" for name, kind in faults),
+            faults=",".join(f"{name}:{kind}" for name, kind in faults) or None,
         )
-        self.settle(table, now)
+        self.advance(live, [], now)
 
-    def bar(self, player: Player) -> None:
-        """The organiser has sent `player` away: it is paired no more."""
+    def _count_deal(self, pairing: Pairing, end: str) -> None:
+        if end != VOID:
+            self._deal_results[frozenset(pairing.names), pairing.deal] += 1
+
+    def _is_open(self, live: LiveGame) -> bool:
+        """Whether OVER may open the commit: the deal will not be played again."""
+        if live.match.end == VOID:
+            return False
+        key = frozenset(live.match.setting.names), live.match.setting.deal_number
+        return not self._paired or self._deal_results[key] >= self._game.seats
+
+    def unplayed(self, causes: Mapping[str, str]) -> Counter[str]:
+        """The games without a result, by cause; `causes` has a word for each bot that is missing."""
+        counts: Counter[str] = Counter()
+        for names, games in self._pairer.unplayed():
+            counts[_cause(names, causes)] += games
+        for names in self._pairer.waiting_repeats():
+            counts[_cause(names, causes)] += 1
+        if self._void_only:
+            counts["void, not played again"] += len(self._void_only)
+        return counts
+
+    # -- orders of the organiser
+
+    def suspend(self, player: Player) -> None:
+        """The organiser removes `player`: it is paired no more."""
         player.barred = player.kicked = True
         self._pairer.busy(player.name)
 
-    def pardon(self, player: Player) -> None:
-        """The organiser forgives all faulty games so far."""
+    def lift(self, player: Player) -> None:
+        """The faulty games of `player` so far do not count any more: it is paired again."""
         player.forgiven = player.faulty_games
         player.barred = player.kicked = False
-        if player.peer is not None and player.table is None:
+        if player.peer is not None and player.game is None:
+            self.changed = True
             self._pairer.free(player.name)
 
-    # -- after a restart of the server
+    # -- an interrupted contest
 
-    def recall(self, results: Iterable[PastGame], again: Mapping[int, int]) -> None:
-        """Count what is stored; `again` has the numbers of void games by those that replace them."""
-        self._replays.recall(again)
+    def recall(self, results: Sequence[PastGame], repeats: Mapping[int, int]) -> None:
+        """Bring back results, and void games by the numbers of those that repeat them.
+
+        Raises JournalError for what cannot be of this contest.
+        """
+        played = {game.number for game in results if game.end != VOID}
+        for new, number in sorted(repeats.items()):
+            if number in played or number in self._repeats:
+                raise JournalError(f"g{number} is repeated, and has a result or is repeated already")
+            if new != self._schedule.total + len(self._repeats) + 1:
+                raise JournalError(f"g{new} repeats g{number}, and is not the next number")
+            self._void_only[number] = self._pairing(number)
+            self._repeat(new, number)
         for game in results:
-            self._pairer.started(self._replays.pairing(game.number))
-            if game.end == VOID:
-                self._replays.add(game.number)
+            pairing = self._recalled(game.number)
+            if game.names != pairing.names:
+                raise JournalError(
+                    f"g{game.number} was played by {', '.join(game.names)},"
+                    f" and the schedule has {', '.join(pairing.names)}"
+                )
+            if len(game.totals) != len(game.names) or any(name not in game.names for name, _ in game.faults):
+                raise JournalError(f"the result of g{game.number} does not fit its {len(game.names)} seats")
+            if game.end == VOID and game.number not in self._repeats:
+                self._void_only[game.number] = pairing
             self._results.add(game)
 
-    def take_up(self, number: int, entries: list[Entry], now: int) -> None:
-        """A game that is not stored goes on where its entries end."""
-        pairing = self._replays.pairing(number)
+    def _recalled(self, number: int) -> Pairing:
+        """Game `number`, which has been started. Raises JournalError if it could not start by then."""
+        pairing = self._pairing(number)
+        if not self._pairer.may_start(pairing):
+            raise JournalError(f"g{number} was started twice, or before an earlier game of the same bots")
         self._pairer.started(pairing)
-        table = self._open(pairing, now - max(entry[-1] for entry in entries))
-        redo(table.match, entries)
-        table.match.restart(now)
-        self._out.note("info", "taken-up", game=table.match.setting.game_id, plies=len(table.match.plies))
-        self.settle(table, now)
+        return pairing
+
+    def reopen(self, number: int, now: int) -> LiveGame:
+        """Seat the players of an unfinished game. Raises JournalError if they cannot play it."""
+        pairing = self._recalled(number)
+        for name in pairing.names:
+            if (other := self._players[name].game) is not None:
+                raise JournalError(f"{name} plays {other.game_id} and g{number} at once")
+        return self._open(pairing, now)
+
+    def go_on(self, live: LiveGame, facts: Sequence[GameFact], now: int) -> None:
+        """The facts of the journal have been applied to the match: write its lines and let it go on."""
+        if live.number in self._repeats and live.match.end != VOID:
+            raise JournalError(f"{live.game_id} is repeated, and not void")
+        for fact in facts:
+            live.transcript.write(fact, now)
+        self._out.note("info", "resumed", game=live.game_id, plies=len(live.match.plies))
+        self.advance(live, live.match.restart(now), now)
+
+
+def _seat_of(peer: Peer) -> tuple[LiveGame, int]:
+    """The game and the seat of a peer that, as its session says, is in a game."""
+    player = peer.player
+    assert player is not None
+    assert player.game is not None
+    return player.game, player.seat
+
+
+def _cause(names: Sequence[str], causes: Mapping[str, str]) -> str:
+    """Why a game of these players was not played."""
+    found = [f"{causes[name]}: {name}" for name in names if name in causes]
+    return ", ".join(found) or "the contest was stopped"

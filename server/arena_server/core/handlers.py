@@ -1,79 +1,115 @@
-"""What each line of a client leads to.
+"""What each line of a client leads to, and what a refused line costs.
 
-    cannot be read, or not now   -> its price depends on where the client is: `_refuse`
-    asks for nothing             -> free, up to a limit: `_chat`
-    HELLO READY MOVE WATCH QUIT  -> lobby, table, spectators
-
-It must not know: how games are paired and played, when a contest is over.
+HELLO            login                      READY, MOVE   the game of the player
+WATCH            spectators                 QUIT          the end of the connection
+PING, PONG, blank line   free, up to a rate limit
+a refused line   before login: the connection is closed; in a game: see `games.py`;
+in the lobby: counted, and too many close the connection
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
-
 from arena_protocol import messages as wire
 from arena_protocol.errors import ByeReason, ErrorCode, ProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT
-from arena_protocol.session import BEFORE_LOGIN, IN_GAME
+from arena_protocol.session import BEFORE_LOGIN, IN_GAME, State
 from arena_server.core.clock import WORD as LAG_WORD
 from arena_server.core.config import ContestPlan
-from arena_server.core.connections import Absence, Connections
-from arena_server.core.effects import PING_TAKEN, Send
+from arena_server.core.connections import Connections
+from arena_server.core.effects import PingMark, Send
 from arena_server.core.events import Overlong, Received
-from arena_server.core.games import Hall, Table
-from arena_server.core.journal import CONTEST, KEY
-from arena_server.core.login import Lobby
-from arena_server.core.peers import FLOODED, Outbox, Peer, Player
+from arena_server.core.games import GameManager
+from arena_server.core.journal import ResumeKey
+from arena_server.core.login import Authenticator
+from arena_server.core.peers import FLOODED, Outbox, Peer
+
+#: Canonical MOVE lines that are remembered with their move; no game has as many moves at once.
+REMEMBERED_MOVES = 4096
 
 
-class Hearing:
-    """Hears all clients of one contest."""
+class Handlers:
+    """Handles the lines of all clients of one contest."""
 
     def __init__(
         self,
         plan: ContestPlan,
         connections: Connections,
-        lobby: Lobby,
-        hall: Hall,
-        absence: Absence,
+        authenticator: Authenticator,
+        games: GameManager,
         out: Outbox,
     ) -> None:
         self._plan = plan
+        self._peers = connections.peers
         self._connections = connections
-        self._lobby = lobby
-        self._hall = hall
-        self._absence = absence
+        self._authenticator = authenticator
+        self._games = games
         self._out = out
+        self._measures_lag = plan.lag_quota_ms > 0
+        #: The move of each canonical MOVE line that has been parsed before.
+        self._moves: dict[bytes, str] = {}
 
     def received(self, event: Received, now: int) -> None:
-        """A line came."""
-        peer = self._connections.get(event.conn)
+        """A whole line came."""
+        peer = self._peers.get(event.conn)
         if peer is None:
             return
+        session = peer.session
+        # A line that was parsed before needs no parser: it is the answer to the open TURN.
+        if session.state is State.TURN and (move := self._moves.get(event.line)) is not None:
+            session.state = State.PLAYING
+            self._games.move(peer, move, event.line, event.arrived, now)
+            if self._measures_lag:
+                self._measure(peer, now)
+            return
         try:
-            message = peer.session.receive(event.line)
+            message = session.receive(event.line)
         except ProtocolError as problem:
             self._refuse(peer, problem, event.line, now)
         else:
-            self._MESSAGES[type(message)](self, peer, message, event, now)
+            self._handle(peer, message, event, now)
 
     def overlong(self, event: Overlong, now: int) -> None:
         """A line came that is too long."""
-        if peer := self._connections.get(event.conn):
+        peer = self._peers.get(event.conn)
+        if peer is not None:
             text = f"a line may have {CLIENT_LINE_LIMIT} bytes at most"
             self._refuse(peer, ProtocolError(ErrorCode.TOO_LONG, text), event.head, now)
 
-    # -- what may not be said
+    def _handle(self, peer: Peer, message: wire.ClientMessage | None, event: Received, now: int) -> None:
+        match message:
+            case wire.Move():
+                self._remember(message, event.line)
+                self._games.move(peer, message.move, event.line, event.arrived, now)
+                self._measure(peer, now)
+            case wire.Ready():
+                self._games.ready(peer, event.line, event.arrived, now)
+                self._measure(peer, now)
+            case wire.Pong():
+                self._pong(peer, message, event, now)
+            case wire.Ping():
+                self._out.send(peer, wire.Pong(message.token))
+                self._count_chatter(peer, event.line, now)
+            case None:
+                self._count_chatter(peer, event.line, now)
+            case wire.Hello():
+                self._hello(peer, message, now)
+            case wire.Watch():
+                self._watch(peer, message, event, now)
+            case wire.Quit():
+                self._quit(peer, now)
+
+    def _remember(self, move: wire.Move, line: bytes) -> None:
+        """Remember a canonical line; any other form of it goes through the parser every time."""
+        if len(self._moves) < REMEMBERED_MOVES and line == b"MOVE " + move.move.encode("ascii"):
+            self._moves[line] = move.move
+
+    # -- refused lines
 
     def _refuse(self, peer: Peer, problem: ProtocolError, line: bytes, now: int) -> None:
-        """A line that may not come now: its price depends on where the peer is."""
         if peer.session.state in BEFORE_LOGIN:
-            self._connections.turn_away(peer, problem, now)
-        elif peer.seated is not None:
-            player, table = peer.seated
-            table.refuse(peer, player, problem, line, now)
-            self._hall.settle(table, now)
+            self._connections.refuse(peer, problem, now)
+        elif peer.game is not None:
+            self._games.refuse(peer, problem, line, now)
         else:
             self._refuse_idle(peer, problem, now)
 
@@ -81,111 +117,73 @@ class Hearing:
         """Outside a game lines are counted; what merely came late, as after OVER, is not answered."""
         peer.unasked += 1
         if peer.unasked >= self._plan.flood_limit:
-            self._connections.turn_away(peer, FLOODED, now)
+            self._connections.refuse(peer, FLOODED, now)
         elif problem.code not in (ErrorCode.UNEXPECTED, ErrorCode.NOT_YOUR_TURN):
             self._out.error(peer, problem)
 
-    # -- log-in, and leave
+    # -- login and leave
 
-    def _hello(self, peer: Peer, hello: wire.Hello, _: Received, now: int) -> None:
+    def _hello(self, peer: Peer, hello: wire.Hello, now: int) -> None:
         try:
-            player = self._lobby.admit(hello, peer.address, now)
+            player = self._authenticator.admit(hello, peer.address, now)
         except ProtocolError as problem:
-            self._connections.turn_away(peer, problem, now)
+            self._connections.refuse(peer, problem, now)
             return
         if player.peer is not None:
-            self._connections.hang_up(player.peer, ByeReason.REPLACED, now)
-        self._out.say(peer, self._lobby.welcome(player, peer))
+            self._connections.close(player.peer, ByeReason.REPLACED, now)
+        self._out.send(peer, self._authenticator.welcome(player, peer))
         self._connections.note(peer, "info", "login", agent=hello.agent, resumed=hello.resume is not None)
-        # Who may only watch has until the same deadline to say so: a bot that mistyped its
-        # name is not to wait for games for ever.
+        # A spectator has until the login deadline to send WATCH: a bot that mistyped its name is
+        # not to wait for games that never come.
         if player.plays:
-            self._out.journal((CONTEST, KEY, player.name, player.resume))
+            self._out.fact(ResumeKey(player.name, player.resume))
             self._connections.settle(peer)
-            self._absence.end(player)
-            self._hall.arrive(player, now)
+            self._connections.arrived(player)
+            self._games.arrive(player, now)
 
     def _watch(self, peer: Peer, watch: wire.Watch, event: Received, now: int) -> None:
-        """Watching is instead of playing: a bot that does so is away."""
+        """WATCH; a bot that watches does not play any more."""
         if peer.player is not None:
-            self._connections.away(peer.player, now)
+            self._connections.departed(peer.player, now)
         try:
-            self._hall.spectators.watch(peer, watch.target, now)
+            self._games.spectators.watch(peer, watch.target, now)
         except ProtocolError as problem:
             self._refuse_idle(peer, problem, now)
         else:
             self._connections.settle(peer)
-            self._chat(peer, None, event, now)
+            self._count_chatter(peer, event.line, now)
 
-    def _quit(self, peer: Peer, _: wire.Quit, _event: Received, now: int) -> None:
-        """Leave in good order: nobody waits for who said so, unless the contest waits for ever."""
-        self._connections.hang_up(peer, ByeReason.QUIT, now)
-        if peer.player is not None:
-            peer.player.resume = None
-            self._out.journal((CONTEST, KEY, peer.player.name, None))
-            self._absence.quit(peer.player)
-            self._hall.quit(peer.player, now)
+    def _quit(self, peer: Peer, now: int) -> None:
+        """QUIT: the bot is gone at once, unless the contest waits for absent bots for ever."""
+        player = peer.player
+        self._connections.close(peer, ByeReason.QUIT, now)
+        if player is not None:
+            player.resume = None
+            self._out.fact(ResumeKey(player.name, None))
+            self._connections.quit(player)
+            self._games.quit(player, now)
 
-    # -- in a game
-
-    def _ready(self, peer: Peer, _: wire.Ready, event: Received, now: int) -> None:
-        player, table = _seated(peer)
-        table.ready(peer, player, event.line, event.arrived, now)
-        self._hall.settle(table, now)
-        self._measure(peer, now)
-
-    def _move(self, peer: Peer, move: wire.Move, event: Received, now: int) -> None:
-        player, table = _seated(peer)
-        table.match.move(player.seat, move.move, event.line, event.arrived, now)
-        self._hall.settle(table, now)
-        self._measure(peer, now)
+    # -- lag, and lines that ask for nothing
 
     def _measure(self, peer: Peer, now: int) -> None:
-        """Ask for a PONG at a quiet moment: the client has just said what it had to say."""
-        if not self._plan.lag_quota_ms or peer.turn is not None or peer.session.state not in IN_GAME:
+        """Send a PING at a quiet moment: the client has just answered."""
+        if not self._measures_lag or peer.session.state not in IN_GAME or self._games.turn_pending(peer):
             return
         if (number := peer.lag.ask(now)) is not None:
             line = peer.session.send(wire.Ping(f"{LAG_WORD}{number}"))
-            self._out.add(Send(peer.conn, line, (PING_TAKEN, number)))
+            self._out.effects.append(Send(peer.conn, line, PingMark(number)))
 
     def _pong(self, peer: Peer, pong: wire.Pong, event: Received, now: int) -> None:
-        if peer.lag.heard(pong.token, event.arrived) and peer.seated is not None:
-            player, table = peer.seated
-            table.match.lag(player.seat, peer.lag.ms, now)
-        self._chat(peer, pong, event, now)
+        player = peer.player
+        if peer.lag.answered(pong.token, event.arrived) and player is not None and player.game is not None:
+            player.game.match.lag[player.seat - 1] = peer.lag.ms
+        self._count_chatter(peer, event.line, now)
 
-    # -- at any time
-
-    def _ping(self, peer: Peer, ping: wire.Ping, event: Received, now: int) -> None:
-        self._out.say(peer, wire.Pong(ping.token))
-        self._chat(peer, ping, event, now)
-
-    def _chat(self, peer: Peer, _: wire.Ping | wire.Pong | None, event: Received, now: int) -> None:
-        """A line that asks for nothing, as PONG or a blank one: free, up to a limit."""
-        if peer.chatter.overflows(now):
-            self._flood(peer, event.line, now)
-
-    def _flood(self, peer: Peer, line: bytes, now: int) -> None:
-        if peer.seated is None:
-            self._connections.turn_away(peer, FLOODED, now)
+    def _count_chatter(self, peer: Peer, line: bytes, now: int) -> None:
+        """PING, PONG and blank lines are free up to a rate limit; beyond it they are a flood."""
+        if not peer.chatter.overflows(now):
+            return
+        if peer.game is None:
+            self._connections.refuse(peer, FLOODED, now)
         elif not peer.muted:
-            player, table = peer.seated
-            table.flood(peer, player, line, now)
-            self._hall.settle(table, now)
-
-    _MESSAGES: Final[dict[type, Callable[[Hearing, Peer, Any, Received, int], None]]] = {
-        wire.Hello: _hello,
-        wire.Ready: _ready,
-        wire.Move: _move,
-        wire.Quit: _quit,
-        wire.Ping: _ping,
-        wire.Pong: _pong,
-        type(None): _chat,
-        wire.Watch: _watch,
-    }
-
-
-def _seated(peer: Peer) -> tuple[Player, Table]:
-    """The player and the table of a peer that, as its session says, is in a game."""
-    assert peer.seated is not None
-    return peer.seated
+            self._games.flood(peer, line, now)

@@ -1,39 +1,156 @@
-"""What of a contest has to outlive the server: its entries, and which of them still matter.
+"""Facts: what happened in a contest, as the journal keeps it, and which facts still matter.
 
-An entry is a plain tuple of numbers, texts and bytes: the number of a game (0: the contest
-itself), the kind, then values. A game's entries are the calls that its match has accepted,
-each closing with its moment in nanoseconds since the game was offered; played again in their
-order they give the same match. Of the contest's own entries only the last about each thing
-matters, so they replace each other.
-It must not know: how entries become durable, what a kind of game entry means.
+A fact of a game is a decision of its match (`match.py`): `Match.apply` is the only writer of the
+game's state, from live facts and from the journal's alike. PlyRecord and FaultRecord are facts as
+they stand in the game's record. Facts of the contest itself replace each other: the last one about
+each thing counts.
+
+    fact                      entry: a plain tuple of numbers, texts and bytes, ready for msgpack
+    Offered()                 (7, "offer")
+    Ready(2)                  (7, "ready", 2)
+    PlyRecord(1, "4", ...)    (7, "ply", 1, "4", ...)
+    ResumeKey("ann", digest)  (0, "key", "ann", digest)
+
+The first number is the game's; 0 stands for the contest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from arena_protocol.record import FaultRecord, PlyRecord
+
+#: A fact with the number of its game in front, as it is stored.
 Entry = tuple[Any, ...]
 
 #: The number under which the contest itself has entries.
 CONTEST: Final = 0
 
-#: The contest's own kinds: (0, KEY, name, digest of its resume key or None),
-KEY: Final = "key"
-#: (0, CONDUCT, name, faulty games forgiven, whether the organiser has sent it away),
-CONDUCT: Final = "conduct"
-#: (0, AGAIN, number of the new game, number of the void one),
-AGAIN: Final = "again"
-#: (0, GATE, "", whether games may begin: a `Gate`).
-GATE: Final = "gate"
 
-#: The first entry of every game, which annuls all before it of the same number: (number, OFFER, 0).
-OFFER: Final = "offer"
+class Offered(NamedTuple):
+    """GAME is sent. It annuls all earlier facts of the same game."""
+
+
+class Ready(NamedTuple):
+    """The seat has sent READY in time."""
+
+    seat: int
+
+
+class Away(NamedTuple):
+    """The seat lost its connection before START: it has to send READY again."""
+
+    seat: int
+
+
+class Started(NamedTuple):
+    """Every seat is ready or at fault."""
+
+
+class Ended(NamedTuple):
+    """The game is over; `end` is the game's own word, `forfeit` or `void`."""
+
+    totals: tuple[int, ...]
+    end: str
+
+
+class ResumeKey(NamedTuple):
+    """The SHA-256 digest of a bot's resume key; None: the bot has none."""
+
+    name: str
+    digest: str | None
+
+
+class Conduct(NamedTuple):
+    """Faulty games of a bot that do not count any more, and whether the organiser has removed it."""
+
+    name: str
+    forgiven: int
+    kicked: bool
+
+
+class Repeat(NamedTuple):
+    """Game `number` repeats the void game `void`."""
+
+    number: int
+    void: int
+
+
+class RunStateSet(NamedTuple):
+    """Whether games may start (`commands.RunState`); `about` is always empty."""
+
+    about: str
+    state: str
+
+
+GameFact = Offered | Ready | Away | Started | PlyRecord | FaultRecord | Ended
+ContestFact = ResumeKey | Conduct | Repeat | RunStateSet
+
+_KINDS: Final[dict[type, str]] = {
+    Offered: "offer",
+    Ready: "ready",
+    Away: "away",
+    Started: "start",
+    PlyRecord: "ply",
+    FaultRecord: "fault",
+    Ended: "end",
+    ResumeKey: "key",
+    Conduct: "conduct",
+    Repeat: "again",
+    RunStateSet: "gate",
+}
+_NUMBERS = "numbers"
+#: The types of each fact's values, as msgpack gives them back.
+_SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
+    "offer": (Offered, ()),
+    "ready": (Ready, (int,)),
+    "away": (Away, (int,)),
+    "start": (Started, ()),
+    "ply": (PlyRecord, (int, str, int, int, int, _NUMBERS, int, _NUMBERS, bool, int, int)),
+    "fault": (FaultRecord, (int, int, str, bytes)),
+    "end": (Ended, (_NUMBERS, str)),
+    "key": (ResumeKey, (str, (str, type(None)))),
+    "conduct": (Conduct, (str, int, bool)),
+    "again": (Repeat, (int, int)),
+    "gate": (RunStateSet, (str, str)),
+}
+_OF_CONTEST: Final = frozenset({ResumeKey, Conduct, Repeat, RunStateSet})
+OFFER: Final = _KINDS[Offered]
 
 
 class JournalError(ValueError):
     """Entries that no contest has written; the text is one clear line."""
+
+
+def entry_of(number: int, fact: GameFact | ContestFact) -> Entry:
+    return (number, _KINDS[type(fact)], *fact)
+
+
+def fact_of(entry: Entry) -> GameFact | ContestFact:
+    """Raises JournalError for an entry that `entry_of` did not make."""
+    kind = entry[1] if len(entry) > 1 else None
+    shape = _SHAPES.get(kind) if isinstance(kind, str) else None
+    if shape is None:
+        raise JournalError(f"expected a fact of the journal, found {entry!r:.80}")
+    build, types = shape
+    values = entry[2:]
+    of_contest = build in _OF_CONTEST
+    if not _fits(entry[0], int) or entry[0] < CONTEST or (entry[0] == CONTEST) is not of_contest:
+        raise JournalError(f"expected the number of {'no' if of_contest else 'a'} game, found {entry!r:.80}")
+    if len(values) != len(types) or not all(map(_fits, values, types)):
+        raise JournalError(f"expected the values of a {kind!r} fact, found {entry!r:.80}")
+    fact: GameFact | ContestFact = build(*values)
+    return fact
+
+
+def _fits(value: object, kind: Any) -> bool:
+    if kind is _NUMBERS:
+        return type(value) is tuple and all(type(each) is int for each in value)
+    if isinstance(kind, tuple):
+        return type(value) in kind
+    return type(value) is kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +167,14 @@ class PastGame:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What is durable of a contest that was begun before: its results, in the order told, and its entries."""
+    """What is durable of an interrupted contest: its results in the order of storing, and its entries."""
 
     results: tuple[PastGame, ...] = ()
     entries: tuple[Entry, ...] = ()
 
 
 class Live:
-    """The entries that still matter: the contest's last words on each thing, and games not yet stored."""
+    """The entries that still matter: the last about each thing of the contest, and unfinished games."""
 
     __slots__ = ("_contest", "_games", "_size")
 
@@ -75,18 +192,18 @@ class Live:
             yield from entries
 
     def add(self, entries: Iterable[Entry]) -> None:
-        """Note entries in the order in which they became durable."""
+        """Add entries in the order in which they became durable."""
         for entry in entries:
             if entry[0] == CONTEST:
                 self._contest[entry[1], entry[2]] = entry
                 continue
-            if entry[1] == OFFER:  # a game's entries written anew stand for the old ones
+            if entry[1] == OFFER:  # a compacted journal writes a game's entries a second time
                 self.forget(entry[0])
             self._games.setdefault(entry[0], []).append(entry)
             self._size += 1
 
     def forget(self, number: int) -> None:
-        """Game `number` is stored: how it came about is in its record."""
+        """Drop game `number`: its record is stored."""
         self._size -= len(self._games.pop(number, ()))
 
     @property
@@ -96,5 +213,5 @@ class Live:
 
     @property
     def games(self) -> dict[int, list[Entry]]:
-        """The entries of each game by its number."""
+        """The entries of each unfinished game by its number."""
         return self._games

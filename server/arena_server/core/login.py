@@ -1,7 +1,6 @@
-"""Who may come in: names, tokens, resume keys.
+"""Authentication: names, tokens, resume keys.
 
-Denials look alike: whether the name, the token or the resume key was wrong is not told.
-It must not know: games in progress, who plays whom.
+Denials look alike: they do not show whether the name, the token or the resume key was wrong.
 """
 
 from __future__ import annotations
@@ -14,24 +13,24 @@ from arena_protocol.messages import VERSION, Hello, Welcome, valid_name
 from arena_server.core import deal
 from arena_server.core.config import Entrant, PlanError
 from arena_server.core.peers import Peer, Player
-from arena_server.core.ratelimit import Guesses
+from arena_server.core.ratelimit import LoginRateLimiter
 
-#: Compared with when there is no such name, so that the answer takes as long.
-NOBODY = deal.token_digest("")
+#: Compared with when there is no such name, so that the denial takes as long.
+_NO_DIGEST = deal.token_digest("")
 
-#: One text for every denial: which of the three was wrong is not told.
+#: One text for every denial.
 DENIED = "no such name, or a wrong token or resume key"
 
-#: The number of a player that is none of the entrants.
+#: The number of a spectator that is not an entrant.
 GUEST = -1
 
 _HEX_DIGEST = 64
 
 
-class Lobby:
-    """The entrants by name, and the keys they hold.
+class Authenticator:
+    """The entrants by name, and their keys.
 
-    `secret` is the shell's source of secrets; `guests` lets strangers in to watch. Raises
+    `secret` is the shell's source of secrets; `guests` admits spectators that are not entrants. Raises
     PlanError for entrants that make no contest.
     """
 
@@ -39,7 +38,7 @@ class Lobby:
         self._game = game
         self._guests = guests
         self._secret = secret
-        self._guesses = Guesses()
+        self._limiter = LoginRateLimiter()
         self.players: dict[str, Player] = {}
         for number, entrant in enumerate(entrants):
             self._enter(number, entrant)
@@ -50,16 +49,16 @@ class Lobby:
             raise PlanError(f"a bot cannot be called {entrant.name!r}: see the names in PROTOCOL.md")
         if entrant.name in self.players:
             raise PlanError(f"two bots are called {entrant.name}")
-        if digest is not None and not _is_digest(digest):
+        if digest is not None and not is_digest(digest):
             raise PlanError(f"token_sha256 of {entrant.name} must be 64 hexadecimal digits")
         lower = None if digest is None else digest.lower()
         self.players[entrant.name] = Player(number, entrant.name, lower, entrant.plays)
 
     def admit(self, hello: Hello, peer: str, now: int) -> Player:
-        """The player that `hello` may log in as; its old connection, if any, is to be given up.
+        """The player that `hello` may log in as; its old connection, if any, is to be closed.
 
-        `peer` is where it comes from: `address:port`. A stranger that brings no token and names
-        no games is a guest, who may only watch.
+        `peer` is the client's `address:port`. An unknown name without token and games is a guest,
+        which may only watch.
 
         Raises ProtocolError: version, game, rate, token, or name-taken.
         """
@@ -71,12 +70,13 @@ class Lobby:
         if player is None and self._guests and _asks_for_nothing(hello):
             return Player(GUEST, hello.name, None, plays=False)
         address = peer.rpartition(":")[0]
-        self._guesses.check(address, hello.name, now)
         right = _holds_key(player, hello.resume) if hello.resume else _holds_token(player, hello.token)
         if player is None or not right:
-            self._guesses.wrong(address, hello.name, now)
+            # Only failures are limited: a guesser on the same address must not lock a bot out.
+            self._limiter.check(address, hello.name, now)
+            self._limiter.wrong(address, hello.name, now)
             raise ProtocolError(ErrorCode.TOKEN, DENIED)
-        self._guesses.right(address, hello.name)
+        self._limiter.right(address, hello.name)
         if player.peer is not None and not hello.resume:
             raise ProtocolError(ErrorCode.NAME_TAKEN, f"{hello.name} is connected already")
         return player
@@ -84,7 +84,7 @@ class Lobby:
     def welcome(self, player: Player, peer: Peer) -> Welcome:
         """Bind the player to its new connection. The resume key in WELCOME replaces all before it.
 
-        Who only watches has nothing to take up again, and is bound to no connection.
+        A spectator is bound to no connection: it has nothing to resume.
         """
         key = self._secret(deal.RESUME_BYTES)
         if player.plays:
@@ -97,16 +97,16 @@ def _asks_for_nothing(hello: Hello) -> bool:
     return hello.token is None and hello.resume is None and not hello.games
 
 
-def _is_digest(text: str) -> bool:
+def is_digest(text: str) -> bool:
     return len(text) == _HEX_DIGEST and all(digit in "0123456789abcdef" for digit in text.lower())
 
 
 def _holds_key(player: Player | None, resume: str) -> bool:
     digest = player.resume if player is not None else None
-    return compare_digest(deal.token_digest(resume), digest or NOBODY) and digest is not None
+    return compare_digest(deal.token_digest(resume), digest or _NO_DIGEST) and digest is not None
 
 
 def _holds_token(player: Player | None, token: str | None) -> bool:
-    expected = NOBODY if player is None else player.token_sha256
+    expected = _NO_DIGEST if player is None else player.token_sha256
     given = deal.token_digest(token or "")
     return expected is None or compare_digest(given, expected)

@@ -1,93 +1,26 @@
-"""The course of one game so far: the position it has come to, its plies and faults as recorded.
-
-It must not know: clocks, who is there, who is told.
-
-One game, from GAME to its result: who is ready, whose turn it is, what every line costs.
-
-A Match is a pure function of the calls made to it: each is an event with its moment, and
-what there is to say is fetched from each `seat`. The same calls give the same lines and record:
-so those it accepted, kept in its `diary` for the journal, bring it back (`diary.redo`).
+"""One game as a decider: commands in, facts out, and `apply(fact)` as the only writer of its state.
 
     OFFERED --every seat ready or at fault--> PLAYING --last ply, forfeit, void--> OVER
 
-A seat at fault is a zombie: the server plays the game's zombie move for it, at once, to the
-end; in a game without such a move the seat forfeits. A seat has one fault a game at most,
-the first. Seats and plies count from 1; moments are nanoseconds.
-It must not know: connections, players beyond their names, other games, standings.
+`execute(command, now)` decides, applies, and adds what follows by itself (START, the plies of
+zombies, the end). Recovery applies the facts of a journal by the same `apply`, then calls `restart`.
+The turn in progress and who is connected are not state of the game: they live in `timer` and `present`.
+
+A seat at fault is a zombie: the server plays the game's zombie move for it, at once, to the end;
+in a game without such a move the seat forfeits. A seat has one fault a game at most, the first.
+Seats and plies count from 1; moments are integer nanoseconds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from enum import Enum
+from typing import Any, NamedTuple
 
-from arena_protocol import messages as wire
-from arena_protocol.messages import Played
 from arena_protocol.record import FORFEIT, VOID, FaultKind, FaultRecord, GameRecord, PlyRecord
-from arena_server.core.clock import Timing, Took
+from arena_server.core.clock import NS_PER_MS, TimeControl, TurnTimer, elapsed_ms
 from arena_server.core.deal import Setting
-from arena_server.core.diary import Diary
-from arena_server.core.transcript import Feed, Seat, Telling
-
-
-class Course:
-    """The game of `setting`, from its first ply on; the moments of plies count from `started`."""
-
-    def __init__(self, setting: Setting, started: int) -> None:
-        self.started = started
-        self.plies: list[PlyRecord] = []
-        self.faults: list[FaultRecord] = []
-        self._setting = setting
-        self._game = setting.game
-        self._position = setting.game.start(setting.deal)
-
-    @property
-    def ply(self) -> int:
-        """The ply to be played now."""
-        return len(self.plies) + 1
-
-    @property
-    def end(self) -> str | None:
-        """How the game has ended by its rules; None while it goes on."""
-        return self._game.end(self._position)
-
-    @property
-    def to_move(self) -> int:
-        """The seat that is to move, of a game that goes on."""
-        return self._game.to_move(self._position)
-
-    @property
-    def totals(self) -> tuple[int, ...]:
-        """The points of all seats."""
-        return self._game.totals(self._position)
-
-    @property
-    def forfeited(self) -> tuple[int, ...]:
-        """The points of all seats if whoever is at fault has lost; several at once have all lost."""
-        lost = [self._game.forfeit(self._position, fault.seat) for fault in self.faults]
-        return tuple(min(totals) for totals in zip(*lost, strict=True))
-
-    def is_legal(self, move: str) -> bool:
-        """Whether `move` may be played now."""
-        return self._game.is_legal(self._position, move)
-
-    def play(self, seat: int, move: str, took: Took, clocks: tuple[int, ...], zombie: bool) -> Played:
-        """Play a legal move for `seat`, after which the clocks stand so. Returns what there is to tell."""
-        ply, start = self.ply, self.started
-        step = self._game.play(self._position, move)
-        self._position = step.position
-        total = self.totals
-        stamps = took.time, took.handed - start, took.arrived - start
-        self.plies.append(
-            PlyRecord(seat, move, *stamps, clocks, step.points, total, zombie, took.lag, took.credit)
-        )
-        reveal = self._game.reveal(self._setting.deal, ply)
-        return Played(ply, seat, move, took.time, clocks, step.points, total, reveal)
-
-    def record(self, totals: tuple[int, ...], end: str) -> GameRecord:
-        """All that happened, to this end."""
-        final = self._game.state_text(self._position)
-        return self._setting.record(tuple(self.plies), tuple(self.faults), final, totals, end)
+from arena_server.core.journal import Away, Ended, GameFact, Offered, Ready, Started
 
 
 class Phase(Enum):
@@ -98,276 +31,374 @@ class Phase(Enum):
     OVER = "over"
 
 
+class SayReady(NamedTuple):
+    """READY came from `seat`."""
+
+    seat: int
+    arrived: int
+
+
+class PlayMove(NamedTuple):
+    """MOVE came from `seat` while its TURN was open; `line` is the raw line."""
+
+    seat: int
+    move: str
+    line: bytes
+    arrived: int
+
+
+class Blame(NamedTuple):
+    """`seat` broke a rule of the protocol; `line` is the offending one, if there is one."""
+
+    seat: int
+    kind: FaultKind
+    line: bytes
+
+
+class Expire(NamedTuple):
+    """The deadline of `timer` has passed."""
+
+
+class Disconnect(NamedTuple):
+    """The connection of `seat` is gone."""
+
+    seat: int
+
+
+class Abort(NamedTuple):
+    """The platform breaks the game off; `reason` goes to the record."""
+
+    reason: str
+
+
+Command = SayReady | PlayMove | Blame | Expire | Disconnect | Abort
+
+
 class Match:
-    """The game of `setting`, offered to its players at the moment `now`."""
+    """The game of `setting`, offered to its seats at the moment `now`.
+
+    `lag` holds the measured lag of each seat's connection in ms, `present` whether it has one.
+    """
+
+    __slots__ = (
+        "_computed",
+        "_control",
+        "_game",
+        "_handover",
+        "_origin",
+        "_quota",
+        "_ready_ns",
+        "_zombie_move",
+        "clocks",
+        "end",
+        "faults",
+        "lag",
+        "phase",
+        "plies",
+        "position",
+        "present",
+        "ready",
+        "setting",
+        "timer",
+        "totals",
+        "zombies",
+    )
 
     def __init__(self, setting: Setting, now: int) -> None:
+        plan, seats = setting.plan, setting.game.seats
         self.setting = setting
-        self.phase = Phase.OFFERED
-        self.end = ""
-        self.totals: tuple[int, ...] = ()
-        self.diary = Diary(setting.number, now)
+        self._game = setting.game
         self._zombie_move = setting.game.zombie_move
-        self._course = Course(setting, now)
-        self._timing = Timing(setting.plan, setting.game.seats, now)
-        self._telling = Telling(setting, now)
+        self._control = TimeControl.of(plan)
+        self._ready_ns = plan.ready_ms * NS_PER_MS
+        self._handover = plan.handover_ms * NS_PER_MS
+        self.timer = TurnTimer(now + self._ready_ns)
+        self.present = [True] * seats
+        self.lag = [0] * seats
+        #: A ply that `decide` has just computed, with the position after it, for `apply`.
+        self._computed: tuple[PlyRecord | None, Any] = (None, None)
+        # The state of the game: written by `apply` alone.
+        self._reset(now)
 
-    @property
-    def ply(self) -> int:
-        """The ply to be played now; before START it is 1."""
-        return self._course.ply
+    def _reset(self, now: int) -> None:
+        plan, seats = self.setting.plan, self._game.seats
+        self.phase = Phase.OFFERED
+        self.position: Any = self._game.start(self.setting.deal)
+        self.ready = [False] * seats
+        self.zombies = [False] * seats
+        self.clocks: tuple[int, ...] = (plan.clock_ms,) * seats
+        self._quota = [plan.lag_quota_ms] * seats
+        self.plies: list[PlyRecord] = []
+        self.faults: list[FaultRecord] = []
+        self.totals: tuple[int, ...] = ()
+        self.end = ""
+        #: The moment that the record counts from: START, later by the time the server was down.
+        self._origin = now
 
-    @property
-    def plies(self) -> Sequence[PlyRecord]:
-        """The plies so far."""
-        return self._course.plies
-
-    @property
-    def faults(self) -> Sequence[FaultRecord]:
-        """The faults so far, in the order in which they happened."""
-        return self._course.faults
-
-    @property
-    def mover(self) -> int:
-        """The seat whose turn it is, 0 if it is nobody's."""
-        return self._timing.mover
+    # -- queries
 
     @property
     def over(self) -> bool:
-        """Whether there is a result, or there will be none."""
         return self.phase is Phase.OVER
 
     @property
-    def deadline(self) -> int | None:
-        """The next moment at which `expire` has to be called, or None."""
-        return self._timing.deadline
+    def ply(self) -> int:
+        """The ply to be played now; 1 before START."""
+        return len(self.plies) + 1
 
-    @property
-    def feed(self) -> Feed:
-        """What spectators may see."""
-        return self._telling.feed
+    def settled(self, seat: int) -> bool:
+        """Whether START need not wait for `seat`."""
+        return self.ready[seat - 1] or self.zombies[seat - 1]
 
-    def turn_of(self, seat: int, ply: int) -> bool:
-        """Whether it is the turn of `seat` at `ply`."""
-        return 0 < seat == self.mover and ply == self.ply
+    def clock_ran(self, at: int) -> bool:
+        """Whether the clock of a seat runs now and did so at the moment `at`."""
+        sent = self.timer.sent
+        return sent is not None and sent < at
 
-    def clock_runs(self, at: int) -> bool:
-        """Whether the clock of a seat runs, and did so at the moment `at`."""
-        handed = self._timing.handed
-        return handed is not None and handed < at
-
-    def is_zombie(self, seat: int) -> bool:
-        """Whether `seat` is at fault."""
-        return self.seat(seat).fault is not None
-
-    def seat(self, number: int) -> Seat:
-        """The seat of this number, with what there is to be sent to it."""
-        return self._telling.seats[number - 1]
-
-    # -- events
-
-    def ready(self, seat: int, arrived: int, now: int) -> bool:
-        """`seat` said READY. Returns False if nothing asked for it; too late counts as not said."""
-        place = self.seat(seat)
-        if self.phase is not Phase.OFFERED or place.settled:
-            return False
-        if self.deadline is not None and arrived < self.deadline:
-            self.diary.log("ready", seat, arrived - self.diary.offered, now=now)
-            place.ready = True
-            self._start_if_settled(now)
-        return True
-
-    def handed(self, seat: int, ply: int, at: int) -> None:
-        """The TURN of `ply` went to the socket of `seat` at `at`: its clock runs, if it does not yet."""
-        if self.turn_of(seat, ply) and self._timing.handed is None:
-            self.diary.jot("handed", now=at)
-            self._timing.run(at)
-
-    def move(self, seat: int, move: str, line: bytes, arrived: int, now: int) -> None:
-        """`seat` answered its TURN; `line` is how. An answer to no TURN in its hands changes nothing."""
-        handed = self._timing.handed
-        if seat != self.mover or handed is None:
-            return
-        if self._timing.is_late(handed, arrived):
-            self._flag(handed, now)
-        elif not self._course.is_legal(move):
-            self.fault(seat, FaultKind.ILLEGAL, line, now)
-        else:
-            self.diary.log("move", seat, move, arrived - self.diary.offered, now=now)
-            self._play(seat, move, self._timing.spend(self.seat(seat), handed, arrived), now)
-            self._go_on(now)
-
-    def fault(self, seat: int, kind: FaultKind, line: bytes, now: int) -> None:
-        """`seat` did what makes a zombie; `line` is the offending one, if there is one."""
-        if self.over or self.is_zombie(seat):
-            return
-        self.diary.log("fault", seat, str(kind), line, now=now)
-        self._condemn(seat, kind, line, now)
-        if self._forfeit():
-            return
-        if self.phase is Phase.OFFERED:
-            self._start_if_settled(now)
-        elif seat == self.mover:
-            self._go_on(now)
-
-    def leave(self, seat: int, now: int) -> None:
-        """The connection of `seat` is gone; its clock goes on, from when its TURN was said if need be."""
-        place = self.seat(seat)
-        if not place.present:
-            return
-        if not self.over:
-            self.diary.log("leave", seat, now=now)
-        place.leave()
-        if seat == self.mover and self._timing.handed is None:
-            self._timing.run_unheard()
-
-    def back(self, seat: int, now: int) -> None:
-        """`seat` has a new connection: it is to hear all it was told so far, and its TURN."""
-        if not self.over:
-            self.diary.log("back", seat, now=now)
-        place = self.seat(seat)
-        place.back()
-        if seat == self.mover:
-            handed = self._timing.handed
-            if handed is None:  # since a restart of the server: the clock stood
-                self._ask(place, now)
-            else:
-                place.turn = self._turn(self._timing.reading(handed, now))
-
-    def lag(self, seat: int, lag: int, now: int) -> None:
-        """The lag of the connection of `seat` is `lag` milliseconds; it counts from its next TURN on."""
-        place = self.seat(seat)
-        if place.lag != lag:
-            self.diary.jot("lag", seat, lag, now=now)
-            place.lag = lag
-
-    def expire(self, now: int) -> int:
-        """The deadline has passed. Returns the seat whose connection takes no TURN, 0 if there is none.
-
-        Such a connection has to be given up (`leave`): only then does the clock of the seat run.
-        """
-        handed = self._timing.handed
-        if self.phase is Phase.OFFERED:
-            self._expire_ready(now)
-        elif handed is not None:
-            self._flag(handed, now)
-        elif self.seat(self.mover).present:
-            return self.mover
-        else:  # the mover has not come back since the restart
-            self.diary.log("grace", now=now)
-            self._timing.run(now)
-        return 0
-
-    def void(self, reason: str, now: int) -> None:
-        """The platform breaks the game off: nobody's fault, no result. The record keeps the `reason`."""
-        self.diary.log("void", reason, now=now)
-        self._course.faults.append(FaultRecord(0, self.ply, FaultKind.VOID, reason.encode("ascii")))
-        self._finish(VOID, self._course.totals)
-
-    def restart(self, now: int) -> None:
-        """The server was down until now: all seats are away, and through no fault of theirs.
-
-        The time it was down is charged to nobody. Each seat is waited for as long as for READY;
-        until it is back its clock stands, and a turn that was begun begins anew.
-        """
-        for place in self._telling.seats:
-            place.wait()
-        if self.over:
-            return
-        self.diary.log("restart", now=now)
-        self._timing.begin_grace(now)
-        if self.phase is Phase.PLAYING:
-            self._ask(self.seat(self.mover), now)
-
-    def tell_result(self, now: int) -> None:
-        """The record is durable: say OVER. A void game opens no commit, as it may be played again."""
-        self._telling.over(self.setting.over(self.totals, self.end, opened=self.end != VOID), now)
+    def forfeited(self, seats: Iterable[int] = ()) -> tuple[int, ...]:
+        """The totals if `seats` forfeit, beside those at fault already: several at once all lose."""
+        at_fault = [fault.seat for fault in self.faults] + list(seats)
+        lost = [self._game.forfeit(self.position, seat) for seat in at_fault]
+        return tuple(min(totals) for totals in zip(*lost, strict=True))
 
     def record(self) -> GameRecord:
         """All that happened; for a match that is over."""
-        return self._course.record(self.totals, self.end)
+        final = self._game.state_text(self.position)
+        return self.setting.record(tuple(self.plies), tuple(self.faults), final, self.totals, self.end)
 
-    # -- the course of the game
+    # -- commands in, facts out
 
-    def _start_if_settled(self, now: int) -> None:
-        if all(place.settled for place in self._telling.seats):
-            self.phase = Phase.PLAYING
-            self._course.started = now
-            self._telling.start(now)
-            self._go_on(now)
+    def execute(self, command: Command, now: int) -> list[GameFact]:
+        """Decide, apply, and apply what follows. The facts are to be journaled together."""
+        facts = self.decide(command, now)
+        if facts:
+            for fact in facts:
+                self.apply(fact, now)
+            self._follow_up(facts, now)
+        return facts
 
-    def _expire_ready(self, now: int) -> None:
-        """The limit for READY: whoever is not ready is at fault, and the game begins without it."""
-        self.diary.log("late", now=now)
-        for place in self._telling.seats:
-            if not place.settled:
-                self._condemn_late(place, FaultKind.NEVER_READY, now)
-        if not self._forfeit():
-            self._start_if_settled(now)
+    def decide(self, command: Command, now: int) -> list[GameFact]:
+        """The facts that `command` leads to; no state changes. Empty: it has no effect."""
+        match command:
+            case PlayMove():
+                return self._decide_move(command)
+            case SayReady(seat, arrived):
+                # A READY after the limit counts as not sent: the Expire that is due will blame the seat.
+                in_time = self.timer.deadline is not None and arrived < self.timer.deadline
+                awaited = self.phase is Phase.OFFERED and not self.settled(seat)
+                return [Ready(seat)] if awaited and in_time else []
+            case Blame(seat, kind, line):
+                return self._decide_fault(seat, kind, line)
+            case Expire():
+                return self._decide_expiry()
+            case Disconnect(seat):
+                return [Away(seat)] if self.phase is Phase.OFFERED and self.ready[seat - 1] else []
+            case Abort(reason):
+                void = FaultRecord(0, self.ply, str(FaultKind.VOID), reason.encode("ascii"))
+                return [] if self.over else [void, Ended(self._game.totals(self.position), VOID)]
 
-    def _go_on(self, now: int) -> None:
-        """Play for zombies until a living seat is to move or the game is over."""
-        self._nobody_moves()
-        while (end := self._course.end) is None:
-            place = self.seat(self._course.to_move)
-            if place.fault is None:
-                self._ask(place, now)
+    def _decide_move(self, command: PlayMove) -> list[GameFact]:
+        seat, move, line, arrived = command
+        timer = self.timer
+        sent = timer.sent
+        if seat != timer.seat or sent is None:
+            return []
+        if arrived >= timer.flag:
+            return self._decide_flag(sent)
+        if not self._game.is_legal(self.position, move):
+            return self._decide_fault(seat, FaultKind.ILLEGAL, line)
+        arrived = max(sent, arrived)
+        charge = max(0, (arrived - sent) // NS_PER_MS - timer.credit)
+        left = self._control.after(self.clocks[seat - 1], charge)
+        return [self._ply(seat, move, charge, sent, arrived, left, False)]
+
+    def _ply(
+        self, seat: int, move: str, charge: int, sent: int, arrived: int, left: int, zombie: bool
+    ) -> PlyRecord:
+        """Compute a legal ply of `seat`, after which its clock shows `left` ms."""
+        position, points = self._game.play(self.position, move)
+        clocks = (*self.clocks[: seat - 1], left, *self.clocks[seat:])
+        total = self._game.totals(position)
+        timer, origin = self.timer, self._origin
+        lag, credit = (timer.lag, timer.credit) if timer.seat == seat else (0, 0)
+        ply = PlyRecord(
+            seat, move, charge, sent - origin, arrived - origin, clocks, points, total, zombie, lag, credit
+        )
+        self._computed = ply, position
+        return ply
+
+    def _decide_fault(self, seat: int, kind: FaultKind, line: bytes) -> list[GameFact]:
+        if self.over or self.zombies[seat - 1]:
+            return []
+        return [FaultRecord(seat, self.ply, str(kind), line), *self._forfeit([seat])]
+
+    def _decide_expiry(self) -> list[GameFact]:
+        if self.phase is Phase.OFFERED:
+            late = [seat for seat in range(1, len(self.ready) + 1) if not self.settled(seat)]
+            faults = [self._late(seat, FaultKind.NEVER_READY) for seat in late]
+            return [*faults, *self._forfeit(late)]
+        return [] if self.timer.sent is None else self._decide_flag(self.timer.sent)
+
+    def _decide_flag(self, sent: int) -> list[GameFact]:
+        """The flag of the seat to move has fallen: its clock is 0, and it was charged all it had."""
+        seat = self.timer.seat
+        forfeit = self._forfeit([seat])
+        fault = self._late(seat, FaultKind.TIMEOUT)
+        if forfeit or self._zombie_move is None:
+            return [fault, *forfeit]
+        charge = self._control.allowance(self.clocks[seat - 1]) + 1
+        return [fault, self._ply(seat, self._zombie_move, charge, sent, self.timer.flag, 0, True)]
+
+    def _late(self, seat: int, kind: FaultKind) -> FaultRecord:
+        """A time limit has passed: of a seat without a connection that is another fault."""
+        kind = kind if self.present[seat - 1] else FaultKind.DISCONNECT
+        return FaultRecord(seat, self.ply, str(kind), b"")
+
+    def _forfeit(self, seats: Iterable[int]) -> list[GameFact]:
+        """End a game without a zombie move: the seats at fault lose."""
+        return [] if self._zombie_move is not None else [Ended(self.forfeited(seats), FORFEIT)]
+
+    # -- state
+
+    def apply(self, fact: GameFact, now: int) -> None:
+        """Write one fact into the state of the game."""
+        if type(fact) is PlyRecord:
+            computed, position = self._computed
+            if fact is not computed:
+                position = self._game.play(self.position, fact.move).position
+            self.position = position
+            self.clocks = fact.clock
+            self.plies.append(fact)
+            if fact.credit_ms:
+                self._quota[fact.seat - 1] -= min(fact.credit_ms, elapsed_ms(fact.handed_ns, fact.arrived_ns))
+            return
+        match fact:
+            case Offered():
+                self._reset(now)
+            case Ready(seat):
+                self.ready[seat - 1] = True
+            case Away(seat):
+                self.ready[seat - 1] = False
+            case Started():
+                self.phase = Phase.PLAYING
+                self._origin = now
+            case FaultRecord(seat):
+                self.faults.append(fact)
+                if seat:
+                    self.zombies[seat - 1] = True
+            case Ended(totals, end):
+                self.phase, self.totals, self.end = Phase.OVER, totals, end
+                self.timer.stop()
+
+    def _follow_up(self, facts: list[GameFact], now: int) -> None:
+        """Apply what follows by itself, up to the turn of a seat that plays for itself."""
+        last = facts[-1]
+        if self.phase is Phase.OFFERED:
+            if not all(map(self.settled, range(1, len(self.ready) + 1))):
                 return
-            self._play_zombie(place.number, Took(0, now, now), now)
-        self._finish(end, self._course.totals)
+            facts.append(last := Started())
+            self.apply(last, now)
+        elif type(last) is FaultRecord and last.seat != self.timer.seat:
+            return  # the turn in progress is another seat's, and goes on
+        self._advance(facts, now)
 
-    def _ask(self, place: Seat, now: int) -> None:
-        self._timing.ask(place, now)
-        if place.present:
-            place.turn = self._turn(self._timing.clocks)
+    def _advance(self, facts: list[GameFact], now: int) -> None:
+        """Play for zombies until another seat is to move or the game is over."""
+        while self.phase is Phase.PLAYING:
+            if (end := self._game.end(self.position)) is not None:
+                facts.append(fact := Ended(self._game.totals(self.position), end))
+                self.apply(fact, now)
+                return
+            seat = self._game.to_move(self.position)
+            if not self.zombies[seat - 1]:
+                self.begin_turn(seat, now)
+                return
+            self.timer.stop()
+            assert self._zombie_move is not None
+            ply = self._ply(seat, self._zombie_move, 0, now, now, self.clocks[seat - 1], True)
+            facts.append(ply)
+            self.apply(ply, now)
 
-    def _turn(self, clocks: tuple[int, ...]) -> wire.Turn:
-        return wire.Turn(self.ply, clocks, self._timing.lag, self._timing.credit)
+    # -- the turn in progress
 
-    def _nobody_moves(self) -> None:
-        """A TURN not yet taken is not to be sent any more."""
-        if self.mover:
-            self.seat(self.mover).turn = None
-        self._timing.stop()
+    def begin_turn(self, seat: int, now: int) -> None:
+        """Open the turn of `seat`. Without a connection its clock runs at once, but for the grace period."""
+        lag = self.lag[seat - 1]
+        self.timer.begin(seat, now, lag, min(lag, self._quota[seat - 1]))
+        if self.present[seat - 1]:
+            self.timer.deadline = now + self._handover
+        elif now < self.timer.grace:
+            self.timer.deadline = self.timer.grace
+        else:
+            self.run(now)
 
-    def _flag(self, handed: int, now: int) -> None:
-        """The time of the mover, whose clock runs, is up."""
-        self.diary.log("flag", now=now)
-        place = self.seat(self.mover)
-        self._condemn_late(place, FaultKind.TIMEOUT, now)
-        if not self._forfeit():
-            self._play_zombie(place.number, self._timing.fall(place, handed), now)
-            self._go_on(now)
+    def run(self, sent: int) -> None:
+        """The clock of the seat to move runs since `sent`."""
+        timer = self.timer
+        timer.run(sent, self._control.flag_at(self.clocks[timer.seat - 1], sent, timer.credit))
 
-    def _play_zombie(self, seat: int, took: Took, now: int) -> None:
-        assert self._zombie_move is not None
-        self._play(seat, self._zombie_move, took, now)
+    def sent(self, seat: int, ply: int, at: int) -> None:
+        """The TURN of `ply` reached the socket of `seat` at `at`."""
+        if seat == self.timer.seat and ply == self.ply and self.timer.sent is None:
+            self.run(at)
 
-    def _play(self, seat: int, move: str, took: Took, now: int) -> None:
-        """Play a legal move for `seat`, and tell everybody."""
-        played = self._course.play(seat, move, took, self._timing.clocks, self.is_zombie(seat))
-        self._telling.played(played, now)
+    def depart(self, seat: int, now: int) -> list[GameFact]:
+        """The connection of `seat` is gone; its clock goes on, at the latest from the begin of its turn."""
+        if not self.present[seat - 1]:
+            return []
+        facts = self.execute(Disconnect(seat), now)
+        self.present[seat - 1] = False
+        if seat == self.timer.seat and self.timer.sent is None:
+            self.run(self.timer.asked)
+        return facts
 
-    def _condemn_late(self, place: Seat, kind: FaultKind, now: int) -> None:
-        """Its time is up, which is a fault of this kind; of one who is away it is another."""
-        self._condemn(place.number, kind if place.present else FaultKind.DISCONNECT, b"", now)
+    def arrive(self, seat: int, now: int) -> None:
+        """`seat` has a new connection, whose lag is unknown; send it the transcript, then its TURN."""
+        self.present[seat - 1] = True
+        self.lag[seat - 1] = 0
+        if seat == self.timer.seat and self.timer.sent is None:
+            self.begin_turn(seat, now)
 
-    def _condemn(self, seat: int, kind: FaultKind, line: bytes, now: int) -> None:
-        """Note the fault, and tell of it."""
-        fault = FaultRecord(seat, self.ply, kind, line)
-        self.seat(seat).fault = fault
-        self._course.faults.append(fault)
-        self._telling.fault(fault, now)
+    def reading(self, now: int) -> tuple[int, ...]:
+        """The clocks as they stand at `now`, in the order of the seats."""
+        timer = self.timer
+        if timer.sent is None:
+            return self.clocks
+        spent = max(0, elapsed_ms(timer.sent, now) - timer.credit)
+        left = max(0, self.clocks[timer.seat - 1] - spent)
+        return (*self.clocks[: timer.seat - 1], left, *self.clocks[timer.seat :])
 
-    def _forfeit(self) -> bool:
-        """End a game without a zombie move: whoever is at fault has lost. Returns whether it did."""
-        if self._zombie_move is not None:
-            return False
-        self._finish(FORFEIT, self._course.forfeited)
-        return True
+    def expire(self, now: int) -> tuple[int, list[GameFact]]:
+        """The deadline has passed. Returns the facts, or the seat whose connection does not take its TURN.
 
-    def _finish(self, end: str, totals: tuple[int, ...]) -> None:
-        self._nobody_moves()
-        self.phase = Phase.OVER
-        self.end = end
-        self.totals = totals
+        That connection has to be closed (`depart`): only then does the clock of the seat run.
+        """
+        timer = self.timer
+        if self.phase is Phase.PLAYING and timer.sent is None:
+            if self.present[timer.seat - 1]:
+                return timer.seat, []
+            self.run(now)  # the seat has not come back within the grace period
+            return 0, []
+        return 0, self.execute(Expire(), now)
+
+    # -- after a restart of the server
+
+    def restart(self, now: int) -> list[GameFact]:
+        """The server was down until `now`, and every seat is disconnected through no fault of its own.
+
+        The time it was down is charged to nobody. For the limit of READY the clock of a seat stands
+        until it is back, and a begun turn begins again.
+        """
+        last = self.plies[-1].arrived_ns if self.plies else 0
+        self._origin = now - last
+        self.present = [False] * len(self.present)
+        self.timer.grace = now + self._ready_ns
+        facts: list[GameFact] = []
+        if self.phase is Phase.OFFERED:
+            self.timer.deadline = self.timer.grace
+            facts += [Away(seat) for seat, ready in enumerate(self.ready, start=1) if ready]
+            for fact in facts:
+                self.apply(fact, now)
+        elif self.phase is Phase.PLAYING:
+            self._advance(facts, now)
+        return facts

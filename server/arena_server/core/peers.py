@@ -1,7 +1,4 @@
-"""What the contest keeps of a connection and of a bot, and the way out for effects.
-
-It must not know: games, the order of play, why something is sent.
-"""
+"""What the contest keeps of a connection and of a bot, and the outbox for effects."""
 
 from __future__ import annotations
 
@@ -9,52 +6,53 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from arena_protocol.errors import ErrorCode, ProtocolError
-from arena_protocol.messages import Error, ServerMessage, Turn
+from arena_protocol.messages import Error, ServerMessage
 from arena_protocol.session import ServerSession
-from arena_server.core.clock import Lag
-from arena_server.core.effects import Close, Effect, Journal, Mute, Note, Send, Unmute
-from arena_server.core.journal import Entry
-from arena_server.core.ratelimit import Bucket
+from arena_server.core.clock import LagEstimate
+from arena_server.core.effects import Close, Effect, Mute, Note, Send, TurnMark, Unmute
+from arena_server.core.journal import CONTEST, ContestFact, Entry, entry_of
+from arena_server.core.ratelimit import LeakyBucket
 
 if TYPE_CHECKING:
-    from arena_server.core.games import Table
+    from arena_server.core.games import LiveGame
 
-FLOODED: Final = ProtocolError(ErrorCode.FLOOD, "too many lines that nothing asked for")
+FLOODED: Final = ProtocolError(ErrorCode.FLOOD, "too many lines that were not asked for")
 
 
 @dataclass(slots=True, eq=False)
 class Peer:
-    """One connection; `player` is None before log-in, and for one who may only watch.
+    """One connection; `player` is None before login, and for a spectator.
 
-    `turn` is a TURN on its way that the socket has not taken yet. `unasked` counts lines
-    outside games. While it is `busy` a portion is on its way to its socket: see `portions.py`.
+    `turn` marks the TURN last sent on it, `cursor` is the next line to be sent of its game's
+    transcript. While it is `busy` a chunk is on its way to the socket. `unasked` counts refused
+    lines outside games.
     """
 
     conn: int
     address: str
     session: ServerSession = field(default_factory=ServerSession)
     player: Player | None = None
-    turn: tuple[Turn, bytes] | None = None
+    turn: TurnMark | None = None
+    cursor: int = 0
     unasked: int = 0
-    chatter: Bucket = field(default_factory=Bucket)
+    chatter: LeakyBucket = field(default_factory=LeakyBucket)
     muted: bool = False
-    lag: Lag = field(default_factory=Lag)
+    lag: LagEstimate = field(default_factory=LagEstimate)
     busy: bool = False
 
     @property
-    def seated(self) -> tuple[Player, Table] | None:
-        """Its player and the table that this one sits at; None outside games."""
-        player = self.player
-        return None if player is None or player.table is None else (player, player.table)
+    def game(self) -> LiveGame | None:
+        """The game that its player is seated in."""
+        return None if self.player is None else self.player.game
 
 
 @dataclass(slots=True, eq=False)
 class Player:
-    """One entrant; `table` and `seat` while it sits in a game. Who does not play may only watch.
+    """One entrant; `game` and `seat` while it is seated. An entrant that does not play may only watch.
 
     `resume` is the digest of its resume key. `barred`: paired no more, because of
-    `faulty_games` beyond those `forgiven`, or because it was `kicked`. `gone`: away for so long
-    that nobody waits for it.
+    `faulty_games` beyond those `forgiven`, or because it was `kicked`. `gone`: disconnected for
+    longer than the contest waits.
     """
 
     number: int
@@ -63,7 +61,7 @@ class Player:
     plays: bool = True
     peer: Peer | None = None
     resume: str | None = None
-    table: Table | None = None
+    game: LiveGame | None = None
     seat: int = 0
     faulty_games: int = 0
     forgiven: int = 0
@@ -73,53 +71,42 @@ class Player:
 
 
 class Outbox:
-    """Collects effects in order, and walks the session of each peer along."""
+    """Collects effects and journal entries in order; hot paths append to the lists themselves.
 
-    __slots__ = ("_effects", "_entries")
+    `entries` have to be durable before any effect of the same event is carried out.
+    """
+
+    __slots__ = ("effects", "entries")
 
     def __init__(self) -> None:
-        self._effects: list[Effect] = []
-        self._entries: list[Entry] = []
+        self.effects: list[Effect] = []
+        self.entries: list[Entry] = []
 
-    def drain(self) -> list[Effect]:
-        """All effects since the last call; what has to be durable before stands first."""
-        effects, self._effects = self._effects, []
-        if self._entries:
-            effects.insert(0, Journal(tuple(self._entries)))
-            self._entries = []
-        return effects
+    def fact(self, fact: ContestFact) -> None:
+        """Journal a fact of the contest itself."""
+        self.entries.append(entry_of(CONTEST, fact))
 
-    def journal(self, *entries: Entry) -> None:
-        """Add what has to be durable before any effect of this event is carried out."""
-        self._entries += entries
-
-    def add(self, effect: Effect) -> None:
-        """Add any effect."""
-        self._effects.append(effect)
-
-    def say(self, peer: Peer, message: ServerMessage) -> None:
-        """Send one message."""
-        self._effects.append(Send(peer.conn, peer.session.send(message)))
+    def send(self, peer: Peer, message: ServerMessage) -> None:
+        self.effects.append(Send(peer.conn, peer.session.send(message)))
 
     def error(self, peer: Peer, problem: ProtocolError) -> None:
-        """Send ERROR."""
-        self.say(peer, Error(problem.code, problem.text, problem.retry_after))
+        self.send(peer, Error(problem.code, problem.text, problem.retry_after))
 
     def close(self, peer: Peer) -> None:
         """Close the connection once all is sent."""
-        self._effects.append(Close(peer.conn))
+        self.effects.append(Close(peer.conn))
 
     def mute(self, peer: Peer) -> None:
         """Read nothing more from the peer."""
         peer.muted = True
-        self._effects.append(Mute(peer.conn))
+        self.effects.append(Mute(peer.conn))
 
     def unmute(self, peer: Peer) -> None:
         """Read from the peer again."""
         if peer.muted:
             peer.muted = False
-            self._effects.append(Unmute(peer.conn))
+            self.effects.append(Unmute(peer.conn))
 
     def note(self, level: str, event: str, **fields: object) -> None:
-        """Tell the log and the progress display."""
-        self._effects.append(Note(level, event, fields))
+        """Add an event for the log and for observers."""
+        self.effects.append(Note(level, event, fields))

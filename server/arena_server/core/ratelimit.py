@@ -26,7 +26,7 @@ KEPT = 10_000
 _PAUSE = PAUSE_MS * 1_000_000
 
 
-class Guesses:
+class LoginRateLimiter:
     """Denials by address and name, each forgotten after a while."""
 
     __slots__ = ("_forgotten_at",)
@@ -62,7 +62,7 @@ A_SECOND = 100
 _NS = 1_000_000_000
 
 
-class Bucket:
+class LeakyBucket:
     """Fills by one with each line and drains steadily; it overflows at more than `BURST`."""
 
     __slots__ = ("_at", "_level")

@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from arena_protocol.record import VOID
 from arena_server.core.config import ContestPlan
@@ -59,6 +60,19 @@ class Row:
     def mean(self) -> float:
         """Points a game; 0 before the first."""
         return self.points / self.games if self.games else 0.0
+
+
+def plain_row(row: Row) -> dict[str, Any]:
+    """Return one row of the standings as JSON types."""
+    return {
+        "rank": row.rank,
+        "bot": row.name,
+        "points": row.points,
+        "games": row.games,
+        "mean": round(row.mean, 2),
+        "wins": row.wins,
+        "faults": dict(row.faults),
+    }
 
 
 @dataclass(slots=True)
@@ -157,9 +171,11 @@ class Results:
 class Progress:
     """A moment of a contest.
 
-    `total` counts the games of the schedule, `done` those with a result; `void` were broken off.
-    `plies` counts all plies so far, those of running games too. `ended` is why nothing more
-    will be played: `finished`, `stopped` or None.
+    `total` counts the games of the schedule, `done` those with a result, `void` those that were broken
+    off, `plies` all plies so far, those of running games too. `ended` is None while games may still be
+    played; then `finished` (every scheduled game has a result), `incomplete` or `stopped`. Of a contest
+    that ended otherwise than `finished`, `missing` names the bots that are absent, suspended or removed,
+    and `unplayed` counts the games without a result by cause, such as `absent: guest`.
     """
 
     done: int
@@ -170,6 +186,8 @@ class Progress:
     connected: int
     ended: str | None
     standings: tuple[Row, ...]
+    missing: tuple[str, ...] = ()
+    unplayed: Mapping[str, int] = field(default_factory=dict)
 
 
 #: Where a bot is: in a game; connected and free; away; away for so long that nobody waits for
@@ -195,6 +213,10 @@ class BotState:
     connected: bool
     faulty_games: int
 
+    @classmethod
+    def of(cls, player: Player, where: str) -> BotState:
+        return cls(player.name, where, player.peer is not None, player.faulty_games - player.forgiven)
+
 
 @dataclass(frozen=True, slots=True)
 class Overview:
@@ -212,7 +234,7 @@ def where_is(player: Player) -> str:
         return KICKED
     if player.barred:
         return PROBATION
-    if player.table is not None:
+    if player.game is not None:
         return PLAYING
     if player.peer is not None:
         return FREE

@@ -1,184 +1,154 @@
-"""One seat of a game: what it is told, how much of that it has heard, and whether it is there.
+"""The lines of one game, written once, and read by every subscriber with a cursor of its own.
 
-It must not know: connections, whose turn it is, other seats.
+    line 0  GAME STATE NEXT of seat 1        audience: seat 1
+    line 1  GAME STATE NEXT of seat 2        audience: seat 2
+    line 2  GAME STATE NEXT of spectators    audience: spectators
+    line 3  START                            audience: all
+    line 4  PLAYED 1 ...                     audience: all; spectators get ` game=g1` behind it
 
-What spectators may see of one game, line by line, each with the moment it was said.
-
-A line is shown once the contest's delay has passed. It must not know: who watches, connections,
-the order of play.
-
-Who is told what of one game: the seats, and the spectators' feed.
-
-All seats and all spectators are told of plies and results alike. Of a fault its own seat is
-told, the spectators with the line that was it, and the other seats only if the contest says so.
-It must not know: the course of the game, connections.
+Seats, spectators, and whoever comes late read the same lines. TURN is not part of it: it is sent
+behind the lines to the seat whose cursor is at the end.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Final, NamedTuple
 
-from arena_protocol.messages import Over, Played, ServerMessage, Start, Turn, Zombie, encode
-from arena_protocol.record import FaultRecord
+from arena_protocol import messages as wire
+from arena_protocol.messages import encode, printer
+from arena_protocol.record import FaultRecord, PlyRecord
+from arena_protocol.session import State
 from arena_server.core.deal import Setting
+from arena_server.core.journal import GameFact, Started
 
-#: A message and its line: a line that goes to many is printed once.
-Said = tuple[ServerMessage, bytes]
+#: The bit of spectators in an audience; seat `s` has bit `1 << s`.
+SPECTATORS: Final = 1
+#: Spectators get ` game=<id>` behind a line that does not name its game.
+_TAGGED: Final = 1 << 30
+
+_print_played = printer(wire.Played)
 
 
-@dataclass(slots=True)
-class Seat:
-    """One seat; `said` holds all it was told but its TURNs, the first `sent` on this connection.
+class Line(NamedTuple):
+    """`data` is one or more whole lines, added at the moment `at` (ns).
 
-    `lag` is that of its connection, `quota` what may still be forgiven for lag in this game, in
-    milliseconds. A seat is `awaited` from a restart of the server until it is back for the
-    first time.
+    A session that sends it goes to the state `enters`, unless that is None.
     """
 
-    number: int
-    said: list[Said]
-    quota: int
-    sent: int = 0
-    turn: Turn | None = None
-    present: bool = True
-    ready: bool = False
-    fault: FaultRecord | None = None
-    lag: int = 0
-    awaited: bool = False
-
-    @property
-    def settled(self) -> bool:
-        """Whether a game need not wait for this seat to be ready."""
-        return self.ready or self.fault is not None
-
-    def leave(self) -> None:
-        """Its connection is gone; on the next it has to say READY again."""
-        self.present = self.ready = False
-
-    def wait(self) -> None:
-        """The server was down: gone through no fault of its own."""
-        self.leave()
-        self.awaited = True
-        self.turn = None
-
-    def back(self) -> None:
-        """It has a new connection: of an unknown lag, and nothing was said on it yet."""
-        self.present = True
-        self.awaited = False
-        self.sent = self.lag = 0
-
-    @property
-    def behind(self) -> bool:
-        """Whether it is there, and has not heard all."""
-        return self.present and self.sent < len(self.said)
-
-    def take(self, portion: int) -> tuple[list[Said], Turn | None]:
-        """What it is to hear now, each line once a connection: lines, then a TURN.
-
-        It ends with the line that makes it `portion` bytes or more; then the seat is `behind`.
-        """
-        if not self.present:
-            return [], None
-        begin, size = self.sent, 0
-        while self.sent < len(self.said) and size < portion:
-            size += len(self.said[self.sent][1])
-            self.sent += 1
-        lines = self.said[begin : self.sent]
-        if self.behind:
-            return lines, None
-        turn, self.turn = self.turn, None
-        return lines, turn
+    at: int
+    data: bytes
+    audience: int
+    enters: State | None
 
 
-def printed(messages: list[ServerMessage]) -> list[Said]:
-    """Messages with their lines."""
-    return [(message, encode(message)) for message in messages]
+class Reading(NamedTuple):
+    """What `Transcript.read` found: the bytes, the next line to read, and the state they lead to."""
+
+    data: bytes
+    next: int
+    enters: State | None
 
 
-class Feed:
-    """The lines of one game for spectators, oldest first."""
+class Transcript:
+    """The lines of the game of `setting`, which is offered at the moment `now`."""
 
-    __slots__ = ("_lines", "_tag", "closed", "game_id", "shown")
-
-    def __init__(self, game_id: str) -> None:
-        self.game_id = game_id
-        #: Whether the last line has been said.
-        self.closed = False
-        self._tag = f" game={game_id}\n".encode("ascii")
-        self._lines: list[tuple[int, bytes, bool]] = []
-        #: So many lines are shown.
-        self.shown = 0
-
-    def say(self, now: int, line: bytes) -> None:
-        """Add a line that names its game itself."""
-        self._lines.append((now, line, False))
-
-    def share(self, now: int, line: bytes) -> None:
-        """Add a line just as the players got it; `game=` is put in when somebody sees it."""
-        self._lines.append((now, line, True))
-
-    def close(self, now: int, line: bytes) -> None:
-        """Add the last line."""
-        self.say(now, line)
-        self.closed = True
-
-    def show(self, until: int) -> None:
-        """Show what was said up to the moment `until`."""
-        while self.shown < len(self._lines) and self._lines[self.shown][0] <= until:
-            self.shown += 1
-
-    def read(self, begin: int, size: int) -> tuple[bytes, int]:
-        """What is shown from line `begin` (0, 1, ...) on, and the line to read on from.
-
-        It ends with the line that makes it `size` bytes or more.
-        """
-        text, line = b"", begin
-        while line < self.shown and len(text) < size:
-            _, said, shared = self._lines[line]
-            text += said[:-1] + self._tag if shared else said
-            line += 1
-        return text, line
-
-    @property
-    def next(self) -> int | None:
-        """The moment at which the first line not shown was said; None if all are shown."""
-        return self._lines[self.shown][0] if self.shown < len(self._lines) else None
-
-
-class Telling:
-    """The seats of the game of `setting` and its `feed`; GAME to NEXT are said at the moment `now`."""
+    __slots__ = (
+        "_all",
+        "_all_tagged",
+        "_announce",
+        "_concealed",
+        "_deal",
+        "_game",
+        "_ply",
+        "_setting",
+        "_tag",
+        "_zombies",
+        "closed",
+        "lines",
+    )
 
     def __init__(self, setting: Setting, now: int) -> None:
-        self.feed = Feed(setting.game_id)
-        self.seats = [
-            Seat(number, printed(setting.offer(number)), setting.plan.lag_quota_ms)
-            for number in range(1, setting.game.seats + 1)
-        ]
-        self._announced = setting.plan.announce_zombies
-        self.feed.say(now, b"".join(line for _, line in printed(setting.offer(0))))
+        seats = range(1, setting.game.seats + 1)
+        self._setting = setting
+        self._game = setting.game
+        self._deal = setting.deal
+        self._announce = setting.plan.announce_zombies
+        self._all = SPECTATORS | sum(1 << seat for seat in seats)
+        self._all_tagged = self._all | _TAGGED
+        self._tag = f" game={setting.game_id}\n".encode("ascii")
+        self._ply = 0
+        #: Faults that are not announced: spectators see them before OVER.
+        self._concealed: list[bytes] = []
+        #: The seats at fault, as an audience.
+        self._zombies = 0
+        self.lines: list[Line] = []
+        #: Whether the last line has been added.
+        self.closed = False
+        for seat in seats:
+            self._add(now, setting.offer(seat), 1 << seat, State.OFFERED)
+        self._add(now, setting.offer(0), SPECTATORS)
 
-    def start(self, now: int) -> None:
-        """Say START."""
-        self.feed.say(now, self._to_all(Start(self.feed.game_id)))
+    def _add(self, at: int, data: bytes, audience: int, enters: State | None = None) -> None:
+        self.lines.append(Line(at, data, audience, enters))
 
-    def played(self, played: Played, now: int) -> None:
-        """Tell of a ply."""
-        self.feed.share(now, self._to_all(played))
+    def write(self, fact: GameFact, now: int) -> None:
+        """Add the lines of a fact, which `Match.apply` has applied."""
+        if type(fact) is PlyRecord:
+            self._ply = ply = self._ply + 1
+            data = _print_played(
+                ply,
+                fact.seat,
+                fact.move,
+                fact.time_ms,
+                fact.clock,
+                fact.points,
+                fact.total,
+                self._game.reveal(self._deal, ply),
+            )
+            self.lines.append(Line(now, data, self._all_tagged, None))
+        elif type(fact) is FaultRecord:
+            if fact.seat:
+                self._write_fault(fact, now)
+        elif type(fact) is Started:
+            start = encode(wire.Start(self._setting.game_id))
+            self._add(now, start, self._all & ~self._zombies, State.PLAYING)
+            if self._zombies:  # for a seat that is at fault before START its session stays as it is
+                self._add(now, start, self._zombies)
 
-    def over(self, over: Over, now: int) -> None:
-        """Tell the result."""
-        self.feed.close(now, self._to_all(over))
+    def _write_fault(self, fault: FaultRecord, now: int) -> None:
+        """A fault: for its own seat; for the others, and for spectators if zombies are announced."""
+        own = 1 << fault.seat
+        self._zombies |= own
+        self._add(now, encode(wire.Zombie(fault.ply, fault.kind)), own, State.ZOMBIE)
+        if self._announce:
+            others = self._all & ~own & ~SPECTATORS
+            self._add(now, encode(wire.Zombie(fault.ply, fault.kind, fault.seat)), others)
+        shown = encode(wire.Zombie(fault.ply, fault.kind, fault.seat, fault.line, self._setting.game_id))
+        if self._announce:
+            self._add(now, shown, SPECTATORS)
+        else:
+            self._concealed.append(shown)
 
-    def _to_all(self, message: ServerMessage) -> bytes:
-        line = encode(message)
-        for seat in self.seats:
-            seat.said.append((message, line))
-        return line
+    def close(self, totals: tuple[int, ...], end: str, now: int, *, opened: bool) -> None:
+        """Add OVER; `opened`: with nonce and sequence, as the deal will not be played again."""
+        for line in self._concealed:
+            self._add(now, line, SPECTATORS)
+        over = self._setting.over(totals, end, opened)
+        self._add(now, encode(over), self._all, State.LOBBY)
+        self.closed = True
 
-    def fault(self, fault: FaultRecord, now: int) -> None:
-        """Tell of a fault."""
-        for seat in self.seats:
-            if seat.number == fault.seat or self._announced:
-                zombie = Zombie(fault.ply, fault.kind, None if seat.number == fault.seat else fault.seat)
-                seat.said.append((zombie, encode(zombie)))
-        self.feed.say(now, encode(Zombie(fault.ply, fault.kind, fault.seat, fault.line, self.feed.game_id)))
+    def read(self, begin: int, audience: int, size: int, end: int | None = None) -> Reading:
+        """The lines for an audience from line `begin` on, before line `end`, about `size` bytes."""
+        lines = self.lines
+        end = len(lines) if end is None else end
+        data, state = b"", None
+        while begin < end and len(data) < size:
+            _, text, readers, enters = lines[begin]
+            begin += 1
+            if readers & audience:
+                if audience == SPECTATORS and readers & _TAGGED:
+                    data += text[:-1] + self._tag
+                else:
+                    data += text
+                    state = enters or state
+        return Reading(data, begin, state)

@@ -1,6 +1,10 @@
-"""Results on disk: contests, bots, games, faults, and every game's record, in SQLite.
+"""Results and journal of contests, in an SQLite file or on a PostgreSQL server.
 
-`probe` asks at once whether a database is usable, without SQLAlchemy; `writer` is the one
-thread that owns the connection; `reader` gives the commands standings and records;
-`tables` are the typed models of both.
+database        the URL, error texts, the lock on a contest
+preflight       checks before a server listens
+writer          the write path: a queue and its thread
+contest_store   the rows of the contest that is played
+journal         entries as bytes; appends to SQLite; the WAL
+reader          results for the commands; an unfinished contest
+schema, chain   the tables; the hash chain over the records
 """

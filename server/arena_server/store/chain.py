@@ -1,11 +1,10 @@
-"""The hash chain over a contest's records, and what breaks it.
+"""The hash chain over a contest's records, its audit, and the checksum of a row.
 
     chain(0) = 32 zero bytes
     chain(n) = SHA-256( chain(n - 1) || SHA-256(bytes of the n-th record stored) )
 
-Records count in the order in which they were stored; the last value is the head. Who knows a
-head knows, by 32 bytes, every byte of every record up to it and their order.
-It must not know: where records are kept, what they say.
+Records are numbered in the order in which they were stored; the last value is the head. A head
+determines every byte of all records up to it, and their order.
 """
 
 from __future__ import annotations
@@ -15,25 +14,37 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
-#: What the first record is chained to.
 GENESIS: Final = bytes(32)
-#: So many breaks have no common cause any more, and are not looked into one by one.
+#: After this many flaws the audit no longer searches for the record that was moved (quadratic time).
 MANY: Final = 100
 
 
 def link(previous: bytes, digest: bytes) -> bytes:
-    """The value of a record with this SHA-256 digest, after the `previous` value."""
+    """The chain value of a record with this SHA-256 digest after the value `previous`."""
     return sha256(previous + digest).digest()
 
 
 def extend(previous: bytes, record: bytes) -> bytes:
-    """The value of a record of these bytes, after the `previous` value."""
+    """The chain value of an encoded record after the value `previous`."""
     return link(previous, sha256(record).digest())
+
+
+def add_checksum(payload: bytes) -> bytes:
+    """The payload followed by its SHA-256 digest."""
+    return payload + sha256(payload).digest()
+
+
+def verify_checksum(data: bytes) -> bytes:
+    """The payload of `add_checksum`. Raises ValueError if the digest is another one."""
+    payload, digest = data[:-_DIGEST], data[-_DIGEST:]
+    if sha256(payload).digest() != digest:
+        raise ValueError("a row of the journal does not match its SHA-256 digest")
+    return payload
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A stored record as the chain sees it: its place (from 1), the digest of its bytes, its value."""
+    """A stored record: its place (from 1), the SHA-256 digest of its bytes, its chain value."""
 
     place: int
     game_id: str
@@ -45,8 +56,7 @@ class Link:
 class Flaw:
     """One break. `kind`: record, order, missing, extra, chain, head; `text` is one line about it.
 
-    `previous` and `chain` are the values around a changed record: its bytes have to lead
-    from the one to the other.
+    `previous` and `chain` are the values before and after a changed record.
     """
 
     kind: str
@@ -57,7 +67,7 @@ class Flaw:
 
 
 def audit(links: Iterable[Link], head: bytes | None = None) -> list[Flaw]:
-    """Every break in a chain, in order of the places. `head` is that of the whole chain, if it is known."""
+    """Every break in a chain, in the order of the places. `head` is that of the whole chain, if known."""
     return _Audit(sorted(links, key=lambda each: each.place), head).run()
 
 
@@ -89,7 +99,7 @@ class _Audit:
         self._flaws.append(Flaw(kind, game_id, text, self._value, chain))
 
     def _gap(self, index: int, found: Link) -> None:
-        """Rows are gone; what came before is known no more, so this row's value has to be believed."""
+        """Rows are missing. The value before this row is unknown, so the row's own value is accepted."""
         gone = found.place - self._place
         games = "1 game" if gone == 1 else f"{gone} games"
         after = f"after {self._links[index - 1].game_id}" if index else "at the beginning"
@@ -98,7 +108,7 @@ class _Audit:
         self._value = found.chain
 
     def _break(self, index: int, found: Link) -> None:
-        """Find out why the value of this row does not follow from the last one and its record."""
+        """Find out why the value of this row does not follow from the previous one and the record."""
         computed = link(self._value, found.digest)
         after = self._after(index)
         if after is not None and after(computed):
@@ -118,7 +128,7 @@ class _Audit:
             self._value = found.chain
 
     def _after(self, index: int) -> _Follower | None:
-        """Whether what follows row `index` follows from a value; None if nothing is known to follow."""
+        """What has to follow the value of row `index`; None if nothing is known to follow."""
         if index + 1 < len(self._links):
             return _Follower(self._links[index + 1].digest, self._links[index + 1].chain)
         return None if self._head is None else _Follower(None, self._head)
@@ -137,7 +147,7 @@ class _Audit:
 
 @dataclass(frozen=True, slots=True)
 class _Follower:
-    """Tells whether `chain` follows from a value: by a record of this digest, or at once without one."""
+    """Whether `chain` follows from a value by a record of this digest, or equals it without a digest."""
 
     digest: bytes | None
     chain: bytes
@@ -147,12 +157,12 @@ class _Follower:
 
 
 def changed_bytes(record: bytes, flaw: Flaw, *, thorough: bool) -> tuple[tuple[int, int], ...]:
-    """Where `record`, of a flaw of kind `record`, was changed: places from 0, and what was there.
+    """Where the `record` of a flaw of kind `record` was changed: pairs of offset and original byte.
 
-    () means that it was in more than one place, or cannot be told.
-    A record ends with the digest of its payload. What is tried: the digest alone was changed;
-    one bit of the payload was; one was, and the digest made to fit; with `thorough` any one
-    byte, which takes half a minute for 9 kB. The chain proves the find.
+    () means that more than one place was changed, or that the place was not found. A record ends
+    with the digest of its payload. Tried are: a change of the digest alone; of one bit of the
+    payload, with the digest recomputed or not; with `thorough` of one byte of the payload, which
+    takes half a minute for 9 kB. The chain proves the result.
     """
     payload, digest = record[:-_DIGEST], record[-_DIGEST:]
     previous, chain = flaw.previous, flaw.chain
@@ -174,6 +184,6 @@ def changed_bytes(record: bytes, flaw: Flaw, *, thorough: bool) -> tuple[tuple[i
 
 
 _DIGEST: Final = 32
-#: The changes of a byte that are tried: one bit first, for that is what hardware does.
+#: One flipped bit first: the usual fault of hardware.
 _BITS: Final = tuple(1 << bit for bit in range(8))
 _OTHERS: Final = tuple(mask for mask in range(1, 256) if mask not in _BITS)

@@ -1,20 +1,21 @@
-"""The database as a server writes it: one contest, on the writer's thread, and the short way beside it.
+"""The database as a server writes it: the rows of one contest.
 
-    transaction, add, sync, tidy, settle      the writer's thread; they may wait for the disk
-    jot                                       any thread; entries to an SQLite file, at once or not at all
+    transaction, add, sync, maintain, ...     the writer's thread; they may wait for the disk
+    append                                    any thread; entries to an SQLite file, without waiting
 
 Every method raises what SQLAlchemy or its driver raises; the writer makes one line of it.
-It must not know: queues, when something is to be written.
 """
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Self, cast
 
 from sqlalchemy import delete, func, insert, select, text
 from sqlalchemy.orm import Session
@@ -25,51 +26,55 @@ from arena_server.core.deal import number_of
 from arena_server.core.journal import Entry, Live
 from arena_server.store import schema
 from arena_server.store.chain import GENESIS, extend
-from arena_server.store.database import APPLICATION_ID, LAYOUT, Claim, Database
-from arena_server.store.journal import Log, Pen, pack
-from arena_server.store.preflight import LAYOUT_QUERY, MARK, check_comment, check_same
-from arena_server.store.reader import Unfinished, begun, find, load
+from arena_server.store.database import APPLICATION_ID, LAYOUT, ContestHeader, ContestLock, Database, Postgres
+from arena_server.store.head import FileId, HeadFile, check_files, identify_files, missing_rows, read_head
+from arena_server.store.journal import JournalAppender, WriteAheadLog, pack
+from arena_server.store.preflight import COMMENT, COMMENT_QUERY, check_comment, check_same_config
+from arena_server.store.reader import UnfinishedContest, find_unfinished, load_unfinished, stored_contest
 from arena_server.store.schema import contest_row, fault_row, game_row, now, open_engine
-from arena_server.store.writer import Opening
 
-#: Under a load that never pauses SQLite's log would grow for ever: checkpoint after so many rows (40 MB).
+#: Under a load without pauses the WAL would grow without limit: checkpoint after this many rows (40 MB).
 CHECKPOINT_ROWS = 10_000
-#: The journal is rewritten once it has so many entries, and four times as many as still matter.
+#: The journal is compacted once it has this many entries and four times as many as still matter.
 COMPACT_ENTRIES = 20_000
-#: Entries written anew, and rows dropped, at a time: the loop waits no longer than for one step.
+#: Entries rewritten and rows deleted per transaction of a compaction: `append` waits for one of them.
 STEP_ENTRIES, STEP_ROWS = 500, 1_000
-#: How long `jot` waits for the writer's thread to be done with a transaction.
-JOT_S = 0.002
+#: How long `append` waits for the writer's thread to end a transaction.
+APPEND_WAIT_S = 0.002
 
 
-class Book:
-    """An open database; use it in a `with` statement. `unsettled` counts rows since the last checkpoint.
-
-    `pen` is the short way, once a contest has been entered; a server of PostgreSQL has none.
-    """
+class ContestStore:
+    """An open database; use it in a `with` statement. Call `find`, then `enter`, then the rest."""
 
     def __init__(self, database: Database) -> None:
-        self.unsettled = 0
-        self.pen: Pen | None = None
         self._database: Final = database
+        self._engine = open_engine(database, writing=True)
+        #: Held during every transaction: who appends waits for it, and no other transaction begins.
         self._lock = Lock()
-        self._log: Log | None = None
-        self._engine = open_engine(database, durable=True)
-        self._claim: Claim | None = None
+        self._wal: WriteAheadLog | None = None
+        self._appender: JournalAppender | None = None
+        self._contest_lock: ContestLock | None = None
+        self._found: UnfinishedContest | None = None
         self._contest = 0
         self._bots: dict[str, int] = {}
+        #: The last record of the hash chain, and the newest row of the journal.
         self._place, self._chain = 0, GENESIS
+        self._journal_place = 0
+        self._head: HeadFile | None = None
+        self._files: list[tuple[Path, FileId]] = []
+        #: The entries that still matter, and how many the journal holds.
         self._live = Live()
         self._entries = 0
-        self._found: Unfinished | None = None
+        #: Rows written since the last checkpoint, and at the last call of `maintain`.
+        self._unsaved = self._unsaved_before = 0
 
     def __enter__(self) -> Self:
         self._connection = self._engine.connect()
         if isinstance(self._database, Path):
-            self._log = Log(self._database, self._connection)
+            self._wal = WriteAheadLog(self._database, self._connection)
         try:
             with self._connection.begin():
-                self._lay_out()
+                self._create_tables()
         except BaseException as error:
             self.__exit__(type(error), error, None)
             raise
@@ -80,92 +85,112 @@ class Book:
     ) -> None:
         try:
             with self._lock:
-                if self.pen is not None:
-                    self.pen.close()
-                    self.pen = None
-            if self._log is not None:
-                self._log.close(whole=error is None)
+                if self._appender is not None:
+                    self._appender.close()
+                    self._appender = None
+                if self._head is not None:
+                    self._head.close()
+                    self._head = None
+            if self._wal is not None:
+                self._wal.close(truncate=error is None)
         finally:
             self._connection.close()
             self._engine.dispose()
-            if self._claim is not None:
-                self._claim.release()
+            if self._contest_lock is not None:
+                self._contest_lock.release()
 
-    def _lay_out(self) -> None:
-        """Make the tables if there are none, and say that they are ours."""
+    def _create_tables(self) -> None:
+        """Create the tables if there are none, and mark the database as ours."""
         connection = self._connection
         if isinstance(self._database, Path):
             schema.Base.metadata.create_all(connection)
             connection.exec_driver_sql(f"PRAGMA application_id={APPLICATION_ID}")
             connection.exec_driver_sql(f"PRAGMA user_version={LAYOUT}")
             return
-        check_comment(self._database, connection.execute(text(LAYOUT_QUERY)).fetchone(), LAYOUT)
+        check_comment(self._database, connection.execute(text(COMMENT_QUERY)).fetchone())
         schema.Base.metadata.create_all(connection)
-        connection.execute(text(f"COMMENT ON TABLE contests IS '{MARK} {LAYOUT}'"))
+        connection.execute(text(f"COMMENT ON TABLE contests IS '{COMMENT} {LAYOUT}'"))
 
     @contextmanager
-    def transaction(self, *, hard: bool = True) -> Iterator[None]:
-        """What is written in it is committed at its end, all or none.
+    def transaction(self, *, synced: bool = True) -> Iterator[None]:
+        """Commit what is written in it, all or none.
 
-        From then on it survives the end of this process; a `hard` one survives a power cut, too,
-        and all before it, once `sync` has returned.
+        It survives the end of this process. A `synced` one also survives a power cut, with
+        everything before it, once `sync` has returned. PostgreSQL waits in every commit, unless
+        this one is not `synced` and the organiser chose the faster setting.
         """
-        with self._lock, self._connection.begin():
-            if self._log is None and not hard:
-                self._connection.execute(text("SET LOCAL synchronous_commit = off"))
-            yield
+        with self._lock:
+            with self._connection.begin():
+                if isinstance(self._database, Postgres) and self._database.async_journal and not synced:
+                    self._connection.execute(text("SET LOCAL synchronous_commit = off"))
+                yield
+            if self._head is not None:
+                self._head.write_journal(self._journal_place)
 
     def sync(self) -> None:
-        """Wait until the disk has all that was committed; others may write meanwhile.
+        """Wait until everything committed is on the disk; `append` works meanwhile. Raises OSError."""
+        if self._wal is not None:
+            self._wal.sync()
+        if self._head is not None:
+            self._head.write_results(self._place, self._chain)
+            self._head.sync()
 
-        A server of PostgreSQL has waited in the commit already. Raises OSError.
-        """
-        if self._log is not None:
-            self._log.sync()
+    # -- the contest
 
-    # -- a contest
+    def find(self, header: ContestHeader) -> UnfinishedContest | None:
+        """The unfinished contest that goes on, locked; None if a new one begins.
 
-    def look(self, opening: Opening) -> Unfinished | None:
-        """The unfinished contest that is to go on, claimed; None if a new one is to begin.
-
-        Raises StoreError if there is one that was begun with another plan, or that another
-        server plays, and ValueError for a damaged journal.
+        Raises StoreError if it has another configuration or another server plays it, and
+        ValueError for a damaged journal.
         """
         with self._connection.begin(), self._session() as session:
-            contest = None if opening.new else find(session, opening.plan.name)
+            contest = None if header.new else find_unfinished(session, header.plan.name)
             if contest is None:
                 return None
-            check_same(self._database, begun(contest), opening.plan, opening.names, opening.seeded)
-            self._claim = Claim(self._database, self._connection, contest.id)
-            self._found = load(session, contest)
+            check_same_config(
+                self._database, stored_contest(contest), header.plan, header.names, header.seeded
+            )
+            self._contest_lock = ContestLock(self._database, self._connection, contest.id)
+            self._found = replace(load_unfinished(session, contest), lost_rows=self._lost_rows(contest.id))
         return self._found
 
-    def enter(self, opening: Opening, plan: ContestPlan) -> None:
-        """Begin the contest, or go on with the one that was found."""
+    def _lost_rows(self, contest: int) -> int:
+        if not isinstance(self._database, Path):
+            return 0
+        driver = cast(sqlite3.Connection, self._connection.connection.dbapi_connection)
+        announced = [each for each in read_head(self._database) if each.contest == contest]
+        return sum(missing_rows(each, driver) for each in announced)
+
+    def enter(self, header: ContestHeader, plan: ContestPlan) -> None:
+        """Begin the contest, or go on with the one that `find` returned."""
         with self._session() as session:
             if self._found is None:
-                self._begin(session, opening, plan)
+                self._begin(session, header, plan)
             else:
-                self._go_on(session, self._found)
+                self._resume(session, self._found)
             session.flush()
-            bots = select(schema.Bot).where(schema.Bot.contest_id == self._contest)
+            bots = select(schema.Bot).where(schema.Bot.contest_id == self._contest).order_by(schema.Bot.id)
             self._bots = {bot.name: bot.id for bot in session.scalars(bots)}
+        if list(self._bots) != list(header.names):
+            raise ValueError(f"the bots of contest {self._contest} are not those of its configuration")
         if isinstance(self._database, Path):
-            self.pen = Pen(self._database, self._contest)
+            self._appender = JournalAppender(self._database, self._contest)
+            self._head = HeadFile(self._database, self._contest, plan.name)
+            self._files = identify_files(self._database)
 
     def _session(self) -> Session:
-        """Open a session within the transaction of the connection, which outlives it."""
+        """A session within the transaction of the connection; the connection outlives it."""
         return Session(self._connection)
 
-    def _begin(self, session: Session, opening: Opening, plan: ContestPlan) -> None:
-        contest = contest_row(opening, plan)
+    def _begin(self, session: Session, header: ContestHeader, plan: ContestPlan) -> None:
+        contest = contest_row(header, plan)
         session.add(contest)
         session.flush()
         self._contest = contest.id
-        session.add_all(schema.Bot(contest_id=contest.id, name=name) for name in opening.names)
-        self._claim = Claim(self._database, self._connection, contest.id)
+        session.add_all(schema.Bot(contest_id=contest.id, name=name) for name in header.names)
+        self._contest_lock = ContestLock(self._database, self._connection, contest.id)
 
-    def _go_on(self, session: Session, found: Unfinished) -> None:
+    def _resume(self, session: Session, found: UnfinishedContest) -> None:
         contest = session.get_one(schema.Contest, found.contest)
         contest.status, contest.ended_at, contest.head = schema.RUNNING, None, None
         self._contest = found.contest
@@ -175,49 +200,62 @@ class Book:
         mine = select(schema.Game.place, schema.Game.chain).where(schema.Game.contest_id == contest.id)
         if last := session.execute(mine.order_by(schema.Game.place.desc()).limit(1)).first():
             self._place, self._chain = last
+        newest = select(func.max(schema.JournalRow.place)).where(schema.JournalRow.contest_id == contest.id)
+        self._journal_place = session.scalar(newest) or 0
         self._compact()
-        self._found = None  # it may be large, and is not needed any more
+        self._found = None  # it may be large
 
     def end(self, status: str) -> None:
-        """Mark the contest as over; of one that is finished nothing has to be taken up any more."""
+        """Set the status of the contest; a finished one needs no journal."""
         with self._session() as session:
             contest = session.get_one(schema.Contest, self._contest)
             contest.status, contest.ended_at, contest.head = status, now(), self._chain
             session.flush()
         if status == schema.FINISHED:
-            self._live = Live()
-            self._compact()
+            self._live, self._entries, self._journal_place = Live(), 0, 0
+            if self._head is not None:
+                self._head.write_journal(0)  # before the rows are gone
+            mine = schema.JournalRow.contest_id == self._contest
+            self._connection.execute(delete(schema.JournalRow).where(mine))
 
     # -- entries and records
 
     def add(self, entries: Sequence[Entry], results: Sequence[tuple[str, GameRecord, bytes]]) -> None:
-        """Write entries and records, these also as bytes; of a game that is kept no entry matters more."""
+        """Write entries, then results: game id, record, encoded record. The results' entries are dropped."""
         if entries:
             self._add_row(entries)
-            self._note(entries)
+            self._count(entries)
         for game_id, record, data in results:
             self._add_result(game_id, record, data)
             self._live.forget(number_of(game_id))
 
-    def jot(self, entries: Sequence[Entry]) -> bool:
-        """Commit entries by the pen. Returns False if that would mean to wait; nothing is kept then."""
-        if not self._lock.acquire(timeout=JOT_S):
+    def append(self, entries: Sequence[Entry]) -> bool:
+        """Commit entries at once. Returns False, and keeps nothing, if that would mean to wait.
+
+        Raises sqlite3.Error for any other reason, such as a full disk.
+        """
+        if not self._lock.acquire(timeout=APPEND_WAIT_S):
             return False
         try:
-            written = self.pen is not None and self.pen.write(pack(entries))
+            place = self._journal_place + 1
+            written = self._appender is not None and self._appender.append(place, pack(entries))
             if written:
-                self._note(entries)
+                self._journal_place = place
+                if self._head is not None:
+                    self._head.write_journal(place)
+                self._count(entries)
         finally:
             self._lock.release()
         return written
 
-    def _note(self, entries: Sequence[Entry]) -> None:
+    def _count(self, entries: Sequence[Entry]) -> None:
         self._live.add(entries)
         self._entries += len(entries)
-        self.unsettled += 1
+        self._unsaved += 1
 
     def _add_row(self, entries: Sequence[Entry]) -> None:
-        row = {"contest_id": self._contest, "payload": pack(entries)}
+        self._journal_place += 1
+        row = {"contest_id": self._contest, "place": self._journal_place, "payload": pack(entries)}
         self._connection.execute(insert(schema.JournalRow), row)
 
     def _add_result(self, game_id: str, record: GameRecord, data: bytes) -> None:
@@ -227,35 +265,43 @@ class Book:
         if record.faults:
             faults = [fault_row(key, record.names, self._bots, each) for each in record.faults]
             self._connection.execute(insert(schema.Fault), faults)
-        self.unsettled += 1
+        self._unsaved += 1
 
-    # -- tidiness
+    # -- maintenance
 
-    def tidy(self) -> None:
-        """Keep journal and log small, between two commits."""
+    def maintain(self, *, idle: bool = False) -> None:
+        """Keep journal and WAL small; call it between transactions, with `idle` after a pause.
+
+        Raises StoreError if the files were deleted or replaced.
+        """
+        if isinstance(self._database, Path):
+            check_files(self._database, self._files)
         if self._entries > COMPACT_ENTRIES and self._entries > 4 * len(self._live):
-            steps = self._rewriting()
-            going_on = True
-            while going_on:
-                with self.transaction(hard=False):
-                    going_on = next(steps, False)
-        if self.unsettled >= CHECKPOINT_ROWS:
-            self.settle()
+            steps = self._compaction_steps()
+            more = True
+            while more:
+                with self.transaction(synced=False):
+                    more = next(steps, False)
+        at_rest = idle and self._unsaved and self._unsaved == self._unsaved_before
+        self._unsaved_before = self._unsaved
+        if at_rest or self._unsaved >= CHECKPOINT_ROWS:
+            self._unsaved = 0
+            if self._wal is not None:
+                self._wal.checkpoint(self._lock)
 
     def _compact(self) -> None:
-        """Write anew what still matters, and drop all older rows, at once."""
-        for _ in self._rewriting():
+        """Rewrite the entries that still matter and delete all older rows, in one transaction."""
+        for _ in self._compaction_steps():
             pass
 
-    def _rewriting(self) -> Iterator[bool]:
-        """Do the same in steps; after each of them the journal says the same as before.
+    def _compaction_steps(self) -> Iterator[bool]:
+        """Do the same in steps; the journal has the same meaning after each of them.
 
-        For the last about each thing counts, and a game begins anew with its first entry.
+        The contest's entries replace each other, and a game's first entry replaces all before it.
         """
         mine, rows = schema.JournalRow.contest_id == self._contest, schema.JournalRow.id
         last = self._connection.scalar(select(func.max(rows)).where(mine)) or 0
-        if contest := self._live.contest:
-            self._add_row(contest)
+        self._add_row(self._live.contest)  # also without entries: the newest row keeps its place
         size = 0
         for number in list(self._live.games):
             entries = self._live.games.get(number, [])  # none if it was stored between two steps
@@ -269,9 +315,3 @@ class Book:
         old = select(rows).where(mine, rows <= last).order_by(rows).limit(STEP_ROWS)
         while self._connection.execute(delete(schema.JournalRow).where(rows.in_(old))).rowcount:
             yield True
-
-    def settle(self) -> None:
-        """Nothing is to be written for a while, or too much was: fold SQLite's log into the file."""
-        self.unsettled = 0
-        if self._log is not None:
-            self._log.fold(self._lock)

@@ -1,64 +1,76 @@
-"""Which database a URL means. It must not know: tables, SQLAlchemy, whether the database is there.
+"""Which database a URL names, one line for each of its errors, and the lock on a contest.
 
-One server a contest: a claim that ends with the process that made it, however it ends.
-
-On a file it is a lock on one byte of `arena.db-claims`, the byte of the contest's number; on
-PostgreSQL an advisory lock of the connection. It must not know: tables, games.
+Nothing here loads SQLAlchemy, which takes longer than a server has to start.
 """
 
 from __future__ import annotations
 
 import os
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
+from arena_server.core.config import ContestPlan
 from arena_server.errors import ConfigError, StoreError
+from arena_server.store.head import FILE_MODE, beside
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-#: Written into the header of the file (`PRAGMA application_id`): "Aren".
+#: Written into the header of an SQLite file (`PRAGMA application_id`): "Aren".
 APPLICATION_ID = 0x4172656E
-#: The layout of the tables (`PRAGMA user_version`); a change that old readers would misread adds one.
-LAYOUT = 3
-#: How long another program may hold the database before it counts as locked.
+#: The layout of the tables (`PRAGMA user_version`); a change that older readers would misread adds one.
+LAYOUT = 4
+#: How long another program may hold an SQLite file before it counts as locked.
 BUSY_TIMEOUT_S = 2.0
+#: How long a PostgreSQL server may take to answer at all.
+CONNECT_TIMEOUT_S = 5
 
 DEFAULT_URL = "sqlite:///arena.db"
-_PREFIX = "sqlite:///"
-_SERVERS = ("postgresql", "postgres")
+_SQLITE = "sqlite:///"
+_POSTGRES = ("postgresql", "postgres")
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
-    """A database on a PostgreSQL server. It prints as its URL without the password."""
+class Postgres:
+    """A database on a PostgreSQL server. Its text is the URL without the password.
+
+    With `async_journal` the journal is committed without waiting for the server's disk: faster, but
+    a crash of PostgreSQL loses moves of the last 0.6 s or so that were announced already.
+    """
 
     url: str = field(repr=False)
+    async_journal: bool = False
 
     def __str__(self) -> str:
         parts = urlsplit(self.url)
         return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
-#: A file of SQLite, or a database on a server.
-Database = Path | Server
+#: An SQLite file, or a database on a PostgreSQL server.
+Database = Path | Postgres
 
 
-def database_of(url: str) -> Database:
+def database_of(url: str, *, async_journal: bool = False) -> Database:
     """The file of `sqlite:///relative.db` or `sqlite:////absolute.db`, or the server of `postgresql://...`.
 
-    Raises ConfigError for another URL.
+    Raises ConfigError for any other URL, and for an SQLite file with `async_journal`.
     """
     scheme, _, rest = url.partition("://")
-    if scheme in _SERVERS and _names_a_database(url):
-        return Server(f"postgresql://{rest}")
-    path = unquote(url.removeprefix(_PREFIX))
-    if not url.startswith(_PREFIX) or not path or path == ":memory:" or "?" in path:
+    if scheme in _POSTGRES and _names_a_database(url):
+        return Postgres(f"postgresql://{rest}", async_journal)
+    path = unquote(url.removeprefix(_SQLITE))
+    if not url.startswith(_SQLITE) or not path or path == ":memory:" or "?" in path:
         raise ConfigError(
             f"--database: expected a URL such as {DEFAULT_URL} or postgresql://host/name, got {url!r}"
+        )
+    if async_journal:
+        raise ConfigError(
+            'server.journal_commit: "async" is for PostgreSQL; with an SQLite file no move waits for the disk'
         )
     return Path(path)
 
@@ -66,58 +78,139 @@ def database_of(url: str) -> Database:
 def _names_a_database(url: str) -> bool:
     try:
         return bool(urlsplit(url).path.strip("/"))
-    except ValueError:  # brackets that are no address
+    except ValueError:  # brackets without an address in them
         return False
 
 
-_DIGEST = sha256().digest_size
+@dataclass(frozen=True, slots=True)
+class ContestHeader:
+    """What is known of a contest before it is found in the database or begun.
+
+    `options` are the game's, as GAME prints them; `games` is the number to be played. An unfinished
+    contest of the same name goes on unless `new` is set. Its seed has to be the plan's only if
+    `seeded`: the organiser chose the seed.
+    """
+
+    plan: ContestPlan
+    options: Mapping[str, str]
+    names: Sequence[str]
+    games: int
+    new: bool = False
+    seeded: bool = True
 
 
-def seal(payload: bytes) -> bytes:
-    """The payload and its digest; `opened` gives it back."""
-    return payload + sha256(payload).digest()
+# -- errors
+
+#: What SQLite says of a file that is damaged; our tables always have their columns.
+_DAMAGE = ("malformed", "not a database", "no such table", "no such column", "UTF-8")
 
 
-def opened(data: bytes) -> bytes:
-    """The payload of sealed bytes. Raises ValueError if the digest is not its own."""
-    payload, digest = data[:-_DIGEST], data[-_DIGEST:]
-    if sha256(payload).digest() != digest:
-        raise ValueError("a row of the journal does not match its SHA-256 digest")
-    return payload
+def describe(database: Database, error: BaseException) -> str:
+    """One line for an error of the driver's or the system's, with the next step where there is one."""
+    text = " ".join(str(error).split())
+    if isinstance(database, Postgres):
+        return f"{database}: {_describe_postgres(text)}"
+    return f"{database}: {_describe_sqlite(text)}"
 
 
-#: Tells our advisory locks from those of other programs: "Aren".
-CLASS = 0x4172656E
-#: What the file of claims is called after the database.
-SUFFIX = "-claims"
+def _describe_sqlite(text: str) -> str:
+    if "locked" in text:
+        return "the database is locked by another program; stop it or choose another --database"
+    if any(sign in text for sign in _DAMAGE):
+        return f"the database is damaged ({text}); restore it or choose another --database"
+    if "readonly" in text or "unable to open" in text:
+        return f"the database cannot be written ({text}); check the rights on the file and its folder"
+    if "full" in text or "No space left" in text:
+        return "the disk is full; nothing more can be kept"
+    if "disk I/O error" in text:
+        return f"the disk fails ({text}); nothing more can be kept"
+    return text
 
 
-class Claim:
-    """The right to play contest `number`; keep it as long as it is played, then `release` it.
+def _describe_postgres(text: str) -> str:
+    if "No space left" in text:
+        return "the disk is full; nothing more can be kept"
+    if "does not exist" in text and ("relation" in text or "column" in text):
+        return f"the database is damaged ({text}); restore it or choose another --database"
+    if "connection" in text:
+        return f"the database does not answer ({text}); is it running? Start it, then arena again"
+    return text
 
-    Raises StoreError if another server has it.
+
+def damaged(database: Database, what: str) -> StoreError:
+    """For a contest whose rows can be read but hold what no server has written."""
+    return StoreError(
+        f"{database}: the database is damaged ({what}); restore it, or begin a new contest by --new"
+    )
+
+
+@contextmanager
+def connect_sqlite(path: Path, *, read_only: bool = False) -> Iterator[sqlite3.Connection]:
+    """A connection of sqlite3's own in autocommit mode. Its errors become StoreError.
+
+    With `read_only` the file is read as it is, without the files that SQLite makes beside it.
+    """
+    uri = f"file:{quote(str(path))}{'?immutable=1' * read_only}"
+    try:
+        with closing(
+            sqlite3.connect(uri, timeout=BUSY_TIMEOUT_S, isolation_level=None, uri=True)
+        ) as connection:
+            yield connection
+    except sqlite3.Error as error:
+        raise StoreError(describe(path, error)) from None
+
+
+@contextmanager
+def connect_postgres(database: Postgres) -> Iterator[Any]:
+    """A connection of psycopg's own. Its errors become StoreError; ConfigError without psycopg."""
+    try:
+        import psycopg
+    except ImportError:
+        raise ConfigError(
+            f'{database}: PostgreSQL needs more than is installed: pip install "insertion-arena[postgres]"'
+        ) from None
+    try:
+        with psycopg.connect(database.url, connect_timeout=CONNECT_TIMEOUT_S) as connection:
+            yield connection
+    except psycopg.Error as error:
+        raise StoreError(describe(database, error)) from None
+
+
+# -- one server a contest
+
+#: Separates our advisory locks on PostgreSQL from those of other programs: "Aren".
+LOCK_CLASS = 0x4172656E
+LOCK_SUFFIX = "-locks"
+
+
+class ContestLock:
+    """The exclusive right to play contest `number`, until `release` or the end of the process.
+
+    For an SQLite file it is a lock on one byte of `arena.db-locks`, the byte of the contest's
+    number; on PostgreSQL an advisory lock of the connection. Raises StoreError if another server
+    has it.
     """
 
     def __init__(self, database: Database, connection: Connection, number: int) -> None:
         self._file: int | None = None
         if isinstance(database, Path):
-            held = self._lock_file(database, number)
+            locked = self._lock_byte(database, number)
         else:
             from sqlalchemy import text
 
-            # It is the connection's, whatever becomes of the transaction.
-            query = text("SELECT pg_try_advisory_lock(:kind, :number)")
-            held = bool(connection.scalar(query, {"kind": CLASS, "number": number}))
-        if not held:
+            # The lock belongs to the connection and outlives the transaction.
+            query = text("SELECT pg_try_advisory_lock(:class, :number)")
+            locked = bool(connection.scalar(query, {"class": LOCK_CLASS, "number": number}))
+        if not locked:
             self.release()
-            raise _taken(database, number)
+            raise _is_played(database, number)
 
-    def _lock_file(self, path: Path, number: int) -> bool:
+    def _lock_byte(self, path: Path, number: int) -> bool:
         try:
             import fcntl
         except ImportError:  # pragma: no cover - Windows has no such locks
             return True
-        self._file = os.open(_beside(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._file = os.open(beside(path, LOCK_SUFFIX), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
         try:
             fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, number)
         except OSError:
@@ -125,37 +218,36 @@ class Claim:
         return True
 
     def release(self) -> None:
-        """Let others have it."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
 
-def check_unclaimed(database: Database, driver: Any, number: int) -> None:
-    """Raise StoreError if another server has contest `number`; `driver` is the driver's own connection.
+def check_unlocked(database: Database, driver: Any, number: int) -> None:
+    """Raise StoreError if another server plays contest `number`; `driver` is a connection of the driver's.
 
-    For a look ahead only: a claim of this process's own on the same file would be lost by it.
+    Only for a process that holds no ContestLock on the same file: closing the file would release it.
     """
     if isinstance(database, Path):
-        held = _is_locked(_beside(database), number)
+        locked = _is_locked(beside(database, LOCK_SUFFIX), number)
     else:
         query = (
             "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = %s AND objid = %s "
             "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
         )
-        held = driver.execute(query, (CLASS, number)).fetchone() != (0,)
-    if held:
-        raise _taken(database, number)
+        locked = driver.execute(query, (LOCK_CLASS, number)).fetchone() != (0,)
+    if locked:
+        raise _is_played(database, number)
 
 
-def _is_locked(claims: Path, number: int) -> bool:
-    """Whether another process has that byte; two that ask at once are not in each other's way."""
+def _is_locked(file_of_locks: Path, number: int) -> bool:
+    """Whether another process has locked that byte; asked with a shared lock, so two may ask at once."""
     try:
         import fcntl
 
-        file = os.open(claims, os.O_RDONLY | os.O_CLOEXEC)
+        file = os.open(file_of_locks, os.O_RDONLY | os.O_CLOEXEC)
     except (ImportError, FileNotFoundError):
-        return False  # no such locks, or none ever
+        return False
     try:
         fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB, 1, number)
     except OSError:
@@ -165,11 +257,7 @@ def _is_locked(claims: Path, number: int) -> bool:
     return False
 
 
-def _beside(path: Path) -> Path:
-    return path.with_name(path.name + SUFFIX)
-
-
-def _taken(database: Database, number: int) -> StoreError:
+def _is_played(database: Database, number: int) -> StoreError:
     return StoreError(
         f"{database}: contest {number} is being played by another server; stop that one, "
         "or begin a new contest by --new"

@@ -1,9 +1,4 @@
-"""What the commands read from a database of results. It must not know: who wrote it, how it is shown.
-
-An unfinished contest in a database: is there one, is it the same, and what is durable of it.
-
-It must not know: how a contest goes on, who writes the rows.
-"""
+"""Reading a database: results for the commands, and an unfinished contest for the server that goes on."""
 
 from __future__ import annotations
 
@@ -21,10 +16,21 @@ from arena_server.core.deal import number_of
 from arena_server.core.journal import Entry, Past, PastGame
 from arena_server.core.standings import Result, Row, standings
 from arena_server.errors import StoreError
-from arena_server.store.database import Database
+from arena_server.store.chain import verify_checksum
+from arena_server.store.database import Database, describe
 from arena_server.store.journal import unpack
-from arena_server.store.preflight import Begun, describe, probe_readable
-from arena_server.store.schema import FINISHED, Bot, Contest, Fault, Game, JournalRow, open_engine
+from arena_server.store.preflight import StoredContest, check_readable
+from arena_server.store.schema import (
+    FINISHED,
+    STATUSES,
+    Contest,
+    Fault,
+    Game,
+    JournalRow,
+    contest_checksum,
+    game_checksum,
+    open_engine,
+)
 
 VOID = "void"
 
@@ -32,13 +38,14 @@ VOID = "void"
 class Results:
     """A database of results, open for reading; use it in a `with` statement.
 
-    Every method raises StoreError, with one line, for what is not there or cannot be read.
+    The methods, and the end of the `with` statement, raise StoreError with one line for what is missing
+    or cannot be read.
     """
 
-    def __init__(self, path: Database) -> None:
-        probe_readable(path)
-        self._path = path
-        self._engine = open_engine(path)
+    def __init__(self, database: Database) -> None:
+        check_readable(database)
+        self._database = database
+        self._engine = open_engine(database)
         self._session = Session(self._engine)
 
     def __enter__(self) -> Self:
@@ -50,10 +57,10 @@ class Results:
         self._session.close()
         self._engine.dispose()
         if isinstance(error, DBAPIError):
-            raise StoreError(describe(self._path, error.orig or error)) from None
+            raise StoreError(describe(self._database, error.orig or error)) from None
         if isinstance(error, ValueError) and not isinstance(error, RecordError):
-            # A column that is no JSON, no UTF-8, no time: nobody wrote that on purpose.
-            raise StoreError(f"{self._path}: the database is damaged ({error}); restore it") from None
+            # A column that is no JSON, no UTF-8 or no time.
+            raise StoreError(f"{self._database}: the database is damaged ({error}); restore it") from None
 
     def contests(self) -> list[Contest]:
         """All contests, the oldest first."""
@@ -65,7 +72,8 @@ class Results:
         if found is None:
             known = ", ".join(f"{contest.id} {contest.name}" for contest in self.contests()[-10:])
             wanted = "contest" if selector is None else f"contest {selector!r}"
-            raise StoreError(f"{self._path}: no {wanted} here; there are: {known or 'none'}")
+            raise StoreError(f"{self._database}: no {wanted} here; there are: {known or 'none'}")
+        check_contest_row(found)
         return found
 
     def _find(self, selector: str | None) -> Contest | None:
@@ -77,25 +85,18 @@ class Results:
         return self._session.scalar(query if selector is None else query.where(Contest.name == selector))
 
     def games_played(self, contest: Contest) -> int:
-        """How many games have a result, void ones not counted."""
+        """The number of games with a result; void games do not count."""
         query = select(func.count()).where(Game.contest_id == contest.id, Game.end != VOID)
         return self._session.scalar(query.select_from(Game)) or 0
 
     def standings(self, contest: Contest, scoring: str | None = None) -> tuple[Row, ...]:
         """The table of the games so far, by `scoring` or else as the contest scores them."""
-        names = self._session.scalars(select(Bot.name).where(Bot.contest_id == contest.id).order_by(Bot.id))
-        return standings(list(names), self._results(contest), scoring or contest.scoring)
-
-    def _results(self, contest: Contest) -> Iterator[Result]:
-        faults: dict[int, list[tuple[str, str]]] = {}
-        rows = select(Fault.game_pk, Bot.name, Fault.kind).join(Bot, Fault.bot_id == Bot.id)
-        for game, bot, kind in self._session.execute(rows.where(Bot.contest_id == contest.id)):
-            faults.setdefault(game, []).append((bot, kind))
-        games = select(Game.id, Game.names, Game.totals).where(
-            Game.contest_id == contest.id, Game.end != VOID
+        results = (
+            Result(game.names, game.totals, game.faults)
+            for game in _past_games(self._session, contest)
+            if game.end != VOID
         )
-        for game, names, totals in self._session.execute(games):
-            yield Result(tuple(names), tuple(totals), tuple(faults.get(game, ())))
+        return standings(contest.plan["bots"], results, scoring or contest.scoring)
 
     def records(self, contest: Contest) -> Iterator[tuple[str, bytes]]:
         """The id and the encoded record of every game, in the order of the schedule."""
@@ -105,19 +106,21 @@ class Results:
         for row in self._session.execute(ordered.execution_options(yield_per=100)):
             yield row.game_id, row.record
 
-    def rows(self, contest: Contest, game_id: str | None = None) -> Iterator[dict[str, Any]]:
-        """The record of each game (or one) and all that stands beside it; faults: (seat, ply, kind, line).
+    def rows(
+        self, contest: Contest, game_id: str | None = None, *, checked: bool = True
+    ) -> Iterator[dict[str, Any]]:
+        """The row of each game, or of one, as a dictionary; `faults` are (seat, ply, kind, line).
 
-        `place` and `chain` are its link in the hash chain, see `chain.py`.
+        Raises ValueError for a changed row, unless it is not `checked`: then that is up to the caller.
         """
-        faults: dict[int, list[tuple[int, int, str, bytes]]] = {}
-        query = select(Fault).join(Game, Fault.game_pk == Game.id).where(Game.contest_id == contest.id)
-        for fault in self._session.scalars(query.order_by(Fault.id)):
-            faults.setdefault(fault.game_pk, []).append((fault.seat, fault.ply, fault.kind, fault.line))
+        faults = _faults(self._session, contest)
         games = select(Game).where(Game.contest_id == contest.id).execution_options(yield_per=100)
         if game_id is not None:
             games = games.where(Game.game_id == game_id)
         for game in self._session.scalars(games.order_by(func.length(Game.game_id), Game.game_id)):
+            if checked:
+                _check_game(game, faults.get(game.id, []))
+                verify_checksum(game.record)
             columns = ("game_id", "names", "totals", "end", "plies", "record", "place", "chain")
             yield {**{key: getattr(game, key) for key in columns}, "faults": faults.get(game.id, [])}
 
@@ -126,57 +129,90 @@ class Results:
         query = select(Game.record).where(Game.contest_id == contest.id, Game.game_id == game_id)
         found = self._session.scalar(query)
         if found is None:
-            raise StoreError(f"{self._path}: no game {game_id!r} in contest {contest.id} {contest.name}")
+            raise StoreError(f"{self._database}: no game {game_id!r} in contest {contest.id} {contest.name}")
         return found
 
 
+#: Seat, ply, kind, line.
+FaultRow = tuple[int, int, str, bytes]
+
+
+def _faults(session: Session, contest: Contest) -> dict[int, list[FaultRow]]:
+    """The faults of a contest in their order, by the row of their game."""
+    faults: dict[int, list[FaultRow]] = {}
+    query = select(Fault).join(Game, Fault.game_pk == Game.id).where(Game.contest_id == contest.id)
+    for fault in session.scalars(query.order_by(Fault.id)):
+        faults.setdefault(fault.game_pk, []).append((fault.seat, fault.ply, fault.kind, bytes(fault.line)))
+    return faults
+
+
+def check_contest_row(contest: Contest) -> None:
+    """Raise ValueError for a changed row."""
+    if contest.checksum != contest_checksum(contest) or contest.status not in STATUSES:
+        raise ValueError(f"contest {contest.id}: its row does not match its SHA-256 digest")
+
+
+def _check_game(game: Any, faults: list[FaultRow]) -> None:
+    if game.checksum != game_checksum(game, faults):
+        raise ValueError(f"game {game.game_id}: its row does not match its SHA-256 digest")
+
+
+def _past_games(session: Session, contest: Contest) -> Iterator[PastGame]:
+    """Every game with a record, in the order of storing. Raises ValueError for a changed or missing row."""
+    faults = _faults(session, contest)
+    columns = [column for column in Game.__table__.columns if column.name != "record"]
+    games = select(*columns).where(Game.contest_id == contest.id).order_by(Game.place)
+    for place, row in enumerate(session.execute(games), start=1):
+        found = faults.get(row.id, [])
+        _check_game(row, found)
+        if row.place != place:
+            raise ValueError(f"result {place} of contest {contest.id} is missing")
+        by_name = ((row.names[seat - 1], kind) for seat, _, kind, _ in found if seat)
+        yield PastGame(
+            number_of(row.game_id), tuple(row.names), tuple(row.totals), row.end, row.plies, tuple(by_name)
+        )
+
+
+# -- a contest that goes on
+
+
 @dataclass(frozen=True, slots=True)
-class Unfinished:
-    """A contest that is not over: its row's number, its seed, and all that is durable of it."""
+class UnfinishedContest:
+    """The number of its row, its seed, and everything durable of it.
+
+    `lost_rows` is the number of journal rows that were announced and did not survive a power cut.
+    """
 
     contest: int
     seed: int
     past: Past
+    lost_rows: int = 0
 
 
-def find(session: Session, name: str) -> Contest | None:
+def find_unfinished(session: Session, name: str) -> Contest | None:
     """The latest contest of this name, if it is unfinished."""
     query = select(Contest).where(Contest.name == name).order_by(Contest.id.desc()).limit(1)
     latest = session.scalar(query)
     return latest if latest is not None and latest.status != FINISHED else None
 
 
-def begun(contest: Contest) -> Begun:
-    """How `contest` was begun."""
-    return Begun(contest.id, contest.name, contest.seed, contest.plan)
+def stored_contest(contest: Contest) -> StoredContest:
+    return StoredContest(contest.id, contest.name, contest.seed, contest.plan)
 
 
-def load(session: Session, contest: Contest) -> Unfinished:
-    """All that is durable of `contest`. Raises ValueError for a damaged row."""
-    results = tuple(_results(session, contest))
-    return Unfinished(contest.id, int(contest.seed), Past(results, tuple(_entries(session, contest))))
+def load_unfinished(session: Session, contest: Contest) -> UnfinishedContest:
+    """Raises ValueError for a changed or missing row."""
+    check_contest_row(contest)
+    results = tuple(_past_games(session, contest))
+    return UnfinishedContest(contest.id, int(contest.seed), Past(results, tuple(_entries(session, contest))))
 
 
-def _results(session: Session, contest: Contest) -> list[PastGame]:
-    faults: dict[int, list[tuple[str, str]]] = {}
-    rows = select(Fault.game_pk, Bot.name, Fault.kind).join(Bot, Fault.bot_id == Bot.id).order_by(Fault.id)
-    for game, bot, kind in session.execute(rows.where(Bot.contest_id == contest.id)):
-        faults.setdefault(game, []).append((bot, kind))
-    columns = (Game.id, Game.game_id, Game.names, Game.totals, Game.end, Game.plies)
-    games = select(*columns).where(Game.contest_id == contest.id).order_by(Game.id)
-    return [
-        PastGame(
-            number_of(row.game_id),
-            tuple(row.names),
-            tuple(row.totals),
-            row.end,
-            row.plies,
-            tuple(faults.get(row.id, ())),
-        )
-        for row in session.execute(games)
-    ]
-
-
-def _entries(session: Session, contest: Contest) -> list[Entry]:
-    rows = select(JournalRow.payload).where(JournalRow.contest_id == contest.id).order_by(JournalRow.id)
-    return [entry for payload in session.scalars(rows) for entry in unpack(payload)]
+def _entries(session: Session, contest: Contest) -> Iterator[Entry]:
+    columns = (JournalRow.place, JournalRow.payload)
+    rows = select(*columns).where(JournalRow.contest_id == contest.id).order_by(JournalRow.place)
+    last = None
+    for place, payload in session.execute(rows):
+        if last is not None and place != last + 1:
+            raise ValueError(f"row {last + 1} of the journal is missing")
+        last = place
+        yield from unpack(payload)

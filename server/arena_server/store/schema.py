@@ -1,15 +1,12 @@
-"""The tables of a database of results, as typed models. It must not know: who writes or reads them.
-
-What is written of a contest, a game and a fault, column by column. It must not know: connections, when.
-
-SQLAlchemy engines over one database. It must not know: tables.
-"""
+"""The tables of a database of results: SQLAlchemy models, builders of their rows, and engines."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 from urllib.parse import quote
 
@@ -28,11 +25,12 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, MappedAsDataclass, mapped_co
 
 from arena_protocol.record import FaultRecord, GameRecord
 from arena_server.core.config import ContestPlan
-from arena_server.store.database import BUSY_TIMEOUT_S, Database
-from arena_server.store.preflight import is_sealed, plain_plan
-from arena_server.store.writer import Opening
+from arena_server.store.database import BUSY_TIMEOUT_S, ContestHeader, Database
+from arena_server.store.head import create_private
+from arena_server.store.preflight import is_read_only, plain_plan
 
-RUNNING, FINISHED, STOPPED = "running", "finished", "stopped"
+RUNNING, FINISHED, INCOMPLETE, STOPPED = "running", "finished", "incomplete", "stopped"
+STATUSES = (RUNNING, FINISHED, INCOMPLETE, STOPPED)
 
 
 class Base(MappedAsDataclass, DeclarativeBase, kw_only=True):
@@ -47,10 +45,10 @@ class Base(MappedAsDataclass, DeclarativeBase, kw_only=True):
 
 
 class Contest(Base):
-    """One contest of `games` games. `seed` is text, for it may have 128 bits; it gives away all deals.
+    """One contest of `games` games. `seed` is text, because it may have 128 bits; it reveals all deals.
 
-    `plan` is all that has to be the same when the contest is taken up again (`sameness.plain_plan`).
-    `head` is that of the records' hash chain (`chain.py`), once the contest is over.
+    `plan` is what has to be the same when the contest goes on (`preflight.plain_plan`). `head` is
+    the head of the records' hash chain (`chain.py`), set when the contest ends.
     """
 
     __tablename__ = "contests"
@@ -70,6 +68,7 @@ class Contest(Base):
     software: Mapped[str]
     plan: Mapped[dict[str, Any]]
     started_at: Mapped[datetime]
+    checksum: Mapped[bytes] = mapped_column(LargeBinary)
     ended_at: Mapped[datetime | None] = mapped_column(default=None)
     status: Mapped[str] = mapped_column(default=RUNNING)
     head: Mapped[bytes | None] = mapped_column(LargeBinary, default=None)
@@ -87,10 +86,10 @@ class Bot(Base):
 
 
 class Game(Base):
-    """A game that is over; `record` is the truth, the other columns are there to be queried.
+    """A game that is over. `record` decides; the other columns repeat it for queries.
 
-    `place`, from 1 in the order of storing, and `chain` are the record's link in the hash
-    chain of its contest (`chain.py`).
+    `place`, from 1 in the order of storing, and `chain` are the record's link in the hash chain of
+    its contest (`chain.py`).
     """
 
     __tablename__ = "games"
@@ -107,10 +106,11 @@ class Game(Base):
     record: Mapped[bytes] = mapped_column(LargeBinary)
     place: Mapped[int]
     chain: Mapped[bytes] = mapped_column(LargeBinary)
+    checksum: Mapped[bytes] = mapped_column(LargeBinary)
 
 
 class Fault(Base):
-    """What a bot did wrong in a game, with the bytes it sent; `bot_id` None: the platform's own."""
+    """A fault in a game, with the line that the bot sent. `bot_id` is None for the server's own."""
 
     __tablename__ = "faults"
 
@@ -124,49 +124,78 @@ class Fault(Base):
 
 
 class JournalRow(Base):
-    """Entries of an unfinished contest (`core/journal.py`) in the order of `id`: msgpack and its SHA-256.
+    """Entries of an unfinished contest (`core/journal.py`), packed by `journal.pack`.
 
-    Rows go once newer ones hold all of theirs that still matters.
+    `place` numbers the rows of a contest without gaps. The oldest are deleted once newer ones hold all
+    of their entries that still matter.
     """
 
     __tablename__ = "journal"
 
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
-    #: Not indexed: a row is written for every few plies, and all rows are read at a start only.
+    #: Not indexed: a row is written every few plies, and rows are read only when a server starts.
     contest_id: Mapped[int] = mapped_column(ForeignKey("contests.id"))
+    place: Mapped[int]
     payload: Mapped[bytes] = mapped_column(LargeBinary)
 
 
 def now() -> datetime:
-    """The time as the tables have it: UTC without a zone."""
+    """UTC without a zone, as in all tables."""
     return datetime.now(UTC).replace(tzinfo=None)
 
 
-def contest_row(opening: Opening, plan: ContestPlan) -> Contest:
-    """A contest that begins."""
-    return Contest(
+def checksum(table: str, *values: object) -> bytes:
+    """SHA-256 over values of a row, so that readers detect a changed column."""
+    return sha256(repr((table, *values)).encode()).digest()
+
+
+def contest_checksum(contest: Contest) -> bytes:
+    """Over every column that does not change when the contest ends."""
+    columns = (getattr(contest, name) for name in _CONTEST_COLUMNS)
+    return checksum(
+        "contest", *(sorted(each.items()) if isinstance(each, dict) else each for each in columns)
+    )
+
+
+_CONTEST_COLUMNS = (
+    *("name", "game", "options", "format", "games_per_pair", "games", "scoring", "seed"),
+    *("clock_ms", "increment_ms", "margin_ms", "software", "plan", "started_at"),
+)
+
+
+def game_checksum(game: Any, faults: Sequence[tuple[int, int, str, bytes]]) -> bytes:
+    """Over every column but `record`, which `chain` covers; `faults` are (seat, ply, kind, line)."""
+    columns = (game.contest_id, game.game_id, list(game.names), list(game.totals), game.end, game.plies)
+    return checksum("game", *columns, game.stored_at, game.place, bytes(game.chain), list(faults))
+
+
+def contest_row(header: ContestHeader, plan: ContestPlan) -> Contest:
+    contest = Contest(
         name=plan.name,
         game=plan.game,
-        options=dict(opening.options),
+        options=dict(header.options),
         format=plan.format,
         games_per_pair=plan.games_per_pair,
-        games=opening.games,
+        games=header.games,
         scoring=plan.scoring,
         seed=str(plan.seed),
         clock_ms=plan.clock_ms,
         increment_ms=plan.increment_ms,
         margin_ms=plan.margin_ms,
         software=plan.software,
-        plan=plain_plan(plan, opening.names),
+        plan=plain_plan(plan, header.names),
         started_at=now(),
+        checksum=b"",
     )
+    contest.checksum = contest_checksum(contest)
+    return contest
 
 
 def game_row(
     contest: int, game_id: str, record: GameRecord, data: bytes, link: tuple[int, bytes]
 ) -> dict[str, Any]:
-    """A game that is over: its record, the same as bytes, and its place and value in the hash chain."""
-    return {
+    """`data` is the encoded record, `link` its place and value in the hash chain."""
+    row = {
         "contest_id": contest,
         "game_id": game_id,
         "names": list(record.names),
@@ -178,34 +207,45 @@ def game_row(
         "place": link[0],
         "chain": link[1],
     }
+    faults = [(fault.seat, fault.ply, str(fault.kind), fault.line) for fault in record.faults]
+    return {**row, "checksum": game_checksum(SimpleNamespace(**row), faults)}
 
 
 def fault_row(game: int, names: Sequence[str], bots: Mapping[str, int], fault: FaultRecord) -> dict[str, Any]:
-    """A fault in the game of row `game`; `names` are those of its seats, `bots` the rows of all bots."""
+    """`game` is the game's row, `names` are those of its seats, `bots` maps all names to their rows."""
     bot = bots[names[fault.seat - 1]] if fault.seat else None
     fields = {"seat": fault.seat, "ply": fault.ply, "kind": str(fault.kind), "line": fault.line}
     return {"game_pk": game, "bot_id": bot, **fields}
 
 
-def open_engine(database: Database, *, durable: bool = False) -> Engine:
-    """An engine over `database`; a `durable` one is for the writer, which decides what waits for the disk.
+def open_engine(database: Database, *, writing: bool = False) -> Engine:
+    """An engine over `database`; with `writing` it is for the writer, which decides when to sync.
 
-    On SQLite neither its commits nor checkpoints wait by themselves, for each would hold up
-    whoever commits by 4-16 ms. A server of PostgreSQL waits by default (synchronous_commit).
+    With SQLite neither its commits nor checkpoints then wait for the disk, which takes 4 to 16 ms. With
+    PostgreSQL every commit waits, also where the server's own default is not to.
     """
     if not isinstance(database, Path):
-        return create_engine(make_url(database.url).set(drivername="postgresql+psycopg"))
+        engine = create_engine(make_url(database.url).set(drivername="postgresql+psycopg"))
+        if writing:
+            event.listen(engine, "connect", _commit_synchronously)
+        return engine
     url = URL.create("sqlite", database=str(database))
-    if not durable and is_sealed(database):
+    if not writing and is_read_only(database):
         url = url.set(database=f"file:{quote(str(database))}").update_query_dict(
             {"immutable": "1", "uri": "true"}
         )
     engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_S})
-    if durable:
-        event.listen(engine, "connect", _make_durable)
+    if writing:
+        create_private(database)
+        event.listen(engine, "connect", _set_pragmas)
     return engine
 
 
-def _make_durable(connection: Any, _record: object) -> None:
+def _commit_synchronously(connection: Any, _record: object) -> None:
+    connection.execute("SET synchronous_commit = on")
+    connection.commit()  # a rollback would undo it
+
+
+def _set_pragmas(connection: Any, _record: object) -> None:
     for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "wal_autocheckpoint=0", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}").close()

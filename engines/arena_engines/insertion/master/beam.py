@@ -118,7 +118,7 @@ def add_child(word0: int, p2: int, first: int, path: int, mem: Memory) -> None:
 
 
 @outlined
-def select(count: int, width: int, mem: Memory) -> int:  # noqa: C901 - loops over one array
+def select(count: int, width: int, mem: Memory) -> int:
     """Copy the best `width` children (by buckets of value) into the states; return their number."""
     if count <= width:
         for i in range(count * STATE):

@@ -1,1 +1,0 @@
-"""Opponents whose every move can be foretold, and how they are beaten."""

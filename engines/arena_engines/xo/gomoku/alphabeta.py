@@ -1,0 +1,390 @@
+"""Principal variation search with a transposition table; VCF and VCT at its nodes.
+
+Values are those of the side to move. Beyond MATE they are proofs: a win in WON - value plies at most; a win
+one ply nearer is worth one more. All other values are within -UNPROVEN..UNPROVEN. A loss is proven only if
+every legal move loses, so a node whose move list was cut by its width has at least the value -UNPROVEN; lists
+against a threat of five or of an open four are complete (threats.list_answers). A node:
+
+    1. `terminal`     ranks decide: five now, two fives against us, an open four
+    2. `probe_table`  the transposition table
+    3. `quiescence`   VCF, near the root VCT; at the horizon the static value
+    4. `list_moves`, `make_next`, `update`  the moves, best first: a null window for all but the first, late
+                      ones at reduced depth first
+
+The search keeps its own stack of frames, one a ply: numba cannot cache recursive functions on disk. It stops
+when control[STOP] is set or control[LIMIT] nodes are reached; its value is then meaningless, control[BEST] is
+not. The functions are compiled by numba; the arrays are described in board.py and memory.py.
+
+An entry of the transposition table is two int64, the hash and
+
+    value + OFFSET << 24 | depth << 10 | bound << 8 | move
+
+with the value of a win counted from the position itself.
+"""
+
+from __future__ import annotations
+
+from arena_engines.jit import outlined
+from arena_engines.xo.gomoku.board import CELL, MARK, SUMS, Board, cell_of_rank, count_of_rank, make, unmake
+from arena_engines.xo.gomoku.memory import (
+    AGAIN,
+    BEST,
+    BEST_VALUE,
+    CHOSEN,
+    COUNT,
+    CUT,
+    DEPTH,
+    FIRST_LOW,
+    HASH,
+    HIGH,
+    KEY,
+    LEFT,
+    LIMIT,
+    LOW,
+    MAX_PLY,
+    NODES,
+    NUMBER,
+    ROOT_WIDTH,
+    STOP,
+    VCF_BUDGET,
+    VCT_BUDGET,
+    VCT_STOP,
+    Memory,
+)
+from arena_engines.xo.gomoku.patterns import (
+    EMPTY,
+    FOUR_AND_THREE,
+    ORDER,
+    RANK,
+    SINGLE_FOUR,
+    THREATENS_FOUR,
+    TWO_THREES,
+    WINS_NEXT,
+    WINS_NOW,
+    Array,
+)
+from arena_engines.xo.gomoku.threats import FAILS, PLIES, SALTS, probe_attack, store_attack, vcf, vct
+
+WON = 1_000_000
+#: Values beyond this are wins in WON - value plies.
+MATE = WON - 1000
+#: The bound of values without a proof.
+UNPROVEN = 100_000
+#: No value yet: the node must be searched.
+UNDECIDED = 2 * WON
+
+EXACT, LOWER, UPPER = 1, 2, 3
+OFFSET = 1 << 21
+DEPTHS = 127
+CELLS = 255
+
+#: Moves tried at most where nothing is forced, except at the root.
+WIDTH = 20
+#: Moves tried at the horizon, and how many more for each ply above it.
+NARROWEST = 5
+WIDER = 3
+#: Weights of a cell's ordering scores for the mover and for the other side.
+MINE, THEIRS = 4, 3
+#: History: the gain of a best move at depth 1, and the highest entry.
+HISTORY_GAIN = 4
+MAX_HISTORY = 400
+#: Above any ordering score: the move of the transposition table comes first.
+FIRST = 1 << 24
+
+#: Late move reductions: the first moves have full depth, the others one ply less, from LATE on two, from
+#: LATEST on three.
+FULL_DEPTH_MOVES = 2
+LATE, LATEST = 6, 14
+#: Below the horizon a threatened open four is still answered, down to this depth.
+DEEPEST = -4
+#: Fours in a row and positions that VCF may use at a node.
+FOURS_DEPTH = 10
+FOURS_NODES = 40
+#: VCT runs at nodes of plies up to THREAT_PLIES, with at most THREATS threats and THREAT_NODES positions (a
+#: quarter of them for each ply further).
+THREAT_PLIES = 3
+THREATS = 8
+THREAT_NODES = 2000
+
+
+def search_root(board: Board, memory: Memory, side: int, depth: int, low: int, high: int) -> int:
+    """The value at this depth, or a bound outside low..high; control[BEST] is the best move so far."""
+    _, _, _, frames, moves, _, _, _, _, control = memory
+    frames[0, DEPTH] = depth
+    frames[0, LOW] = low
+    frames[0, HIGH] = high
+    ply = 0
+    value = begin_node(board, memory, side, 0)
+    while True:
+        while value == UNDECIDED:
+            make_next(board, memory, side ^ ply & 1, ply)
+            ply += 1
+            value = begin_node(board, memory, side ^ ply & 1, ply)
+        if ply == 0:
+            return value
+        ply -= 1
+        unmake(board, moves[ply, frames[ply, NUMBER]], side ^ ply & 1)
+        control[HASH] = frames[ply, KEY]
+        value = 0 if control[STOP] else update(memory, side ^ ply & 1, ply, -value)
+
+
+@outlined
+def begin_node(board: Board, memory: Memory, side: int, ply: int) -> int:
+    """The value of a new node if steps 1 to 3 find it, else UNDECIDED, its moves listed."""
+    table, _, _, frames, moves, _, _, _, history, control = memory
+    control[NODES] += 1
+    if control[STOP] or control[NODES] >= control[LIMIT]:
+        control[STOP] = 1
+        return 0
+    value = terminal(board, control, side, ply)
+    if value != UNDECIDED:
+        return value
+    # Mate distance pruning: no win within five plies is left, and no loss within two.
+    frames[ply, LOW] = max(frames[ply, LOW], ply + 2 - WON)
+    frames[ply, HIGH] = min(frames[ply, HIGH], WON - ply - 5)
+    if frames[ply, LOW] >= frames[ply, HIGH]:
+        return int(frames[ply, LOW])
+    depth, key = frames[ply, DEPTH], control[HASH]
+    if ply > 0:
+        value = probe_table(table, key, ply, depth, frames[ply, LOW], frames[ply, HIGH])
+        if value != UNDECIDED:
+            return value
+    fives = count_of_rank(board, 1 - side, WINS_NOW)
+    if fives == 0:
+        value = quiescence(board, memory, side, depth, ply)
+        if value != UNDECIDED:
+            return value
+    limit = control[ROOT_WIDTH] if ply == 0 else width(depth)
+    count, cut = list_moves(board, moves, history, side, ply, limit, stored_move(table, key))
+    if count == 0:
+        return 0
+    frames[ply, CUT] = cut
+    # A forced answer costs no depth: a line of fours is searched to its end.
+    begin_moves(memory, ply, count, depth - (fives == 0))
+    return UNDECIDED
+
+
+def begin_moves(memory: Memory, ply: int, count: int, left: int) -> None:
+    """Start on the `count` moves of a node; each has `left` plies of depth."""
+    _, _, _, frames, moves, _, _, _, _, control = memory
+    if ply == 0:
+        control[BEST] = moves[0, 0]
+    frames[ply, KEY] = control[HASH]
+    frames[ply, FIRST_LOW] = frames[ply, LOW]
+    frames[ply, BEST_VALUE] = -WON
+    frames[ply, CHOSEN] = moves[ply, 0]
+    frames[ply, NUMBER] = 0
+    frames[ply, AGAIN] = 0
+    frames[ply, COUNT] = count
+    frames[ply, LEFT] = left
+
+
+def terminal(board: Board, control: Array, side: int, ply: int) -> int:
+    """The value if ranks decide the node or the stack is full, else UNDECIDED."""
+    if count_of_rank(board, side, WINS_NOW):
+        if ply == 0:
+            control[BEST] = cell_of_rank(board, side, WINS_NOW)
+        return WON - ply - 1
+    fives = count_of_rank(board, 1 - side, WINS_NOW)
+    if fives == 0 and count_of_rank(board, side, WINS_NEXT):
+        if ply == 0:
+            control[BEST] = cell_of_rank(board, side, WINS_NEXT)
+        return WON - ply - 3
+    if fives > 1 and ply > 0:
+        return ply + 2 - WON
+    return evaluate(board, side) if ply >= MAX_PLY else UNDECIDED
+
+
+def quiescence(board: Board, memory: Memory, side: int, depth: int, ply: int) -> int:
+    """The value of a VCF or VCT; at the horizon the static value, unless an open four is threatened."""
+    _, _, _, _, _, path, _, _, _, control = memory
+    fours = count_of_rank(board, side, SINGLE_FOUR) + count_of_rank(board, side, FOUR_AND_THREE)
+    if fours:
+        control[VCF_BUDGET] = FOURS_NODES
+        found = vcf(board, path, control, side, FOURS_DEPTH)
+        if found:
+            if ply == 0:
+                control[BEST] = found % PLIES
+            return WON - ply - found // PLIES
+    threes = count_of_rank(board, side, THREATENS_FOUR) + count_of_rank(board, side, TWO_THREES)
+    if 0 < ply <= THREAT_PLIES and fours + threes and has_vct(board, memory, side, ply):
+        return WON - ply - 2 * THREATS - 3
+    if depth <= 0 and (depth <= DEEPEST or not count_of_rank(board, 1 - side, WINS_NEXT)):
+        return evaluate(board, side)
+    return UNDECIDED
+
+
+def has_vct(board: Board, memory: Memory, side: int, ply: int) -> int:
+    """Whether VCT finds a win; a failure is stored with its budget, so that it is not searched for again."""
+    _, attacks, _, _, _, _, _, _, _, control = memory
+    nodes = THREAT_NODES >> 2 * ply
+    # The last bit keeps these entries apart from those of VCT itself, whose effort is a depth.
+    key = control[HASH] ^ SALTS[side] ^ 1
+    if probe_attack(attacks, key, nodes) == FAILS:
+        return 0
+    control[VCT_BUDGET] = nodes
+    control[VCT_STOP] = 0
+    if vct(board, memory, side, THREATS):
+        return 1
+    if not control[STOP]:
+        store_attack(attacks, key, FAILS, nodes)
+    return 0
+
+
+@outlined
+def make_next(board: Board, memory: Memory, side: int, ply: int) -> None:
+    """Make the next move of a ply and set the task of the ply below.
+
+    Every move but the first gets a null window; `update` repeats it with the full one if it is better.
+    """
+    _, _, hashes, frames, moves, _, _, _, _, control = memory
+    low, high = frames[ply, LOW], frames[ply, HIGH]
+    if frames[ply, NUMBER] > 0 and not frames[ply, AGAIN]:
+        high = low + 1
+    frames[ply + 1, DEPTH] = frames[ply, LEFT] - (0 if frames[ply, AGAIN] else reduction(frames, ply))
+    frames[ply + 1, LOW] = -high
+    frames[ply + 1, HIGH] = -low
+    cell = moves[ply, frames[ply, NUMBER]]
+    make(board, cell, side)
+    control[HASH] ^= hashes[side, cell]
+
+
+def reduction(frames: Array, ply: int) -> int:
+    """By how many plies the first search of a late move is less deep."""
+    number, left = frames[ply, NUMBER], frames[ply, LEFT]
+    if number < FULL_DEPTH_MOVES or left < 2 or left == frames[ply, DEPTH]:
+        return 0
+    less = 1 + (number >= LATE) + (number >= LATEST)
+    return int(min(less, left - 1))
+
+
+def update(memory: Memory, side: int, ply: int, value: int) -> int:
+    """Take the value of a move in. Returns the value of the ply after its last move, else UNDECIDED."""
+    table, _, _, frames, moves, _, _, _, history, control = memory
+    number = frames[ply, NUMBER]
+    better = number > 0 and not frames[ply, AGAIN] and frames[ply, LOW] < value
+    if better and (value < frames[ply, HIGH] or reduction(frames, ply)):
+        frames[ply, AGAIN] = 1
+        return UNDECIDED
+    frames[ply, AGAIN] = 0
+    if value > frames[ply, BEST_VALUE]:
+        frames[ply, BEST_VALUE] = value
+        frames[ply, CHOSEN] = moves[ply, number]
+        if value > frames[ply, LOW]:
+            frames[ply, LOW] = value
+            if ply == 0:
+                control[BEST] = moves[ply, number]
+    frames[ply, NUMBER] = number + 1
+    if frames[ply, LOW] < frames[ply, HIGH] and number + 1 < frames[ply, COUNT]:
+        return UNDECIDED
+    best = frames[ply, BEST_VALUE]
+    if frames[ply, CUT] and best < -UNPROVEN:
+        best = -UNPROVEN  # a move beyond the list may hold
+    if best > frames[ply, FIRST_LOW]:
+        update_history(history, side, frames[ply, CHOSEN], max(frames[ply, DEPTH], 1))
+    bound = LOWER if best >= frames[ply, HIGH] else EXACT if best > frames[ply, FIRST_LOW] else UPPER
+    store(table, frames[ply, KEY], ply, frames[ply, DEPTH], best, bound, frames[ply, CHOSEN])
+    return int(best)
+
+
+def list_moves(
+    board: Board, moves: Array, history: Array, side: int, ply: int, limit: int, known: int
+) -> tuple[int, bool]:
+    """Write the moves to try into row `ply`, the best first; return how many, and whether some were left out.
+
+    Against a threat of five only its cell; against a threatened open four the cells of its fives and the own
+    fours; else the `limit` best by ordering score and history. `known` is the move of the transposition
+    table, or -1.
+    """
+    grid, _, _, cell_table = board
+    other = 1 - side
+    if count_of_rank(board, other, WINS_NOW):
+        moves[ply, 0] = cell_of_rank(board, other, WINS_NOW)
+        return 1, False
+    defending = count_of_rank(board, other, WINS_NEXT) > 0
+    if defending:
+        limit = grid.shape[1]
+    count = 0
+    empty = 0
+    for cell in range(grid.shape[1]):
+        if grid[MARK, cell] != EMPTY:
+            continue
+        empty += 1
+        mine = grid[CELL + side, cell]
+        theirs = grid[CELL + other, cell]
+        if defending and cell_table[mine, RANK] < SINGLE_FOUR and cell_table[theirs, RANK] < SINGLE_FOUR:
+            continue
+        score = MINE * cell_table[mine, ORDER] + THEIRS * cell_table[theirs, ORDER] + history[side, cell]
+        if cell == known:
+            score += FIRST
+        count = insert_move(moves, ply, count, limit, cell, score)
+    return count, empty > limit
+
+
+def width(depth: int) -> int:
+    """How many moves are tried where nothing is forced, except at the root."""
+    return min(WIDTH, NARROWEST + WIDER * max(depth, 0))
+
+
+def insert_move(moves: Array, ply: int, count: int, limit: int, cell: int, score: int) -> int:
+    """Insert a move into the sorted row `ply`, dropping the last beyond `limit`; return the new count."""
+    scores = moves.shape[0] - 1 - ply
+    place = count
+    if count == limit:
+        place = count - 1
+        if score <= moves[scores, place]:
+            return count
+    while place > 0 and moves[scores, place - 1] < score:
+        moves[ply, place] = moves[ply, place - 1]
+        moves[scores, place] = moves[scores, place - 1]
+        place -= 1
+    moves[ply, place] = cell
+    moves[scores, place] = score
+    return count + (count < limit)
+
+
+def update_history(history: Array, side: int, cell: int, depth: int) -> None:
+    """Raise the history of a best move; the nearer it is to MAX_HISTORY, the less."""
+    gain = min(HISTORY_GAIN * depth * depth, MAX_HISTORY // 2)
+    history[side, cell] += gain - history[side, cell] * gain // MAX_HISTORY
+
+
+def evaluate(board: Board, side: int) -> int:
+    """The static value: the cells' values for the side to move, less those for the other side, bounded."""
+    sums = board[0][SUMS]
+    return max(-UNPROVEN, min(UNPROVEN, int(sums[side] - sums[2 + 1 - side])))
+
+
+def store(table: Array, key: int, ply: int, depth: int, value: int, bound: int, move: int) -> None:
+    """Store the result of a search to `depth`, `ply` plies below the root; it replaces the old entry."""
+    if value > MATE:
+        value += ply
+    elif value < -MATE:
+        value -= ply
+    slot = key & (table.shape[0] - 1)
+    table[slot, 0] = key
+    table[slot, 1] = (value + OFFSET) << 24 | max(depth, 0) << 10 | bound << 8 | move
+
+
+def probe_table(table: Array, key: int, ply: int, depth: int, low: int, high: int) -> int:
+    """The stored value if it is deep enough and decides the window low..high, else UNDECIDED."""
+    slot = key & (table.shape[0] - 1)
+    entry = table[slot, 1]
+    if table[slot, 0] != key or (entry >> 10 & DEPTHS) < depth:
+        return UNDECIDED
+    value = (entry >> 24) - OFFSET
+    if value > MATE:
+        value -= ply
+    elif value < -MATE:
+        value += ply
+    bound = entry >> 8 & 3
+    if bound == EXACT or (bound == LOWER and value >= high) or (bound == UPPER and value <= low):
+        return int(value)
+    return UNDECIDED
+
+
+def stored_move(table: Array, key: int) -> int:
+    """The stored best move of a position, else -1."""
+    slot = key & (table.shape[0] - 1)
+    found = table[slot, 0] == key and table[slot, 1] != 0
+    return int(table[slot, 1] & CELLS) if found else -1

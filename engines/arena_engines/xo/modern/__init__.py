@@ -1,1 +1,0 @@
-"""The modern XO player: pattern tables kept up to date, searches for threats, alpha-beta with a table."""

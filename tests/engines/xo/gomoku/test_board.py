@@ -1,0 +1,88 @@
+"""The board: increments equal the evaluation from the definition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena_engines.jit import compiled
+from arena_engines.xo.gomoku import board as boards
+from arena_engines.xo.gomoku import patterns
+from arena_engines.xo.gomoku.kernel import BOARD
+from arena_engines.xo.gomoku.searcher import Searcher
+
+from ..oracle import five, shapes
+
+SIZES = (10, 14)
+
+
+#: The signature of `make` and `unmake`.
+MAKES = f"void({BOARD}, int64, int64)"
+
+
+@pytest.fixture(scope="module")
+def searchers() -> dict[int, Searcher]:
+    return {size: Searcher(size) for size in SIZES}
+
+
+def slow_board(searcher: Searcher, x: frozenset[int], o: frozenset[int]) -> dict[str, Any]:
+    """What the board must hold, from the definition."""
+    size, cells = searcher.size, searcher.cell_table
+    packed = np.zeros((2, size * size), dtype=int)
+    sums = np.zeros(4 + 2 * patterns.RANKS, dtype=int)
+    for cell in set(range(size * size)) - x - o:
+        for side, (mine, theirs) in enumerate(((x, o), (o, x))):
+            code = sum(each * 9**at for at, each in enumerate(shapes(size, cell, mine, theirs)))
+            packed[side, cell] = code
+            sums[side] += cells[code, patterns.MOVING]
+            sums[2 + side] += cells[code, patterns.WAITING]
+            sums[4 + patterns.RANKS * side + cells[code, patterns.RANK]] += 1
+    return {"packed": packed, "sums": sums}
+
+
+@settings(max_examples=25)
+@given(st.sampled_from(SIZES), st.data())
+def test_increments_there_and_back_equal_the_full_evaluation(
+    searchers: dict[int, Searcher], size: int, data: st.DataObject
+) -> None:
+    searcher = searchers[size]
+    order = data.draw(st.lists(st.integers(0, size * size - 1), unique=True, max_size=60))
+    kept = data.draw(st.integers(0, len(order)))
+    sides = [data.draw(st.integers(0, 1)) for _ in order]
+    searcher.set_position([], [])
+    world = (searcher.grid, searcher.neighbours, searcher.line_table, searcher.cell_table)
+    make, unmake = compiled(boards.make, MAKES), compiled(boards.unmake, MAKES)
+    for cell, side in zip(order, sides, strict=True):
+        make(world, cell, side)
+    for cell, side in reversed(list(zip(order, sides, strict=True))[kept:]):
+        unmake(world, cell, side)
+    x = frozenset(cell for cell, side in zip(order[:kept], sides, strict=False) if side == 0)
+    expected = slow_board(searcher, x, frozenset(order[:kept]) - x)
+    board = searcher.grid
+    assert (board[boards.CELL : boards.CELL + 2] == expected["packed"]).all()
+    assert (board[boards.SUMS, : 4 + 2 * patterns.RANKS] == expected["sums"]).all()
+
+
+@given(st.sets(st.integers(0, 99), max_size=40), st.sets(st.integers(0, 99), max_size=40), st.integers(0, 99))
+def test_a_mark_of_the_highest_rank_is_five_by_the_rules(
+    searchers: dict[int, Searcher], mine: set[int], theirs: set[int], cell: int
+) -> None:
+    x, o = frozenset(mine - {cell}), frozenset(theirs - mine - {cell})
+    searcher = searchers[10]
+    searcher.set_position(sorted(x), sorted(o))
+    best = searcher.cell_table[searcher.grid[boards.CELL, cell], patterns.RANK]
+    if not five(10, x):
+        assert (best == patterns.WINS_NOW) == five(10, x | {cell})
+
+
+def test_the_kernel_as_plain_python_fills_the_same_tables(searchers: dict[int, Searcher]) -> None:
+    reach = np.zeros((100, 32), dtype=np.int16)
+    boards.fill_neighbours(reach, 10)
+    assert (reach == searchers[10].neighbours).all()
+    cells = np.zeros_like(searchers[10].cell_table)
+    patterns.fill_cells(cells)
+    assert (cells == searchers[10].cell_table).all()

@@ -1,0 +1,403 @@
+"""The journal in a database, and a contest taken up again from it: in SQLite and in PostgreSQL."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection, text
+
+from arena_protocol.record import FaultRecord, decode, encode
+from arena_server.core.journal import Entry, Live, PastGame
+from arena_server.errors import StoreError
+from arena_server.store.chain import GENESIS, extend
+from arena_server.store.contest_store import ContestStore
+from arena_server.store.database import ContestHeader, Database
+from arena_server.store.reader import Results, UnfinishedContest
+from arena_server.store.schema import open_engine
+
+from ..postgres import Cluster
+from ..records import PATIENCE_S, Kept, game, keep, opening
+
+KEY: Entry = (0, "key", "a", "ab" * 32)
+
+
+def taken_up(database: Database, contest: ContestHeader | None = None) -> UnfinishedContest | None:
+    """What a new server finds."""
+    kept = Kept(database, contest or opening(new=False))
+    found = kept.start()
+    kept.close()
+    return found
+
+
+def refused(database: Database, contest: ContestHeader) -> str:
+    kept = Kept(database, contest)
+    kept.start()
+    error = kept.next()
+    kept.close()
+    assert isinstance(error, StoreError)
+    return str(error)
+
+
+@contextmanager
+def connected(database: Database) -> Iterator[Connection]:
+    """Somebody else at the same database."""
+    engine = open_engine(database)
+    try:
+        with engine.connect() as connection:
+            yield connection
+    finally:
+        engine.dispose()
+
+
+def game_entries(number: int) -> tuple[Entry, ...]:
+    return ((number, "offer", 0), *((number, "move", ply) for ply in range(8)))
+
+
+def rows(database: Database) -> int:
+    with connected(database) as connection:
+        return int(connection.scalar(text("SELECT count(*) FROM journal")) or 0)
+
+
+def test_what_was_told_is_there_for_the_next_server(database: Database) -> None:
+    kept = Kept(database)
+    assert kept.start() is None
+    kept.append((1, "offer", 0))
+    kept.append((1, "move", 1, "6", 3, 4), KEY)
+    kept.wait_for(2)
+    kept.append((2, "offer", 0))
+    kept.wait_for(3)
+    fault = FaultRecord(2, 1, "illegal", b"MOVE 0\xff")
+    kept.writer.store("g1", game(1, faults=(fault,)))
+    assert kept.next() == ["g1"]
+    kept.close()  # without a word on how the contest ended, as after a crash
+    found = taken_up(database)
+    assert found is not None
+    assert (found.contest, found.seed) == (1, 2**127 + 1)
+    assert found.past.results == (PastGame(1, ("a", "b"), (30, 10), "complete", 1, (("b", "illegal"),)),)
+    assert (2, "offer", 0) in found.past.entries
+    assert KEY in found.past.entries
+    again = taken_up(database)
+    assert again is not None
+    assert again.past.entries == (KEY, (2, "offer", 0))  # what is stored needs no entries any more
+
+
+def test_a_stopped_contest_goes_on_under_its_own_number(database: Database) -> None:
+    kept = Kept(database)
+    kept.start()
+    kept.writer.store("g1", game(1))
+    kept.close("stopped")
+    kept = Kept(database, opening(new=False))
+    assert kept.start() is not None
+    kept.writer.store("g2", game(2))
+    assert kept.next() == ["g2"]
+    kept.close("finished")
+    with Results(database) as results:
+        (contest,) = results.contests()
+        assert contest.status == "finished"
+        assert results.games_played(contest) == 2
+        assert [decode(data).game_id for _, data in results.records(contest)] == ["g1", "g2"]
+        assert [row.points for row in results.standings(contest)] == [60, 20, 0]
+    assert rows(database) == 0
+
+
+def test_a_finished_contest_is_not_taken_up_nor_one_of_another_name(database: Database) -> None:
+    for contest, status in [(opening(), "finished"), (opening("other"), "stopped")]:
+        kept = Kept(database, contest)
+        kept.start()
+        kept.close(status)
+    assert taken_up(database) is None
+
+
+def test_a_new_contest_is_begun_if_one_is_wanted(database: Database) -> None:
+    kept = Kept(database)
+    kept.start()
+    kept.close("stopped")
+    assert taken_up(database, opening(new=True)) is None
+    found = taken_up(database)
+    assert found is not None
+    assert found.contest == 2
+
+
+def test_a_journal_stays_small(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arena_server.store.contest_store.COMPACT_ENTRIES", 50)
+    monkeypatch.setattr("arena_server.store.contest_store.STEP_ENTRIES", 4)
+    monkeypatch.setattr("arena_server.store.contest_store.STEP_ROWS", 3)
+    monkeypatch.setattr("arena_server.store.contest_store.CHECKPOINT_ROWS", 20)
+    kept = Kept(database)
+    kept.start()
+    for number in range(1, 60):
+        kept.append(*game_entries(number))
+        kept.batches.get(timeout=PATIENCE_S)
+        if number > 10:
+            kept.writer.store(f"g{number - 10}", game(number - 10))
+            kept.batches.get(timeout=PATIENCE_S)
+    kept.close()
+    assert rows(database) < 110
+    found = taken_up(database)
+    assert found is not None
+    unstored = [entry for entry in found.past.entries if entry[0] > 49]
+    assert unstored == [entry for number in range(50, 60) for entry in game_entries(number)]
+
+
+def test_a_journal_that_was_being_rewritten_says_the_same(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server may die after any step: the table is what that step has left."""
+    monkeypatch.setattr("arena_server.store.contest_store.STEP_ENTRIES", 4)
+    monkeypatch.setattr("arena_server.store.contest_store.STEP_ROWS", 1)
+    contest = opening(new=False)
+    steps = 0
+    while True:
+        with ContestStore(database) as store:
+            store.find(contest)
+            with store.transaction():
+                store.enter(contest, contest.plan)
+                if steps == 0:
+                    store.add([KEY, *game_entries(1), *game_entries(2)], [])
+                    store.add([(1, "move", 9), *game_entries(3)], [])
+            with store.transaction():
+                rewriting = store._compaction_steps()
+                left = [next(rewriting, False) for _ in range(steps)]
+        found = taken_up(database)
+        assert found is not None
+        live = Live()
+        live.add(found.past.entries)
+        assert live.contest == [KEY]
+        games = {number: list(game_entries(number)) for number in (1, 2, 3)}
+        assert live.games == {**games, 1: [*games[1], (1, "move", 9)]}
+        if left and not left[-1]:
+            assert steps > 5
+            return
+        steps += 1
+
+
+@pytest.mark.parametrize(
+    ("other", "line"),
+    [
+        (opening(scoring="wins"), "was begun with scoring='points' where there is 'wins' now"),
+        (opening(names=("a", "b")), "was begun with bots=['a', 'b', 'c'] where there is ['a', 'b'] now"),
+    ],
+)
+def test_another_plan_is_told_in_one_line(database: Database, other: ContestHeader, line: str) -> None:
+    kept = Kept(database)
+    kept.start()
+    kept.close("stopped")
+    told = refused(database, replace(other, new=False))
+    assert told.startswith(f"{database}: contest 1 trial is unfinished, and {line}; go on with")
+    assert told.endswith("or begin a new contest by --new")
+
+
+def test_a_seed_that_nobody_chose_may_be_any(database: Database) -> None:
+    kept = Kept(database)
+    kept.start()
+    kept.close("stopped")
+    other = replace(opening(new=False), plan=replace(opening().plan, seed=1))
+    assert "was begun with seed=" in refused(database, other)
+    found = taken_up(database, replace(other, seeded=False))
+    assert found is not None
+    assert found.seed == 2**127 + 1
+
+
+def test_a_damaged_journal_is_refused_and_left_as_it_is(database: Database) -> None:
+    kept = Kept(database)
+    kept.start()
+    kept.append((1, "offer", 0))
+    kept.close()
+    with connected(database) as connection:
+        connection.execute(text("UPDATE journal SET payload = :junk"), {"junk": b"junk" * 20})
+        connection.commit()
+    told = refused(database, opening(new=False))
+    assert told == (
+        f"{database}: the database is damaged (a row of the journal does not match its SHA-256 digest); "
+        "restore it, or begin a new contest by --new"
+    )
+    assert rows(database) == 1
+
+
+@pytest.mark.parametrize(
+    ("statement", "what"),
+    [
+        ("DELETE FROM journal WHERE place = 2", "row 2 of the journal is missing"),
+        ("UPDATE journal SET place = 9 WHERE place = 3", "row 3 of the journal is missing"),
+        ("DELETE FROM games WHERE place = 1", "result 1 of contest 1 is missing"),
+        ("UPDATE games SET plies = 7 WHERE place = 1", "game g8: its row does not match its SHA-256 digest"),
+        ("UPDATE contests SET scoring = 'wins'", "contest 1: its row does not match its SHA-256 digest"),
+        ("UPDATE bots SET name = 'x' WHERE name = 'c'", "the bots of contest 1 are not those of its config"),
+    ],
+)
+def test_a_changed_or_missing_row_is_refused(database: Database, statement: str, what: str) -> None:
+    kept = Kept(database)
+    kept.start()
+    for number in (1, 2, 3):
+        kept.append((number, "offer", 0))
+        kept.wait_for(number)
+    for number in (8, 9):
+        kept.writer.store(f"g{number}", game(number))
+    kept.close()
+    if isinstance(database, Path):
+        database.with_name("arena.db-head").unlink()
+    with connected(database) as connection:
+        assert connection.execute(text(statement)).rowcount == 1
+        connection.commit()
+    line = refused(database, opening(new=False))
+    assert line.startswith(f"{database}: the database is damaged ({what}")
+    assert line.endswith("; restore it, or begin a new contest by --new")
+
+
+def test_a_contest_has_one_server_at_a_time(postgres: Cluster) -> None:
+    """On a file the claim is the process's: see test_kill.py."""
+    database = postgres.database()
+    kept = Kept(database)
+    kept.start()
+    kept.append((1, "offer", 0))
+    kept.batches.get(timeout=PATIENCE_S)
+    assert refused(database, opening(new=False)) == (
+        f"{database}: contest 1 is being played by another server; stop that one, "
+        "or begin a new contest by --new"
+    )
+    kept.close()
+    assert taken_up(database) is not None
+
+
+def test_a_file_of_claims_stands_beside_the_database(tmp_path: Path) -> None:
+    taken_up(tmp_path / "arena.db")
+    assert (tmp_path / "arena.db-locks").read_bytes() == b""
+
+
+def test_entries_do_not_wait_for_the_disk_and_results_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk answers only once it is asked to: entries are told at once, a result is not."""
+    asked, answer = threading.Event(), threading.Event()
+
+    def slow_disk(log: int) -> None:
+        assert os.readlink(f"/proc/self/fd/{log}") == str(tmp_path / "arena.db-wal")
+        asked.set()
+        assert answer.wait(PATIENCE_S)
+
+    kept = Kept(tmp_path / "arena.db")
+    kept.start()
+    kept.append((1, "offer", 0))
+    kept.wait_for(1)
+    monkeypatch.setattr("arena_server.store.journal.fdatasync", slow_disk)
+    kept.writer.store("g1", game(1))
+    assert asked.wait(PATIENCE_S)
+    kept.append((2, "offer", 0))  # while the result waits
+    assert kept.batches.get_nowait() == 2
+    assert kept.told.empty()
+    answer.set()
+    assert kept.next() == ["g1"]
+    kept.close()
+
+
+def test_a_disk_that_fails_to_sync_is_a_clear_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(log: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    kept = Kept(tmp_path / "arena.db")
+    kept.start()
+    kept.append((1, "offer", 0))
+    kept.wait_for(1)
+    monkeypatch.setattr("arena_server.store.journal.fdatasync", failing)
+    kept.writer.store("g1", game(1))
+    assert str(kept.next()) == f"{tmp_path}/arena.db: the disk is full; nothing more can be kept"
+    kept.append((2, "offer", 0))  # taken, and never told
+    kept.close()
+    assert isinstance(kept.batches.get_nowait(), StoreError)
+    assert kept.batches.empty()
+
+
+def test_a_full_disk_in_the_middle_of_a_game_is_a_clear_stop(tmp_path: Path) -> None:
+    path = tmp_path / "arena.db"
+    kept = Kept(path)
+    kept.start()
+    kept.append((1, "offer", 0))
+    kept.wait_for(last := 1)
+    _no_more_pages(kept)
+    for _ in range(200):
+        kept.append((1, "fault", 1, "malformed", b"x" * 9000, 0))
+    while isinstance(word := kept.batches.get(timeout=PATIENCE_S), int):
+        last = word
+    assert str(word) == f"{path}: the disk is full; nothing more can be kept"
+    kept.close()
+    found = taken_up(path)
+    assert found is not None
+    assert len(found.past.entries) == last
+
+
+def _no_more_pages(kept: Kept) -> None:
+    store = kept.writer._direct
+    assert store is not None
+    assert store._appender is not None
+    store._appender._connection.execute("PRAGMA max_page_count=60")
+
+
+def test_sqlite_keeps_its_journal_in_a_table_of_its_own(tmp_path: Path) -> None:
+    taken_up(tmp_path / "arena.db")
+    with closing(sqlite3.connect(tmp_path / "arena.db")) as other:
+        assert other.execute("SELECT count(*) FROM journal").fetchone() == (0,)
+
+
+def test_a_database_of_another_program_on_a_server_is_refused(postgres: Cluster) -> None:
+    database = postgres.database()
+    with connected(database) as connection:
+        connection.execute(text("CREATE TABLE contests (id integer)"))
+        connection.commit()
+    assert refused(database, opening()) == (
+        f"{database}: a database of another program; choose one of its own by --database"
+    )
+
+
+# -- the hash chain
+
+
+def chained(folder: Path) -> list[tuple[int, str, bytes, bytes]]:
+    """Place, game, record, value of every game in the order of storing."""
+    with closing(sqlite3.connect(folder / "arena.db")) as database:
+        return database.execute("SELECT place, game_id, record, chain FROM games ORDER BY id").fetchall()
+
+
+class TestChain:
+    def test_every_record_is_chained_in_the_order_of_storing(self, tmp_path: Path) -> None:
+        keep(tmp_path / "arena.db", 3, 1, 2)
+        value = bytes(32)
+        for place, (found, game_id, record, chain) in enumerate(chained(tmp_path), start=1):
+            number = (3, 1, 2)[place - 1]
+            assert (found, game_id, record) == (place, f"g{number}", encode(game(number)))
+            value = sha256(value + sha256(record).digest()).digest()
+            assert chain == value
+        with Results(tmp_path / "arena.db") as results:
+            assert results.contest().head == value
+
+    def test_each_contest_has_a_chain_of_its_own(self, tmp_path: Path) -> None:
+        for _ in range(2):
+            keep(tmp_path / "arena.db", 1)
+        assert [(place, chain) for place, _, _, chain in chained(tmp_path)] == [
+            (1, extend(GENESIS, encode(game(1))))
+        ] * 2
+
+    def test_a_contest_that_goes_on_goes_on_with_its_chain(self, tmp_path: Path) -> None:
+        path = tmp_path / "arena.db"
+        keep(path, 1, 2, status="stopped")
+        with Results(path) as results:
+            stopped = results.contest().head
+        assert stopped == chained(tmp_path)[-1][3]
+        kept = Kept(path, opening(new=False))
+        kept.start()
+        kept.writer.store("g3", game(3))
+        assert kept.next() == ["g3"]
+        with Results(path) as results:
+            assert results.contest().head is None
+        kept.close("finished")
+        places = [place for place, _, _, _ in chained(tmp_path)]
+        assert places == [1, 2, 3]
+        assert chained(tmp_path)[-1][3] == extend(stopped, encode(game(3)))

@@ -1,0 +1,34 @@
+"""Which database a URL names, and how it is printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from arena_server.errors import ConfigError
+from arena_server.store.database import DEFAULT_URL, Postgres, database_of
+
+
+class TestUrls:
+    def test_the_default_is_a_file_here(self) -> None:
+        assert database_of(DEFAULT_URL) == Path("arena.db")
+
+    def test_four_slashes_are_an_absolute_path(self) -> None:
+        assert database_of("sqlite:////var/lib/a%20b.db") == Path("/var/lib/a b.db")
+
+    @pytest.mark.parametrize(
+        "url",
+        ["arena.db", "postgresql://x", "mysql://x/y", "sqlite:///", "sqlite:///:memory:", "sqlite:///a?b"],
+    )
+    def test_other_urls_are_refused(self, url: str) -> None:
+        with pytest.raises(ConfigError) as caught:
+            database_of(url)
+        assert str(caught.value) == (
+            f"--database: expected a URL such as sqlite:///arena.db or postgresql://host/name, got {url!r}"
+        )
+
+
+def test_a_server_goes_by_its_url_without_the_password() -> None:
+    assert str(Postgres("postgresql://me:secret@host:5433/x")) == "postgresql://host:5433/x"
+    assert "secret" not in repr(Postgres("postgresql://me:secret@host/x"))

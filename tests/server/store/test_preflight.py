@@ -1,0 +1,323 @@
+"""What is found before a server listens: tables that are not ours, a contest that cannot go on."""
+
+from __future__ import annotations
+
+import socket
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from arena_server.core.journal import Entry
+from arena_server.errors import StoreError
+from arena_server.store.database import LAYOUT, ContestHeader, Database, Postgres
+from arena_server.store.journal import pack
+from arena_server.store.preflight import (
+    COLUMNS,
+    COMMENT,
+    JOURNAL_ROWS,
+    check_contest,
+    check_readable,
+    check_writable,
+)
+from arena_server.store.schema import Base, open_engine
+
+from ..postgres import Cluster
+from ..programs import Server, arena, contest
+from ..records import Kept, game, keep, opening
+
+ENTRY: Entry = (1, "offer", 0)
+
+
+def look(database: Database, wanted: ContestHeader | None = None) -> None:
+    """The check_contest of a server that is about to play this contest."""
+    wanted = wanted or opening(new=False)
+    check_contest(database, wanted.plan, wanted.names, new=wanted.new, seeded=wanted.seeded)
+
+
+def refused(database: Database, wanted: ContestHeader | None = None) -> str:
+    with pytest.raises(StoreError) as caught:
+        look(database, wanted)
+    return str(caught.value).removeprefix(f"{database}: ")
+
+
+def change(database: Database, statement: str, **values: object) -> None:
+    """Do to a database what nobody should."""
+    engine = open_engine(database)
+    with engine.begin() as connection:
+        connection.execute(text(statement), values)
+    engine.dispose()
+
+
+@pytest.fixture
+def kept(database: Database) -> Database:
+    """A database with a contest that was broken off after one game, a row of journal behind it."""
+    kept = Kept(database)
+    kept.start()
+    kept.writer.store("g1", game(1))
+    assert kept.next() == ["g1"]
+    kept.append(ENTRY)
+    kept.close()
+    return database
+
+
+def test_the_columns_are_those_of_the_tables() -> None:
+    tables = Base.metadata.tables
+    assert {name: tuple(COLUMNS[name]) for name in COLUMNS} == {
+        name: tuple(column.name for column in table.columns) for name, table in tables.items()
+    }
+
+
+def test_an_empty_database_and_a_good_one_are_fine(database: Database, tmp_path: Path) -> None:
+    check_writable(database)
+    look(database)
+    kept = Kept(database)
+    kept.start()
+    kept.append(ENTRY)
+    kept.close()
+    look(database)
+    look(database, opening("other", new=False))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DROP TABLE faults",
+        "ALTER TABLE games RENAME COLUMN chain TO chains",
+        "ALTER TABLE journal RENAME TO journals",
+    ],
+)
+def test_tables_that_are_not_ours(kept: Database, damage: str) -> None:
+    change(kept, damage)
+    line = refused(kept, opening(new=True))
+    assert line.startswith("the database is damaged (")
+    assert line.endswith("restore it or choose another --database")
+    assert "\n" not in line
+
+
+@pytest.mark.parametrize(("column", "junk"), [("plan", "[]"), ("seed", "many")])
+def test_a_contest_that_cannot_be_read(kept: Database, column: str, junk: str) -> None:
+    change(kept, f"UPDATE contests SET {column} = :junk", junk=junk)
+    line = "the database is damaged (contest 1: its plan or its seed cannot be read); "
+    assert refused(kept) == line + "restore it, or begin a new contest by --new"
+    look(kept, opening(new=True))
+
+
+def test_a_plan_that_is_no_json_or_no_text(tmp_path: Path) -> None:
+    database = tmp_path / "arena.db"
+    kept = Kept(database)
+    kept.start()
+    kept.close("stopped")
+    change(database, "UPDATE contests SET plan = '{'")
+    assert "its plan or its seed cannot be read" in refused(database)
+    change(database, "UPDATE contests SET plan = CAST(X'ff' AS TEXT)")
+    assert refused(database).startswith("the database is damaged (Could not decode to UTF-8 ")
+
+
+def test_another_plan(kept: Database) -> None:
+    line = refused(kept, opening(scoring="wins", new=False))
+    assert line.startswith("contest 1 trial is unfinished, and was begun with scoring='points' where ")
+    other = replace(opening(new=False), plan=replace(opening().plan, seed=1))
+    assert "was begun with seed=" in refused(kept, other)
+    look(kept, replace(other, seeded=False))
+
+
+def test_a_finished_contest_is_not_looked_into(database: Database) -> None:
+    kept = Kept(database)
+    kept.start()
+    kept.close("finished")
+    look(database, opening(scoring="wins", new=False))
+
+
+def test_a_damaged_journal(kept: Database) -> None:
+    change(kept, "UPDATE journal SET payload = :junk", junk=b"junk" * 20)
+    line = "the database is damaged (a row of the journal does not match its SHA-256 digest); "
+    assert refused(kept) == line + "restore it, or begin a new contest by --new"
+
+
+def test_of_a_long_journal_the_end_is_looked_at(tmp_path: Path) -> None:
+    database = tmp_path / "arena.db"
+    kept = Kept(database)
+    kept.start()
+    for number in range(1, JOURNAL_ROWS + 2):
+        kept.append(ENTRY)
+        kept.wait_for(number)
+    kept.close()
+    change(database, "UPDATE journal SET payload = 'text' WHERE id = (SELECT min(id) FROM journal)")
+    look(database)
+    change(database, "UPDATE journal SET payload = 7 WHERE id = (SELECT max(id) FROM journal)")
+    assert "does not match" in refused(database)
+
+
+def test_a_contest_that_another_server_plays(postgres: Cluster) -> None:
+    """On a file the claim is a process's: see test_kill.py."""
+    database = postgres.database()
+    kept = Kept(database)
+    kept.start()
+    kept.append(ENTRY)
+    kept.batches.get(timeout=20.0)
+    assert refused(database).startswith("contest 1 is being played by another server; stop that one, ")
+    kept.close()
+    look(database)
+
+
+@pytest.mark.parametrize("name", ["contests", "games", "journal"])
+def test_a_table_whose_page_is_junk(tmp_path: Path, name: str) -> None:
+    database = tmp_path / "arena.db"
+    kept = Kept(database)
+    kept.start()
+    kept.close("stopped")
+    with closing(sqlite3.connect(database)) as connection:
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+        root = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (name,)).fetchone()[0]
+    with database.open("r+b") as file:
+        file.seek((root - 1) * size)
+        file.write(b"junk" * (size // 4))
+    assert refused(database).startswith("the database is damaged (database disk image is malformed); restore")
+
+
+@pytest.mark.slow
+def test_the_command_says_so_before_it_listens(tmp_path: Path) -> None:
+    kept = Kept(tmp_path / "arena.db")
+    kept.start()
+    kept.close("stopped")
+    change(tmp_path / "arena.db", "DROP TABLE games")
+    (tmp_path / "c.toml").write_text(contest("a", "b"))
+    outcome = arena("serve", "c.toml", "--port", "0", cwd=tmp_path)
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.line == (
+        "arena: arena.db: the database is damaged (no such table: games); "
+        "restore it or choose another --database"
+    )
+
+
+@pytest.mark.slow
+def test_entries_of_no_contest_are_one_line_after_the_start(tmp_path: Path) -> None:
+    """A row of the right digest that no contest has written: it has to be played to be found."""
+    text = contest("a", "b")
+    with Server(text, tmp_path) as server, socket.create_connection(("127.0.0.1", server.port)) as bot:
+        bot.sendall(b"HELLO 1 a\n")
+        with bot.makefile("rb") as lines:
+            while not lines.readline().startswith(b"WELCOME"):
+                pass
+        server.process.kill()
+    statement = "INSERT INTO journal (contest_id, place, payload) SELECT 1, max(place) + 1, :row FROM journal"
+    change(server.database, statement, row=pack([(1, "no such entry")]))
+    with Server(text, tmp_path) as again:
+        outcome = again.end()
+    last = outcome.err.splitlines()[-1]
+    assert outcome.code == 1
+    assert last.startswith(f"arena: {server.database}: the database is damaged (expected a fact of ")
+    assert last.endswith("; restore it, or begin a new contest by --new")
+
+
+# -- is the database ours
+
+
+def test_a_database_locked_by_another_program(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arena_server.store.database.BUSY_TIMEOUT_S", 0.0)
+    keep(path, 1)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError) as caught:
+            check_writable(path)
+        assert str(caught.value) == (
+            f"{path}: the database is locked by another program; stop it or choose another --database"
+        )
+
+
+@pytest.mark.parametrize(
+    "damage", [b"this is no database at all" * 100, b"SQLite format 3\0" + b"\xff" * 2000]
+)
+def test_a_damaged_file(path: Path, damage: bytes) -> None:
+    path.write_bytes(damage)
+    for question in (check_writable, check_readable):
+        with pytest.raises(StoreError, match=r"the database is damaged .*; restore it or choose another"):
+            question(path)
+
+
+def test_a_database_of_another_program(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("CREATE TABLE things (id INTEGER)")
+    for question in (check_writable, check_readable):
+        with pytest.raises(StoreError, match="a database of another program; choose a file of its own"):
+            question(path)
+
+
+def test_results_of_another_layout(path: Path) -> None:
+    keep(path, 1)
+    with closing(sqlite3.connect(path)) as other:
+        other.execute(f"PRAGMA user_version={LAYOUT + 1}")
+    with pytest.raises(StoreError, match=f"results of layout {LAYOUT + 1}, and this version reads"):
+        check_writable(path)
+
+
+def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"the folder .*nowhere does not exist$"):
+        check_writable(tmp_path / "nowhere" / "arena.db")
+
+
+def test_a_path_that_is_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"the database cannot be written .*; check the rights on the file"):
+        check_writable(tmp_path)
+
+
+def test_a_new_file_is_made_by_a_writer_only(path: Path) -> None:
+    with pytest.raises(StoreError, match="no such database; has a contest been played here"):
+        check_readable(path)
+    assert not path.exists()
+    check_writable(path)
+    with pytest.raises(StoreError, match="an empty database; has a contest been played here"):
+        check_readable(path)
+
+
+# -- PostgreSQL
+
+
+def test_a_server_is_probed(postgres: Cluster) -> None:
+    database = postgres.database()
+    check_writable(database)
+    with pytest.raises(StoreError, match="an empty database; has a contest been played here"):
+        check_readable(database)
+    keep(database, 1)
+    check_writable(database)
+    check_readable(database)
+
+
+def test_a_database_of_another_program_on_a_server(postgres: Cluster) -> None:
+    database = postgres.database()
+    change(database, "CREATE TABLE contests (id integer)")
+    line = f"{database}: a database of another program; choose one of its own by --database"
+    for question in (check_writable, check_readable):
+        with pytest.raises(StoreError) as caught:
+            question(database)
+        assert str(caught.value) == line
+
+
+def test_results_of_another_layout_on_a_server(postgres: Cluster) -> None:
+    database = postgres.database()
+    keep(database, 1)
+    change(database, f"COMMENT ON TABLE contests IS '{COMMENT} {LAYOUT + 1}'")
+    with pytest.raises(StoreError, match=f"results of layout {LAYOUT + 1}, and this version reads"):
+        check_writable(database)
+
+
+def test_a_database_that_can_only_be_read(postgres: Cluster) -> None:
+    database = postgres.database()
+    read_only = Postgres(f"{database.url}&options=-c%20default_transaction_read_only%3Don")
+    with pytest.raises(StoreError, match="the database can only be read"):
+        check_writable(read_only)
+    keep(database, 1)
+    check_readable(read_only)
+
+
+def test_a_server_that_is_not_there(tmp_path: Path) -> None:
+    pytest.importorskip("psycopg")
+    nowhere = Postgres(f"postgresql://me:secret@localhost/x?host={tmp_path}")
+    with pytest.raises(StoreError, match="the database does not answer") as caught:
+        check_writable(nowhere)
+    assert "secret" not in str(caught.value).partition("does not answer")[0]
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,277 @@
+"""The writer: durable before it is told, one owner of the connection, a log that stays small."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from arena_protocol.record import FaultRecord, decode
+from arena_server.core.journal import Entry
+from arena_server.errors import StoreError
+from arena_server.store.database import LAYOUT
+from arena_server.store.journal import unpack
+from arena_server.store.reader import Results
+from arena_server.store.writer import Writer
+
+from ..records import Kept, game, keep, opening
+
+PATIENCE_S = 20.0
+
+
+class TestWriter:
+    def test_a_result_is_on_disk_when_it_is_told(self, path: Path) -> None:
+        kept = Kept(path)
+        kept.start()
+        for number in range(1, 6):
+            kept.writer.store(f"g{number}", game(number))
+            assert kept.next() == [f"g{number}"]
+            # Another connection sees it already: it was committed.
+            with closing(sqlite3.connect(path)) as other:
+                assert other.execute("SELECT count(*) FROM games").fetchone() == (number,)
+        kept.close("finished")
+        assert kept.threads == {"store"}
+
+    def test_what_waits_is_committed_together_and_told_in_order(self, path: Path) -> None:
+        kept = Kept(path)
+        kept.writer.enter(kept.opening.plan)
+        for number in range(1, 601):
+            kept.writer.store(f"g{number}", game(number))
+        kept.writer.start()
+        kept.close("finished")
+        batches: list[list[str]] = []
+        while not kept.told.empty():
+            told = kept.next()
+            assert isinstance(told, list)
+            batches.append(told)
+        assert [each for batch in batches for each in batch] == [f"g{n}" for n in range(1, 601)]
+        assert len(batches) <= 4
+
+    def test_the_database_is_in_wal_mode_with_a_header_of_ours(self, path: Path) -> None:
+        keep(path, 1)
+        with closing(sqlite3.connect(path)) as other:
+            assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+            assert other.execute("PRAGMA application_id").fetchone() == (int.from_bytes(b"Aren"),)
+            assert other.execute("PRAGMA user_version").fetchone() == (LAYOUT,)
+
+    def test_neither_commits_nor_checkpoints_wait_by_themselves(self, path: Path) -> None:
+        from arena_server.store.schema import open_engine
+
+        with open_engine(path, writing=True).connect() as connection:
+            assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 1
+            assert connection.exec_driver_sql("PRAGMA wal_autocheckpoint").scalar() == 0
+
+    def test_the_log_begins_anew_while_entries_are_written(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("arena_server.store.contest_store.CHECKPOINT_ROWS", 50)
+        monkeypatch.setattr("arena_server.store.writer.MAINTENANCE_S", 0.01)
+        kept = Kept(path)
+        kept.start()
+        log, entries, began = path.with_name("arena.db-wal"), 0, set()
+        deadline = time.monotonic() + PATIENCE_S
+        while len(began) < 3 and time.monotonic() < deadline:
+            kept.append((1, "lag", entries, 0))
+            entries += 1
+            kept.wait_for(entries)
+            began.add(_head(log))  # its header has a salt that changes when it begins anew
+        assert len(began) == 3
+        with closing(sqlite3.connect(path)) as other:
+            assert other.execute("SELECT count(*) FROM journal").fetchone() == (entries,)
+        kept.close()
+
+    def test_the_log_is_folded_into_the_database_at_the_end(self, path: Path) -> None:
+        keep(path, 1, 2, 3)
+        log = path.with_name("arena.db-wal")
+        assert not log.exists() or log.stat().st_size == 0
+
+    def test_the_rows_say_what_the_contest_and_its_games_were(self, path: Path) -> None:
+        kept = Kept(path)
+        kept.start()
+        fault = FaultRecord(2, 1, "illegal", b"MOVE 0\xff")
+        kept.writer.store("g1", game(1, faults=(fault,)))
+        kept.writer.store("g2", game(2, faults=(FaultRecord(0, 1, "void", b""),), end="void"))
+        kept.close("stopped")
+        with Results(path) as results:
+            contest = results.contest()
+            assert (contest.name, contest.game, contest.scoring, contest.status) == (
+                "trial",
+                "insertion",
+                "points",
+                "stopped",
+            )
+            assert contest.seed == str(2**127 + 1)
+            assert contest.options == {"plies": "1"}
+            assert contest.ended_at is not None
+            assert contest.started_at <= contest.ended_at
+        with closing(sqlite3.connect(path)) as other:
+            rows = other.execute(
+                "SELECT bots.name, seat, ply, kind, line FROM faults LEFT JOIN bots ON bot_id = bots.id"
+            ).fetchall()
+            assert rows == [("b", 2, 1, "illegal", b"MOVE 0\xff"), (None, 0, 1, "void", b"")]
+
+    def test_nothing_told_is_lost_when_the_process_is_killed(self, path: Path) -> None:
+        """The child reports each stored game and is killed after 20; all 20 must be there."""
+        program = (
+            "import sys; from pathlib import Path; from tests.server.records import game, opening\n"
+            "from arena_server.store.writer import Writer\n"
+            "say = lambda _, ids: [print(i, flush=True) for i in ids]\n"
+            "writer = Writer(Path(sys.argv[1]), opening(), found=print, committed=say, failed=print)\n"
+            "writer.start()\n"
+            "writer.enter(opening().plan)\n"
+            "for n in range(1, 20000): writer.store(f'g{n}', game(n))\n"
+            "writer.close()\n"
+        )
+        root = Path(__file__).parents[3]
+        child = subprocess.Popen(
+            [sys.executable, "-c", program, str(path)],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path, str(root)])},
+        )
+        assert child.stdout is not None
+        with child.stdout:
+            assert child.stdout.readline() == "None\n"  # nothing to take up
+            told = [child.stdout.readline().strip() for _ in range(20)]
+            child.kill()
+            told += [line.strip() for line in child.stdout if line.endswith("\n")]
+        child.wait()
+        with Results(path) as results:
+            contest = results.contest()
+            there = dict(results.records(contest))
+            assert set(told) <= set(there)
+            assert all(decode(data).game_id == game_id for game_id, data in there.items())
+
+
+def _head(log: Path) -> bytes:
+    with log.open("rb") as file:
+        return file.read(32)
+
+
+class TestFailures:
+    def test_a_lock_that_comes_later_is_told_and_nothing_is_acknowledged(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("arena_server.store.schema.BUSY_TIMEOUT_S", 0.0)
+        kept = Kept(path)
+        kept.start()
+        kept.writer.store("g1", game(1))
+        assert kept.next() == ["g1"]
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            kept.writer.store("g2", game(2))
+            told = kept.next()
+            assert isinstance(told, StoreError)
+            assert "is locked by another program" in str(told)
+        kept.writer.store("g3", game(3))
+        kept.close("stopped")
+        assert kept.told.empty()
+        with Results(path) as results:
+            assert results.games_played(results.contest()) == 1
+
+    def test_entries_are_queued_while_another_program_writes(self, path: Path) -> None:
+        kept = Kept(path)
+        kept.start()
+        kept.append((1, "offer", 0))
+        kept.wait_for(1)
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            assert not kept.writer.append([(2, "offer", 0)])
+            assert not kept.writer.append([(3, "offer", 0)])
+            assert kept.batches.empty()
+            other.execute("ROLLBACK")
+        kept.wait_for(3)
+        assert kept.writer.append([(4, "offer", 0)])
+        kept.close()
+        assert journal(path) == [(number, "offer", 0) for number in (1, 2, 3, 4)]
+
+    def test_a_lock_that_lasts_is_reported(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("arena_server.store.schema.BUSY_TIMEOUT_S", 0.0)
+        kept = Kept(path)
+        kept.start()
+        kept.append((1, "offer", 0))
+        kept.wait_for(1)
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            kept.append((2, "offer", 0))
+            assert str(kept.next()) == (
+                f"{path}: the database is locked by another program; stop it or choose another --database"
+            )
+        kept.append((3, "offer", 0))
+        kept.close()
+        assert isinstance(kept.batches.get_nowait(), StoreError)
+        assert kept.batches.empty()
+        assert journal(path) == [(1, "offer", 0)]
+
+    def test_a_full_disk_is_told_and_nothing_is_acknowledged(self, path: Path) -> None:
+        keep(path, 1)
+        kept = Kept(path)
+        kept.start()
+        kept.writer.store("g1", game(1))
+        assert kept.next() == ["g1"]
+        _limit_pages(kept.writer)
+        for number in range(2, 200):
+            kept.writer.store(f"g{number}", game(number))
+        told: list[str] = []
+        while isinstance(word := kept.next(), list):
+            told += word
+        assert str(word) == f"{path}: the disk is full; nothing more can be kept"
+        kept.close("stopped")
+        with Results(path) as results:
+            there = [game_id for game_id, _ in results.records(results.contest())]
+            assert there == ["g1", *told]
+
+    def test_a_page_damaged_within_is_told_by_whoever_reads_it(self, path: Path) -> None:
+        keep(path, *range(1, 40))
+        data = bytearray(path.read_bytes())
+        data[4096 * 2 :] = os.urandom(len(data) - 4096 * 2)
+        path.write_bytes(data)
+        with pytest.raises(StoreError, match="the database is damaged"), Results(path) as results:
+            results.standings(results.contest())
+
+    def test_an_error_without_a_better_word_is_told_as_it_is(self, path: Path) -> None:
+        kept = Kept(path, opening(names=("a", "a")))
+        kept.start()
+        told = kept.next()
+        assert isinstance(told, StoreError)
+        assert str(told) == f"{path}: UNIQUE constraint failed: bots.contest_id, bots.name"
+        kept.close("stopped")
+
+
+def journal(path: Path) -> list[Entry]:
+    """All entries of an SQLite file, in their order."""
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("SELECT payload FROM journal ORDER BY id").fetchall()
+    return [entry for (payload,) in rows for entry in unpack(payload)]
+
+
+def _limit_pages(writer: Writer) -> None:
+    """Let the file grow by a few pages more: to SQLite that is a full disk."""
+    from sqlalchemy import event
+    from sqlalchemy.engine import Engine
+
+    def limit(connection: object, *_: object) -> None:
+        connection.exec_driver_sql("PRAGMA max_page_count=30")  # type: ignore[attr-defined]
+
+    event.listen(Engine, "begin", limit)
+    _LISTENERS.append(limit)
+
+
+_LISTENERS: list[object] = []
+
+
+@pytest.fixture(autouse=True)
+def _forget_listeners() -> Iterator[None]:
+    yield
+    from sqlalchemy import event
+    from sqlalchemy.engine import Engine
+
+    while _LISTENERS:
+        event.remove(Engine, "begin", _LISTENERS.pop())

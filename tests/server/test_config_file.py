@@ -1,0 +1,204 @@
+"""The configuration: defaults, and for every mistake one line that names file, key, expected and found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena_protocol.games import GAMES
+from arena_server.config_file import entrants_of, load_contest, parse_contest, plan_of
+from arena_server.errors import ConfigError
+
+DIGEST = "0" * 64
+
+
+def toml(contest: str = "", game: str = "", more: str = "", bots: str = "") -> str:
+    """A small right file, with these lines added to its tables."""
+    tail = bots or '[[bot]]\nname = "a"\n[[bot]]\nname = "b"\n'
+    return f'[contest]\nname = "trial"\n{contest}\n[game]\n{game}\n{more}\n{tail}'
+
+
+def refusal(text: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        parse_contest(text, "c.toml")
+    assert caught.value.exit_code == 2
+    line = str(caught.value)
+    assert "\n" not in line
+    assert line.startswith("c.toml: ")
+    return line.removeprefix("c.toml: ")
+
+
+def test_the_defaults_are_those_of_the_documents() -> None:
+    plan = plan_of(parse_contest(toml(), "c.toml"))
+    assert (plan.game, plan.format, plan.games_per_pair, plan.scoring) == (
+        "insertion",
+        "round-robin",
+        8,
+        "points",
+    )
+    assert (plan.clock_ms, plan.increment_ms, plan.margin_ms, plan.ready_ms) == (20_000, 0, 0, 30_000)
+    assert (plan.probation, plan.absent_ms, plan.announce_zombies) == (3, None, False)
+    assert (plan.out_of_turn_limit, plan.flood_limit, plan.spectator_delay_ms) == (10, 100, 0)
+
+
+def test_every_key_reaches_the_plan() -> None:
+    text = toml(
+        contest=(
+            'games_per_pair = 8\nscoring = "wins"\nseed = 2006\nprobation = 0\nready = "5s"\nabsent = "1m"\n'
+            'announce_zombies = true\nspectator_delay = "3s"\nout_of_turn_limit = 4\nflood_limit = 50'
+        ),
+        game='clock = "7s"\nincrement = "100ms"\nmargin = "5ms"\nplies = 20\ncolours = 4\nstart = "empty"',
+    )
+    plan = plan_of(parse_contest(text, "c.toml"))
+    assert (plan.name, plan.games_per_pair, plan.scoring, plan.seed) == ("trial", 8, "wins", 2006)
+    assert (plan.probation, plan.ready_ms, plan.absent_ms, plan.announce_zombies) == (0, 5_000, 60_000, True)
+    assert (plan.spectator_delay_ms, plan.out_of_turn_limit, plan.flood_limit) == (3_000, 4, 50)
+    assert (plan.clock_ms, plan.increment_ms, plan.margin_ms) == (7_000, 100, 5)
+    assert plan.options == {"plies": 20, "colours": 4, "start": "empty"}
+
+
+def test_a_contest_without_a_seed_draws_one_of_128_bits() -> None:
+    file = parse_contest(toml(), "c.toml")
+    seeds = {plan_of(file).seed for _ in range(20)}
+    assert len(seeds) == 20
+    assert 2**100 < max(seeds) < 2**128
+
+
+def test_tokens_come_from_the_file_or_from_whoever_starts_the_bots() -> None:
+    bots = f'[[bot]]\nname = "guest"\ntoken_sha256 = "{DIGEST}"\n[[bot]]\nname = "ours"\nengine = "greedy"\n'
+    file = parse_contest(toml(bots=bots + '[[bot]]\nname = "open"\n'), "c.toml")
+    entrants = entrants_of(file, {"ours": "1" * 64, "guest": "2" * 64})
+    assert [(each.name, each.token_sha256) for each in entrants] == [
+        ("guest", DIGEST),
+        ("ours", "1" * 64),
+        ("open", None),
+    ]
+    assert [bot.is_local for bot in file.bot] == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (toml(contest="probatoin = 1"), "contest.probatoin: unknown key; did you mean 'probation'?"),
+        (toml(game='clok = "1s"'), "game.clok: unknown key; did you mean 'clock'?"),
+        (toml(more="[sever]\nport = 1"), "sever: unknown key; did you mean 'server'?"),
+        (
+            toml(more="[server]\nzzz = 1"),
+            "server.zzz: unknown key; known here: admin_host, admin_port, host, max_connections, port, "
+            "tls_certificate, tls_key, web_names",
+        ),
+        (
+            toml(bots='[[bot]]\nname = "a"\n[[bot]]\nname = "b"\nengin = "x"'),
+            "bot 2: engin: unknown key; did you mean 'engine'?",
+        ),
+        (toml(contest='seed = "x"'), "contest.seed: expected a whole number, got 'x'"),
+        (toml(contest="seed = -1"), "contest.seed: expected 0 or more, got -1"),
+        (toml(contest="announce_zombies = 1"), "contest.announce_zombies: expected true or false, got 1"),
+        (toml(contest="games_per_pair = true"), "contest.games_per_pair: expected a whole number, got true"),
+        (toml(contest="scoring = 3"), "contest.scoring: expected 'points' or 'wins', got 3"),
+        (toml(contest='format = "swiss"'), "contest.format: expected 'round-robin', got 'swiss'"),
+        (toml(contest='game = "go"'), f"contest.game: expected one of {', '.join(sorted(GAMES))}, got 'go'"),
+        (
+            toml(contest="games_per_pair = 3"),
+            "contest.games_per_pair: expected a multiple of 2, so that each deal is played "
+            "from every seat, got 3",
+        ),
+        (
+            toml(game="clock = 20"),
+            "game.clock: expected a duration such as '500ms', '20s', '2m' or '1h', got 20",
+        ),
+        (toml(game='clock = "0s"'), "game.clock: expected a duration of at least 1ms, got '0s'"),
+        (toml(game='clock = "241h"'), "game.clock: expected a duration of at most 240h, got '241h'"),
+        (toml(game='increment = "1h"'), "game.increment: expected a duration of at most 10m, got '1h'"),
+        (
+            toml(game='increment = "1.5ms"'),
+            "game.increment: expected a whole number of milliseconds, got '1.5ms'",
+        ),
+        (toml(game="plies = 0"), "game: insertion: plies is a whole number from 1 to 60000, not 0"),
+        (toml(game='plies = "200"'), "game.plies: expected a number without quotes, got '200'"),
+        (toml(game="seats = 3"), "bot: expected at least 3, for 3 seats, got 2"),
+        (toml(more="[server]\nport = 70000"), "server.port: expected 65535 or less, got 70000"),
+        (toml(more='[server]\nhost = ""'), "server.host: expected a text that is not empty, got ''"),
+        ('[contest]\nname = "t"', "bot: missing"),
+        ("bot = []\ncontest = 3", "contest: expected a table, got 3"),
+        ('bot = "x"\n[contest]\nname = "t"', "bot: expected a list, got 'x'"),
+        ('bot = ["x"]\n[contest]\nname = "t"', "bot 1: expected a table, got 'x'"),
+        (toml(bots='[[bot]]\nname = "a"'), "bot: expected at least 2, for 2 seats, got 1"),
+        (toml(bots="[[bot]]\n[[bot]]\n"), "bot 1: name: missing (and 1 more)"),
+        (
+            toml(bots='[[bot]]\nname = "a b"\n[[bot]]\nname = "c"'),
+            "bot 1: name: expected 1 to 32 letters, digits, '_', '.' or '-', "
+            "a letter or digit first, got 'a b'",
+        ),
+        (
+            toml(bots='[[bot]]\nname = "a"\n[[bot]]\nname = "a"'),
+            "bot: expected every bot to have a name of its own, got 'a' twice",
+        ),
+        (
+            toml(bots='[[bot]]\nname = "a"\nengine = "x"\ncommand = ["y"]\n[[bot]]\nname = "b"'),
+            "bot 1: expected at most one of engine, command and token_sha256, got engine and command",
+        ),
+        (
+            toml(bots='[[bot]]\nname = "a"\ncommand = []\n[[bot]]\nname = "b"'),
+            "bot 1: command: expected a list with an entry, got []",
+        ),
+        (
+            toml(bots='[[bot]]\nname = "a"\ntoken_sha256 = "FF"\n[[bot]]\nname = "b"'),
+            "bot 1: token_sha256: expected 64 hexadecimal digits in lower case, got 'FF'",
+        ),
+        (
+            toml(contest="name = 1\n").replace('name = "trial"\n', ""),
+            "contest.name: expected a text in quotes, got 1",
+        ),
+    ],
+    ids=lambda value: value[:40] if not value.startswith("[") else "",
+)
+def test_every_mistake_is_one_clear_line(text: str, line: str) -> None:
+    assert refusal(text) == line
+
+
+def test_a_long_value_is_cut() -> None:
+    line = refusal(toml(contest=f'format = "{"x" * 500}"'))
+    assert len(line) < 150
+    assert line.endswith("...")
+
+
+def test_text_that_is_no_toml() -> None:
+    assert (
+        refusal("[contest")
+        == "not a TOML file: Expected ']' at the end of a table declaration (at end of document)"
+    )
+
+
+@given(st.text(max_size=60))
+def test_any_text_gives_a_configuration_or_one_line(text: str) -> None:
+    refused = ""
+    try:
+        parse_contest(toml(contest=text), "c.toml")
+    except ConfigError as error:
+        refused = str(error)
+    assert "\n" not in refused
+
+
+class TestFiles:
+    def test_a_file_is_read(self, tmp_path: Path) -> None:
+        path = tmp_path / "c.toml"
+        path.write_text(toml())
+        assert load_contest(path).contest.name == "trial"
+
+    def test_a_missing_file(self, tmp_path: Path) -> None:
+        with pytest.raises(ConfigError, match=r"nowhere.toml: no such file$"):
+            load_contest(tmp_path / "nowhere.toml")
+
+    def test_a_folder(self, tmp_path: Path) -> None:
+        with pytest.raises(ConfigError, match=r"cannot be read: Is a directory$"):
+            load_contest(tmp_path)
+
+    def test_bytes_that_are_no_text(self, tmp_path: Path) -> None:
+        path = tmp_path / "c.toml"
+        path.write_bytes(b"name = '\xff'")
+        with pytest.raises(ConfigError, match=r"not UTF-8 text \(byte 8\)$"):
+            load_contest(path)
