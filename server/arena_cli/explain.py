@@ -116,7 +116,7 @@ def searches(
     from arena_engines import explain
 
     goal: Goal = "draw" if draw else "win"
-    options = options_of(settings or ())
+    options = game_options(settings)
     typer.echo(explain.searches(game, options, seat=seat, goal=goal, state=state), nl=False)
 
 
