@@ -47,7 +47,8 @@ def test_the_defaults_are_those_of_the_documents() -> None:
 def test_every_key_reaches_the_plan() -> None:
     text = toml(
         contest=(
-            'games_per_pair = 8\nscoring = "wins"\nseed = 2006\nprobation = 0\nready = "5s"\nabsent = "1m"\n'
+            'deals = "paired"\ngames_per_pair = 8\nscoring = "wins"\nseed = 2006\nprobation = 0\n'
+            'ready = "5s"\nabsent = "1m"\n'
             'announce_zombies = true\nspectator_delay = "3s"\nout_of_turn_limit = 4\nflood_limit = 50'
         ),
         game='clock = "7s"\nincrement = "100ms"\nmargin = "5ms"\nplies = 20\ncolours = 4\nstart = "empty"',
