@@ -77,11 +77,7 @@ def whole(game: GameName, settings: Settings = None, state: State = None, svg: S
     """
     from arena_engines import explain
 
-<<<<<<< HEAD
-    show(explain.whole(game, game_options(settings), state=state), svg)
-=======
-    show(explain.whole(game, options_of(settings or ()), state=state), svg=svg)
->>>>>>> eng-b
+    show(explain.whole(game, game_options(settings), state=state), svg=svg)
 
 
 def strategy(
@@ -102,13 +98,8 @@ def strategy(
     from arena_engines import explain
 
     goal: Goal = "draw" if draw else "win"
-<<<<<<< HEAD
     options = game_options(settings)
-    show(explain.strategy(game, options, seat=seat, goal=goal, state=state, everything=everything), svg)
-=======
-    options = options_of(settings or ())
     show(explain.strategy(game, options, seat=seat, goal=goal, state=state, everything=everything), svg=svg)
->>>>>>> eng-b
 
 
 def searches(
@@ -192,13 +183,8 @@ def example(minimax: Minimax = False, svg: Svg = None) -> None:
     show(explain.example(_method(minimax)), svg=svg)
 
 
-<<<<<<< HEAD
-def show(picture: Picture, svg: Path | None) -> None:
-    """Print a picture, or write it as SVG and print the file name. Raises ArenaError if that fails."""
-=======
 def show(*pictures: Picture, svg: Path | None) -> None:
     """Print pictures, or write them as one SVG and name the file. Raises ArenaError if it cannot."""
->>>>>>> eng-b
     from arena_engines.explain.picture import to_text
     from arena_engines.explain.svg import to_svg
     from arena_server.errors import ArenaError
