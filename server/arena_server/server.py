@@ -130,6 +130,12 @@ class Service:
         """Add an observer; call it before `run`."""
         self._observers.append(observer)
 
+    def _overriding(self, method: str) -> list[Callable[..., None]]:
+        """The observers' own versions of a method that is called for every ply."""
+        default = getattr(ServerObserver, method)
+        methods = [(type(each), getattr(each, method)) for each in self._observers]
+        return [own for kind, own in methods if getattr(kind, method) is not default]
+
     @property
     def leaving(self) -> bool:
         """Whether the server is about to end."""
@@ -189,6 +195,9 @@ class Service:
             self.note(
                 Note("warning", "connection-cap", {"cap": cap, "wanted": wanted, "open_files": descriptors})
             )
+        self._on_turn_sent = self._overriding("turn_sent")
+        self._on_appended = self._overriding("appended")
+        self._on_durable = self._overriding("durable")
         self._driver = Driver(contest, self, loop, cap, self._setup.cipher)
         listener = self._driver.pool.listen(self._sock)
         self._driver.start()
@@ -263,12 +272,12 @@ class Service:
     def append(self, entries: Sequence[Entry]) -> bool:
         """Commit a batch of journal entries. False: it is queued, and `_written` will be called."""
         self._batches += 1
-        for observer in self._observers:
-            observer.appended()
+        for appended in self._on_appended:
+            appended()
         durable = self._writer.append(entries)
         if durable:
-            for observer in self._observers:
-                observer.durable(self._batches, ())
+            for report in self._on_durable:
+                report(self._batches, ())
         return durable
 
     def store(self, game_id: str, record: GameRecord) -> None:
@@ -287,8 +296,8 @@ class Service:
         self._log.note(note.level, note.event, note.fields)
 
     def turn_sent(self, ns: int) -> None:
-        for observer in self._observers:
-            observer.turn_sent(ns)
+        for report in self._on_turn_sent:
+            report(ns)
 
     def finished(self, reason: str) -> None:
         """Nothing more will be played."""

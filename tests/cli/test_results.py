@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.server.programs import Shell
 
+from arena_cli.results import unplayed_message
 from arena_protocol.record import decode
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,12 +21,20 @@ class TestStandings:
         assert outcome.code == 0
         assert outcome.out.startswith("trial: insertion, 6 of 6 games, scored by points, finished\n")
         assert re.search(r"^ +\d +zero .*illegal 4 *$", outcome.out, re.MULTILINE)
+        assert re.fullmatch(
+            r'g\d: zero sent an illegal move "0" at ply \d; '
+            r"the referee plays 6 for it until the game ends \(the first of 4 faults\)",
+            outcome.out.splitlines()[-1],
+        )
 
     def test_json(self, here: Path, shell: Shell) -> None:
         answer = json.loads(shell("standings", "--contest", "trial", "--json").out)
         assert answer["contest"]["status"] == "finished"
         assert answer["contest"]["games"] == {"played": 6, "total": 6}
         assert [row["games"] for row in answer["standings"]] == [4, 4, 4]
+        (fault,) = answer["first_faults"]
+        assert (fault["bot"], fault["kind"], bytes.fromhex(fault["line"])) == ("zero", "illegal", b"MOVE 0")
+        assert fault["text"].startswith(f'zero sent an illegal move "0" at ply {fault["ply"]}; ')
         ranks = [row["rank"] for row in answer["standings"]]
         assert ranks == sorted(ranks)
         assert ranks[0] == 1
@@ -43,6 +52,20 @@ class TestStandings:
             outcome.line
             == "arena: arena.db: no such database; has a contest been played here? Try --database"
         )
+
+
+class TestUnplayed:
+    def test_causes_and_missing_bots_are_on_one_line(self) -> None:
+        unplayed = {"absent: a": 4, "void, not played again": 1}
+        progress = {"ended": "incomplete", "done": 1, "total": 6, "missing": ["a"], "unplayed": unplayed}
+        assert unplayed_message(progress) == (
+            "the contest is incomplete: 5 of 6 games have no result "
+            "(4 absent: a, 1 void, not played again); missing bots: a"
+        )
+
+    def test_without_causes(self) -> None:
+        progress = {"ended": "stopped", "done": 0, "total": 6, "missing": [], "unplayed": {}}
+        assert unplayed_message(progress) == "the contest is stopped: 6 of 6 games have no result"
 
 
 class TestExport:

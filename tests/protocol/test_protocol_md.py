@@ -269,7 +269,7 @@ def test_the_c_function_makes_a_connection(
 
 def test_the_variables_of_a_started_program_are_those_of_the_tournament() -> None:
     bot = LocalBot("mine", ("true",), "s3cret")
-    given = bot.environment("127.0.0.1", 2006)
+    given = bot.environment("127.0.0.1", 2006, {})
     assert [f"`{name}`" for name in given] == [name for name, _ in rows("variable")]
 
 

@@ -65,7 +65,7 @@ class Row:
 def plain_row(row: Row) -> dict[str, Any]:
     """Return one row of the standings as JSON types."""
     return {
-        "rank": row.rank,
+        "rank": row.rank if row.games else None,
         "bot": row.name,
         "points": row.points,
         "games": row.games,
@@ -123,10 +123,10 @@ class Standings:
         sums = self._sums[name]
         return sums.points if self._scoring == "points" else sums.wins
 
-    def _order(self, name: str) -> tuple[int, int, str]:
+    def _order(self, name: str) -> tuple[int, bool, int, str]:
         sums = self._sums[name]
         score = self._score(name)
-        return -score, -(sums.points + sums.wins - score), name
+        return -score, not sums.games, -(sums.points + sums.wins - score), name
 
 
 def standings(names: Iterable[str], results: Iterable[Result], scoring: str = "points") -> tuple[Row, ...]:

@@ -78,6 +78,11 @@ export class InsertionBoard {
     this.extra = el("div", { class: "belt-box" }, el("span", { class: "label" }, "Next pictures"), this.belt);
   }
 
+  compact() {
+    this.element.setAttribute("viewBox", "-8 -8 516 516");
+    for (const mark of this.rim.values()) mark.remove();
+  }
+
   #rimMark(move) {
     const [x, y, angle] = rimPlace(move);
     return svg("g", { class: "rim", transform: `translate(${x} ${y})`, "data-move": move, onclick: () => this.onmove?.(String(move)) },
