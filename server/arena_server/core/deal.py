@@ -4,7 +4,7 @@
     nonce     = first 32 hexadecimal digits of SHA-256("nonce:SECRET:GAME_ID")
 
 SECRET is a decimal number of 256 bits that the server draws and publishes with the final standings,
-so that anybody can derive every deal then; or the organiser's `seed`. Session ids and resume keys
+so that everyone can derive every deal then; or the organiser's `seed`. Session ids and resume keys
 never derive from it: they come from a source that the shell passes in (`secrets.token_hex`).
 """
 
