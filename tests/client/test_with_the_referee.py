@@ -1,7 +1,7 @@
-"""Clients and scripted clients against the contest in memory: both sides of the wire agree.
+"""Clients and scripts against the referee in memory: both sides of the wire agree.
 
-No socket and no time: a queue carries the lines, a counter is the clock. Connections are cut at
-chosen moments, and a contest with cuts must end as the one without.
+A queue carries the lines and a counter is the clock. Connections are cut at chosen moments, and a
+contest with cuts ends like the one without.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from arena_client import Bot, as_bot
 from arena_client.protocol import ClientProtocol
 from arena_client.scripted import Close as Leave
-from arena_client.scripted import Deaf, Rascal, Raw, Say, Wait, create
+from arena_client.scripted import Raw, Say, ScriptedClient, StopReading, Wait, create
 from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader
 from arena_server.core.config import ContestPlan, Entrant
 from arena_server.core.contest import Contest
@@ -30,70 +30,70 @@ from ..server.core.harness import MS, BytesHarness
 
 
 class PlayerEnd:
-    """A client that reconnects as soon as its connection is cut."""
+    """A client that connects again as soon as its connection is cut."""
 
     returns = True
 
     def __init__(self, bot: Bot, name: str) -> None:
-        self.player = ClientProtocol(bot, name)
+        self.protocol = ClientProtocol(bot, name)
 
     def opened(self) -> bytes:
-        self.player.opened()
+        self.protocol.connection_made()
         return b""
 
-    def receive(self, data: bytes) -> tuple[bytes, bool]:
-        """What the client answers, and whether it stays."""
-        self.player.receive_data(data)
-        answer = self.player.data_to_send()
-        while (job := self.player.next_job()) is not None:
-            self.player.done(job, job.ask())
-            answer += self.player.data_to_send()
-        return answer, self.player.farewell is None
+    def feed(self, data: bytes) -> tuple[bytes, bool]:
+        """Return what the client sends, and whether it stays."""
+        self.protocol.receive_data(data)
+        sent = self.protocol.data_to_send()
+        while (job := self.protocol.next_job()) is not None:
+            self.protocol.complete(job, job.call())
+            sent += self.protocol.data_to_send()
+        return sent, self.protocol.bye_reason is None
 
     def lost(self) -> None:
-        self.player.lost()
+        self.protocol.connection_lost()
 
 
-class ScriptedEnd:
-    """A raw script on one connection; one that stops reading just sends nothing more."""
+class ScriptEnd:
+    """A script on one connection."""
 
     returns = False
 
-    def __init__(self, rascal: Rascal) -> None:
-        self.rascal = rascal
+    def __init__(self, script: ScriptedClient) -> None:
+        self.script = script
         self.lines = LineReader(SERVER_LINE_LIMIT)
 
     def opened(self) -> bytes:
-        return self._do(self.rascal.opened())[0]
+        return self._do(self.script.opened())[0]
 
-    def receive(self, data: bytes) -> tuple[bytes, bool]:
-        answer = b""
+    def feed(self, data: bytes) -> tuple[bytes, bool]:
+        sent = b""
         for line in self.lines.feed(data):
             assert isinstance(line, bytes)
-            more, stays = self._do(self.rascal.receive(line))
-            answer += more
+            more, stays = self._do(self.script.receive(line))
+            sent += more
             if not stays:
-                return answer, False
-        return answer, True
+                return sent, False
+        return sent, True
 
     def _do(self, acts: Any) -> tuple[bytes, bool]:
-        answer = b""
+        sent = b""
         for act in acts:
             if isinstance(act, Say):
-                answer += f"{act.text}\n".encode() * act.times
+                sent += f"{act.text}\n".encode() * act.times
             elif isinstance(act, Raw):
-                answer += act.data
+                sent += act.data
             elif isinstance(act, Leave):
-                return answer, False
+                return sent, False
             else:
-                assert isinstance(act, Wait | Deaf)
-        return answer, True
+                assert isinstance(act, Wait | StopReading)
+        return sent, True
 
     def lost(self) -> None:
-        """It does not come back."""
+        """It does not connect again."""
 
 
-End = PlayerEnd | ScriptedEnd
+End = PlayerEnd | ScriptEnd
 
 
 class Loopback(BytesHarness):
@@ -116,7 +116,7 @@ class Loopback(BytesHarness):
             self._accept(end)
 
     def run(self) -> Loopback:
-        """Until nothing is under way and no deadline is left."""
+        """Run until nothing is in transit and no deadline is left."""
         for _ in range(200_000):
             if self._queue:
                 self._queue.popleft()()
@@ -161,7 +161,7 @@ class Loopback(BytesHarness):
             self.event(Lost(conn, "cut"))
             self._drop(conn)
             return
-        answer, stays = end.receive(data)
+        answer, stays = end.feed(data)
         self._queue.append(lambda: self.receive(conn, answer))
         if not stays:
             self._queue.append(lambda: self._leave(conn))
@@ -171,12 +171,12 @@ class Loopback(BytesHarness):
             self.event(Lost(conn, "left"))
 
     def _drop(self, conn: int) -> None:
-        """The connection is gone for the client, which may come back."""
+        """Close the connection at the client's side; a ClientProtocol connects again."""
         end = self._ends.pop(conn, None)
         if end is None:
             return
         end.lost()
-        if isinstance(end, PlayerEnd) and end.player.farewell is None:
+        if isinstance(end, PlayerEnd) and end.protocol.bye_reason is None:
             self._queue.append(lambda: self._accept(end))
 
 
@@ -220,7 +220,7 @@ def test_a_round_robin_of_players() -> None:
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.frozensets(st.integers(1, 700), max_size=12))
 def test_cut_connections_change_no_result(cuts: frozenset[int]) -> None:
-    """Whenever connections are cut, the seats are resumed and every game ends as it would have."""
+    """After every cut the seat is resumed, and every game ends as without cuts."""
     whole, cut = contest(), contest(cuts)
     assert cut.finished == "finished"
     assert results(cut) == results(whole)
@@ -245,16 +245,17 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("name", sorted(EXPECTED))
-def test_the_fault_of_a_scripted_bot_is_its_own(name: str) -> None:
-    """Each scripted bot gets the fault it is named for in its first game; its rival never gets one."""
+def test_the_fault_of_a_script_is_its_own(name: str) -> None:
+    """Each script gets its fault in its first game; its rival never gets one."""
     script = create(name)
     assert not isinstance(script, Bot)
     ends: dict[str, End] = players(greedy)
-    ends["rascal"] = ScriptedEnd(Rascal(script, "rascal"))
+    ends["script"] = ScriptEnd(ScriptedClient(script, "script"))
     world = Loopback(plan(games_per_pair=2, absent_ms=1000), ends).run()
-    assert world.finished == "finished"
+    absent = EXPECTED[name] & {"disconnect", "quit"}
+    assert world.finished == ("incomplete" if absent else "finished")
     first = world.records["g1"]
     assert {fault.kind for fault in first.faults} == EXPECTED[name]
     for record in world.records.values():
-        assert all(record.names[fault.seat - 1] == "rascal" for fault in record.faults)
+        assert all(record.names[fault.seat - 1] == "script" for fault in record.faults)
         assert len(record.plies) == 12

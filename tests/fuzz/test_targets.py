@@ -35,7 +35,7 @@ FINDS = [
     ("events", b"command void g" + b"9" * 5000),  # int() of too many digits
 ]
 
-#: So many pieces of input each time; a piece of the contest is a whole session.
+#: Pieces of input each time; a piece of the contest is a whole session.
 SLICE = {"contest": 60, "contest-xo": 60, "events": 60, "events-forfeit": 60, "positions": 60, "config": 60}
 
 
@@ -49,7 +49,7 @@ def the(name: str, scratch: str) -> Target:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_seeds_are_let_in(name: str, scratch: str) -> None:
+def test_the_seeds_are_accepted(name: str, scratch: str) -> None:
     """A mutation of what is refused anyway would find nothing."""
     target = the(name, scratch)
     for seed in target.seeds:
@@ -80,9 +80,9 @@ def test_finds(name: str, data: bytes, scratch: str) -> None:
     the(name, scratch).run(data)
 
 
-def test_what_cannot_be_answered_ends_the_visit_with_one_line(scratch: str) -> None:
+def test_a_line_without_a_possible_answer_ends_the_client(scratch: str) -> None:
     assert the("player", scratch).run(FINDS[1][1]) == (
-        "the server said what cannot be answered: READY: a line may have 1024 bytes, not 1036"
+        "no answer to the server is possible: READY: a line may have 1024 bytes, not 1036"
     )
 
 

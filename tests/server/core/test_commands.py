@@ -23,7 +23,7 @@ def last_offer(harness: ContestHarness, name: str) -> str:
 
 
 def play_pending(harness: ContestHarness, *names: str) -> None:
-    """Let these bots play_pending until nobody has anything to answer."""
+    """Let these bots play until none has anything to answer."""
     busy = True
     while busy:
         busy = False
@@ -118,7 +118,7 @@ def test_a_kick_outlives_the_server_and_so_does_its_lift() -> None:
 def test_an_absent_bot_may_be_kicked() -> None:
     harness = ContestHarness("ann", "bob")
     assert harness.command("kick", "ann") is None
-    assert harness.finished == "incomplete"  # there is nobody left to play against
+    assert harness.finished == "incomplete"  # no opponent is left
     assert harness.contest.progress().done == 0
 
 
@@ -168,13 +168,12 @@ def test_probation_is_lifted_and_stays_lifted() -> None:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_finished_contest_takes_no_commands(verb: str) -> None:
-    """All have been told farewell: an order obeyed would be a promise that nobody keeps."""
     harness = seated("ann", "bob", options=ONE_PLY, probation=1)
     harness.send("ann", "what?")
     harness.send("bob", "READY g1", "MOVE 7")
     assert harness.finished == "incomplete"
     target = "ann" if verb in ("kick", "lift") else "g1"
-    assert harness.command(verb, target) == "the contest is over: finished"
+    assert harness.command(verb, target) == "the contest is over: incomplete"
     assert harness.last_entries == []
 
 

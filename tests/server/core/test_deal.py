@@ -13,7 +13,7 @@ from arena_server.core.config import ContestPlan, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.deal import GAME_DIGITS, RESUME_BYTES, game_id, number_of
 
-from .contest_harness import ONE_PLY, ContestHarness, play_on, seated
+from .contest_harness import ONE_PLY, ContestHarness, play_on, restarted, seated
 
 
 def test_boards_and_sequences_are_paired_with_the_seats_swapped() -> None:
@@ -22,7 +22,7 @@ def test_boards_and_sequences_are_paired_with_the_seats_swapped() -> None:
     harness.log_in("bob")
     play_on(harness)
     overs = [line for line in harness.received("ann") if line.startswith("OVER")]
-    assert ["sequence=" in line for line in overs] == [False, True, False, True], "opened once it is closed"
+    assert ["sequence=" in line for line in overs] == [False, True, False, True], "opened when it is closed"
     records = [harness.records[f"g{number}"] for number in range(1, 5)]
     assert [record.names for record in records] == [("ann", "bob"), ("bob", "ann")] * 2
     assert records[0].seed == records[1].seed != records[2].seed == records[3].seed
@@ -38,6 +38,18 @@ def test_every_game_has_its_own_deal_by_default() -> None:
     assert [record.names for record in records] == [("ann", "bob"), ("bob", "ann")] * 2
     assert len({record.seed for record in records}) == 4
     assert all("sequence=" in line for line in harness.received("ann") if line.startswith("OVER"))
+
+
+def test_a_paired_deal_is_closed_by_its_last_game_also_after_a_restart() -> None:
+    harness = seated("ann", "bob", options=ONE_PLY, deals="paired")
+    harness.send("ann", "MOVE 7")
+    assert "OVER g1 total=0,0 end=complete" in harness.received("ann")
+    again = restarted(harness)
+    for name in ("ann", "bob"):
+        again.log_in(name)
+    play_on(again)
+    (over,) = [line for line in again.received("ann") if line.startswith("OVER g2")]
+    assert "sequence=" in over
 
 
 def test_deals_come_from_the_seed_the_players_and_the_number_of_the_deal() -> None:

@@ -13,7 +13,7 @@ EYE = Entrant("eye", plays=False)
 
 
 def watched(*, target: str = "g1", **plan: object) -> ContestHarness:
-    """A game between ann and bob, and a spectator that has just said WATCH."""
+    """A game between ann and bob, and a spectator that has just sent WATCH."""
     harness = ContestHarness("ann", "bob", EYE, **plan)  # type: ignore[arg-type]
     for name in ("ann", "bob", "eye"):
         harness.log_in(name)
@@ -36,7 +36,8 @@ def verbs(harness: ContestHarness, name: str = "eye") -> list[str]:
 
 @pytest.mark.parametrize("target", ["g1", "*"])
 def test_a_spectator_sees_the_game_and_its_faults(target: str) -> None:
-    harness = watched(target=target, options={"plies": 2, "start": "empty", "lookahead": 1})
+    options = {"plies": 2, "start": "empty", "lookahead": 1}
+    harness = watched(target=target, options=options, announce_zombies=True)
     start(harness)
     harness.wait(3)
     harness.send("ann", "MOVE 0")
@@ -55,6 +56,20 @@ def test_a_spectator_sees_the_game_and_its_faults(target: str) -> None:
     assert seen(harness) == expected
     harness.stored("g1")
     assert seen(harness)[len(expected)] == "S  OVER g1 total=0,0 end=complete nonce=... sequence=44"
+
+
+def test_a_fault_that_is_not_announced_is_shown_after_the_game() -> None:
+    harness = watched(options={"plies": 2, "start": "empty"})
+    start(harness)
+    harness.stores = False
+    harness.send("ann", "MOVE 0")
+    harness.send("bob", "MOVE 9")
+    before = seen(harness)
+    assert verbs(harness) == ["GAME", "STATE", "NEXT", "START", "PLAYED", "PLAYED"]
+    harness.stored("g1")
+    zombie = "S  ZOMBIE ply=1 reason=illegal seat=1 line=4d4f56452030 game=g1"
+    assert seen(harness)[len(before)] == zombie
+    assert verbs(harness)[-1] == "OVER"
 
 
 def test_a_latecomer_gets_the_same_as_a_snapshot() -> None:
@@ -107,7 +122,7 @@ def test_a_delayed_game_is_shown_to_its_end_after_the_contest_has_ended() -> Non
             harness.send(name, "MOVE 7")
         if number == 1:
             harness.send("eye", "WATCH g2", "WATCH *")
-    assert harness.finished == "finished"
+    assert (harness.contest.ended, harness.finished) == ("finished", None)
     assert not harness.is_closed("eye")
     harness.connect("another")
     assert harness.last_line("another") == "BYE reason=finished"
@@ -116,6 +131,7 @@ def test_a_delayed_game_is_shown_to_its_end_after_the_contest_has_ended() -> Non
     assert harness.last_line("eye") == "BYE reason=finished"
     assert harness.is_closed("eye")
     assert harness.contest.deadline is None
+    assert harness.finished == "finished"
 
 
 def test_a_finished_game_without_viewers_is_forgotten_after_the_delay() -> None:
@@ -262,12 +278,13 @@ def test_a_game_that_ends_is_kept_until_a_newcomer_has_received_it() -> None:
     harness.send("eye", "WATCH *")
     before = shown(harness)
     harness.stop()
-    assert harness.finished == "stopped"
+    assert (harness.contest.ended, harness.finished) == ("stopped", None)
     assert not harness.is_closed("eye")
     harness.take_chunks("eye")
     assert len(before) < len(shown(harness)) == 4
     assert sum(line.startswith("OVER") for line in harness.received("eye")) == 4
     assert harness.last_line("eye") == "BYE reason=stopped"
+    assert harness.finished == "stopped"
 
 
 @pytest.mark.usefixtures("small_chunks")

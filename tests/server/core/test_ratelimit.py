@@ -8,7 +8,7 @@ import pytest
 
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_server.core.config import Entrant
-from arena_server.core.events import Lost, Opened, Received
+from arena_server.core.events import Opened, Received
 from arena_server.core.ratelimit import KEPT, PAUSE_MS, TRIES, LeakyBucket, LoginRateLimiter
 
 from .contest_harness import MS, ContestHarness
@@ -68,7 +68,7 @@ def test_a_successful_login_resets_the_count() -> None:
     guesses = locked()
     guesses.right("1.2.3.4", "ann")
     guesses.check("1.2.3.4", "ann", 0)
-    guesses.right("1.2.3.4", "nobody")
+    guesses.right("1.2.3.4", "stranger")
 
 
 def test_the_oldest_address_is_forgotten_beyond_the_limit() -> None:
@@ -92,8 +92,8 @@ class TestInTheContest:
         harness.event(Received(conn, f"HELLO 1 {name} token={token}".encode(), harness.now))
         return harness.lines[conn][1][3:]
 
-    @pytest.mark.parametrize("name", ["ann", "nobody"])
-    def test_a_guesser_is_told_to_wait_whether_the_name_exists_or_not(self, name: str) -> None:
+    @pytest.mark.parametrize("name", ["ann", "stranger"])
+    def test_a_guesser_has_to_wait_whether_the_name_exists_or_not(self, name: str) -> None:
         harness = self.harness()
         for _ in range(TRIES):
             assert self.guess(harness, name).startswith("ERROR token no such name, or a wrong token")
@@ -101,24 +101,23 @@ class TestInTheContest:
             "ERROR rate too many wrong log-ins; wait, then try again retry_after=6000"
         )
 
-    def test_the_right_token_is_accepted_at_any_time(self) -> None:
+    def test_the_right_token_is_accepted_whatever_others_tried_from_its_address(self) -> None:
         harness = self.harness()
-        for _ in range(TRIES + 1):
-            denied = self.guess(harness)
-        assert denied.startswith(f"ERROR {ErrorCode.RATE} ")
+        for _ in range(TRIES):
+            self.guess(harness)
+        assert self.guess(harness).startswith(f"ERROR {ErrorCode.RATE} ")
         assert self.guess(harness, token=TOKEN).startswith("WELCOME ann ")
 
-    def test_a_bot_that_reconnects_is_not_locked_out_by_a_guesser_on_its_address(self) -> None:
-        """100 guesses a second beside 50 reconnections of the bot, all from one address."""
+    def test_each_pause_lets_one_more_wrong_token_be_denied(self) -> None:
         harness = self.harness()
-        for reconnection in range(50):
-            for _ in range(10):
-                assert self.guess(harness).startswith("ERROR ")
-                harness.wait(10)
-            assert self.guess(harness, token=TOKEN).startswith("WELCOME ann "), reconnection
-            harness.event(Lost(next(reversed(harness.lines)), "gone"))
+        for _ in range(TRIES):
+            self.guess(harness)
+        assert self.guess(harness).startswith(f"ERROR {ErrorCode.RATE} ")
+        harness.wait(PAUSE_MS)
+        assert self.guess(harness).startswith("ERROR token ")
+        assert self.guess(harness).startswith(f"ERROR {ErrorCode.RATE} ")
 
-    def test_the_owner_comes_in_from_elsewhere_meanwhile(self) -> None:
+    def test_the_owner_logs_in_from_another_address_meanwhile(self) -> None:
         harness = self.harness()
         for _ in range(TRIES + 1):
             self.guess(harness)
@@ -129,7 +128,7 @@ class TestInTheContest:
         harness = self.harness()
         for _ in range(TRIES):
             self.guess(harness, token=f"{TOKEN} resume=guessed")
-        assert self.guess(harness).startswith("ERROR rate ")
+        assert self.guess(harness, token=f"{TOKEN} resume=guessed").startswith("ERROR rate ")
 
     def test_a_name_taken_is_no_guess(self) -> None:
         harness = self.harness()

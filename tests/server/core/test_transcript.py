@@ -27,7 +27,7 @@ def written(runner: Runner, *, stored: bool = True) -> Transcript:
             transcript.write(fact, now)
     match = runner.match
     if match.over and stored:
-        transcript.close(match.totals, match.end, runner.now, opened=True)
+        transcript.close(match.totals, match.end, runner.now, opened=match.end != "void")
     return transcript
 
 
@@ -52,8 +52,7 @@ def slowly(runner: Runner, reader: str, announce: bool) -> bytes:
     seat = {"ann": 1, "bob": 2, "spectators": 0}[reader]
     setting, tag = runner.setting, None if seat else runner.setting.game_id
     lines = offer(setting, seat, tag)
-    ply = 0
-    concealed: list[wire.ServerMessage] = []
+    ply, concealed = 0, list[wire.ServerMessage]()
     for fact in runner.facts:
         if isinstance(fact, Started):
             lines.append(wire.Start(setting.game_id))
@@ -68,11 +67,9 @@ def slowly(runner: Runner, reader: str, announce: bool) -> bytes:
         elif isinstance(fact, FaultRecord) and fact.seat == seat:
             if seat:
                 lines.append(wire.Zombie(fact.ply, fact.kind))
-        elif isinstance(fact, FaultRecord) and fact.seat and not seat and not announce:
-            concealed.append(wire.Zombie(fact.ply, fact.kind, fact.seat, fact.line, tag))
-        elif isinstance(fact, FaultRecord) and fact.seat and announce:
+        elif isinstance(fact, FaultRecord) and fact.seat and (announce or not seat):
             line = None if seat else fact.line
-            lines.append(wire.Zombie(fact.ply, fact.kind, fact.seat, line, tag))
+            (lines if announce else concealed).append(wire.Zombie(fact.ply, fact.kind, fact.seat, line, tag))
         elif isinstance(fact, Ended):
             lines += concealed
             lines.append(setting.over(fact.totals, fact.end, opened=fact.end != "void"))

@@ -20,11 +20,11 @@ from arena_server.core.journal import Entry, Live, PastGame
 from arena_server.errors import StoreError
 from arena_server.store.chain import GENESIS, extend
 from arena_server.store.contest_store import ContestStore
-from arena_server.store.database import ContestHeader, Database
+from arena_server.store.database import ContestHeader, Database, Postgres
 from arena_server.store.reader import Results, UnfinishedContest
 from arena_server.store.schema import open_engine
 
-from ..postgres import Cluster
+from ..postgres import Cluster, cluster
 from ..records import PATIENCE_S, Kept, game, keep, opening
 
 KEY: Entry = (0, "key", "a", "ab" * 32)
@@ -355,6 +355,67 @@ def test_a_database_of_another_program_on_a_server_is_refused(postgres: Cluster)
     assert refused(database, opening()) == (
         f"{database}: a database of another program; choose one of its own by --database"
     )
+
+
+# -- what a commit on PostgreSQL waits for
+
+
+@pytest.fixture
+def careless(postgres: Cluster) -> Postgres:
+    """A database whose commits do not wait for the disk, unless a session asks for it."""
+    database = postgres.database()
+    with connected(database) as connection:
+        name = connection.scalar(text("SELECT current_database()"))
+        connection.execute(text(f"ALTER DATABASE {name} SET synchronous_commit = off"))
+        connection.commit()
+    with connected(database) as connection:
+        assert connection.scalar(text("SHOW synchronous_commit")) == "off"
+    return database
+
+
+@pytest.mark.parametrize("async_journal", [False, True])
+def test_results_wait_for_the_disk_and_so_do_entries_by_default(
+    careless: Postgres, async_journal: bool
+) -> None:
+    database = replace(careless, async_journal=async_journal)
+    header = opening()
+    with ContestStore(database) as store:
+        store.find(header)
+        settings = []
+        for synced in (True, False, True):
+            with store.transaction(synced=synced):
+                if not settings:
+                    store.enter(header, header.plan)
+                settings.append(store._connection.scalar(text("SHOW synchronous_commit")))
+    assert settings == ["on", "off" if async_journal else "on", "on"]
+
+
+@pytest.mark.slow
+def test_a_crash_of_postgresql_takes_back_nothing_that_was_announced() -> None:
+    """Entries alone come last: a result would bring those before it to the disk as well."""
+    with cluster() as own:
+        database = own.database()
+        kept = Kept(database)
+        kept.start()
+        kept.writer.store("g1", game(1))
+        assert kept.next() == ["g1"]
+        announced = 0
+        while announced < 300:
+            for _ in range(10):  # a few are on their way all the time
+                kept.append((2 + kept.appended, "offer"))
+            announced = kept.batches.get(timeout=PATIENCE_S)
+            assert isinstance(announced, int)
+        own.kill()
+        kept.append((1, "offer"))
+        while not isinstance(word := kept.batches.get(timeout=PATIENCE_S), StoreError):
+            announced = word
+        assert "the database does not answer" in str(word)
+        kept.close()
+        own.start()
+        found = taken_up(database)
+    assert found is not None
+    assert len(found.past.results) == 1
+    assert len(found.past.entries) >= announced
 
 
 # -- the hash chain
