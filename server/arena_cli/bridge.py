@@ -29,7 +29,7 @@ def command(
         str | None, typer.Option(metavar="DURATION", help="A brain's time for a move; else from the clock.")
     ] = None,
     memory: Annotated[
-        int, typer.Option(min=0, metavar="MB", help="What a brain is told of its memory; 0 is no limit.")
+        int, typer.Option(min=0, metavar="MB", help="INFO max_memory of a brain; 0 is no limit.")
     ] = 350,
     stderr: Annotated[
         Path | None,
@@ -42,8 +42,8 @@ def command(
 
     The program gets the lines of PROTOCOL.md from ARENA on and answers READY and MOVE; the bridge logs in,
     answers PING, and resumes the seat after a lost connection, of which the program sees nothing. With
-    --piskvork the program is a Gomocup brain, which plays XO. A program that ends in a game loses it by QUIT and
-    is started again for the next one.
+    --piskvork the program is a Gomocup brain, which plays XO. A program that ends in a game loses it by
+    QUIT and is started again for the next one; after three ends without a whole game the bridge gives up.
 
     Example: arena bridge --piskvork --connect localhost:2006 --name pela -- ./pbrain-pela
     """
@@ -59,7 +59,7 @@ def command(
 
     own_name = name or os.environ.get("ARENA_NAME")
     if not own_name:
-        raise ConfigError("say who plays: --name, or ARENA_NAME set")
+        raise ConfigError("say who plays: --name NAME, or ARENA_NAME set")
     adapter: Adapter = Adapter(own_name)
     if piskvork:
         turn_ms = None if turn is None else duration(turn, "--turn")

@@ -1,7 +1,7 @@
 """The brain's side of the Gomocup protocol, without I/O: commands in, answers out.
 
-Any function that chooses a cell of XO becomes a brain. Source: plastovicka.github.io/protocl2en.htm; `manager`
-is the other side. Coordinates are `x,y` from 0, y 0 the top row; a cell is `a1`, bottom left.
+Any function that chooses a cell of XO becomes a brain. Source: plastovicka.github.io/protocl2en.htm;
+`manager` is the other side. Coordinates are `x,y` from 0, y 0 the top row; a cell is `a1`, bottom left.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ Choose = Callable[[Xo, Marks, int | None], str]
 
 #: time_left of a match without a limit.
 UNLIMITED = 2**31 - 1
-#: A limit for one move counts as so much time for all moves: engines plan an eighth of it for one at most.
+#: A limit for one move counts as this many times as much for all moves: engines plan an eighth of it for one at most.
 MOVES_OF_A_TURN = 8
-#: Bits of INFO rule that are not XO: exactly five, renju, caro. 2, a continuous game, only matters to managers.
+#: Bits of INFO rule that are not XO: exactly five, renju, caro. 2, a continuous game, concerns managers.
 _OTHER_RULES = 1 | 4 | 8
 
 _PAIR = re.compile(r"\s*(\d{1,3})\s*,\s*(\d{1,3})\s*")
@@ -195,10 +195,10 @@ class Brain:
             limits.append(max(1, self._info["timeout_turn"] * MOVES_OF_A_TURN))
         return min(limits) if limits else None
 
-    # -- the rest ------------------------------------------------------------------------------------
+    # -- INFO, END ------------------------------------------------------------------------------------
 
     def _take_info(self, rest: str) -> None:
-        """Keep a number; what is none, and unknown keys, mean nothing here."""
+        """Keep a number; other values and unknown keys are ignored."""
         key, _, value = rest.strip().partition(" ")
         if re.fullmatch(r"-?\d{1,12}", value.strip()):
             self._info[key.lower()] = int(value)

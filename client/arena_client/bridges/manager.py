@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 from arena_client.bridges.adapter import Adapter
 from arena_protocol import messages as wire
+from arena_protocol.errors import ProtocolError
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game, GameError
 from arena_protocol.games.mnk import Marks, Xo, board_of
@@ -41,7 +42,7 @@ RULE, GAME_TYPE = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class BrainLimits:
-    """What the brain is told of its limits; `turn_ms` None derives the time for a move from the clock."""
+    """The limits that INFO announces; `turn_ms` None derives the time for a move from the clock."""
 
     turn_ms: int | None = None
     memory_bytes: int = MEMORY_BYTES
@@ -64,8 +65,8 @@ class Manager(Adapter):
         self._rules: Game[Marks] | None = None
         self._position: Marks | None = None
         self._stones: list[tuple[str, int]] = []
-        #: How many of the stones the brain knows; None if it has to be given the whole board.
-        self._told: int | None = None
+        #: How many of the stones the brain knows; None if BOARD has to send all of them.
+        self._known: int | None = None
         self._retried = False
 
     @property
@@ -93,7 +94,11 @@ class Manager(Adapter):
 
     def from_server(self, line: bytes) -> None:
         """Translate a line for the brain."""
-        match wire.parse_server(line):
+        try:
+            message = wire.parse_server(line)
+        except ProtocolError:
+            return  # a verb of a newer server, of which no brain knows
+        match message:
             case wire.Game() as game:
                 self._offer = game
             case wire.State(text):
@@ -135,7 +140,7 @@ class Manager(Adapter):
             for cells, seat in ((x, 1), (o, 2))
             if number < len(cells)
         ]
-        self._told = None if self._stones else 0
+        self._known = None if self._stones else 0
         self._retried = False
         self._set_up(size)
 
@@ -162,14 +167,11 @@ class Manager(Adapter):
         return max(1, min(limit, offer.move_limit or limit) - MARGIN_MS)
 
     def _put(self, move: str, seat: int) -> None:
-        """Take a ply over. What the brain knows of it is what it has played itself."""
+        """Place a stone; the brain knows of its own moves already."""
         assert self._offer is not None, "PLAYED comes after GAME"
         self._stones.append((move, seat))
-        if self._told is None:
-            return
-        if seat == self._offer.seat:
-            # The brain's own move, or one that it did not make (no game of ours has any yet).
-            self._told += 1
+        if self._known is not None and seat == self._offer.seat:
+            self._known += 1
 
     def _ask(self) -> None:
         """Ask for a move as the protocol wants it: BEGIN, TURN, or the whole BOARD."""
@@ -177,16 +179,16 @@ class Manager(Adapter):
         assert self._offer is not None
         left = self._turn.clock[self._offer.seat - 1] + (self._offer.byoyomi or 0)
         self._info("time_left", max(1, left - MARGIN_MS))
-        if self._told == 0 and not self._stones:
+        if self._known == 0 and not self._stones:
             self._say("BEGIN")
-        elif self._told == len(self._stones) - 1 and self._stones[-1][1] != self._offer.seat:
+        elif self._known == len(self._stones) - 1 and self._stones[-1][1] != self._offer.seat:
             self._say(f"TURN {self._xy(self._stones[-1][0])}")
         else:
             self._say("BOARD")
             for cell, seat in self._stones:
                 self._say(f"{self._xy(cell)},{1 if seat == self._offer.seat else 2}")
             self._say("DONE")
-        self._told = len(self._stones)
+        self._known = len(self._stones)
         self._awaited = "move"
 
     def _xy(self, cell: str) -> str:
@@ -220,7 +222,7 @@ class Manager(Adapter):
         elif self._awaited == "move":
             self._moved(text)
         else:
-            self.notes.append(f"an answer to nothing: {text}")
+            self.notes.append(f"an unexpected line of the brain: {text}")
 
     def _is_set_up(self) -> None:
         """The board is there: the seat is ready, or the move that failed is asked for once more."""
@@ -234,7 +236,7 @@ class Manager(Adapter):
             self.for_server.append(f"READY {self._id}".encode())
 
     def _moved(self, text: str) -> None:
-        """Send the move; what is not a cell of the board is sent as it is, for the referee to judge."""
+        """Send the move; one off the board or on a stone is noted and sent, for the referee to judge."""
         found = _COORDINATES.fullmatch(text)
         if found is None:
             self.broken = f"expected X,Y, got {text!r}"
@@ -246,6 +248,8 @@ class Manager(Adapter):
         move = f"{chr(ord('a') + x)}{self._size - y}" if on_board else f"{x},{y}"
         if not on_board:
             self.notes.append(f"{self._id}: the brain plays {text}, which is not on the board")
+        elif any(cell == move for cell, _ in self._stones):
+            self.notes.append(f"{self._id}: the brain plays {text} ({move}), which is taken")
         self.for_server.append(f"MOVE {move}".encode())
 
     def _failed(self, text: str) -> None:
@@ -254,7 +258,7 @@ class Manager(Adapter):
             self.wants_restart = True  # RESTART is optional: another process does it
         elif self._awaited == "move" and not self._retried:
             self._retried = True
-            self._told = None
+            self._known = None
             self.notes.append(f"{self._id}: {text}; the whole board is sent")
             self._set_up(self._size)
         elif self._awaited:

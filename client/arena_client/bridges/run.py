@@ -1,7 +1,7 @@
 """The asyncio shell of a bridge: one seat, one program, an adapter between them.
 
 A program that ends during a game loses it: the seat leaves the game by QUIT, the program is started again,
-and the next game begins. Between games it is started again without more ado. A program that ends three
+and the next game begins. Between games it is only started again. A program that ends three
 times in a row, without a game to its end, is given up.
 """
 
@@ -25,7 +25,7 @@ from arena_client.transport import describe, server_name
 from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
 
 CHUNK_BYTES = 4096
-#: Programs that end so often without a game to its end are given up.
+#: A program that ends this often in a row without a whole game is given up.
 MAX_ENDS = 3
 #: Seconds that a program has from the end of its stdin to its own end.
 GOODBYE_S = 2.0
@@ -227,7 +227,7 @@ class Bridge:
             return ("server", self._connections, None)
 
     async def _play_alone(self, seconds: float) -> None:
-        """Wait for so long; the program goes on thinking, and may end, meanwhile."""
+        """Wait; meanwhile the program goes on thinking, and may end."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while True:
