@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from arena_client.bridges.brain import Brain
     from arena_protocol.games.mnk import Marks, Xo
 
 
@@ -20,9 +21,17 @@ def command(
     Example: arena brain xo:time=500
     """
     import sys
+
+    from arena_client.bridges.brain import serve
+
+    serve(brain_of(engine), sys.stdin.buffer, sys.stdout.buffer)
+
+
+def brain_of(engine: str) -> Brain:
+    """Build the brain around an engine of XO. Raises EngineError if there is none of this name."""
     from importlib.metadata import version
 
-    from arena_client.bridges.brain import Brain, serve
+    from arena_client.bridges.brain import Brain
     from arena_engines import registry
     from arena_engines.engine import Position
 
@@ -33,4 +42,4 @@ def command(
         return str(made.choose(Position(rules=rules, state=state, start=board, clock=clock, bank=clock)))
 
     about = f'name="{made.spec}", version="{version("insertion-arena")}", author="insertion-arena"'
-    serve(Brain(choose, about, made.warm_up), sys.stdin.buffer, sys.stdout.buffer)
+    return Brain(choose, about, made.warm_up)

@@ -49,6 +49,7 @@ def command(
     """
     import asyncio
     import sys
+    from contextlib import nullcontext
 
     from arena_client.bridges.adapter import Adapter
     from arena_client.bridges.manager import BrainLimits, Manager
@@ -68,10 +69,10 @@ def command(
     host, port = parse_address(*_server(connect))
     context = tls_context(tls, tls_ca)
     try:
-        sink = sys.stderr.buffer if stderr is None else stderr.open("ab")
+        file = None if stderr is None else stderr.open("ab")
     except OSError as error:
         raise ConfigError(f"--stderr: {stderr}: {error.strerror}") from None
-    with sink:
+    with file or nullcontext(sys.stderr.buffer) as sink:
         reason = asyncio.run(Bridge(program, adapter, seat, host, port, tls=context, stderr=sink).run())
     typer.echo(f"{own_name} leaves: {reason}")
 

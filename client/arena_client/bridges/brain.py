@@ -49,9 +49,10 @@ class Brain:
 
     def command(self, line: str) -> str | None:
         """Follow one line of the manager; return the answer, None if there is none."""
+        line = " ".join(line.split())  # a CR inside a line would end an answer that quotes it
         if self._board is not None:
             return self._collect(line)
-        word, _, rest = line.strip().partition(" ")
+        word, _, rest = line.partition(" ")
         if not word:
             return None
         follow = {
@@ -77,7 +78,7 @@ class Brain:
 
     def _start(self, rest: str) -> str:
         try:
-            rules = make_game("xo", {"size": rest.strip()})
+            rules = make_game("xo", {"size": rest})
         except GameError as error:
             self._rules = None
             raise Refusal(str(error)) from None
@@ -101,7 +102,7 @@ class Brain:
     def _takeback(self, rest: str) -> str:
         cell = self._cell(*_pair(rest))
         if self._stones.pop(cell, None) is None:
-            raise Refusal(f"there is no stone at {rest.strip()}")
+            raise Refusal(f"there is no stone at {rest}")
         return "OK"
 
     def _begin_board(self, _: str) -> None:
@@ -111,8 +112,8 @@ class Brain:
     def _collect(self, line: str) -> str | None:
         """Keep a line of BOARD; at DONE set the board up and move."""
         assert self._board is not None, "BOARD has come"
-        if line.strip().upper() != "DONE":
-            if line.strip():
+        if line.upper() != "DONE":
+            if line:
                 self._board.append(line)
             return None
         fields, self._board = self._board, None
@@ -127,7 +128,7 @@ class Brain:
     def _put_field(self, text: str) -> None:
         found = _FIELD.fullmatch(text)
         if found is None:
-            raise Refusal(f"expected X,Y,1 or X,Y,2 in BOARD, got {text.strip()[:40]}")
+            raise Refusal(f"expected X,Y,1 or X,Y,2 in BOARD, got {text[:40]}")
         if found[3] == "3":
             raise Refusal("a continuous game is not supported")
         self._put(int(found[1]), int(found[2]), int(found[3]))
@@ -199,8 +200,8 @@ class Brain:
 
     def _take_info(self, rest: str) -> None:
         """Keep a number; other values and unknown keys are ignored."""
-        key, _, value = rest.strip().partition(" ")
-        if re.fullmatch(r"-?\d{1,12}", value.strip()):
+        key, _, value = rest.partition(" ")
+        if re.fullmatch(r"-?\d{1,12}", value):
             self._info[key.lower()] = int(value)
 
     def _end(self, _: str) -> None:
@@ -210,7 +211,7 @@ class Brain:
 def _pair(text: str) -> tuple[int, int]:
     found = _PAIR.fullmatch(text)
     if found is None:
-        raise Refusal(f"expected X,Y, got {text.strip()[:40] or 'nothing'}")
+        raise Refusal(f"expected X,Y, got {text[:40] or 'nothing'}")
     return int(found[1]), int(found[2])
 
 

@@ -173,6 +173,7 @@ class Bridge:
 
     async def _visit(self) -> bool:
         """Open one connection and use it to its end; return whether it was logged in."""
+        self._seat.refusal = None  # of the connection before
         try:
             async with asyncio.timeout(self._policy.greeting_s):
                 reader, writer = await asyncio.open_connection(self._host, self._port, ssl=self._tls)

@@ -1,12 +1,13 @@
 """A Gomocup brain that plays the first free cell, and brains that differ from it in exactly one way.
 
-`Brain(defect).answers(line)` for tests without a process; `python brains.py DEFECT` is a program.
+`Brain(defect).answers(line)` for tests without a process; `python brains.py DEFECT [FILE]` is a program. With
+FILE only the first process has the defect: it creates the file.
 """
 
 from __future__ import annotations
 
 import sys
-import time
+from pathlib import Path
 
 
 class Exit(Exception):  # noqa: N818 - ends the brain, as planned
@@ -99,7 +100,13 @@ class Brain:
 
 
 def main() -> int:
-    brain = Brain(sys.argv[1] if len(sys.argv) > 1 else "")
+    defect, *once = sys.argv[1:]
+    if once:
+        try:
+            Path(once[0]).touch(exist_ok=False)
+        except FileExistsError:
+            defect = ""
+    brain = Brain(defect)
     ending = {"cr": "\r", "crlf": "\r\n"}.get(brain.defect, "\n")
     if brain.defect == "ends-at-once":
         print("no licence file", file=sys.stderr)
@@ -116,8 +123,6 @@ def main() -> int:
         for line in lines:
             sys.stdout.write(line + ending)
             sys.stdout.flush()
-        if brain.defect == "deaf" and brain.moves == 1:
-            time.sleep(600)
     return 0
 
 

@@ -65,9 +65,7 @@ class Game:
 
     def played(self, seat: int, move: str) -> None:
         self.ply += 1
-        self.receive(
-            f"PLAYED {self.ply} seat={seat} move={move} time=1 clock=20000,20000 points=0 total=0,0"
-        )
+        self.receive(f"PLAYED {self.ply} seat={seat} move={move} time=1 clock=20000,20000 points=0 total=0,0")
 
 
 class TestDialogue:
