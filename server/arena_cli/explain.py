@@ -102,6 +102,24 @@ def strategy(
     show(explain.strategy(game, options, seat=seat, goal=goal, state=state, everything=everything), svg)
 
 
+def searches(
+    game: GameName,
+    seat: Annotated[int, typer.Option(help="Whose strategy.")] = 1,
+    draw: Annotated[bool, typer.Option("--draw", help="To draw at least, rather than to win.")] = False,
+    settings: Settings = None,
+    state: State = None,
+) -> None:
+    """Compare the AND/OR searches for a strategy by the problems that they expand.
+
+    Example: arena explain searches disc --option m=20
+    """
+    from arena_engines import explain
+
+    goal: Goal = "draw" if draw else "win"
+    options = game_options(settings)
+    typer.echo(explain.searches(game, options, seat=seat, goal=goal, state=state), nl=False)
+
+
 def evaluate(
     game: GameName,
     settings: Settings = None,
@@ -183,7 +201,7 @@ def group() -> typer.Typer:
         no_args_is_help=True,
         rich_markup_mode=None,
     )
-    for command in (tree, whole, strategy, evaluate, hanoi, example):
+    for command in (tree, whole, strategy, searches, evaluate, hanoi, example):
         app.command(command.__name__)(command)
     # -x^2 is no option but an integrand.
     app.command(integral.__name__, context_settings={"ignore_unknown_options": True})(integral)

@@ -110,6 +110,18 @@ class TestLife:
             assert outcome.out.startswith("trial: insertion, 2 of 2 games, scored by points, finished")
             assert [line.split()[1] for line in outcome.out.splitlines()[4:6]] != []
 
+    def test_until_finished_a_contest_without_all_its_games_is_status_1(self, tmp_path: Path) -> None:
+        text = contest("a", "b", "c", contest='absent = "1s"')
+        with Server(text, tmp_path, "--until-finished", "--log-level", "error") as server:
+            Players(server.port, [("a", "first-legal"), ("b", "first-legal")]).join()
+            outcome = server.end()
+        assert outcome.code == 1
+        assert "2 of 6 games, scored by points, incomplete" in outcome.out
+        assert outcome.line == (
+            "arena: the contest is incomplete: 4 of 6 games have no result (4 absent: c); missing bots: c"
+        )
+        assert status(server) == "incomplete"
+
     @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
     def test_stopped_in_the_middle_results_are_kept_and_the_running_game_is_void(
         self, tmp_path: Path, how: int
@@ -146,7 +158,7 @@ class TestLife:
     def test_a_supervised_server_ends_with_its_supervisor(self, tmp_path: Path) -> None:
         (tmp_path / "c.toml").write_text(contest("a", "b"))
         server = subprocess.Popen(
-            [*ARENA, "serve", "c.toml", "--port", "0", "--supervised"],
+            [*ARENA, "serve", "c.toml", "--port", "0", "--no-web", "--supervised"],
             cwd=tmp_path,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -253,7 +265,7 @@ class TestUnderStrain:
             "import sys; from arena_server.core import contest\n"
             "def fault(*_): raise RuntimeError('a bug')\n"
             "contest.Handlers.received = fault\n"
-            "sys.argv = ['arena', 'serve', 'c.toml', '--port', '0']\n"
+            "sys.argv = ['arena', 'serve', 'c.toml', '--port', '0', '--no-web']\n"
             "from arena_cli import main; main()"
         )
         with subprocess.Popen(

@@ -125,6 +125,22 @@ class TestFinalTable:
         assert f"listening on 127.0.0.1:{port}\n" in outcome.out
         assert "2 of 2 games" in outcome.out
 
+    @pytest.mark.parametrize("form", [[], ["--json"]])
+    def test_a_contest_without_all_its_games_is_incomplete(self, tmp_path: Path, form: list[str]) -> None:
+        bots = engines("dummy", "random") + '[[bot]]\nname = "guest"\n'
+        outcome = play(tmp_path, contest(contest='absent = "1s"', bots=bots), *form)
+        assert outcome.code == 1
+        reason = "4 of 6 games have no result (4 absent: guest); missing bots: guest"
+        assert outcome.err.splitlines()[-1] == f"arena: the contest is incomplete: {reason}"
+        if form:
+            answer = json.loads(outcome.out)
+            assert answer["contest"]["status"] == "incomplete"
+            assert (answer["missing"], answer["unplayed"]) == (["guest"], {"absent: guest": 4})
+            assert [(row["bot"], row["rank"]) for row in answer["standings"]][-1] == ("guest", None)
+        else:
+            assert outcome.out.splitlines()[1].endswith("2 of 6 games, scored by points, incomplete")
+            assert re.search(r"^ +- +guest ", outcome.out, re.MULTILINE)
+
 
 class TestBotsThatFail:
     def test_one_that_cannot_start_ends_the_tournament_with_its_error(self, tmp_path: Path) -> None:
@@ -144,7 +160,8 @@ class TestBotsThatFail:
         crash = "import os; print('token:', len(os.environ['ARENA_TOKEN']))\n" + crash
         bots = engines("dummy", "random") + program("crasher", crash)
         outcome = play(tmp_path, contest(contest='absent = "1s"', bots=bots))
-        assert outcome.code == 0
+        assert outcome.code == 1
+        assert "; missing bots: crasher" in outcome.err.splitlines()[-1]
         assert "bot crasher ended with status 1; starting it again" in outcome.err
         assert "  crasher: boom" in outcome.err
         assert "  crasher: token: 32" in outcome.err

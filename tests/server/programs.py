@@ -118,6 +118,7 @@ class Server:
             "0",
             "--database",
             url or f"sqlite:///{self.database}",
+            *(() if {"--web", "--web-port"} & set(options) else ("--no-web",)),
         ]
         self.process = subprocess.Popen(
             [*command, *options], stdout=subprocess.PIPE, stderr=stderr, text=True, preexec_fn=before

@@ -242,7 +242,7 @@ def test_spectators_see_the_whole_game_after_a_restart() -> None:
     harness = seated("ann", "bob")
     harness.send("ann", "MOVE 7")
     again = restarted(harness)
-    again.log_in("eye")
+    again.log_in("eye", " role=spectator")
     again.send("eye", "WATCH g1")
     assert again.last_line("eye").startswith("PLAYED 1 seat=1 move=7")
 

@@ -63,7 +63,7 @@ class Ann(Honest):
         if self._is_the_moment(verb, tokens):
             self.do(None, self.wire.clock_ms * MS if self.moment == "at the last millisecond" else 0)
         elif not self.dead:
-            super().heard(verb, tokens)
+            super().lines(verb, tokens)
 
     def _is_the_moment(self, verb: str, tokens: list[str]) -> bool:
         return not self.did and (
@@ -182,19 +182,19 @@ class Outcome:
         return sum(ply.time_ms for ply in plies if ply.time_ms not in (0, THINKING // MS)) / 1000
 
 
-class Onlooker:
+class Spectator:
     """Stands between shell and audit, and keeps what concerns one connection."""
 
     def __init__(self, world: World, ann: Ann) -> None:
         self.ann = ann
         self.told: list[str] = []
         self.ending = "kept"
-        self._audit = world.audit
+        self._audit = world.checker
         self._over = False
         self._deed: int | None = None
 
-    def judged(self, event: Event, effects: list[Effect], now: int) -> None:
-        self._audit.judged(event, effects, now)
+    def handled(self, event: Event, effects: list[Effect], now: int) -> None:
+        self._audit.handled(event, effects, now)
         if self._deed is None and self.ann.did:
             self._deed = self.ann.wire.conn  # type: ignore[attr-defined]
         self._over = self._over or any(isinstance(effect, Finished) for effect in effects)
@@ -232,13 +232,13 @@ def play(fault: str, moment: str) -> Outcome:
     world = World(1, plan, {"ann": ann_kind, "bob": Bob, "eve": Honest}, CALM)
     ann = world.clients["ann"].bot
     assert isinstance(ann, Ann)
-    onlooker = Onlooker(world, ann)
-    world.shell.observer = onlooker
+    onlooker = Spectator(world, ann)
+    world.server.observer = onlooker
     world.run(3600 * SECOND, {"ann": 0, "bob": SECOND})
     assert ann.did, "the moment never came"
     record, other = ordered(list(world.records.values()), moment)
-    bob = [line for connection in world.clients["bob"].lines for line in connection.heard]
-    took = world.audit.took[record.game_id] if record is not None else 0
+    bob = [line for connection in world.clients["bob"].connections for line in connection.lines]
+    took = world.checker.took[record.game_id] if record is not None else 0
     return Outcome(record, other, onlooker.told, onlooker.ending, bob, took)
 
 

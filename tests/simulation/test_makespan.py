@@ -47,7 +47,7 @@ def play(*others: type[Honest], probation: int = 0) -> World:
 def last(world: World, *, without: str = "") -> int:
     """When the last game ended in which `without` did not play."""
     return max(
-        moment for game, moment in world.audit.ended.items() if without not in world.records[game].names
+        moment for game, moment in world.checker.ended.items() if without not in world.records[game].names
     )
 
 

@@ -22,14 +22,14 @@ from random import Random
 from types import SimpleNamespace
 from typing import IO
 
-from tests.simulation.bots import Client, Honest, Line
-from tests.simulation.network import MS, SECOND, Agenda
+from tests.simulation.bots import Client, Connection, Honest
+from tests.simulation.network import MS, SECOND, EventQueue
 
 from arena_protocol.record import decode
 from arena_server.store.reader import Results
 
-from ..programs import Server, contest
-from .scene import Ann, Bob, Outcome, ordered, remark
+from ..server.programs import Server, contest
+from .fault_case import Ann, Bob, Outcome, ordered, remark
 
 #: A scene in which nothing happens any more ends with an error instead.
 PATIENCE_S = 60.0
@@ -54,7 +54,7 @@ def limits(scale: int) -> str:
     )  # fmt: skip
 
 
-class RealAgenda(Agenda):
+class RealAgenda(EventQueue):
     """The agenda of the simulation, driven by the loop's time, which here runs `scale` times as fast."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, scale: int) -> None:
@@ -80,7 +80,7 @@ class RealAgenda(Agenda):
 class RealLink:
     """A TCP connection of one bot's; what the simulation has for network.Link and socket.Socket."""
 
-    def __init__(self, line: Line, port: int, agenda: RealAgenda, heard: Callable[[], object]) -> None:
+    def __init__(self, line: Connection, port: int, agenda: RealAgenda, heard: Callable[[], object]) -> None:
         self._line = line
         self._agenda = agenda
         self._heard = heard
@@ -141,7 +141,7 @@ class TimedBob(Bob):
     def heard(self, verb: str, tokens: list[str]) -> None:
         self.overs += verb == "OVER"
         self.moments.setdefault(verb, self.wire._agenda.now)  # type: ignore[attr-defined]
-        super().heard(verb, tokens)
+        super().lines(verb, tokens)
 
 
 def in_time(moment: str) -> dict[str, int]:
@@ -195,7 +195,7 @@ class Scene:
         client.clock_ms = CLOCK_MS
         return client
 
-    def _dial(self, client: Client, line: Line) -> RealLink:
+    def _dial(self, client: Client, line: Connection) -> RealLink:
         link = RealLink(line, self._server.port, self._agenda, self._changed.set)
         line.link = link  # type: ignore[assignment]
         self._links.append(link)
@@ -251,7 +251,7 @@ class Scene:
         if line is not None and self.ann.reads and not self.ann.bot.dead:  # type: ignore[attr-defined]
             self._agenda.catch_up()
             self.ann.say("PING last")
-            await self.until(lambda: b"PONG last" in line.heard or line is not self.ann.line, "no PONG")
+            await self.until(lambda: b"PONG last" in line.lines or line is not self.ann.line, "no PONG")
 
     # -- what is seen of the deed
 
@@ -260,8 +260,8 @@ class Scene:
         return self.ann.bot.did  # type: ignore[attr-defined, no-any-return]
 
     @property
-    def _deed(self) -> Line | None:
-        return self.ann.lines[self.ann.bot.line_of_deed - 1] if self.did else None  # type: ignore[attr-defined]
+    def _deed(self) -> Connection | None:
+        return self.ann.connections[self.ann.bot.line_of_deed - 1] if self.did else None  # type: ignore[attr-defined]
 
     def _log(self, event: str) -> dict[str, str] | None:
         """What the server noted about the connection of the deed."""
@@ -274,7 +274,7 @@ class Scene:
     @property
     def told(self) -> list[str]:
         """What its connection was told that is no game; what it did not read is in the server's log."""
-        heard = [] if self._deed is None else [text for each in self._deed.heard if (text := remark(each))]
+        heard = [] if self._deed is None else [text for each in self._deed.lines if (text := remark(each))]
         refused = self._log("refused")
         return list(dict.fromkeys([*heard, *([f"ERROR {refused['code']}"] if refused else [])]))
 
@@ -296,7 +296,7 @@ class Scene:
         moments = self.bob.bot.moments  # type: ignore[attr-defined]
         took = moments.get("START", 0) - moments.get("GAME", 0)
         outcome = RealOutcome(
-            record, other, told, ending, [line for each in self.bob.lines for line in each.heard], took
+            record, other, told, ending, [line for each in self.bob.connections for line in each.lines], took
         )
         outcome.scale = self._scale
         outcome.was_back = self._fault in ("half a line then close", "reset")

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from tests.simulation.bots import HONEST, Line, Onlooker
+from tests.simulation.bots import HONEST, Connection, Spectator
 from tests.simulation.scenario import LIMIT, draw
 from tests.simulation.world import World
 
@@ -30,22 +30,22 @@ def world(seed: int) -> World:
     drawn = draw(seed)
     options = {"plies": PLIES, "lookahead": SIGHT}
     plan = replace(drawn.plan, game="insertion", options=options, games_per_pair=2)
-    zoo = {**drawn.zoo, "h1": HONEST[0], "h2": HONEST[2], "eye1": Onlooker, "eye2": Onlooker}
-    world = World(seed, plan, zoo, drawn.weather)
+    zoo = {**drawn.kinds, "h1": HONEST[0], "h2": HONEST[2], "eye1": Spectator, "eye2": Spectator}
+    world = World(seed, plan, zoo, drawn.faults)
     world.run(LIMIT)
     return world
 
 
-def heard(world: World) -> Iterator[tuple[str, Line]]:
+def heard(world: World) -> Iterator[tuple[str, Connection]]:
     for name, client in world.clients.items():
-        for line in client.lines:
+        for line in client.connections:
             yield name, line
 
 
-def before_over(line: Line) -> Iterator[tuple[bytes, set[str]]]:
+def before_over(line: Connection) -> Iterator[tuple[bytes, set[str]]]:
     """Each line that came, with the games whose OVER had come before it, or comes by it."""
     over: set[str] = set()
-    for text in line.heard:
+    for text in line.lines:
         if text.startswith(b"OVER "):
             over.add(text.split(b" ")[1].decode())
         yield text, over
@@ -86,12 +86,12 @@ def test_what_is_in_sight_is_what_the_rules_show(seed: int) -> None:
             assert shown == sequence[: SIGHT + plies], game_id
 
 
-def in_sight(line: Line, records: dict[str, GameRecord]) -> Iterator[tuple[str, str, int]]:
+def in_sight(line: Connection, records: dict[str, GameRecord]) -> Iterator[tuple[str, str, int]]:
     """After each line of a game: its id, the pictures shown so far, the plies told so far."""
     shown: dict[str, str] = {}
     plies: dict[str, int] = {}
     mine = ""
-    for message in map(parse_server, line.heard):
+    for message in map(parse_server, line.lines):
         if isinstance(message, Game):
             mine = message.game_id
             shown[mine], plies[mine] = "", 0
@@ -118,12 +118,12 @@ def test_keys_are_told_to_their_owners_only(seed: int) -> None:
     keys = {
         text.rpartition(b"resume=")[2]: name
         for name, line in heard(here)
-        for text in line.heard
+        for text in line.lines
         if text.startswith(b"WELCOME")
     }
     assert len(keys) >= len(here.clients)
     for name, line in heard(here):
-        for text in line.heard:
+        for text in line.lines:
             assert not any(token in text for token in tokens)
             assert {keys[key] for key in keys if key in text} <= {name}
 
@@ -132,5 +132,5 @@ def test_the_contests_had_something_to_hide() -> None:
     records = [record for seed in SEEDS for record in world(seed).records.values()]
     assert len(records) > 20
     assert {len(record.sequence) for record in records} == {PLIES}
-    watched = [name for name, line in heard(world(1)) if name.startswith("eye") and len(line.heard) > 100]
+    watched = [name for name, line in heard(world(1)) if name.startswith("eye") and len(line.lines) > 100]
     assert set(watched) == {"eye1", "eye2"}

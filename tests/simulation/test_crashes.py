@@ -9,12 +9,13 @@ import pytest
 from tests.simulation.bots import Honest
 from tests.simulation.invariants import Violation
 from tests.simulation.network import CALM, MS, SECOND
-from tests.simulation.server import Shell
+from tests.simulation.server import SimulatedServer
 from tests.simulation.world import World
 
 from arena_server.core.config import ContestPlan
-from arena_server.core.effects import Effect, Journal, Store
+from arena_server.core.effects import Effect
 from arena_server.core.standings import Row
+from arena_server.driver import CommitBarrier
 
 PLAN = ContestPlan(
     name="crash", seed=3, options={"plies": 4, "lookahead": 2}, games_per_pair=2, absent_ms=120_000
@@ -31,10 +32,10 @@ class Steady(Honest):
         self.wire.say(line, MS)
 
     def move(self) -> str:
-        return f"MOVE {self.wire.board.legal()[0]}"
+        return f"MOVE {self.wire.view.legal_moves[0]}"
 
 
-def play(crash: Callable[[int, Shell], None] = lambda number, shell: None) -> tuple[World, int]:
+def play(crash: Callable[[int, SimulatedServer], None] = lambda number, shell: None) -> tuple[World, int]:
     """One contest of three; `crash` is called at every boundary of the disk, with its number."""
     world = World(1, PLAN, {"ann": Steady, "bob": Steady, "eve": Steady}, WEATHER)
     boundaries = 0
@@ -42,14 +43,14 @@ def play(crash: Callable[[int, Shell], None] = lambda number, shell: None) -> tu
     def boundary() -> None:
         nonlocal boundaries
         boundaries += 1
-        crash(boundaries, world.shell)
+        crash(boundaries, world.server)
 
-    world.shell.disk.boundary = boundary
+    world.server.disk.boundary = boundary
     world.run(HOUR)
     return world, boundaries
 
 
-def at(*numbers: int, power: bool = False) -> Callable[[int, Shell], None]:
+def at(*numbers: int, power: bool = False) -> Callable[[int, SimulatedServer], None]:
     return lambda number, shell: shell.crash(power) if number in numbers else None
 
 
@@ -63,8 +64,8 @@ UNDISTURBED, BOUNDARIES = play()
 
 
 def check(world: World, crashes: int) -> None:
-    assert world.shell.crashes == crashes
-    assert world.shell.finished == "finished"
+    assert world.server.crashes == crashes
+    assert world.server.finished == "finished"
     assert table(world) == table(UNDISTURBED)
     assert sorted(world.records) == sorted(UNDISTURBED.records)
     for game_id, record in world.records.items():
@@ -94,31 +95,28 @@ def test_at_every_boundary(power: bool) -> None:
 def test_again_and_again() -> None:
     """Every thirtieth boundary is the last of its life; to come back alone takes a dozen."""
     world, _ = play(lambda number, shell: shell.crash() if number % 30 == 0 else None)
-    check(world, world.shell.crashes)
-    assert world.shell.crashes > 2
+    check(world, world.server.crashes)
+    assert world.server.crashes > 2
 
 
 def test_a_contest_that_is_over_is_not_begun_anew() -> None:
     world, _ = play()
-    world.shell.crash()
-    assert (world.shell.alive, world.shell.crashes) == (True, 0)
+    world.server.crash()
+    assert (world.server.alive, world.server.crashes) == (True, 0)
 
 
 class TestARefereeThatLosesThings:
     """With a server that is broken on purpose the audit says what is lost."""
 
-    def test_told_before_it_is_durable(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        take = Shell._take
+    def test_a_barrier_that_holds_nothing_back(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The simulation runs the driver's own CommitBarrier: a fault of it is found."""
+        release = CommitBarrier.release
 
-        def take_at_once(shell: Shell, effect: Effect) -> None:
-            if isinstance(effect, Journal):
-                shell.disk.journal(effect.entries, lambda: None)
-            elif isinstance(effect, Store):
-                take(shell, effect)
-            else:
-                shell._carry_out(effect)
+        def release_at_once(barrier: CommitBarrier) -> list[Effect]:
+            barrier.durable(barrier.batch)
+            return release(barrier)
 
-        monkeypatch.setattr(Shell, "_take", take_at_once)
+        monkeypatch.setattr(CommitBarrier, "release", release_at_once)
         with pytest.raises(Violation, match=LOST):
             _at_every_boundary()
 
@@ -145,12 +143,12 @@ class TestARefereeThatLosesThings:
             return type(there)(there.results[1:], there.entries)
 
         monkeypatch.setattr(Disk, "past", fewer)
-        with pytest.raises(Violation, match=r"^at [\d.]+ s: the results of g\d were told, and are lost$"):
+        with pytest.raises(Violation, match=r"^at [\d.]+ s: the results of g\d were sent, and are lost$"):
             play(at(BOUNDARIES - 20))
 
 
 #: What is heard of plies that were told and are lost.
-LOST = r"\d plies of g\d were told, and are lost|was told in two ways|clocks that rose"
+LOST = r"\d plies of g\d were sent, and are lost|was sent in two forms|clocks that rose"
 
 
 def _at_every_boundary() -> None:

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from .real import play_for_real
+from .real_fault_case import play_for_real
 from .test_faults import CELLS, outcome, written
 
 #: Those of a dead link take as long as the system's patience, slow bytes as long as they are slow.

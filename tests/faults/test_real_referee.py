@@ -21,8 +21,8 @@ from arena_protocol.record import GameRecord, decode
 from arena_protocol.verify import verify
 from arena_server.store.reader import Results
 
-from .. import programs
-from ..programs import EAGER, PATIENCE_S, Server, contest
+from ..server import programs
+from ..server.programs import EAGER, PATIENCE_S, Server, contest
 
 pytestmark = pytest.mark.slow
 

@@ -10,9 +10,9 @@ import pytest
 
 from arena_protocol.messages import Over, Played, parse_server
 
-from .scene import FAULTS, MOMENTS, THINKING, Outcome, play
+from .fault_case import FAULTS, MOMENTS, THINKING, Outcome, play
 
-PAGE = Path(__file__).parents[3] / "docs" / "faults.md"
+PAGE = Path(__file__).parents[2] / "docs" / "faults.md"
 CELLS = [(fault, moment) for fault in FAULTS for moment in MOMENTS]
 
 

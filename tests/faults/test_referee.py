@@ -7,15 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.simulation.network import CALM, MS, SECOND, Weather
+from tests.simulation.network import CALM, MS, SECOND, FaultProfile
 from tests.simulation.world import World
 
 from arena_protocol.record import GameRecord
 from arena_server.core.config import ContestPlan
 
-from .scene import THINKING, Bob
+from .fault_case import THINKING, Bob
 
-PAGE = Path(__file__).parents[3] / "docs" / "faults.md"
+PAGE = Path(__file__).parents[2] / "docs" / "faults.md"
 ROOT = PAGE.parents[1]
 PLAN = ContestPlan(name="referee", seed=5, options={"plies": 6, "start": "empty"}, games_per_pair=2)
 #: In the middle of the third ply of the first game; bob-1 thinks.
@@ -29,13 +29,13 @@ class Steady(Bob):
         return "MOVE 7"
 
 
-def play(weather: Weather = CALM, stall: int = 0, plan: ContestPlan = PLAN) -> list[GameRecord]:
+def play(weather: FaultProfile = CALM, stall: int = 0, plan: ContestPlan = PLAN) -> list[GameRecord]:
     """One contest of two games; the loop stands still once, for so many nanoseconds."""
     world = World(1, plan, {"one": Steady, "two": Steady}, weather)
     if stall:
-        world.agenda.after(MOMENT, lambda: world.shell.stall(stall))
+        world.queue.after(MOMENT, lambda: world.server.stall(stall))
     world.run(3600 * SECOND, {"one": 0, "two": 0})
-    assert world.audit.finished == "finished"
+    assert world.checker.finished == "finished"
     return list(world.records.values())
 
 
