@@ -13,7 +13,7 @@ from arena_engines.andor.hanoi import Hanoi, whole_tower
 from arena_engines.andor.search import Goal, Strategy, best_first, deepening, depth_first
 from arena_engines.engine import EngineError
 from arena_engines.explain import trees
-from arena_engines.explain.graphs import solution_picture, solution_tree, whole_graph
+from arena_engines.explain.graphs import solution_picture, solution_tree, tower_states, whole_graph
 from arena_engines.explain.picture import Picture, counted, to_text
 from arena_engines.explain.svg import to_svg
 from arena_engines.explain.trees import Method
@@ -175,6 +175,13 @@ def hanoi(discs: int) -> Picture:
     size = f"{counted(discs, 'disc')}, {counted(2**discs - 1, 'move')}"
     draw = solution_tree if discs <= MAX_TREE_DISCS else solution_picture
     return draw(Hanoi(), solution, f"The tower of Hanoi, {size}")
+
+
+def hanoi_states(discs: int) -> Picture:
+    """The state space of the tower of Hanoi: 27 states for three discs."""
+    if not 1 <= discs <= MAX_DISCS:
+        raise EngineError(f"discs={discs}: expected 1..{MAX_DISCS}")
+    return tower_states(discs)
 
 
 def integral(text: str, variable: str = "x") -> tuple[Picture, str]:
