@@ -1,4 +1,4 @@
-# Two commands do all the set-up: `make tournament` and `make test`. `make help` lists the rest.
+# `make tournament` and `make test` install what they need. `make help` lists all targets.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,7 +8,7 @@ CONFIG ?= examples/local.toml
 .DEFAULT_GOAL := help
 .PHONY: help install tournament test check format lint types unit coverage soak simulate bench figures clean
 
-help:  ## list these targets
+help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 $(INSTALLED): pyproject.toml constraints.txt
@@ -19,23 +19,24 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[all,test]"
 	@touch $@
 
-install: $(INSTALLED)  ## make .venv with every extra; then .venv/bin/arena runs
+install: $(INSTALLED)  ## install everything into .venv; the command is .venv/bin/arena
 
-tournament: install  ## play a contest among the built-in bots and print the final table
+tournament: install  ## play a contest of built-in bots and print the standings; CONFIG=FILE
 	@$(BIN)/arena tournament $(CONFIG)
 
-test: install lint types  ## lint, types and all tests but the soak runs
+test: install lint types  ## run linter, type checker and all tests except the soak runs
 	$(BIN)/pytest -m "not soak" --numprocesses 2 --dist worksteal tests
 
-check: install lint types unit  ## the fast gate before each commit
+check: install lint types unit  ## run the fast checks before a commit
 
-format: install  ## rewrite the sources in the house format
+format: install  ## format the sources
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 lint: install
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/python tools/wordlist.py README.md CHANGELOG.md Makefile protocol client engines server docs benchmarks examples
 
 types: install
 	$(BIN)/mypy
@@ -43,21 +44,21 @@ types: install
 unit: install
 	$(BIN)/pytest -m "not soak and not slow" tests/protocol tests/server/core
 
-coverage: install  ## branch coverage of protocol and core by their own tests; fails under 100 %
+coverage: install  ## measure branch coverage of protocol and core; fail below 100 %
 	$(BIN)/pytest -m "not soak" --numprocesses 2 --cov --cov-branch --cov-fail-under=100 tests/protocol tests/server/core
 
-soak: install  ## the long simulation, fuzz and kill runs
+soak: install  ## run the long simulation, fuzz and kill tests
 	$(BIN)/pytest -m soak tests
 
-simulate: install  ## whole contests in virtual time with every fault; SEED=1 GAMES=10000
+simulate: install  ## simulate contests with every kind of fault; SEED=1 GAMES=10000
 	$(BIN)/python -m tests.simulation --seed $(or $(SEED),1) --games $(or $(GAMES),10000)
 
-bench: install  ## measure referee and search against their rivals
+bench: install  ## measure the referee and the search
 	$(BIN)/python -m benchmarks.referee referee
 	$(BIN)/python -m benchmarks.referee hostile
 	$(BIN)/arena bench search
 
-figures: install  ## measure the engines (25 minutes of one core, goes on where it was stopped) and draw them
+figures: install  ## measure the engines (25 minutes, resumable) and draw the figures
 	$(BIN)/python benchmarks/figures/plot.py
 
 clean:  ## remove the environment and all caches

@@ -28,7 +28,7 @@ CONTESTS = ((33, 500, 16), (1000, 500, 500))
 
 
 def played(plan: ContestPlan, schedule: Schedule, number: int, plies: int) -> Match:
-    """Game `number` after so many plies."""
+    """Game `number` after a number of plies."""
     match = Match(Setting.of(plan, make_game("insertion", {}), schedule.pairing(number)), 0)
     match.ready(1, 0, 0)
     match.ready(2, 0, 0)

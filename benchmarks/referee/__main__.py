@@ -12,6 +12,7 @@ from benchmarks.referee.attack import bench_attack
 from benchmarks.referee.echo import serve
 
 from arena_cli.options import Json, print_json
+from arena_server.sockets import parse_address
 
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False
@@ -20,16 +21,21 @@ app = typer.Typer(
 
 @app.command()
 def referee(
-    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, up to 100 games at once.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Shorter runs, at most 100 simultaneous games.")
+    ] = False,
     python: Annotated[
         str, typer.Option(help="Interpreter of the environment whose `arena serve` is measured.")
     ] = sys.executable,
     as_json: Json = False,
 ) -> None:
-    """Measure `arena serve` beside a bare echo of lines.
+    """Measure `arena serve` next to a bare line echo.
 
-    Instant bots play 1, 10, 100 and 1,000 games at once. Gives CPU a ply and plies a second, and
-    their ratio to the echo's in the same run. Server, echo and load are processes of their own.
+    Instant bots play 1, 10, 100 and 1,000 simultaneous games. Prints CPU per ply and plies per
+    second, and their ratios to the echo's in the same run. The server, the echo and the load are
+    separate processes.
+
+    Example: arena bench referee --quick
     """
     measured = run.compare(quick=quick, report=lambda line: typer.echo(line, err=True), python=python)
     if as_json:
@@ -43,13 +49,13 @@ def hostile(
     quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, 1,000 idle connections.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Measure what honest bots notice of an attack.
+    """Measure how attacks slow down honest bots.
 
-    Twenty honest bots play quietly, then under each attack, then under all at once: flooders,
-    readers that never read, a thousand slow loris, floods of connections, guesses at log-ins.
-    As a rival, all at once attack a bare echo elsewhere: that is what they cost the machine.
-    Gives turns a second, p50 and p99 of a turn-round, their ratio to the quiet figures of the
-    same run, and the memory of 10,000 idle connections.
+    Twenty honest bots play without an attack, then under each attack, then under all together:
+    line floods, clients that never read, a thousand slow log-ins (slow loris), connection floods,
+    guessed tokens. For comparison all attacks together hit a bare echo on another port, which
+    shows what they cost the machine. Prints turns per second, p50 and p99 of a round trip, their
+    ratios to the run without an attack, and the memory of 10,000 idle connections.
 
     Example: arena bench hostile --quick
     """
@@ -62,14 +68,13 @@ def hostile(
 
 @app.command()
 def attack(kind: str, address: str) -> None:
-    """The attacking process of `arena bench hostile`."""
-    host, _, port = address.rpartition(":")
-    bench_attack(kind, host, int(port))
+    """The attacking process of `hostile`."""
+    bench_attack(kind, *parse_address(address, "attack"))
 
 
 @app.command()
 def echo() -> None:
-    """The rival: a bare echo."""
+    """The bare echo process."""
     serve()
 
 

@@ -1,4 +1,4 @@
-"""The attacking process of the hostile benchmark: one kind of misbehaviour, until it is killed."""
+"""The attacking processes of `arena bench hostile`: each repeats one attack until it is killed."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from itertools import count
 
 from arena_server.listener import raise_descriptor_limit
 
-#: What limits.md asks for: ten that flood, ten that do not read, a thousand slow ones.
+#: Connections of each attack.
 FLOODERS = 10
-DEAF = 10
+NON_READERS = 10
 LORISES = 1000
 CALLERS = 20
 
 _CHUNK = b"READY g1\n" * 400
-_WATCH = b"HELLO 1 onlooker\nWATCH *\n"
+_WATCH = b"HELLO 1 onlooker role=spectator\nWATCH *\n"
 
 Address = tuple[str, int]
 
@@ -30,17 +30,17 @@ def bench_attack(kind: str, host: str, port: int) -> None:
 
 
 async def _many(attack: Callable[[Address], Awaitable[None]], number: int, address: Address) -> None:
-    async def again_and_again() -> None:
+    async def repeat() -> None:
         while True:
             with suppress(OSError):
                 await attack(address)
             await asyncio.sleep(0)
 
-    await asyncio.gather(*(again_and_again() for _ in range(number)))
+    await asyncio.gather(*(repeat() for _ in range(number)))
 
 
 async def _flood(address: Address) -> None:
-    """Say what nobody asked for until the server has enough, as a bot in the lobby."""
+    """Send READY without an offer until the server closes the connection."""
     reader, writer = await asyncio.open_connection(*address)
     try:
         writer.write(_WATCH)
@@ -52,8 +52,8 @@ async def _flood(address: Address) -> None:
         writer.close()
 
 
-async def _deaf(address: Address) -> None:
-    """Watch everything through a narrow window, and read nothing, until dropped."""
+async def _no_read(address: Address) -> None:
+    """Watch all games with a small receive buffer and never read, until the server closes."""
     loop = asyncio.get_running_loop()
     sock = socket.socket()
     with sock:
@@ -67,7 +67,7 @@ async def _deaf(address: Address) -> None:
 
 
 async def _loris(address: Address) -> None:
-    """Say HELLO a byte a second, until cut off."""
+    """Send HELLO at one byte per second until the server closes."""
     reader, writer = await asyncio.open_connection(*address)
     try:
         for byte in b"HELLO 1 slow-as-slow-can-be token=" + b"x" * 900:
@@ -81,7 +81,7 @@ async def _loris(address: Address) -> None:
 
 
 async def _connect(address: Address) -> None:
-    """Connect and leave."""
+    """Connect and close."""
     _, writer = await asyncio.open_connection(*address)
     writer.close()
 
@@ -93,7 +93,7 @@ async def _guess(address: Address) -> None:
     """Try a token."""
     reader, writer = await asyncio.open_connection(*address)
     try:
-        writer.write(b"HELLO 1 nobody token=guess%d\n" % next(_numbers))
+        writer.write(b"HELLO 1 unknown token=guess%d\n" % next(_numbers))
         await reader.read()
     finally:
         writer.close()
@@ -101,7 +101,7 @@ async def _guess(address: Address) -> None:
 
 _ATTACKS: dict[str, tuple[Callable[[Address], Awaitable[None]], int]] = {
     "flood": (_flood, FLOODERS),
-    "deaf": (_deaf, DEAF),
+    "no-read": (_no_read, NON_READERS),
     "loris": (_loris, LORISES),
     "connect": (_connect, CALLERS),
     "guess": (_guess, CALLERS),

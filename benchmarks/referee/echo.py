@@ -1,4 +1,4 @@
-"""A bare echo: asyncio with its own sockets, 4 KiB reads, every line sent back. The rival of the referee."""
+"""A bare echo on asyncio: 4 KiB reads, every byte sent back; what the transport alone costs."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""`arena bench hostile`: what honest bots notice of an attack, and what idle connections weigh.
+"""`arena bench hostile`: how attacks slow down honest bots, and the memory of idle connections.
 
-The server is `arena serve` in a process of its own; honest bots think for some milliseconds in this
-one and time every turn-round, from sending MOVE to reading its PLAYED; attackers are a third
-process. Quiet and attacks follow each other in one run, on one server, so that their ratio
-holds where the figures of the machine do not. Attackers cost the machine something wherever they
-attack: the row `elsewhere` has all of them at a bare echo on another port, and is the rival.
+The server is `arena serve` in a process of its own. Honest bots run in this process, think for
+some milliseconds and measure every round trip, from sending MOVE to reading its PLAYED. Each
+attacker is another process. All phases run on one server, so that their ratios hold on any
+machine. Attackers use the CPU whatever they attack: in the phase `elsewhere` all of them attack
+a bare echo on another port, for comparison.
 """
 
 from __future__ import annotations
@@ -24,17 +24,18 @@ from typing import Any
 
 from arena_server.errors import ArenaError
 from arena_server.listener import raise_descriptor_limit
+from arena_server.sockets import parse_address
 
-ATTACKS = ("flood", "deaf", "loris", "connect", "guess")
+ATTACKS = ("flood", "no-read", "loris", "connect", "guess")
 HONEST = 20
 THINKING_S = 0.005
 SECONDS, QUICK_SECONDS = 8.0, 2.0
-#: How long an attack is under way before it is measured.
+#: Seconds from the start of an attack to its measurement.
 SETTLING_S = 0.5
 IDLE, QUICK_IDLE = 10_000, 1_000
-#: Connections before the first look at the memory.
-WARMING = 100
-PATIENCE_S = 60.0
+#: Connections before the memory is measured first.
+WARM_UP = 100
+START_S = 60.0
 
 ARENA = (sys.executable, "-m", "arena_cli")
 BENCH = (sys.executable, "-m", "benchmarks.referee")
@@ -54,7 +55,7 @@ max_connections = 20000
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """What honest bots saw in one stretch of time; times are microseconds."""
+    """The honest bots' figures during one attack."""
 
     name: str
     turns_per_second: float
@@ -64,7 +65,7 @@ class Phase:
 
     @classmethod
     def of(cls, name: str, spans: array[int], seconds: float, faults: int) -> Phase:
-        """Sum up the turn-rounds (nanoseconds) of one stretch."""
+        """Summarise round trips (`spans`, nanoseconds). Raises ArenaError if there is none."""
         ordered = sorted(spans)
         if not ordered:
             raise ArenaError(f"{name}: no honest bot made a move within {seconds:.0f} s")
@@ -72,8 +73,8 @@ class Phase:
         return cls(name, len(ordered) / seconds, middle / 1000, high / 1000, faults)
 
 
-class Crowd:
-    """The honest bots; they play until they are cancelled, and note each turn-round."""
+class HonestBots:
+    """Bots that play until they are cancelled and collect their round trips in `spans`."""
 
     def __init__(self, host: str, port: int) -> None:
         self.spans: array[int] = array("q")
@@ -82,7 +83,7 @@ class Crowd:
         self._address = host, port
 
     async def play(self, name: str) -> None:
-        """Play one bot: every move is 6, the shortest thought there is."""
+        """Play as one bot; every move is 6."""
         reader, writer = await asyncio.open_connection(*self._address)
         try:
             await self._play(name, reader, writer)
@@ -109,8 +110,8 @@ class Crowd:
             elif verb in (b"ZOMBIE", b"ERROR"):
                 self.faults += 1
 
-    async def look(self, name: str, seconds: float) -> Phase:
-        """Look on for so long."""
+    async def measure(self, name: str, seconds: float) -> Phase:
+        """Measure for `seconds`."""
         self.spans, before = array("q"), self.faults
         began = time.perf_counter()
         await asyncio.sleep(seconds)
@@ -118,7 +119,7 @@ class Crowd:
 
 
 def measure(*, quick: bool, say: Callable[[str], None]) -> dict[str, Any]:
-    """Measure everything and return what `--json` prints; `say` hears what is being done."""
+    """Measure everything and return what `--json` prints; `say` gets a line of progress."""
     raise_descriptor_limit()
     seconds = QUICK_SECONDS if quick else SECONDS
     with _server("10s") as (process, host, port):
@@ -149,7 +150,7 @@ def _rows(phases: list[Phase]) -> list[dict[str, Any]]:
 
 @contextmanager
 def _server(login: str) -> Iterator[tuple[subprocess.Popen[str], str, int]]:
-    """A contest server for the honest bots."""
+    """Run `arena serve` for the honest bots; yield the process and its address."""
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "hostile.toml"
         bots = "".join(f'[[bot]]\nname = "b{number}"\n' for number in range(HONEST))
@@ -159,26 +160,29 @@ def _server(login: str) -> Iterator[tuple[subprocess.Popen[str], str, int]]:
             [*command, "--database", f"sqlite:///{folder}/hostile.db"], stdout=subprocess.PIPE, text=True
         )
         try:
-            assert process.stdout is not None
-            host, _, port = process.stdout.readline().strip().removeprefix("listening on ").rpartition(":")
-            if not port:
-                raise ArenaError("the server to be attacked did not start; see above")
-            yield process, host, int(port)
+            yield process, *_address(process)
         finally:
             _end(process)
 
 
 @contextmanager
 def _elsewhere() -> Iterator[tuple[str, int]]:
-    """Another server, which says back what it hears, and waits for more talkers than will ever come."""
+    """Run a bare echo that waits for more connections than it gets; yield its address."""
     command = [*BENCH, "echo"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
-        assert process.stdout is not None
-        host, _, port = process.stdout.readline().strip().removeprefix("listening on ").rpartition(":")
-        yield host, int(port)
+        yield _address(process)
     finally:
         _end(process)
+
+
+def _address(process: subprocess.Popen[str]) -> tuple[str, int]:
+    """Read `listening on HOST:PORT`. Raises ArenaError if the process ends without it."""
+    assert process.stdout is not None
+    line = process.stdout.readline().strip()
+    if not line:
+        raise ArenaError("the attacked server did not start; see above")
+    return parse_address(line.removeprefix("listening on "), "the attacked server")
 
 
 def _end(process: subprocess.Popen[str]) -> None:
@@ -189,22 +193,22 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 async def _phases(host: str, port: int, seconds: float, say: Callable[[str], None]) -> list[Phase]:
-    crowd = Crowd(host, port)
-    tasks = [asyncio.ensure_future(crowd.play(f"b{number}")) for number in range(HONEST)]
+    bots = HonestBots(host, port)
+    tasks = [asyncio.ensure_future(bots.play(f"b{number}")) for number in range(HONEST)]
     try:
-        async with asyncio.timeout(PATIENCE_S):
-            while crowd.playing < HONEST:
+        async with asyncio.timeout(START_S):
+            while bots.playing < HONEST:
                 await asyncio.sleep(SETTLING_S)
         say("quiet ...")
-        phases = [await crowd.look("quiet", seconds)]
+        phases = [await bots.measure("quiet", seconds)]
         for kind in ATTACKS:
             say(f"{kind} ...")
-            phases.append(await _under(crowd, kind, (kind,), (host, port), seconds))
+            phases.append(await _under(bots, kind, (kind,), (host, port), seconds))
         say("all at once ...")
-        phases.append(await _under(crowd, "all at once", ATTACKS, (host, port), seconds))
+        phases.append(await _under(bots, "all at once", ATTACKS, (host, port), seconds))
         say("elsewhere ...")
         with _elsewhere() as other:
-            phases.append(await _under(crowd, "elsewhere", ATTACKS, other, seconds))
+            phases.append(await _under(bots, "elsewhere", ATTACKS, other, seconds))
         return phases
     finally:
         for task in tasks:
@@ -213,13 +217,13 @@ async def _phases(host: str, port: int, seconds: float, say: Callable[[str], Non
 
 
 async def _under(
-    crowd: Crowd, name: str, kinds: Sequence[str], target: tuple[str, int], seconds: float
+    bots: HonestBots, name: str, kinds: Sequence[str], target: tuple[str, int], seconds: float
 ) -> Phase:
-    """Look on while `target` is attacked in these ways, each by a process of its own."""
+    """Measure while `target` is attacked in these ways, each by a process of its own."""
     attackers = [_attack(kind, *target) for kind in kinds]
     try:
         await asyncio.sleep(SETTLING_S)
-        return await crowd.look(name, seconds)
+        return await bots.measure(name, seconds)
     finally:
         for attacker in attackers:
             _end(attacker)
@@ -230,7 +234,7 @@ def _attack(kind: str, host: str, port: int) -> subprocess.Popen[str]:
 
 
 def _idle(pid: int, host: str, port: int, number: int) -> dict[str, Any]:
-    """Open so many connections that say nothing, and weigh the server before and after."""
+    """Measure the server's memory before and after `number` connections that send nothing."""
     return asyncio.run(_fill(pid, host, port, number))
 
 
@@ -241,11 +245,11 @@ async def _fill(pid: int, host: str, port: int, number: int) -> dict[str, Any]:
         for _ in range(count):
             reader, writer = await asyncio.open_connection(host, port)
             writers.append(writer)
-            await reader.readline()  # ARENA: the server has it
+            await reader.readline()  # ARENA: the server has accepted it
 
     try:
-        await more(WARMING)
-        await asyncio.sleep(SETTLING_S)  # what a server loads once it listens is not the connections'
+        await more(WARM_UP)
+        await asyncio.sleep(SETTLING_S)  # the server still loads modules after `listening`
         before = _resident_kib(pid)
         await more(number)
         after = _resident_kib(pid)
@@ -266,7 +270,7 @@ async def _close(writers: list[asyncio.StreamWriter]) -> None:
 
 
 def _resident_kib(pid: int) -> int:
-    """The resident memory of a process, where the system tells it."""
+    """Return the resident memory of a process. Raises ArenaError where /proc does not exist."""
     try:
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     except FileNotFoundError:
@@ -275,11 +279,11 @@ def _resident_kib(pid: int) -> int:
 
 
 def text_table(measured: dict[str, Any]) -> str:
-    """The measurement as a table for a person."""
+    """Return the measurement as a table."""
     idle = measured["idle"]
     lines = [
-        f"{measured['cores']} cores, {measured['seconds']:.0f} s a row; {HONEST} honest bots that think "
-        f"{THINKING_S * 1000:.0f} ms; turn-round: MOVE sent to PLAYED read",
+        f"{measured['cores']} cores, {measured['seconds']:.0f} s per row; {HONEST} honest bots that think "
+        f"{THINKING_S * 1000:.0f} ms; round trip: MOVE sent to PLAYED read",
         f"{'attack':<12}  {'turns/s':>8}  {'ratio':>6}  {'p50 us':>7}  {'ratio':>6}  "
         f"{'p99 us':>7}  {'ratio':>6}  {'faults of the honest':>20}",
     ]
@@ -291,6 +295,6 @@ def text_table(measured: dict[str, Any]) -> str:
     ]
     lines.append(
         f"{idle['connections']:,} idle connections: {idle['rss_after_kib'] / 1024:.1f} MiB resident, "
-        f"{idle['kib_per_thousand'] / 1024:.2f} MiB a thousand"
+        f"{idle['kib_per_thousand'] / 1024:.2f} MiB per thousand"
     )
     return "\n".join(lines)

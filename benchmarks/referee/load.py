@@ -1,7 +1,6 @@
 """The load of the referee's benchmark: instant bots on one epoll loop, which answer every TURN with MOVE 4.
 
-A process of its own, so that it shares neither loop nor interpreter with the measured server. It
-speaks the wire only, so it loads any server of this protocol.
+It is a process of its own and uses nothing but the protocol, so it can load any server.
 """
 
 from __future__ import annotations
@@ -10,35 +9,30 @@ import re
 import select
 import socket
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
+#: The limit for the first answer, and the interval of the check for it.
+START_S, STEP_S = 240.0, 0.05
 MOVE = b"MOVE 4\n"
 _GAME = re.compile(rb"^GAME (\S+)", re.MULTILINE)
-CLOCK_TICKS_S = 100
 
 
 @dataclass
 class Figures:
-    """A window of the measured process: `lines` handled, `seconds`, CPU and turn-rounds in microseconds."""
+    """A measurement of the server: lines handled, seconds, and microseconds of CPU per line."""
 
     lines: int
     seconds: float
     cpu_us: float
-    spans: list[float] = field(default_factory=list)
 
     @property
     def rate(self) -> float:
         return self.lines / self.seconds
 
-    def percentile(self, part: float) -> float:
-        """The turn-round below which `part` (0..1) of all lie, in microseconds."""
-        spans = sorted(self.spans)
-        return spans[min(len(spans) - 1, int(len(spans) * part))] if spans else 0.0
-
 
 def cpu_seconds(pid: int) -> float:
-    """User and system time of all threads of a process, from /proc/PID/task/*/schedstat."""
+    """Return the user and system time of all threads of a process, from /proc/PID/task/*/schedstat."""
     total = 0
     for task in Path(f"/proc/{pid}/task").iterdir():
         total += int((task / "schedstat").read_text().split()[0])
@@ -46,16 +40,14 @@ def cpu_seconds(pid: int) -> float:
 
 
 class Load:
-    """`bots` connections to HOST:PORT: bots named b0, b1, ... or clients of an echo."""
+    """`bots` connections to a server: bots named b0, b1, ... or clients of an echo."""
 
     def __init__(self, address: tuple[str, int], bots: int, *, echo: bool) -> None:
         self._poll = select.epoll()
         self._socks: dict[int, socket.socket] = {}
         self._rest: dict[int, bytes] = {}
-        self._sent_at: dict[int, float] = {}
         self._echo = echo
         self.lines = 0
-        self.spans: list[float] = []
         for number in range(bots):
             sock = socket.create_connection(address)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -65,7 +57,7 @@ class Load:
             sock.sendall(MOVE if echo else b"HELLO 1 b%d\n" % number)
 
     def run(self, seconds: float) -> None:
-        """Answer all lines for so long."""
+        """Answer all lines for `seconds`. Raises RuntimeError if the server closes a connection."""
         end = time.monotonic() + seconds
         answer = self._answer_echo if self._echo else self._answer
         while (now := time.monotonic()) < end:
@@ -96,7 +88,15 @@ class Load:
 
 
 def measure(pid: int, load: Load, seconds: float, warm_up: float) -> Figures:
-    """Load the process `pid` and measure it in a window of `seconds` after `warm_up` seconds."""
+    """Load the process `pid`; measure it for `seconds`, `warm_up` seconds after its first answer.
+
+    Raises RuntimeError if it answers nothing within `START_S`.
+    """
+    limit = time.monotonic() + START_S
+    while not load.lines:
+        if time.monotonic() > limit:
+            raise RuntimeError(f"the server answered nothing within {START_S:.0f} s")
+        load.run(STEP_S)
     load.run(warm_up)
     lines, cpu, began = load.lines, cpu_seconds(pid), time.perf_counter()
     load.run(seconds)

@@ -1,4 +1,4 @@
-"""The referee beside a bare echo, on the same machine in the same run: CPU a ply and plies a second."""
+"""`arena bench referee`: CPU per ply and plies per second of `arena serve`, next to a bare echo."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.referee.load import Figures, Load, measure
+
+from arena_server.errors import ArenaError
+from arena_server.sockets import parse_address
 
 GAMES = (1, 10, 100, 1000)
 SECONDS = 8.0
@@ -33,7 +36,7 @@ clock = "1h"
 [server]
 max_connections = {bots}
 """
-#: Two bots alone have to play on and on; with many bots every pair plays twice.
+#: One pair needs enough games for the whole run; of many bots each pair plays twice.
 GAMES_OF_TWO = 100_000
 
 
@@ -69,7 +72,7 @@ Server = tuple[int, tuple[str, int]]
 
 
 def load(server: Server, bots: int, seconds: float, *, echo: bool) -> Figures:
-    """Measure a server process under the load of so many connections."""
+    """Measure a server process under the load of `bots` connections."""
     pid, address = server
     bots_of = Load(address, bots, echo=echo)
     try:
@@ -80,7 +83,7 @@ def load(server: Server, bots: int, seconds: float, *, echo: bool) -> Figures:
 
 @contextmanager
 def referee(bots: int, python: str) -> Iterator[Server]:
-    """`arena serve` with a database in a temporary folder: its process number and address."""
+    """Run `arena serve` with a database in a temporary folder; yield its process number and address."""
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "bench.toml"
         text = CONTEST.format(games_per_pair=GAMES_OF_TWO if bots == 2 else 2, bots=2 * bots + 64)
@@ -96,7 +99,7 @@ def referee(bots: int, python: str) -> Iterator[Server]:
 
 @contextmanager
 def echo_server() -> Iterator[Server]:
-    """The bare echo: its process number and address."""
+    """Run the bare echo; yield its process number and address."""
     command = [sys.executable, "-m", "benchmarks.referee", "echo"]
     with _process(command, str(Path(__file__).resolve().parents[2])) as server:
         yield server
@@ -108,20 +111,21 @@ def _process(command: list[str], folder: str) -> Iterator[Server]:
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
-        host, _, port = line.strip().removeprefix("listening on ").rpartition(":")
-        if not port:
-            raise RuntimeError(f"the measured server did not start: {line!r}")
-        yield process.pid, (host, int(port))
+        if not line:
+            raise ArenaError("the measured server did not start; see above")
+        yield process.pid, parse_address(line.strip().removeprefix("listening on "), "the measured server")
     finally:
         process.kill()
         process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
 
 
 def text_table(measured: dict[str, Any]) -> str:
-    """The measurement as a table."""
+    """Return the measurement as a table."""
     lines = [
-        f"{measured['cores']} cores, {measured['seconds']:.0f} s a row; instant bots on one epoll loop",
-        f"{'games':>6}  {'plies/s':>8}  {'echo/s':>8}  {'ratio':>6}  {'CPU us a ply':>12}  "
+        f"{measured['cores']} cores, {measured['seconds']:.0f} s per row; instant bots on one epoll loop",
+        f"{'games':>6}  {'plies/s':>8}  {'echo/s':>8}  {'ratio':>6}  {'CPU us / ply':>12}  "
         f"{'echo us':>8}  {'ratio':>6}",
     ]
     lines += [

@@ -1,13 +1,14 @@
-"""The bot author's side: write one function or one small class, and `run` it.
+"""The client library: write a bot as a function, a class or an async generator, and `run` it.
 
     from arena_client import run
     run(lambda view: view.legal_moves[0])
 
-`run` is the script's way in; `asyncio_shell.play` and `trio_shell.play` are the coroutines under it.
+`run` reads the command line and the environment and reports errors to people. The coroutines below
+it are `asyncio_client.play` and `trio_client.play`.
 """
 
-from arena_client.bot import Bot, GameView, Result, as_bot
-from arena_client.errors import ClientError
+from arena_client.bot import AsyncBot, Bot, GameView, Result, as_bot
+from arena_client.errors import ClientError, LeaveContest
 from arena_client.run import run
 
-__all__ = ["Bot", "ClientError", "GameView", "Result", "as_bot", "run"]
+__all__ = ["AsyncBot", "Bot", "ClientError", "GameView", "LeaveContest", "Result", "as_bot", "run"]

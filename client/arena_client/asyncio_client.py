@@ -1,57 +1,65 @@
-"""The visit of a bot on asyncio. `trio_shell.py` stands beside it, function by function.
+"""The asyncio client. `trio_client.py` has the same functions and methods, one by one.
 
-A shell moves bytes and waits; what they mean is the player's, what to answer the bot's. It
-must not know: verbs, games, the order of lines.
+A client moves bytes and waits; `protocol.py` says what they mean, `bot_runner.py` runs the bot.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import socket
-import ssl
 
-from arena_client.bot import Bot, Choose, as_bot
-from arena_client.bot_thread import Mind
-from arena_client.protocol import Player, logger
-from arena_client.retry import PATIENT, Patience, Tries
-from arena_client.transport import READ_SIZE, LinkError, Veil, cause, describe, tune, where
+from arena_client.bot import AsyncBot, BotLike, as_bot
+from arena_client.bot_runner import BotRunner, Work
+from arena_client.protocol import ClientProtocol, Job, logger
+from arena_client.retry import DEFAULT, RetryPolicy, RetryState
+from arena_client.transport import (
+    READ_SIZE,
+    LinkError,
+    TlsLike,
+    TlsTransport,
+    cause,
+    debug_trace,
+    describe,
+    server_name,
+    tls_context,
+    tune,
+)
 
 
 def run(
-    bot: Bot | type[Bot] | Choose,
+    bot: BotLike,
     host: str,
     port: int,
     *,
     name: str,
     token: str | None = None,
-    patience: Patience = PATIENT,
-    tls: ssl.SSLContext | None = None,
+    tls: TlsLike = None,
+    policy: RetryPolicy = DEFAULT,
 ) -> str:
-    """Play until the server says BYE, in an event loop of its own; see `play`."""
-    return asyncio.run(play(bot, host, port, name=name, token=token, patience=patience, tls=tls))
+    """Play until the server sends BYE, in an event loop of its own; see `play`."""
+    return asyncio.run(play(bot, host, port, name=name, token=token, tls=tls, policy=policy))
 
 
 async def play(
-    bot: Bot | type[Bot] | Choose,
+    bot: BotLike,
     host: str,
     port: int,
     *,
     name: str,
     token: str | None = None,
-    patience: Patience = PATIENT,
-    tls: ssl.SSLContext | None = None,
+    tls: TlsLike = None,
+    policy: RetryPolicy = DEFAULT,
 ) -> str:
-    """Play until the server says BYE and return its reason.
+    """Play until the server sends BYE, and return its reason.
 
-    With `tls`, say `ssl.create_default_context()`, the connection is encrypted, and the server's
-    certificate has to be for `host`.
-
-    A lost connection is opened again, with the waits of `patience`. Raises ClientError when
-    that is in vain or the server refuses the bot, and whatever the bot itself raises.
-    Cancelling it says QUIT and closes the connection; a search still going on is abandoned.
+    `tls`: True for a certificate of a known authority, the path of a PEM file to trust, or an
+    SSLContext; the certificate has to be for `host`. A lost connection is opened again, with the
+    waits of `policy`, and the game resumed. Raises ClientError if that fails or the server refuses the
+    bot, and what the bot raises. Cancelling closes the connection without QUIT, so that another
+    process can resume the seat; a search still running is abandoned.
     """
-    return await Visit(Player(as_bot(bot), name, token=token), host, port, patience, tls).stay()
+    protocol = ClientProtocol(as_bot(bot), name, token=token, trace=debug_trace())
+    return await Connection(protocol, host, port, TlsTransport(tls_context(tls), host), policy).run()
 
 
 async def connect(host: str, port: int) -> socket.socket:
@@ -75,80 +83,98 @@ async def connect(host: str, port: int) -> socket.socket:
     raise failure
 
 
-class Visit:
-    """One bot's stay at a contest, over as many connections as it takes."""
+class Connection:
+    """The connection of one bot to one server, opened again whenever it is lost."""
 
     def __init__(
         self,
-        player: Player,
+        protocol: ClientProtocol,
         host: str,
         port: int,
-        patience: Patience = PATIENT,
-        tls: ssl.SSLContext | None = None,
+        transport: TlsTransport,
+        policy: RetryPolicy = DEFAULT,
     ) -> None:
-        self.player = player
-        self._veil = Veil(tls, host)
+        self.protocol = protocol
         self._host, self._port = host, port
-        self._patience = patience
-        self._tries = Tries(patience, where(host, port))
+        self._transport = transport
+        self._policy = policy
+        self._retry = RetryState(policy, server_name(host, port))
         self._woken = asyncio.Event()
         self._sending = asyncio.Lock()
-        self._torn = False
-        self._mind = Mind(player, asyncio.get_running_loop().call_soon_threadsafe, self._woken.set)
+        post = asyncio.get_running_loop().call_soon_threadsafe
+        self._runner = BotRunner(protocol, post, self._spawn, self._wake)
+        self._bot_task: asyncio.Task[None] | None = None
 
-    async def stay(self) -> str:
+    async def run(self) -> str:
         """Connect, and connect again, until BYE; return its reason."""
         try:
-            while True:
-                began = asyncio.get_running_loop().time()
-                reason = await self._connection()
-                if self.player.farewell is not None:
-                    break
-                await self._pause(reason, asyncio.get_running_loop().time() - began)
-            await self._settle()
+            async with asyncio.TaskGroup() as self._tasks:
+                reason = await self._run_until_bye()
+                if self._bot_task is not None:
+                    self._bot_task.cancel()
+        except BaseExceptionGroup as group:
+            raise cause(group) from None
         finally:
-            self._mind.close()
-        return self.player.farewell
+            self._runner.close()
+            if isinstance(self.protocol.bot, AsyncBot):
+                await self.protocol.bot.aclose()
+        return reason
+
+    def _spawn(self, work: Work, job: Job) -> None:
+        """Start a job of an AsyncBot; it outlives the connection."""
+        self._bot_task = self._tasks.create_task(work(job))
+
+    def _wake(self) -> None:
+        self._woken.set()
+
+    async def _run_until_bye(self) -> str:
+        while self.protocol.bye_reason is None:
+            began = asyncio.get_running_loop().time()
+            reason = await self._run_once()
+            if self.protocol.bye_reason is None:
+                await self._pause(reason, asyncio.get_running_loop().time() - began)
+        await self._deliver_results()
+        return self.protocol.bye_reason
 
     async def _pause(self, reason: str, lasted: float) -> None:
-        """Wait for the next try after a connection that lasted for so many seconds."""
-        player = self.player
-        wait = self._tries.after(reason, welcomed=player.welcomed, at_least=player.retry_after, lasted=lasted)
-        logger.info("%s: no connection (%s), next try in %.1f s", player.name, reason, wait)
+        """Wait for the next try after a connection that lasted for this number of seconds."""
+        welcomed, at_least = self.protocol.welcomed, self.protocol.retry_after_s
+        wait = self._retry.after(reason, welcomed=welcomed, at_least=at_least, lasted=lasted)
+        server = server_name(self._host, self._port)
+        logger.warning(
+            "%s: no connection to %s (%s), next try in %.1f s", self.protocol.name, server, reason, wait
+        )
         await asyncio.sleep(wait)
 
-    async def _settle(self) -> None:
-        """Let the bot hear of the games that ended before BYE."""
-        self._mind.think()
-        while self.player.settling:
+    async def _deliver_results(self) -> None:
+        """Wait until the bot has received the results of games that ended before BYE."""
+        self._runner.poll()
+        while self.protocol.results_pending:
             await self._woken.wait()
             self._woken.clear()
-            self._mind.think()
+            self._runner.poll()
 
-    async def _connection(self) -> str:
-        """Open one connection, keep it as long as it lives, and return why it ended."""
-        self.player.opened()
+    async def _run_once(self) -> str:
+        """Open one connection, use it until its end, and return why it ended."""
+        self.protocol.connection_made()
         try:
-            async with asyncio.timeout(self._patience.greeting):
+            async with asyncio.timeout(self._policy.greeting_s):
                 sock = await connect(self._host, self._port)
         except OSError as error:
+            self.protocol.connection_lost()
             return describe(error)
         try:
-            await self._converse(sock)
+            await self._exchange(sock)
         except LinkError as lost:
-            return self.player.why(str(lost))
-        except BaseException:
-            await self._leave(sock)
-            raise
+            return self.protocol.end_reason(str(lost))
         finally:
-            self.player.lost()
+            self.protocol.connection_lost()
             sock.close()
         return "BYE"
 
-    async def _converse(self, sock: socket.socket) -> None:
+    async def _exchange(self, sock: socket.socket) -> None:
         """Read and answer until BYE. Raises LinkError, ClientError or what the bot raised."""
-        self._torn = False
-        self._veil.begin()
+        self._transport.start()
         try:
             async with asyncio.TaskGroup() as tasks:
                 answering = tasks.create_task(self._answer(sock))
@@ -158,13 +184,13 @@ class Visit:
             raise cause(group) from None
 
     async def _read(self, sock: socket.socket) -> None:
-        """Feed the player until BYE; reading waits for what must be sent, so nothing piles up."""
+        """Feed the protocol until BYE. A read waits for the pending writes, so that memory is bounded."""
         try:
-            async with asyncio.timeout(self._patience.greeting) as limit:
+            async with asyncio.timeout(self._policy.greeting_s) as limit:
                 await self._flush(sock)
-                while self.player.farewell is None:
-                    self.player.receive_data(await self._receive(sock))
-                    if self.player.welcomed:
+                while self.protocol.bye_reason is None:
+                    self.protocol.receive_data(await self._receive(sock))
+                    if self.protocol.welcomed:
                         limit.reschedule(None)
                     await self._flush(sock)
         except TimeoutError:
@@ -173,7 +199,7 @@ class Visit:
             raise LinkError("the server did not log the bot in") from None
 
     async def _answer(self, sock: socket.socket) -> None:
-        """Send what the bot thought of, whenever it has."""
+        """Send the bot's answers whenever there are any."""
         while True:
             await self._woken.wait()
             self._woken.clear()
@@ -186,29 +212,14 @@ class Visit:
             raise LinkError(describe(error)) from error
         if not data:
             raise LinkError("the server closed the connection")
-        return self._veil.receive(data)
+        return self._transport.receive(data)
 
     async def _flush(self, sock: socket.socket) -> None:
-        """Ask the bot what is to be asked and send what is to be sent."""
-        self._mind.think()
+        """Start the bot's next job and send the pending bytes."""
+        self._runner.poll()
         async with self._sending:
-            if data := self._veil.send(self.player.data_to_send()):
-                await self._send(sock, data)
-
-    async def _send(self, sock: socket.socket, data: bytes) -> None:
-        self._torn = True  # until the whole of it is out, QUIT would land inside a line
-        try:
-            await asyncio.get_running_loop().sock_sendall(sock, data)
-        except OSError as error:
-            raise LinkError(describe(error)) from error
-        self._torn = False
-
-    async def _leave(self, sock: socket.socket) -> None:
-        """Say QUIT if that can still be understood, and do not wait long for it."""
-        if self._torn:
-            return
-        self.player.quit()
-        if data := self._veil.send(self.player.data_to_send()):
-            with contextlib.suppress(LinkError, TimeoutError):
-                async with asyncio.timeout(self._patience.farewell):
-                    await self._send(sock, data)
+            if data := self._transport.send(self.protocol.data_to_send()):
+                try:
+                    await asyncio.get_running_loop().sock_sendall(sock, data)
+                except OSError as error:
+                    raise LinkError(describe(error)) from error

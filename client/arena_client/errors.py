@@ -1,20 +1,23 @@
-"""What ends a bot's visit: one exception whose text is one clear line.
-
-It must not know: sockets, event loops, or which shell is running.
-"""
+"""The exceptions of the client."""
 
 from __future__ import annotations
 
-#: What to look at where a connection ends before the server's first word.
-SILENT = "nothing was said there: is it an arena server, and TLS the same on both sides?"
+from arena_protocol.errors import UserError
+
+#: Hint for a connection that ends before the first line of the server.
+SILENT = "the server sent nothing: is it an arena server, and do both sides use TLS or neither?"
 
 
-class ClientError(Exception):
-    """The visit is over and trying again would not help; the text says why and what to do next.
+class ClientError(UserError):
+    """The client cannot go on and another try would not help; the text is one line with the reason.
 
-    `code` is the code of the server's ERROR, if an ERROR is the reason, else None.
+    `code` is the code of the server's ERROR if that is the reason, else None.
     """
 
     def __init__(self, text: str, *, code: str | None = None) -> None:
         super().__init__(text)
         self.code = code
+
+
+class LeaveContest(Exception):  # noqa: N818 - a request of the bot, not an error
+    """Raise it in a bot to leave the contest: the client sends QUIT, a fault if a game is running."""

@@ -1,14 +1,10 @@
-"""What a bot answers, and to what: from its values to messages of the wire.
+"""The client's side of a contest without I/O: bytes in; bytes to send and jobs for the bot out.
 
-It must not know: sockets, connections, when anything is sent.
+A shell calls, in this order: `connection_made`, then for every chunk `receive_data`, `next_job`
+and `complete`, `data_to_send`; at the end of a connection `connection_lost`; then
+`connection_made` for the next one, until `bye_reason` is set.
 
-One bot's visit to a contest without any I/O: bytes in, bytes and jobs for the bot out.
-
-The verbs, in the order a shell uses them: `opened`, then for every chunk `receive_data`,
-`next_job` / `done`, `data_to_send`; at the end of a connection `lost`, and `opened` again
-for the next one. `quit` leaves. The error contract: any bytes of a server lead to lines, jobs
-or ClientError, nothing else.
-It must not know: sockets, event loops, threads, time, or any particular game.
+Error contract: any bytes of a server lead to lines, jobs or ClientError, nothing else.
 """
 
 from __future__ import annotations
@@ -18,258 +14,283 @@ import operator
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, SupportsIndex
+from typing import Literal, SupportsIndex
 
-from arena_client.bot import Bot, result_of
+from arena_client.bot import AnyBot
 from arena_client.errors import SILENT, ClientError
-from arena_client.view import GameView
+from arena_client.view import GameView, Result
 from arena_protocol import messages as wire
 from arena_protocol.errors import ByeReason, ErrorCode, LocalProtocolError, ProtocolError
-from arena_protocol.framing import SERVER_LINE_LIMIT, LineBuffer, Overlong
+from arena_protocol.faults import describe_fault
+from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
 from arena_protocol.session import LOGGED_IN, ClientSession, State
-
-#: What an answer of the bot is an answer to: the game, its start and the moves played.
-Moment = tuple[str, str, tuple[str, ...]]
-
-
-def moment(view: GameView) -> Moment:
-    """The very moment of the game that `view` shows."""
-    return view.game_id, view.state, view.moves
-
-
-def is_dealt(view: GameView) -> bool:
-    """Whether all that comes before READY has come."""
-    return bool(view.state) and (bool(view.shown) or not view.hides)
-
-
-def move_of(value: object) -> wire.Move:
-    """Make the bot's answer a MOVE; any integer type will do, numpy's too. Raises ClientError."""
-    text = value if isinstance(value, str) else _number(value)
-    try:
-        wire.encode(wire.Move(text))
-    except LocalProtocolError as error:
-        raise ClientError(f"choose() returned {value!r}, which cannot be sent as a move: {error}") from error
-    return wire.Move(text)
-
-
-def _number(value: object) -> str:
-    if isinstance(value, SupportsIndex):
-        return str(operator.index(value))
-    raise ClientError(f"choose() must return a move as an int or a str, not {value!r}")
-
-
-def check_hello(hello: wire.Hello) -> None:
-    """Raise ClientError for a name, token or game list that cannot stand in HELLO."""
-    try:
-        wire.encode(hello)
-    except LocalProtocolError as error:
-        raise ClientError(f"the server could not read this log-in: {error}") from error
-
-
-def shown(line: bytes) -> str:
-    """The beginning of a line of the server's, for people."""
-    return repr(line[:80])[1:]
-
 
 AGENT = "arena-client"
 
 logger = logging.getLogger("arena_client")
 
-#: ERRORs before WELCOME that pass by themselves: another try may succeed.
-PASSING = frozenset({ErrorCode.FULL, ErrorCode.RATE})
+#: ERRORs before WELCOME after which another try may succeed.
+TEMPORARY = frozenset({ErrorCode.FULL, ErrorCode.RATE})
+
+#: Called with `<` (received) or `>` (sent) and a line without its line end.
+Trace = Callable[[str, bytes], None]
+
+#: A point in a game: its id, its start and the moves played.
+Moment = tuple[str, str, tuple[str, ...]]
+
+
+def moment(view: GameView) -> Moment:
+    return view.game_id, view.state, view.moves
+
+
+def move_message(value: object) -> wire.Move:
+    """Return MOVE for a bot's answer: a str or any integer type. Raises ClientError."""
+    text = str(operator.index(value)) if isinstance(value, SupportsIndex) else value
+    if not isinstance(text, str):
+        raise ClientError(f"the bot's move must be an int or a str, not {value!r}")
+    move = wire.Move(text)
+    try:
+        wire.encode(move)
+    except LocalProtocolError as error:
+        raise ClientError(f"the bot's move {value!r} cannot be sent: {error}") from error
+    return move
+
+
+def quote_line(line: bytes) -> str:
+    """Return the beginning of a line of the server for an error text."""
+    return repr(line[:80])[1:]
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One question to the bot: run `ask` (it may take long) and give its value to `Player.done`."""
+    """One call of the bot: run `call` and pass its value, awaited for an AsyncBot, to `complete`."""
 
     kind: Literal["new_game", "choose", "game_over"]
     view: GameView
-    ask: Callable[[], object]
+    call: Callable[[], object]
 
 
-class Player:
-    """The machine of one visit, over as many connections as it takes.
+class ClientProtocol:
+    """One bot in one contest, over any number of connections.
 
-    Sends the bot's answers as MOVE and READY, answers PING at once, keeps the resume token,
-    and asks nothing twice: an answer that the old connection may have lost is sent again on
-    the new one. At most one job is out at a time.
-    Raises ClientError for a name, token or game list that cannot stand in HELLO.
+    It sends the bot's answers as READY and MOVE, answers PING at once and keeps the resume key.
+    The bot is asked once per moment of a game: an answer that may have been lost with a connection is
+    sent again on the next one. At most one job is out at a time. `trace` receives every line.
+    Raises ClientError if HELLO cannot carry name, token or games.
     """
 
-    def __init__(self, bot: Bot, name: str, *, token: str | None = None, agent: str = AGENT) -> None:
+    def __init__(
+        self,
+        bot: AnyBot,
+        name: str,
+        *,
+        token: str | None = None,
+        agent: str = AGENT,
+        trace: Trace | None = None,
+    ) -> None:
         self.bot = bot
-        #: Why the server said BYE; None until it does.
-        self.farewell: str | None = None
-        #: Whether this connection has been logged in.
+        #: The reason of BYE, or None before it.
+        self.bye_reason: str | None = None
+        #: Whether this connection is logged in.
         self.welcomed = False
-        #: Why the server gives this connection up for now, and for how many seconds at least.
+        #: Why the server refused this connection for now, and the wait that it asked for.
         self.refusal: str | None = None
-        self.retry_after = 0
+        self.retry_after_s = 0.0
         self._hello = wire.Hello(wire.VERSION, name, tuple(bot.games), token, agent=agent)
-        check_hello(self._hello)
+        try:
+            wire.encode(self._hello)
+        except LocalProtocolError as error:
+            raise ClientError(f"this log-in cannot be sent: {error}") from error
+        self._trace = trace
         self._resume: str | None = None
         self._resuming = False
         self._known = False
+        self._leaving = False
         self._session: ClientSession | None = None
-        self._lines = LineBuffer(SERVER_LINE_LIMIT)
+        self._lines = LineReader(SERVER_LINE_LIMIT)
         self._out = bytearray()
         self._view: GameView | None = None
         self._job: Job | None = None
-        self._ended: deque[GameView] = deque()
+        self._ended: deque[tuple[GameView, Result]] = deque()
         self._prepared: str | None = None
         self._answer: tuple[Moment, wire.Move] | None = None
-        self._said_ready = False
-        self._said_move = False
+        self._ready_sent = False
+        self._move_sent = False
 
     @property
     def name(self) -> str:
-        """The bot's name on the wire."""
         return self._hello.name
 
     @property
     def view(self) -> GameView | None:
-        """The game at hand as the last line left it, or None before the first."""
+        """The current game after the last line, or None."""
         return self._view
 
     @property
-    def settling(self) -> bool:
-        """Whether the bot is yet to be told, or is just being told, how a game ended."""
+    def results_pending(self) -> bool:
+        """Whether a `game_over` of the bot is still to be called or to return."""
         return bool(self._ended) if self._job is None else self._job.kind == "game_over"
 
-    def opened(self) -> None:
-        """Begin a new connection; the server speaks first."""
+    def connection_made(self) -> None:
+        """Begin a new connection; the server sends the first line."""
         self._session = ClientSession()
-        self._lines = LineBuffer(SERVER_LINE_LIMIT)
+        self._lines = LineReader(SERVER_LINE_LIMIT)
         self._out.clear()
         self.welcomed = False
         self.refusal = None
-        self.retry_after = 0
+        self.retry_after_s = 0.0
 
-    def lost(self) -> None:
-        """Note the end of the connection: nothing is sent, and no new move thought of, before `opened`."""
+    def connection_lost(self) -> None:
+        """End the connection: until the next one nothing is sent and no move is asked for."""
         self._session = None
-        # A game that goes on is told anew after the next WELCOME; one that ended is not.
+        # A running game is sent again after the next WELCOME; a finished one is not.
         self._view = None
         self._out.clear()
+        if self._leaving and self.bye_reason is None:
+            self.bye_reason = ByeReason.QUIT
 
-    def why(self, lost: str) -> str:
-        """Why the connection ended that was `lost` so; what the server itself said goes before that."""
-        assert self._session is not None, "ask before lost()"
+    def end_reason(self, text: str) -> str:
+        """Return why the connection ended, for a connection error `text`: the server's words go first."""
+        assert self._session is not None, "call it before connection_lost()"
         silent = self._session.state is State.OPENED
-        return self.refusal or (f"{lost}; {SILENT}" if silent else lost)
+        return self.refusal or (f"{text}; {SILENT}" if silent else text)
 
     def quit(self) -> None:
-        """Say QUIT if there is anybody who would understand it."""
+        """Leave the contest: send QUIT if logged in. BYE or the end of the connection completes it."""
+        self._leaving = True
         if self._session is not None and self._session.state in LOGGED_IN:
             self._send(wire.Quit())
+        else:
+            self.bye_reason = ByeReason.QUIT
 
     def data_to_send(self) -> bytes:
-        """Take the bytes that are to be sent now."""
+        """Return the bytes to send now, and forget them."""
         data = bytes(self._out)
         self._out.clear()
         return data
 
     def receive_data(self, data: bytes) -> None:
-        """Act on bytes of the server. Raises ClientError when the visit is over for good."""
+        """Act on bytes of the server. Raises ClientError if the client cannot go on."""
         for line in self._lines.feed(data):
-            if self.farewell is not None:
+            if self.bye_reason is not None:
                 return
             if isinstance(line, Overlong):
                 raise ClientError(
-                    f"the server sent a line of more than {SERVER_LINE_LIMIT} bytes: {shown(line.head)}"
+                    f"the server sent a line of more than {SERVER_LINE_LIMIT} bytes: {quote_line(line.head)}"
                 )
+            if self._trace is not None:
+                self._trace("<", line)
             self._receive(line)
-        self._answer_game()
+        self._send_answers()
 
     def next_job(self) -> Job | None:
-        """Return what the bot is to be asked now, or None; `done` must follow before the next one."""
+        """Return the next call of the bot, or None; `complete` comes before the next one."""
         if self._job is not None:
             return None
         self._job = self._due()
         return self._job
 
-    def done(self, job: Job, value: object) -> None:
-        """Take the bot's answer. Raises ClientError for a value that cannot be a move."""
-        assert job is self._job, "one job at a time, and each is done once"
+    def complete(self, job: Job, value: object) -> None:
+        """Take the value of a job. Raises ClientError for a value that is not a move."""
+        assert job is self._job, "one job at a time, and each is completed once"
         self._job = None
         if job.kind == "new_game":
             self._prepared = job.view.game_id
         elif job.kind == "choose":
-            self._answer = moment(job.view), move_of(value)
-        self._answer_game()
+            self._answer = moment(job.view), move_message(value)
+        self._send_answers()
 
     def _due(self) -> Job | None:
-        """Return the most urgent question to the bot, derived from the state rather than queued."""
+        """Return the most urgent job, derived from the state instead of queued."""
         if self._ended:
-            ended = self._ended.popleft()
-            return Job("game_over", ended, lambda: self.bot.game_over(ended, result_of(ended)))
+            ended, result = self._ended.popleft()
+            return Job("game_over", ended, lambda: self.bot.game_over(ended, result))
         view = self._view
-        if view is None or view.over is not None or self.farewell is not None:
+        if view is None or view.over is not None or self._leaving or self.bye_reason is not None:
             return None
         if self._prepared != view.game_id:
-            return Job("new_game", view, lambda: self.bot.new_game(view)) if is_dealt(view) else None
-        if view.my_turn and not self._answers(view):
+            return Job("new_game", view, lambda: self.bot.new_game(view)) if view.is_dealt else None
+        if view.my_turn and not self._is_answered(view):
             return Job("choose", view, lambda: self.bot.choose(view))
         return None
 
-    def _answers(self, view: GameView) -> bool:
-        """Whether the bot has already been asked for its move at this very moment of the game."""
+    def _is_answered(self, view: GameView) -> bool:
         return self._answer is not None and self._answer[0] == moment(view)
 
-    def _answer_game(self) -> None:
+    def _send_answers(self) -> None:
         """Send READY or MOVE if the server waits for it and the bot has given it.
 
-        Called at the end of a chunk rather than of a line, so that a catch-up that comes in one
-        piece is read to its end before anything is said.
+        Called at the end of a chunk, not of a line, so that the lines of a resumed game in one
+        chunk are all read before anything is sent.
         """
         view = self._view
-        if view is None or view.over is not None or self.farewell is not None:
+        if view is None or view.over is not None or self._leaving or self.bye_reason is not None:
             return
-        awaited = not view.started and view.zombie is None and not self._said_ready
-        if awaited and self._prepared == view.game_id and is_dealt(view):
-            self._said_ready = True
+        ready_due = not view.started and view.zombie is None and not self._ready_sent
+        if ready_due and self._prepared == view.game_id and view.is_dealt:
+            self._ready_sent = True
             self._send(wire.Ready(view.game_id))
-        if self._answer is not None and view.my_turn and not self._said_move and self._answers(view):
-            self._said_move = True
+        if self._answer is not None and view.my_turn and not self._move_sent and self._is_answered(view):
+            self._move_sent = True
             self._send(self._answer[1])
 
     def _send(self, message: wire.ClientMessage) -> None:
         assert self._session is not None, "nothing is sent between two connections"
         try:
-            self._out += self._session.send(message)
+            line = self._session.send(message)
         except LocalProtocolError as error:
-            # A game id, say, that is too long for the line of a client.
-            raise ClientError(f"the server said what cannot be answered: {error}") from error
+            # For example a game id that is too long for the line of a client.
+            raise ClientError(f"no answer to the server is possible: {error}") from error
+        if self._trace is not None:
+            self._trace(">", line[:-1])
+        self._out += line
 
     def _receive(self, line: bytes) -> None:
-        """Act on one line."""
-        assert self._session is not None, "call opened() first"
+        assert self._session is not None, "call connection_made() first"
         try:
             message = self._session.receive(line)
         except ProtocolError as error:
-            hint = "; is it an arena server?" * (self._session.state is State.OPENED)
-            raise ClientError(f"the server broke the protocol: {error.text}: {shown(line)}{hint}") from error
+            hint = "; is it an arena server?" if self._session.state is State.OPENED else ""
+            raise ClientError(
+                f"the server broke the protocol: {error.text}: {quote_line(line)}{hint}"
+            ) from error
         if message is None:
             return
-        handler = _HANDLERS.get(type(message))
-        if handler is not None:
-            handler(self, message)
+        self._handle(message)
         if self._view is not None:
             self._view = self._view.after(message)
         if isinstance(message, wire.Over):
-            self._end(message.game_id)
+            self._end_game(message.game_id)
 
-    def _end(self, game_id: str) -> None:
-        """Queue the news for a bot that knew of the game; a game of the same id would be a new one."""
-        if self._prepared == game_id and self._view is not None:
-            self._ended.append(self._view)
-        self._prepared = self._answer = None
+    def _handle(self, message: wire.ServerMessage) -> None:
+        """Act on a message, apart from its effect on the view."""
+        match message:
+            case wire.Arena(version):
+                self._log_in(version)
+            case wire.Welcome(resume=resume):
+                self.welcomed = self._known = True
+                self._resume = resume
+            case wire.Game():
+                self._view = GameView.of(message)
+                self._ready_sent = self._move_sent = False
+            case wire.Turn():
+                self._move_sent = False
+            case wire.Zombie():
+                self._warn_zombie(message)
+            case wire.Ping(token):
+                self._send(wire.Pong(token))
+            case wire.Bye(ByeReason.SLOW):
+                # The contest goes on without this connection: come back.
+                self.refusal = f"the server sent BYE: {ByeReason.SLOW.meaning}"
+            case wire.Bye(reason):
+                self.bye_reason = reason
+            case wire.Error():
+                self._handle_error(message)
 
-    def _on_arena(self, message: wire.Arena) -> None:
-        if message.version != wire.VERSION:
+    def _log_in(self, version: int) -> None:
+        if version != wire.VERSION:
             raise ClientError(
-                f"the server speaks version {message.version} of the protocol, this client {wire.VERSION}",
+                f"the server has version {version} of the protocol, this client {wire.VERSION}",
                 code=ErrorCode.VERSION,
             )
         self._resuming = self._resume is not None
@@ -278,64 +299,38 @@ class Player:
         else:
             self._send(self._hello)
 
-    def _on_welcome(self, message: wire.Welcome) -> None:
-        self.welcomed = self._known = True
-        self._resume = message.resume
+    def _end_game(self, game_id: str) -> None:
+        """Queue the result if the bot knows of the game. A later game with the same id is a new one."""
+        if self._prepared == game_id and self._view is not None:
+            result = self._view.result
+            assert result is not None, "the view has OVER"
+            self._ended.append((self._view, result))
+        self._prepared = self._answer = None
 
-    def _on_game(self, message: wire.Game) -> None:
-        self._view = GameView.of(message)
-        self._said_ready = self._said_move = False
-
-    def _on_turn(self, message: wire.Turn) -> None:
-        self._said_move = False
-
-    def _on_zombie(self, message: wire.Zombie) -> None:
+    def _warn_zombie(self, message: wire.Zombie) -> None:
         view = self._view
         if view is not None and message.seat in (None, view.seat):
-            logger.warning(
-                "%s: %s is a zombie from ply %d on (%s): the server plays in its place until the game ends",
-                view.game_id,
-                self.name,
-                message.ply,
-                message.reason,
-            )
+            # The server quotes the line only to spectators; an illegal move was the last answer.
+            sent = self._answer is not None and self._move_sent
+            line = wire.encode(self._answer[1]).rstrip() if sent and self._answer is not None else b""
+            fault = describe_fault(self.name, message.reason, message.ply, line, zombie_move=view.zombie_move)
+            logger.warning("%s: %s", view.game_id, fault)
 
-    def _on_ping(self, message: wire.Ping) -> None:
-        self._send(wire.Pong(message.token))
-
-    def _on_bye(self, message: wire.Bye) -> None:
-        if message.reason == ByeReason.SLOW:
-            self.refusal = f"the server said BYE: {ByeReason.SLOW.meaning}"  # the contest goes on: come back
-        else:
-            self.farewell = message.reason
-
-    def _on_error(self, message: wire.Error) -> None:
+    def _handle_error(self, message: wire.Error) -> None:
         if self.welcomed:
-            logger.warning("%s: the server says ERROR %s: %s", self.name, message.code, message.text)
+            logger.warning("%s: the server sent ERROR %s: %s", self.name, message.code, message.text)
             return
-        if not self._passes(message.code):
+        if not self._may_retry(message.code):
             raise ClientError(
                 f"the server refuses {self.name}: {message.code}: {message.text}", code=message.code
             )
         self.refusal = f"{message.code}: {message.text}"
-        self.retry_after = message.retry_after or 0
+        self.retry_after_s = (message.retry_after or 0) / 1000
 
-    def _passes(self, code: str) -> bool:
-        """Whether a refused log-in is worth another try."""
+    def _may_retry(self, code: str) -> bool:
+        """Whether another try may succeed after a refused log-in."""
         if self._resuming and code == ErrorCode.TOKEN:
-            self._resume = None  # spent or forgotten: log in by name and token instead
+            self._resume = None  # used or expired: log in by name and token
             return True
-        # Once known, a taken name is our own old connection that the server has yet to miss.
-        return code in PASSING or (self._known and code == ErrorCode.NAME_TAKEN)
-
-
-_HANDLERS: dict[type, Callable[[Player, Any], None]] = {
-    wire.Arena: Player._on_arena,
-    wire.Welcome: Player._on_welcome,
-    wire.Game: Player._on_game,
-    wire.Turn: Player._on_turn,
-    wire.Zombie: Player._on_zombie,
-    wire.Ping: Player._on_ping,
-    wire.Bye: Player._on_bye,
-    wire.Error: Player._on_error,
-}
+        # After a log-in, a taken name is our own old connection, which the server has not closed yet.
+        return code in TEMPORARY or (self._known and code == ErrorCode.NAME_TAKEN)

@@ -1,36 +1,33 @@
-"""The five-minute way in: `run(bot)`, which finds the contest and speaks to people in one line.
-
-It must not know: the wire, games, how the tournament starts programs beyond the environment it gives them.
-"""
+"""`run(bot)`, the last line of a bot's script: find the contest, play it, report errors in one line."""
 
 from __future__ import annotations
 
 import os
-import ssl
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from arena_client import asyncio_client
-from arena_client.bot import Bot, Choose, as_bot
+from arena_client.bot import BotLike, as_bot
 from arena_client.errors import ClientError
-from arena_client.retry import PATIENT, Patience
+from arena_client.retry import DEFAULT, RetryPolicy
+from arena_client.transport import TlsLike
 
 USAGE = "say where to play: HOST PORT NAME [TOKEN] as arguments, or ARENA_HOST, ARENA_PORT and ARENA_NAME set"
 
 
 @dataclass(frozen=True, slots=True)
-class Invitation:
-    """Where a bot is to play, and as whom."""
+class ConnectArgs:
+    """A server, and the name and credentials of a bot there."""
 
     host: str
     port: int
     name: str
     token: str | None = None
-    tls: ssl.SSLContext | None = None
+    tls: TlsLike = None
 
 
-def invitation(
+def connect_args(
     arguments: Sequence[str],
     environment: Mapping[str, str],
     *,
@@ -38,13 +35,16 @@ def invitation(
     port: int | str | None = None,
     name: str | None = None,
     token: str | None = None,
-) -> Invitation:
-    """Gather HOST PORT NAME [TOKEN]: from the keywords, else `arguments`, else ARENA_* of `environment`.
+    tls: TlsLike = None,
+) -> ConnectArgs:
+    """Take each value from the keywords, else from `arguments` (HOST PORT NAME [TOKEN]), else from ARENA_*.
 
-    Raises ClientError, in one line, for what is missing, left over or no port.
+    If host, port and name are given as keywords, `arguments` belong to the bot. ARENA_TLS is 1 to trust
+    the authorities of the system, or the path of a PEM file to trust. Raises ClientError for a
+    missing value, too many arguments or a bad port.
     """
     if host and port and name:
-        arguments = ()  # the command line is the bot's own
+        arguments = ()
     if len(arguments) > 4:
         raise ClientError(f"{len(arguments)} arguments are too many; {USAGE}")
     given = dict(zip(("HOST", "PORT", "NAME", "TOKEN"), arguments, strict=False))
@@ -55,7 +55,10 @@ def invitation(
     found = pick("HOST", host), pick("PORT", None if port is None else str(port)), pick("NAME", name)
     if found[0] is None or found[1] is None or found[2] is None:
         raise ClientError(USAGE)
-    return Invitation(found[0], _port(found[1]), found[2], pick("TOKEN", token))
+    if tls is None:
+        setting = environment.get("ARENA_TLS", "0")
+        tls = {"": False, "0": False, "1": True}.get(setting, setting)
+    return ConnectArgs(found[0], _port(found[1]), found[2], pick("TOKEN", token), tls)
 
 
 def _port(text: str) -> int:
@@ -65,26 +68,29 @@ def _port(text: str) -> int:
 
 
 def run(
-    bot: Bot | type[Bot] | Choose,
+    bot: BotLike,
     host: str | None = None,
     port: int | None = None,
     *,
     name: str | None = None,
     token: str | None = None,
-    patience: Patience = PATIENT,
-    tls: ssl.SSLContext | None = None,
+    tls: TlsLike = None,
+    policy: RetryPolicy = DEFAULT,
 ) -> str:
-    """Play a contest to its end and return the reason of BYE; meant to be a script's last line.
+    """Play a contest to its end and return the reason of BYE.
 
     What is not given here comes from the command line (HOST PORT NAME [TOKEN]), else from the
-    environment (ARENA_HOST, ARENA_PORT, ARENA_NAME, ARENA_TOKEN), where a tournament puts
-    it. A failure is one line on stderr and exit status 1 (SystemExit); ctrl-C leaves with
-    QUIT and status 130. What the bot itself raises passes through, traceback and all.
+    environment (ARENA_HOST, ARENA_PORT, ARENA_NAME, ARENA_TOKEN, ARENA_TLS), which a tournament sets for its
+    bots. ARENA_DEBUG=1 prints all lines on stderr.
+
+    A ClientError becomes one line on stderr and exit status 1 (SystemExit). An exception of the bot
+    passes through: Python prints its traceback and exits with status 1. Ctrl-C exits with status
+    130. In all these cases the connection is closed without QUIT, so that a restarted bot resumes.
     """
     try:
-        seat = invitation(sys.argv[1:], os.environ, host=host, port=port, name=name, token=token)
+        args = connect_args(sys.argv[1:], os.environ, host=host, port=port, name=name, token=token, tls=tls)
         return asyncio_client.run(
-            as_bot(bot), seat.host, seat.port, name=seat.name, token=seat.token, patience=patience, tls=tls
+            as_bot(bot), args.host, args.port, name=args.name, token=args.token, tls=args.tls, policy=policy
         )
     except ClientError as error:
         raise SystemExit(str(error)) from None

@@ -1,25 +1,15 @@
-"""Misbehaviour on the wire as data: what a raw client does when which line comes.
+"""Scripted bots, good and bad, by name: for tests, trials and `arena bot NAME`.
 
-A `Rascal` follows a `Script` below the level of a bot: it may say anything at any moment. It is
-sans-I/O, so the same script serves a test in virtual time and, by `raw_socket.py`, a
-real connection. It must not know: sockets, time, any particular game.
-
-A rascal on a real connection: blocking, one process or thread each, as badly as the script says.
-
-It must not know: what the lines mean, which misbehaviour it performs.
-
-Bots that do one thing, well or badly, by name: for tests, trials and `arena bot NAME`.
-
-Those that keep to the wire are Bots; those that break it are scripts for a raw connection,
-and every fault can be had at every moment of a contest: `flooder:moment=lobby`.
-It must not know: the server, engines, the tournament.
+Bots that keep the protocol are Bots. Those that break it are Scripts: data that says what to send when
+which line arrives. A `ScriptedClient` follows a Script without I/O, so that the same script runs in
+a test in virtual time and, by `run_script`, on a real connection. Every fault can be had at every
+moment of a contest: `flooder:moment=lobby`.
 """
 
 from __future__ import annotations
 
 import select
 import socket
-import ssl
 import struct
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -28,14 +18,15 @@ from dataclasses import dataclass, field
 from arena_client import asyncio_client
 from arena_client.bot import Bot, GameView
 from arena_client.errors import ClientError
-from arena_client.retry import PATIENT, Patience
+from arena_client.retry import DEFAULT, RetryPolicy
+from arena_client.transport import TlsLike
 from arena_protocol import messages as wire
-from arena_protocol.framing import SERVER_LINE_LIMIT, LineBuffer, Overlong
+from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
 
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """Send a line `times` times; `{hello}`, `{game}`, `{ply}` and `{move}` stand for what they name."""
+    """Send a line `times` times, with the fields `{hello}`, `{game}`, `{ply}` and `{move}` filled in."""
 
     text: str
     times: int = 1
@@ -43,44 +34,44 @@ class Say:
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """Send these bytes, whatever they are."""
+    """Send bytes as they are."""
 
     data: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Do nothing for this many milliseconds, not even read."""
+    """Neither read nor write for `ms` milliseconds."""
 
     ms: int
 
 
 @dataclass(frozen=True, slots=True)
-class Deaf:
-    """Read nothing any more, and keep the connection."""
+class StopReading:
+    """Read nothing more, and keep the connection open."""
 
 
 @dataclass(frozen=True, slots=True)
 class Close:
-    """Close the connection without a word; `reset` throws away what is under way (RST)."""
+    """Close the connection; with `reset` by RST, which discards data in transit."""
 
     reset: bool = False
 
 
-Act = Say | Raw | Wait | Deaf | Close
+Act = Say | Raw | Wait | StopReading | Close
 
-#: The pseudo-verb of the moment when a connection has been opened and nothing was said.
+#: Pseudo-verb: the connection is open and no line was received.
 OPEN = "OPEN"
 
-#: A PLAYED of the rascal's own seat: from here on it is somebody else's turn.
+#: Pseudo-verb: a PLAYED of the own seat, after which another seat has the turn.
 MINE = "MINE"
 
 
 @dataclass(frozen=True, slots=True)
 class On:
-    """What to do when a line with `verb` comes.
+    """What to do when a line with `verb` arrives.
 
-    With `ply`, only at the first such line of a game whose ply is `ply` or later, and once a game.
+    With `ply`, only at the first such line of a game whose ply is `ply` or later, and once per game.
     """
 
     verb: str
@@ -90,16 +81,16 @@ class On:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """Rules for every line; of several that match, the last one is followed."""
+    """Rules; of several that match a line, the last one applies."""
 
     rules: tuple[On, ...]
 
     def but(self, *rules: On) -> Script:
-        """Return the same script with exceptions."""
+        """Return the same script with further rules."""
         return Script(self.rules + rules)
 
 
-#: A client that does nothing wrong: it plays the zombie's move from start to end.
+#: A client without faults, which always plays the zombie move.
 HONEST = Script(
     (
         On("ARENA", (Say("{hello}"),)),
@@ -111,15 +102,15 @@ HONEST = Script(
 
 
 def drip(text: str, gap_ms: int) -> tuple[Act, ...]:
-    """Return the acts that send a line byte by byte with `gap_ms` before each."""
+    """Return the acts that send a line byte by byte, with `gap_ms` before each byte."""
     return tuple(act for byte in f"{text}\n".encode() for act in (Wait(gap_ms), Raw(bytes([byte]))))
 
 
-class Rascal:
-    """One connection's run of a script: lines in, acts out.
+class ScriptedClient:
+    """Follows a script on one connection: lines in, acts out.
 
-    `{move}` is the move that GAME says a zombie makes, else `1`; `{ply}` is the first value of the
-    line at hand, which for PING is its token.
+    `{move}` is the zombie move in GAME, else `1`; `{ply}` is the first value of the current line,
+    which for PING is its token.
     """
 
     def __init__(self, script: Script, name: str, token: str | None = None) -> None:
@@ -132,47 +123,46 @@ class Rascal:
             "move": "1",
         }
         self._seat: str | None = None
-        self._spent: set[On] = set()
+        self._applied: set[On] = set()
 
     def opened(self) -> tuple[Act, ...]:
-        """Return what to do first, before the server speaks."""
+        """Return the acts before the first line of the server."""
         return self._follow(OPEN)
 
     def receive(self, line: bytes) -> tuple[Act, ...]:
-        """Return what to do about a line of the server, the fields of `Say` filled in."""
+        """Return the acts for a line of the server, with the fields of `Say` filled in."""
         verb, *values = line.decode("ascii", "replace").split() or [""]
         self._fields["ply"] = values[0] if values else "-"
         options = dict(value.split("=", 1) for value in values if "=" in value)
         if verb == "GAME":
-            self._sit_down(options)
+            self._begin_game(options)
         if verb == "PLAYED" and options.get("seat") == self._seat:
             verb = MINE
         return self._follow(verb)
 
-    def _sit_down(self, options: dict[str, str]) -> None:
-        """Begin a new game: what was done once a game may be done again."""
+    def _begin_game(self, options: dict[str, str]) -> None:
         self._fields["game"] = self._fields["ply"]
         self._fields["move"] = options.get("zombie", "1")
         self._seat = options.get("seat")
-        self._spent.clear()
+        self._applied.clear()
 
     def _follow(self, verb: str) -> tuple[Act, ...]:
         for rule in reversed(self._script.rules):
-            if rule.verb == verb and self._timely(rule):
-                return tuple(self._filled(act) for act in rule.acts)
+            if rule.verb == verb and self._applies(rule):
+                return tuple(self._fill(act) for act in rule.acts)
         return ()
 
-    def _timely(self, rule: On) -> bool:
-        """Whether a rule that may wait for a ply has its moment, which is then spent."""
+    def _applies(self, rule: On) -> bool:
+        """Whether a rule with this verb applies now; a rule with a ply applies once per game."""
         if rule.ply is None:
             return True
         ply = self._fields["ply"]
-        if rule in self._spent or not ply.isdigit() or int(ply) < rule.ply:
+        if rule in self._applied or not ply.isdigit() or int(ply) < rule.ply:
             return False
-        self._spent.add(rule)
+        self._applied.add(rule)
         return True
 
-    def _filled(self, act: Act) -> Act:
+    def _fill(self, act: Act) -> Act:
         return Say(act.text.format(**self._fields), act.times) if isinstance(act, Say) else act
 
 
@@ -182,41 +172,41 @@ READ_SIZE = 4096
 _RESET = struct.pack("ii", 1, 0)
 
 
-def visit(
-    rascal: Rascal,
+def run_script(
+    client: ScriptedClient,
     host: str,
     port: int,
     *,
     sleep: Callable[[float], None] = time.sleep,
 ) -> str:
-    """Play the script on one connection and return how it ended: `closed`, `deaf` or `gone`.
+    """Play the script on one blocking connection; return `closed` (by the script) or `gone` (by the server).
 
-    `closed`: by the script; `gone`: by the server. A deaf rascal stays until the server closes.
-    Raises OSError if there is nobody to connect to.
+    After StopReading it returns `stopped reading` when the server closes. Raises OSError if the
+    connection is refused.
     """
     with socket.create_connection((host, port)) as sock:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
-            return _perform(rascal, sock, sleep)
+            return _perform(client, sock, sleep)
         except OSError:
             return "gone"
 
 
-def _perform(rascal: Rascal, sock: socket.socket, sleep: Callable[[float], None]) -> str:
-    lines = LineBuffer(SERVER_LINE_LIMIT)
-    end = _act(rascal.opened(), sock, sleep)
+def _perform(client: ScriptedClient, sock: socket.socket, sleep: Callable[[float], None]) -> str:
+    lines = LineReader(SERVER_LINE_LIMIT)
+    end = _act(client.opened(), sock, sleep)
     while end is None:
         data = sock.recv(READ_SIZE)
         if not data:
             return "gone"
         for line in lines.feed(data):
             if end is None and not isinstance(line, Overlong):
-                end = _act(rascal.receive(line), sock, sleep)
+                end = _act(client.receive(line), sock, sleep)
     return end
 
 
 def _act(acts: Iterable[Act], sock: socket.socket, sleep: Callable[[float], None]) -> str | None:
-    """Do what the script says; how the connection ended, or None while it goes on."""
+    """Perform the acts; return how the connection ended, or None if it is still open."""
     for act in acts:
         match act:
             case Say(text, times):
@@ -225,9 +215,9 @@ def _act(acts: Iterable[Act], sock: socket.socket, sleep: Callable[[float], None
                 sock.sendall(data)
             case Wait(ms):
                 sleep(ms / 1000)
-            case Deaf():
-                _await_hang_up(sock)
-                return "deaf"
+            case StopReading():
+                _wait_for_close(sock)
+                return "stopped reading"
             case Close(reset):
                 if reset:
                     sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
@@ -235,26 +225,25 @@ def _act(acts: Iterable[Act], sock: socket.socket, sleep: Callable[[float], None
     return None
 
 
-def _await_hang_up(sock: socket.socket) -> None:
-    """Wait until the server has closed its side, without reading a byte."""
+def _wait_for_close(sock: socket.socket) -> None:
+    """Wait until the server has closed its side, without reading."""
     poll = select.poll()
-    # Not asking for POLLIN keeps unread lines from waking us; POLLRDHUP is Linux's word for FIN.
+    # Without POLLIN unread lines do not end the wait; Linux reports FIN as POLLRDHUP, see poll(2).
     poll.register(sock, getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR)
     poll.poll()
 
 
 class FirstLegal(Bot):
-    """Plays the first legal move of any game; `1` where the rules are not known."""
+    """Plays the first legal move of any game, `1` if the rules are unknown."""
 
     instant = True
 
     def choose(self, view: GameView) -> str:
-        """Return the first legal move."""
         return view.legal_moves[0] if view.legal_moves else "1"
 
 
 class Fixed(Bot):
-    """Plays one and the same move, legal or not."""
+    """Always plays the same move, legal or not."""
 
     instant = True
 
@@ -262,12 +251,11 @@ class Fixed(Bot):
         self._move = move
 
     def choose(self, view: GameView) -> str:
-        """Return the move."""
         return self._move
 
 
 class ZeroBased(Bot):
-    """Counts its moves 0, 1, ... 14 and round, from each game's start: the bug of a first evening."""
+    """Plays 0, 1, ... 14, 0, ... from the start of each game: moves counted from 0."""
 
     instant = True
 
@@ -275,34 +263,31 @@ class ZeroBased(Bot):
         self._count = 0
 
     def new_game(self, view: GameView) -> None:
-        """Begin to count anew."""
         self._count = 0
 
     def choose(self, view: GameView) -> int:
-        """Return the count."""
         self._count += 1
         return (self._count - 1) % 15
 
 
 class IllegalAt(FirstLegal):
-    """Plays well up to a ply, and from there on a move that no game has."""
+    """Plays legal moves before `ply`, then `99`, which is illegal in every game."""
 
     def __init__(self, ply: int = 1) -> None:
         self._ply = ply
 
     def choose(self, view: GameView) -> str:
-        """Return the first legal move, and `99` from the fatal ply on."""
         return super().choose(view) if view.ply < self._ply else "99"
 
 
-#: The moments of a contest: which line begins each.
+#: Moments of a contest, and the line that begins each.
 MOMENTS = {
-    "open": OPEN,  # connected, before the server speaks
+    "open": OPEN,  # connected, before the first line of the server
     "login": "ARENA",  # instead of HELLO
     "lobby": "WELCOME",  # logged in, waiting for a game
     "offer": "GAME",  # instead of READY
     "turn": "TURN",  # instead of the move
-    "waiting": MINE,  # the own move is played, another seat's turn
+    "waiting": MINE,  # after the own move, during another seat's turn
     "over": "OVER",  # the game has ended
 }
 
@@ -311,7 +296,7 @@ Made = Bot | Script
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How to make one scripted bot: `defaults` are its parameters, all of them whole numbers or words."""
+    """One scripted bot: its help text, its constructor, its parameters (whole numbers or words)."""
 
     help: str
     make: Callable[..., Made]
@@ -319,7 +304,7 @@ class Recipe:
 
 
 def _fault(help_: str, acts: Callable[[int], tuple[Act, ...]], size: int = 0, moment: str = "turn") -> Recipe:
-    """Make the recipe of a fault on the wire; `size` is what its acts may be scaled by."""
+    """Return the recipe of a fault on the wire; `size` scales its acts."""
 
     def make(moment: str, ply: int, size: int = size) -> Script:
         timed = ply if MOMENTS[moment] in ("TURN", MINE) else None
@@ -336,34 +321,28 @@ def _never(verb: str) -> Callable[[], Script]:
 #: Every scripted bot by its name.
 SCRIPTED: dict[str, Recipe] = {
     "first-legal": Recipe("plays the first legal move", FirstLegal),
-    "fixed": Recipe("plays the same move for ever", lambda move: Fixed(str(move)), {"move": "6"}),
+    "fixed": Recipe("always plays the same move", lambda move: Fixed(str(move)), {"move": "6"}),
     "zero-based": Recipe("counts its moves from zero", ZeroBased),
     "illegal": Recipe("plays an illegal move from a ply on", IllegalAt, {"ply": 1}),
-    "silent": Recipe("answers no TURN", _never("TURN")),
-    "never-ready": Recipe("answers no GAME", _never("GAME")),
-    "out-of-turn": Recipe(
-        "moves again when it has moved", lambda: HONEST.but(On(MINE, (Say("MOVE {move}"),)))
-    ),
+    "silent": Recipe("does not answer TURN", _never("TURN")),
+    "never-ready": Recipe("does not answer GAME", _never("GAME")),
+    "out-of-turn": Recipe("moves twice", lambda: HONEST.but(On(MINE, (Say("MOVE {move}"),)))),
     "slow-bytes": Recipe(
-        "sends its moves byte by byte",
-        lambda gap: HONEST.but(On("TURN", drip("MOVE 6", gap))),
-        {"gap": 50},
+        "sends its moves byte by byte", lambda gap: HONEST.but(On("TURN", drip("MOVE 6", gap))), {"gap": 50}
     ),
-    "malformed": _fault("sends lines that are no message", lambda _: (Say("MOVE"), Say("MOOVE 6"))),
-    "garbage": _fault("sends bytes that are no text", lambda _: (Raw(b"\xff\xfe\x00\x80\r\x07\n"),)),
-    "overlong": _fault(
-        "sends a line longer than allowed", lambda size: (Raw(b"MOVE " + b"6" * size + b"\n"),), 5000
-    ),
-    # More than the 100 that a server takes, and not 100 more than that: it stays connected.
-    "flooder": _fault("sends lines that nothing asked for", lambda size: (Say("READY {game}", size),), 150),
+    "malformed": _fault("sends lines that cannot be parsed", lambda _: (Say("MOVE"), Say("MOOVE 6"))),
+    "garbage": _fault("sends bytes that are not ASCII", lambda _: (Raw(b"\xff\xfe\x00\x80\r\x07\n"),)),
+    "overlong": _fault("sends an over-long line", lambda size: (Raw(b"MOVE " + b"6" * size + b"\n"),), 5000),
+    # More than the 100 of a flood, but less than the 200 that close the connection.
+    "flooder": _fault("sends many unasked lines", lambda size: (Say("READY {game}", size),), 150),
     "move-flooder": _fault("sends a move many times", lambda size: (Say("MOVE 7", size),), 150),
-    "quitter": _fault("says QUIT", lambda _: (Say("QUIT"),)),
+    "quitter": _fault("sends QUIT", lambda _: (Say("QUIT"),)),
     "disconnector": _fault("closes the connection", lambda _: (Close(),)),
     "resetter": _fault("resets the connection", lambda _: (Close(reset=True),)),
     "half-line": _fault("closes in the middle of a line", lambda _: (Raw(b"MOV"), Close())),
-    "vanisher": _fault("reads and says nothing any more", lambda _: (Deaf(),)),
+    "vanisher": _fault("stops reading and writing", lambda _: (StopReading(),)),
     "never-reads": _fault(
-        "asks for much and reads nothing", lambda size: (Say("PING unread", size), Deaf()), 20_000, "lobby"
+        "sends PINGs and reads nothing", lambda size: (Say("PING x", size), StopReading()), 20_000, "lobby"
     ),
 }
 
@@ -371,7 +350,7 @@ SCRIPTED: dict[str, Recipe] = {
 def create(spec: str) -> Made:
     """Make a scripted bot from `name` or `name:parameter=value,...`.
 
-    Raises ClientError, naming what there is, for an unknown name, parameter or value.
+    Raises ClientError, which lists the known ones, for an unknown name, parameter or value.
     """
     name, _, text = spec.partition(":")
     if name not in SCRIPTED:
@@ -402,20 +381,20 @@ def run(
     *,
     name: str,
     token: str | None = None,
-    patience: Patience = PATIENT,
-    tls: ssl.SSLContext | None = None,
+    policy: RetryPolicy = DEFAULT,
+    tls: TlsLike = None,
 ) -> str:
-    """Let a scripted bot play a contest; return the reason of BYE, or how a raw connection ended.
+    """Play a contest with a scripted bot; return the reason of BYE, or the result of `run_script`.
 
-    Raises ClientError as `create` and `asyncio_client.play` do, if nobody answers a raw one, or
-    if it is to be encrypted.
+    Raises ClientError as `create` and `asyncio_client.play` do, and for a Script if the connection is
+    refused or `tls` is given.
     """
     made = create(spec)
     if isinstance(made, Bot):
-        return asyncio_client.run(made, host, port, name=name, token=token, patience=patience, tls=tls)
-    if tls is not None:
-        raise ClientError(f"{spec} speaks on a raw connection, without TLS")
+        return asyncio_client.run(made, host, port, name=name, token=token, policy=policy, tls=tls)
+    if tls:
+        raise ClientError(f"{spec} has a raw connection, without TLS")
     try:
-        return visit(Rascal(made, name, token), host, port)
+        return run_script(ScriptedClient(made, name, token), host, port)
     except OSError as error:
         raise ClientError(f"cannot reach {host}:{port}: {error.strerror or error}") from error

@@ -1,26 +1,47 @@
-"""A game as one seat sees it: values that follow from the server's lines, never changed in place.
+"""The state of a game as one seat knows it, immutable: every line makes a new view.
 
-A view can be handed to a thread while the next lines arrive: every line makes a new view.
-It must not know: sockets, sessions, clocks of its own, nor any particular game.
+A view may be read by another thread while the next lines arrive.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 from arena_client.errors import ClientError
 from arena_protocol import messages as wire
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Deal, Game, GameError
+from arena_protocol.record import commitment
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar  # known to type checkers; the default is not in Python 3.11
+
+    P = TypeVar("P", default=Any)
+else:
+    from typing import TypeVar
+
+    P = TypeVar("P")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The end of a game: `totals` in the order of the seats, `mine` of the own seat, `end` from OVER.
+
+    `fair`: whether board and sequence are those of GAME's commit, and the sequence the one that
+    was shown; None if OVER did not open the commit.
+    """
+
+    totals: tuple[int, ...]
+    mine: int
+    end: str
+    fair: bool | None
 
 
 class _Memo:
-    """The last position computed of one game, shared by the views of that game.
+    """The rules and the last computed position of one game, shared by its views.
 
-    `latest` is read and replaced whole, so a thread that thinks and the thread that reads
-    lines may both use it.
+    `latest` is read and replaced as a whole, so several threads may use it.
     """
 
     __slots__ = ("latest", "rules")
@@ -31,13 +52,13 @@ class _Memo:
 
 
 @dataclass(frozen=True, slots=True)
-class GameView:
-    """Everything a seat knows of its game after the lines received so far.
+class GameView(Generic[P]):
+    """What a seat knows of its game. P is the type of `position`, for example insertion's `Position`.
 
-    Times are milliseconds, seats count from 1, plies from 1. What needs the rules
-    (`position`, `legal_moves`) is computed on demand; for a game that this version
-    does not have, `rules` and `position` are None, `legal_moves` is empty, and `board` stays
-    the text of STATE. A fault of the server against the rules raises ClientError there.
+    Times are milliseconds; seats and plies count from 1. `position`, `board` and `legal_moves` are
+    computed on demand from the rules of the game. For a game that this version does not have,
+    `rules` and `position` are None, `legal_moves` is empty and `board` is the text of STATE.
+    They raise ClientError if the lines of the server contradict the rules.
     """
 
     offer: wire.Game
@@ -51,23 +72,49 @@ class GameView:
     _memo: _Memo = field(default_factory=_Memo, repr=False, compare=False)
 
     @classmethod
-    def of(cls, offer: wire.Game) -> GameView:
-        """Begin with the line GAME. Raises ClientError if its seats do not add up."""
+    def of(cls, offer: wire.Game) -> GameView[P]:
+        """Return the view after GAME. Raises ClientError if its seats are inconsistent."""
         if offer.seats != len(offer.names) or not 1 <= offer.seat <= offer.seats:
             raise ClientError(f"{offer.game_id}: the server sent GAME with seats that do not add up")
         return cls(offer)
 
-    def after(self, message: wire.ServerMessage) -> GameView:
-        """Return the view after one more line; lines that say nothing of the game change nothing.
+    def after(self, message: wire.ServerMessage) -> GameView[P]:
+        """Return the view after one more message; messages not about the game change nothing.
 
-        Raises ClientError for a ply out of order and for values that are not one a seat.
+        Raises ClientError for a ply out of order, and for a list without one value per seat.
         """
-        change = _CHANGES.get(type(message))
-        return self if change is None else change(self, message)
+        match message:
+            case wire.State(text):
+                return replace(self, state=text)
+            case wire.Next(text):
+                return replace(self, shown=text)
+            case wire.Start():
+                return replace(self, started=True)
+            case wire.Turn(ply, clock):
+                self._check("TURN", ply, clock)
+                return replace(self, turn=message)
+            case wire.Played(ply, clock=clock, total=total):
+                self._check("PLAYED", ply, clock, total)
+                shown = self.shown + (message.reveal or "")
+                return replace(self, turn=None, history=(*self.history, message), shown=shown)
+            case wire.Zombie(seat=seat) if seat in (None, self.seat):
+                return replace(self, turn=None, zombie=message)  # one of another seat is an announcement
+            case wire.Over(total=total):
+                self._check("OVER", self.ply, total)
+                return replace(self, turn=None, over=message)
+        return self
+
+    def _check(self, verb: str, ply: int, *lists: tuple[int, ...]) -> None:
+        if ply != self.ply:
+            raise ClientError(f"{self.game_id}: the server sent {verb} {ply} where ply {self.ply} is due")
+        if any(len(values) != self.seats for values in lists):
+            raise ClientError(
+                f"{self.game_id}: the server sent {verb} with values for other than {self.seats} seats"
+            )
 
     @property
     def game_id(self) -> str:
-        """The id that GAME gave this game, for example `g42`."""
+        """The id from GAME, for example `g42`."""
         return self.offer.game_id
 
     @property
@@ -77,12 +124,10 @@ class GameView:
 
     @property
     def seat(self) -> int:
-        """My seat."""
         return self.offer.seat
 
     @property
     def seats(self) -> int:
-        """How many seats play."""
         return self.offer.seats
 
     @property
@@ -92,22 +137,22 @@ class GameView:
 
     @property
     def options(self) -> dict[str, str]:
-        """The game's own options as GAME printed them, for example `plies`, `colours`, `lookahead`."""
+        """The game's own options in GAME, for example `plies`, `colours`, `lookahead`."""
         return dict(self.offer.options)
 
     @property
     def zombie_move(self) -> str | None:
-        """The move that the server plays for a misbehaving seat; None: such a seat forfeits."""
+        """The move that the server plays for a zombie; None if such a seat forfeits."""
         return self.offer.zombie
 
     @property
     def ply(self) -> int:
-        """The number of the ply that is to be played now."""
+        """The number of the next ply."""
         return len(self.history) + 1
 
     @property
     def my_turn(self) -> bool:
-        """Whether the server waits for my move."""
+        """Whether a TURN is open."""
         return self.turn is not None
 
     @property
@@ -117,24 +162,23 @@ class GameView:
 
     @property
     def last_move(self) -> wire.Played | None:
-        """The last ply as the server told it (seat, move, time, points ...); None at the start."""
+        """The last PLAYED, or None at the start."""
         return self.history[-1] if self.history else None
 
     @property
     def clocks(self) -> tuple[int, ...]:
-        """The time left to each seat, as the server's ledger has it."""
+        """The clocks of all seats as last sent by the server."""
         if self.turn is not None:
             return self.turn.clock
         return self.history[-1].clock if self.history else (self.offer.clock,) * self.seats
 
     @property
     def my_clock(self) -> int:
-        """The time left to me."""
         return self.clocks[self.seat - 1]
 
     @property
     def increment(self) -> int:
-        """The time that a move earns its seat."""
+        """What a ply in time adds to the clock of its seat."""
         return self.offer.increment
 
     @property
@@ -145,15 +189,29 @@ class GameView:
         return self.history[-1].total if self.history else (0,) * self.seats
 
     @property
+    def result(self) -> Result | None:
+        """The result after OVER, else None."""
+        if self.over is None:
+            return None
+        return Result(self.totals, self.totals[self.seat - 1], self.over.end, self._fair())
+
+    def _fair(self) -> bool | None:
+        over, commit = self.over, self.offer.commit
+        if over is None or over.nonce is None or commit is None:
+            return None
+        sequence = over.sequence or ""
+        return commitment(over.nonce, self.state, sequence) == commit and sequence.startswith(self.shown)
+
+    @property
     def visible(self) -> str:
-        """What is known of the hidden sequence from this ply on; a ply uses one picture."""
+        """The known part of the hidden sequence from this ply on; a ply uses one picture."""
         return self.shown[len(self.history) :]
 
     @property
-    def rules(self) -> Game[Any] | None:
-        """The game's plug-in with the options of GAME, or None for a game that is not known here.
+    def rules(self) -> Game[P] | None:
+        """The plug-in of the game with its options, or None for an unknown game.
 
-        Raises ClientError if the game is known and its options are refused.
+        Raises ClientError if the options are refused.
         """
         if self._memo.rules is None and self.game in GAMES:
             try:
@@ -163,22 +221,19 @@ class GameView:
         return self._memo.rules
 
     @property
-    def position(self) -> Any:
-        """The game's own position value, or None for a game that is not known here.
-
-        Raises ClientError if the server's lines break the rules as this version knows them.
-        """
+    def position(self) -> P:
+        """The position as a value of the game's plug-in; None for an unknown game."""
         rules = self.rules
         if rules is None:
-            return None
+            return cast("P", None)
         known = self._memo.latest
         if known is None or known[0] > len(self.history):
-            known = (0, self._start(rules))
+            known = (0, self._start_position(rules))
         plies, position = known
         for played in self.history[plies:]:
             position = self._play(rules, position, played)
         self._memo.latest = (len(self.history), position)
-        return position
+        return cast("P", position)
 
     @property
     def board(self) -> str:
@@ -188,27 +243,29 @@ class GameView:
 
     @property
     def legal_moves(self) -> tuple[str, ...]:
-        """Every legal move in the game's natural order; empty for a game that is not known here."""
+        """All legal moves in the game's natural order."""
         rules = self.rules
         return () if rules is None else rules.legal_moves(self.position)
 
     @property
     def to_move(self) -> int | None:
-        """The seat whose turn it is, or None for a game that is not known here."""
+        """The seat to move, or None for an unknown game."""
         rules = self.rules
         return None if rules is None else rules.to_move(self.position)
 
     @property
-    def hides(self) -> bool:
-        """Whether a NEXT belongs to the start of this game, as far as is known here."""
-        return self.rules is not None and self.rules.preview(Deal(self.state)) is not None
+    def is_dealt(self) -> bool:
+        """Whether STATE has arrived, and NEXT if the game has one."""
+        if not self.state:
+            return False
+        return bool(self.shown) or self.rules is None or self.rules.preview(Deal(self.state)) is None
 
-    def _start(self, rules: Game[Any]) -> Any:
-        pictures = sum(len(played.reveal or "") for played in self.history)
+    def _start_position(self, rules: Game[Any]) -> Any:
+        revealed = sum(len(played.reveal or "") for played in self.history)
         try:
-            return rules.start(Deal(self.state, self.shown[: len(self.shown) - pictures]))
+            return rules.start(Deal(self.state, self.shown[: len(self.shown) - revealed]))
         except GameError as error:
-            raise ClientError(f"{self.game_id}: STATE or NEXT make no start here: {error}") from error
+            raise ClientError(f"{self.game_id}: STATE or NEXT are refused here: {error}") from error
 
     def _play(self, rules: Game[Any], position: Any, played: wire.Played) -> Any:
         try:
@@ -218,57 +275,3 @@ class GameView:
             raise ClientError(
                 f"{self.game_id} ply {played.ply}: the server's PLAYED breaks the rules known here: {error}"
             ) from error
-
-
-def _state(view: GameView, message: wire.State) -> GameView:
-    return replace(view, state=message.text)
-
-
-def _next(view: GameView, message: wire.Next) -> GameView:
-    return replace(view, shown=message.text)
-
-
-def _start(view: GameView, message: wire.Start) -> GameView:
-    return replace(view, started=True)
-
-
-def _turn(view: GameView, message: wire.Turn) -> GameView:
-    _check(view, "TURN", message.ply, message.clock)
-    return replace(view, turn=message)
-
-
-def _played(view: GameView, message: wire.Played) -> GameView:
-    _check(view, "PLAYED", message.ply, message.clock, message.total)
-    shown = view.shown + (message.reveal or "")
-    return replace(view, turn=None, history=(*view.history, message), shown=shown)
-
-
-def _check(view: GameView, verb: str, ply: int, *lists: tuple[int, ...]) -> None:
-    if ply != view.ply:
-        raise ClientError(f"{view.game_id}: the server sent {verb} {ply} where ply {view.ply} is due")
-    if any(len(values) != view.seats for values in lists):
-        raise ClientError(
-            f"{view.game_id}: the server sent {verb} with values for other than {view.seats} seats"
-        )
-
-
-def _zombie(view: GameView, message: wire.Zombie) -> GameView:
-    # With announce_zombies everybody is told; only a line about my own seat takes my turns away.
-    mine = message.seat is None or message.seat == view.seat
-    return replace(view, turn=None, zombie=message) if mine else view
-
-
-def _over(view: GameView, message: wire.Over) -> GameView:
-    _check(view, "OVER", view.ply, message.total)
-    return replace(view, turn=None, over=message)
-
-
-_CHANGES: dict[type, Callable[[GameView, Any], GameView]] = {
-    wire.State: _state,
-    wire.Next: _next,
-    wire.Start: _start,
-    wire.Turn: _turn,
-    wire.Played: _played,
-    wire.Zombie: _zombie,
-    wire.Over: _over,
-}

@@ -18,14 +18,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
+from arena_protocol.errors import UserError
 from arena_protocol.games.base import Deal, Game
 
 Rules = TypeVar("Rules", bound=Game[Any])
 State = TypeVar("State")
 
 
-class EngineError(ValueError):
+class EngineError(UserError, ValueError):
     """A wrong engine, parameter, value or position; the text is one clear line."""
+
+    exit_code = 2
 
     def __init__(self, text: str) -> None:
         super().__init__(" ".join(text.split()))  # quoted input may contain line ends

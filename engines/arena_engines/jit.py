@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib
+import logging
 import os
 import platform
 import shutil
@@ -39,6 +40,8 @@ FOLDER = "insertion-arena"
 #: time of kernels that pass arrays on.
 FLAGS = {"nogil": True, "_nrt": False}
 
+logger = logging.getLogger("arena_engines")
+
 _one_thread = threading.RLock()
 _outlined: set[Callable[..., Any]] = set()
 
@@ -58,7 +61,9 @@ def compiled(kernel: Callable[P, R], signature: str | None = None) -> Callable[P
 
     Args:
         kernel: a plain function that calls plain functions only and uses no mutable global:
-            constants are frozen when it is compiled.
+            constants are frozen when it is compiled. A function that calls itself must not do so with
+            a constant argument: numba compiles that call as another version, whose call of the
+            first one is a null pointer once the code is loaded from the disk.
         signature: numba's notation of the types. None reads it from the annotations, where `int` means
             int64 (so no value may exceed 64 bits) and `tuple[int, ...]` of fixed length means a
             tuple of int64.
@@ -80,6 +85,8 @@ def _compiled(kernel: FunctionType, signature: str | None) -> Callable[..., Any]
     name = f"{kernel.__module__.rpartition('.')[2]}.{kernel.__qualname__}"
     folder = cache_folder() / f"{name}-{digest(kernel, types, _machine())}"
     with _writing(folder):
+        if not any(folder.rglob("*.nbi")):
+            logger.info("compiling %s", name)
         try:
             return _load_or_compile(numba, kernel, types, folder)
         except Exception:

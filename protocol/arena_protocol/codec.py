@@ -1,15 +1,12 @@
-"""The kinds of values that stand in a line: the form of each, how it reads and how it prints.
+"""How a message becomes a line and a line a message, from one row of the message table.
 
-A value has one form only, so what prints reads back and what reads prints back.
-It must not know: verbs, options, lines, or which message a value belongs to.
+    Kind      the form of one value: its pattern, how it is converted and printed
+    Schema    one row of the table: verb, positional values, options
+    Parser    line -> message         Encoder   message -> line, checked
+    compile_printer(schema)           values -> line, one generated function, unchecked
 
-What a row of the table of messages is.
-
-It must not know: which verbs there are, nor what any of them means.
-
-How any message reads and prints: a row of the table in, a reader and a printer out.
-
-It must not know: which verbs there are, nor what any of them means.
+A value has exactly one form, so what is printed parses back to the same value, and what parses
+prints back to the same text. The rows themselves are in `messages.py`.
 """
 
 from __future__ import annotations
@@ -23,21 +20,21 @@ from typing import Any, Final
 from arena_protocol.errors import ErrorCode, LocalProtocolError, ProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT
 
-#: Digits of the longest number (in milliseconds, thirty years): int() stays cheap on any input.
+#: Digits of the longest number: 30 years in milliseconds. Bounds the cost of int().
 NUMBER_DIGITS: Final = 12
 
 
 class FieldError(ValueError):
-    """A text or a value that is not of its kind; the kind's `meaning` says what was expected."""
+    """A text that is not of its kind; the text of the error is "it must be ..."."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of value. `pattern` is the form: a regular expression without groups.
+    """A kind of value. `pattern` is its form, a regular expression without groups.
 
     `convert` makes a value of any text of that form. `source` is the Python expression that
-    prints the value named `{0}`, quoted with `'` only: generated printers inline it. It may
-    give a text that is not of the form if the value is not of the kind. `meaning` completes
+    prints the value named `{0}`, quoted with `'` only, because generated printers inline it. Its
+    result may have a wrong form if the value is not of this kind. `meaning` completes
     "it must be ...".
     """
 
@@ -47,24 +44,23 @@ class Kind:
     convert: Callable[[str], Any]
     source: str = "{0}"
 
-    def print(self, value: Any) -> str:
-        """Give the text of a value: the inverse of `convert`."""
-        expression = self.source.format("value")
-        return str(eval(expression, {"value": value}))  # noqa: S307 - the sources stand below
-
     def fits(self, text: str) -> bool:
-        """Whether `text` is of this kind."""
         return re.fullmatch(self.pattern, text) is not None
 
-    def read(self, text: str) -> Any:
-        """Give the value of a text. Raises FieldError if the text is not of this kind."""
+    def parse(self, text: str) -> Any:
+        """Return the value of a text. Raises FieldError if the text does not fit."""
         if not self.fits(text):
             raise FieldError(f"it must be {self.meaning}")
         return self.convert(text)
 
+    def print(self, value: Any) -> str:
+        """Return the text of a value: the inverse of `parse`."""
+        expression = self.source.format("value")
+        return str(eval(expression, {"value": value}))  # noqa: S307 - one of the constants below
+
 
 def valid_name(text: str) -> bool:
-    """Whether `text` may be the name of a bot: 1 to 32 letters, digits, `_ . -`, no sign first."""
+    """Whether `text` may be a bot's name: 1 to 32 letters, digits, `_ . -`; a letter or digit first."""
     return NAME.fits(text)
 
 
@@ -94,7 +90,7 @@ _WORD: Final = "[!-~]+"
 _PART: Final = "[!-+.-~-]+"  # a word without a comma
 _DIGITS: Final = f"at most {NUMBER_DIGITS} digits"
 
-# Two seats are the usual case; `%` is twice as fast as joining a map.
+# Two seats are the usual case, and `%` takes half the time of joining a map.
 _PRINT_NUMBERS: Final = "'%d,%d' % {0} if len({0}) == 2 else ','.join(map(str, {0}))"
 _PRINT_WORDS: Final = "','.join({0})"
 
@@ -126,12 +122,12 @@ TEXT: Final = Kind(
 KINDS: Final = (COUNT, COUNTS, INTEGER, INTEGERS, WORD, WORDS, NAME, NAMES, HEX, TEXT)
 
 
-#: The default of an attribute that has none: no value is ever equal to it.
+#: The default of an option that has none; equal to no value.
 REQUIRED: Final = object()
 
 
 class Direction(Enum):
-    """Who may say a verb."""
+    """Which side may send a verb."""
 
     CLIENT = "client"
     SERVER = "server"
@@ -139,14 +135,14 @@ class Direction(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """One row of the table: how one verb reads and prints.
+class Schema:
+    """One row of the message table.
 
-    `positionals` and `options` map names to kinds, in the order of printing; the names are
-    the attributes of `type`, in the same order. A positional is always there; an option may
-    be absent if its attribute has a default. A positional of kind TEXT is the last and runs
-    to the end of the line or to the options of this row. `own_after` is the option after
-    which the game's own options stand; they are the last attribute, `options`.
+    `positionals` and `options` map the attributes of `type`, in their order, to kinds. A
+    positional is always present; an option may be absent if its attribute has a default. A
+    positional of kind TEXT is the last one and extends to the end of the line or to the first
+    trailing option of this row. The game's own options follow the option `game_options_after`;
+    they are the last attribute, `options`.
     """
 
     verb: str
@@ -154,26 +150,26 @@ class Shape:
     direction: Direction
     positionals: dict[str, Kind] = field(default_factory=dict)
     options: dict[str, Kind] = field(default_factory=dict)
-    own_after: str | None = None
+    game_options_after: str | None = None
 
     @property
     def limit(self) -> int:
-        """Bytes of the longest line of this verb, its line end not counted."""
+        """Bytes of the longest line of this verb, without its line end."""
         return SERVER_LINE_LIMIT if self.direction is Direction.SERVER else CLIENT_LINE_LIMIT
 
     @property
     def defaults(self) -> dict[str, Any]:
-        """What each option is when it is absent; REQUIRED where it may not be."""
+        """The value of each option when it is absent; REQUIRED where it must be present."""
         given = {f.name: f.default for f in fields(self.type) if f.default is not MISSING}
         return {name: given.get(name, REQUIRED) for name in self.options}
 
     @property
     def is_regular(self) -> bool:
-        """Whether one regular expression tells all values of a line apart."""
-        return self.own_after is None and TEXT not in self.positionals.values()
+        """Whether one regular expression can separate the values of a line."""
+        return self.game_options_after is None and TEXT not in self.positionals.values()
 
     def pattern(self) -> str:
-        """Give the regular expression of a regular line in the order of printing, a group a value."""
+        """The regular expression of a line in printing order, one group per value."""
         parts = [self.verb, *(f" ({kind.pattern})" for kind in self.positionals.values())]
         for (key, kind), default in zip(self.options.items(), self.defaults.values(), strict=True):
             group = f" {key}=({kind.pattern})"
@@ -181,17 +177,17 @@ class Shape:
         return "".join(parts)
 
 
-#: As much of a peer's token as an error text shows.
-SHOWN: Final = 40
+#: Characters of a peer's token that an error text quotes.
+QUOTE_LIMIT: Final = 40
 
 
-def shown(token: str) -> str:
-    """Quote a token of the peer's for an error text: never long, never to be read as an option."""
-    return f"'{token}'" if len(token) <= SHOWN else f"'{token[:SHOWN]}...'"
+def quote(token: str) -> str:
+    """Quote a peer's token for an error text: bounded, and never parsed as an option."""
+    return f"'{token}'" if len(token) <= QUOTE_LIMIT else f"'{token[:QUOTE_LIMIT]}...'"
 
 
-def tokens_of(text: str) -> list[str]:
-    """Cut a line into its tokens. Raises ProtocolError (syntax) if it is no line of tokens."""
+def split_line(text: str) -> list[str]:
+    """Return the tokens of a line. Raises ProtocolError (syntax) for bytes or spaces out of place."""
     if not (text.isascii() and text.isprintable()):
         raise ProtocolError(ErrorCode.SYNTAX, "a line is printable ASCII, and a byte of this one is not")
     tokens = text.split(" ")
@@ -200,80 +196,80 @@ def tokens_of(text: str) -> list[str]:
     return tokens
 
 
-class Reader:
-    """Reads the lines of one verb. Raises ProtocolError (too-long, syntax, name) and nothing else."""
+class Parser:
+    """Parses the lines of one verb. Raises ProtocolError (too-long, syntax, name) and nothing else."""
 
-    __slots__ = ("_blank", "_count", "_exact", "_keys", "_quick", "_required", "_shape")
+    __slots__ = ("_blank", "_convert", "_count", "_keys", "_match", "_required", "_schema")
 
-    def __init__(self, shape: Shape) -> None:
-        defaults = shape.defaults
-        kinds = [*shape.positionals.values(), *shape.options.values()]
-        self._shape = shape
-        self._count = len(shape.positionals)
+    def __init__(self, schema: Schema) -> None:
+        defaults = schema.defaults
+        kinds = [*schema.positionals.values(), *schema.options.values()]
+        self._schema = schema
+        self._count = len(schema.positionals)
         self._blank = [REQUIRED] * self._count + list(defaults.values())
-        # Each option has a bit, to tell at once which of them have been read.
+        # Each option has a bit, so that one integer holds the set of options already parsed.
         self._keys = {
             key: (self._count + number, kind, 1 << number)
-            for number, (key, kind) in enumerate(shape.options.items())
+            for number, (key, kind) in enumerate(schema.options.items())
         }
         self._required = sum(self._keys[key][2] for key in defaults if defaults[key] is REQUIRED)
-        self._exact = re.compile(shape.pattern()).fullmatch if shape.is_regular else None
-        self._quick = tuple(zip([kind.convert for kind in kinds], self._blank, strict=True))
+        self._match = re.compile(schema.pattern()).fullmatch if schema.is_regular else None
+        self._convert = tuple(zip([kind.convert for kind in kinds], self._blank, strict=True))
 
-    def read(self, text: str) -> Any:
-        """Read a line that begins with this verb.
+    def parse(self, text: str) -> Any:
+        """Parse a line that begins with this verb.
 
-        Nearly every line is as the table prints it. One regular expression reads such a
-        line, several times as fast as the loops that know every other order and error.
+        Nearly every line has the order of the table. One regular expression parses those, several
+        times as fast as `parse_slowly`, which accepts any order and finds the errors.
         """
-        if len(text) > self._shape.limit:
-            # Of the server's lines, PING: its token must also fit into the client's PONG.
-            raise self._error(f"a line may have {self._shape.limit} bytes", ErrorCode.TOO_LONG)
-        match = self._exact(text) if self._exact else None
+        if len(text) > self._schema.limit:
+            # PING of a server: its token must also fit into the client's PONG.
+            raise self._error(f"a line may have {self._schema.limit} bytes", ErrorCode.TOO_LONG)
+        match = self._match(text) if self._match else None
         if match is None:
-            return self.read_slowly(text)
-        return self._shape.type(
+            return self.parse_slowly(text)
+        return self._schema.type(
             *[
                 absent if group is None else convert(group)
-                for (convert, absent), group in zip(self._quick, match.groups(), strict=True)
+                for (convert, absent), group in zip(self._convert, match.groups(), strict=True)
             ]
         )
 
-    def read_slowly(self, text: str) -> Any:
-        """Read the same, in any order of the options and with options that no row knows."""
+    def parse_slowly(self, text: str) -> Any:
+        """Parse a line with its options in any order and with options that the row does not have."""
         tokens = self._tokens(text)
         values = self._blank.copy()
-        self._read_positionals(tokens, values)
-        strange = self._read_options(tokens, values)
-        if self._shape.own_after is not None:
-            values.append(strange)
-        return self._shape.type(*values)
+        self._parse_positionals(tokens, values)
+        unknown = self._parse_options(tokens, values)
+        if self._schema.game_options_after is not None:
+            values.append(unknown)
+        return self._schema.type(*values)
 
     def _tokens(self, text: str) -> list[str]:
-        """Cut a line into tokens; a text, which runs up to the options of this row, is one."""
-        tokens = tokens_of(text)
-        if TEXT not in self._shape.positionals.values() or len(tokens) <= self._count:
+        """Split a line; a positional of kind TEXT is one token."""
+        tokens = split_line(text)
+        if TEXT not in self._schema.positionals.values() or len(tokens) <= self._count:
             return tokens
         end = len(tokens)
         while end > self._count + 1 and tokens[end - 1].partition("=")[0] in self._keys:
             end -= 1
         return [*tokens[: self._count], " ".join(tokens[self._count : end]), *tokens[end:]]
 
-    def _read_positionals(self, tokens: list[str], values: list[Any]) -> None:
-        names = list(self._shape.positionals)
+    def _parse_positionals(self, tokens: list[str], values: list[Any]) -> None:
+        names = list(self._schema.positionals)
         if len(tokens) <= self._count:
             raise self._missing(names[len(tokens) - 1 :])
         for place, name in enumerate(names):
-            values[place] = self._value(name, self._shape.positionals[name], tokens[place + 1])
+            values[place] = self._value(name, self._schema.positionals[name], tokens[place + 1])
 
-    def _read_options(self, tokens: list[str], values: list[Any]) -> dict[str, str]:
-        """Fill in the options that the row knows; return the others."""
-        strange: dict[str, str] = {}
+    def _parse_options(self, tokens: list[str], values: list[Any]) -> dict[str, str]:
+        """Fill in the options of the row and return the others."""
+        unknown: dict[str, str] = {}
         seen = 0
         for option in tokens[self._count + 1 :]:
             key, _, value = option.partition("=")
             if key not in self._keys:
-                self._keep(option, strange)
+                self._keep_unknown(option, unknown)
                 continue
             place, kind, bit = self._keys[key]
             if seen & bit:
@@ -283,23 +279,23 @@ class Reader:
         missing = self._required & ~seen
         if missing:
             raise self._missing(f"{key}=" for key, (_, _, bit) in self._keys.items() if bit & missing)
-        return strange
+        return unknown
 
-    def _keep(self, option: str, strange: dict[str, str]) -> None:
-        """Keep an option that no row knows: a newer peer's, or the game's own."""
+    def _keep_unknown(self, option: str, unknown: dict[str, str]) -> None:
+        """Keep an option that the row does not have: a newer peer's, or the game's own."""
         key, _, value = option.partition("=")
         if not (value and valid_key(key)):
-            raise self._error(f"expected key=value, not {shown(option)}")
-        if key in strange:
+            raise self._error(f"expected key=value, not {quote(option)}")
+        if key in unknown:
             raise self._twice(key)
-        strange[key] = value
+        unknown[key] = value
 
     def _value(self, name: str, kind: Kind, token: str) -> Any:
         try:
-            return kind.read(token)
+            return kind.parse(token)
         except FieldError:
             code = ErrorCode.NAME if kind is NAME else ErrorCode.SYNTAX
-            raise self._error(f"{name} must be {kind.meaning}, not {shown(token)}", code) from None
+            raise self._error(f"{name} must be {kind.meaning}, not {quote(token)}", code) from None
 
     def _missing(self, names: Iterable[str]) -> ProtocolError:
         return self._error(f"{', '.join(names)} must be given")
@@ -308,46 +304,46 @@ class Reader:
         return self._error(f"{key}= may be given once only")
 
     def _error(self, text: str, code: ErrorCode = ErrorCode.SYNTAX) -> ProtocolError:
-        return ProtocolError(code, f"{self._shape.verb}: {text}")
+        return ProtocolError(code, f"{self._schema.verb}: {text}")
 
 
-class Printer:
-    """Prints the messages of one verb. Raises LocalProtocolError for what would not read back."""
+class Encoder:
+    """Prints the messages of one verb. Raises LocalProtocolError for what would not parse back."""
 
-    __slots__ = ("_get", "_line", "_reader", "_shape")
+    __slots__ = ("_attributes", "_parser", "_print", "_schema")
 
-    def __init__(self, shape: Shape, reader: Reader) -> None:
-        self._shape = shape
-        self._reader = reader
-        self._get = [field.name for field in fields(shape.type)]
-        self._line = compile_printer(shape)
+    def __init__(self, schema: Schema, parser: Parser) -> None:
+        self._schema = schema
+        self._parser = parser
+        self._attributes = [field.name for field in fields(schema.type)]
+        self._print = compile_printer(schema)
 
-    def print(self, message: Any) -> bytes:
-        """Print a message as one line, with its line end."""
-        values = [getattr(message, name) for name in self._get]
+    def encode(self, message: Any) -> bytes:
+        """Return the line of a message, with its line end."""
+        values = [getattr(message, name) for name in self._attributes]
         try:
-            line = self._line(*values)
+            line = self._print(*values)
             text = line[:-1].decode()
-            if self._reader.read(text) == message:
+            if self._parser.parse(text) == message:
                 return line
         except UnicodeEncodeError:
             pass  # a lone surrogate: `_refusal` names the value
         except ProtocolError as error:
             if error.code is ErrorCode.TOO_LONG:
-                limit = self._shape.limit
+                limit = self._schema.limit
                 raise LocalProtocolError(
-                    f"{self._shape.verb}: a line may have {limit} bytes, not {len(text)}"
+                    f"{self._schema.verb}: a line may have {limit} bytes, not {len(text)}"
                 ) from None
         raise self._refusal(message)
 
     def _refusal(self, message: Any) -> LocalProtocolError:
-        """Say which value has no form on the wire."""
-        verb = self._shape.verb
-        for name, kind in (self._shape.positionals | self._shape.options).items():
+        """Name the value that has no form on the wire."""
+        verb = self._schema.verb
+        for name, kind in (self._schema.positionals | self._schema.options).items():
             value = getattr(message, name)
-            if value != self._shape.defaults.get(name, REQUIRED) and not _has_form(kind, value):
+            if value != self._schema.defaults.get(name, REQUIRED) and not _has_form(kind, value):
                 return LocalProtocolError(f"{verb}: {name} must be {kind.meaning}, not {value!r}")
-        return LocalProtocolError(f"{verb}: this would read back as another message: {message!r}")
+        return LocalProtocolError(f"{verb}: this would parse as another message: {message!r}")
 
 
 def _has_form(kind: Kind, value: Any) -> bool:
@@ -355,15 +351,15 @@ def _has_form(kind: Kind, value: Any) -> bool:
     return kind.fits(text) and bool(kind.convert(text) == value)
 
 
-def compile_printer(shape: Shape) -> Callable[..., bytes]:
-    """Compile the printer of a row: one function that returns one f-string.
+def compile_printer(schema: Schema) -> Callable[..., bytes]:
+    """Compile the printer of a row: a function that returns one f-string.
 
-    Its parameters are the attributes of the message in the order of the table, with the same
-    defaults. It returns the line with its line end and checks nothing.
+    Its parameters are the attributes of the message, with their order and defaults. It returns
+    the line with its line end and checks nothing.
     """
-    parts = [shape.verb, *(f" {{{kind.source.format(name)}}}" for name, kind in shape.positionals.items())]
-    parameters = list(shape.positionals)
-    for (key, kind), default in zip(shape.options.items(), shape.defaults.values(), strict=True):
+    parts = [schema.verb, *(f" {{{kind.source.format(name)}}}" for name, kind in schema.positionals.items())]
+    parameters = list(schema.positionals)
+    for (key, kind), default in zip(schema.options.items(), schema.defaults.values(), strict=True):
         printed = f" {key}={{{kind.source.format(key)}}}"
         if default is REQUIRED:
             parts.append(printed)
@@ -372,12 +368,12 @@ def compile_printer(shape: Shape) -> Callable[..., bytes]:
             absent = f"{key} is None" if default is None else f"{key} == {default!r}"
             parts.append(f"{{'' if {absent} else f'''{printed}'''}}")
             parameters.append(f"{key}={default!r}")
-        if key == shape.own_after:
+        if key == schema.game_options_after:
             parts.append("{''.join([f' {key}={value}' for key, value in options.items()])}")
-    if shape.own_after is not None:
+    if schema.game_options_after is not None:
         parameters.append("options={}")
     source = f'def printer({", ".join(parameters)}):\n    return f"{"".join(parts)}\\n".encode()\n'
     scope: dict[str, Any] = {}
-    exec(compile(source, f"<printer of {shape.verb}>", "exec"), scope)  # noqa: S102 - made of the table alone
+    exec(compile(source, f"<printer of {schema.verb}>", "exec"), scope)  # noqa: S102 - from the table alone
     printer: Callable[..., bytes] = scope["printer"]
     return printer

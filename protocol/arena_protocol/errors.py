@@ -1,9 +1,4 @@
-"""What may go wrong on the wire: one code a cause, and the two exceptions of both sides.
-
-It must not know: which line, state or game led to an error, nor what the referee does about it.
-
-Why a server says BYE. It must not know: who decides it, or what becomes of a game then.
-"""
+"""Error codes of the wire, reasons of BYE, and the exceptions of both sides."""
 
 from __future__ import annotations
 
@@ -12,38 +7,48 @@ from typing import Self
 
 
 class ErrorCode(StrEnum):
-    """The codes of ERROR; `meaning` is the line that PROTOCOL.md prints for each."""
+    """Codes of ERROR; `meaning` is the sentence that PROTOCOL.md prints for each."""
 
     meaning: str
 
     def __new__(cls, code: str, meaning: str) -> Self:
-        """Make the code a plain string that carries its meaning."""
+        """Make a plain string with the attribute `meaning`."""
         member = str.__new__(cls, code)
         member._value_ = code
         member.meaning = meaning
         return member
 
-    VERSION = "version", "the server does not speak the version that HELLO names"
+    VERSION = "version", "the server does not support the version in HELLO"
     NAME = "name", "a name has a form that is not allowed"
-    TOKEN = "token", "the name, the token or the resume key is wrong; which of them is not told"
-    NAME_TAKEN = "name-taken", "this name is connected already"
-    GAME = "game", "the games that HELLO lists do not include the contest's game"
-    LOGIN = "login", "the first line was not HELLO, or did not come in time"
-    SYNTAX = "syntax", "a line cannot be read as a message"
+    TOKEN = "token", "the name, the token or the resume key is wrong; the answer does not tell which"
+    NAME_TAKEN = "name-taken", "a connection with this name exists already"
+    GAME = "game", "the games in HELLO do not include the game of the contest"
+    LOGIN = "login", "the first line was not HELLO, or HELLO did not arrive in time"
+    SYNTAX = "syntax", "a line cannot be parsed"
     TOO_LONG = "too-long", "a line is longer than the limit of its direction"
-    UNKNOWN_VERB = "unknown-verb", "the first token of a line is no verb of this direction"
-    UNEXPECTED = "unexpected", "a message that has no meaning at this moment"
-    NOT_YOUR_TURN = "not-your-turn", "a MOVE without a TURN to answer"
-    NO_SUCH_GAME = "no-such-game", "a game id that is unknown, or not the one on offer"
-    FLOOD = "flood", "too many lines that were not asked for"
-    FULL = "full", "the server holds as many connections as it may"
-    RATE = "rate", "too many log-ins in a short time; retry_after= says how many milliseconds to wait"
+    UNKNOWN_VERB = "unknown-verb", "the first token of a line is not a verb of this direction"
+    UNEXPECTED = "unexpected", "the message is not allowed in this state"
+    NOT_YOUR_TURN = "not-your-turn", "a MOVE without an open TURN"
+    NO_SUCH_GAME = "no-such-game", "the game id is unknown, or is not that of the offered game"
+    FLOOD = "flood", "too many unasked lines"
+    FULL = "full", "the server has reached its limit of connections"
+    RATE = "rate", "too many failed log-ins; retry_after= is the wait in milliseconds"
+
+
+class UserError(Exception):
+    """An error that the user can correct; its text is one line.
+
+    `exit_code` is the exit status of a command that ends with it: 1 if the same command may
+    succeed later or the answer is negative, 2 if its input has to change first.
+    """
+
+    exit_code = 1
 
 
 class ProtocolError(Exception):
-    """The peer sent what it may not. `code` goes into ERROR, `text` is one clear line of ASCII.
+    """The peer broke the protocol. `code` goes into ERROR; `text` is one line of ASCII.
 
-    `retry_after` is how many milliseconds to wait where waiting helps.
+    `retry_after` is the wait in milliseconds where waiting helps, else None.
     """
 
     def __init__(self, code: ErrorCode, text: str, retry_after: int | None = None) -> None:
@@ -54,28 +59,28 @@ class ProtocolError(Exception):
 
 
 class TlsError(Exception):
-    """The peer speaks no TLS, or is not whom it should be; the text is one clear line."""
+    """The peer does not speak TLS, or its certificate is not accepted; the text is one line."""
 
 
 class LocalProtocolError(Exception):
-    """Our own side tried to send what it may not: a bug in the caller, never the peer's doing."""
+    """The local side tried to send what the protocol does not allow: a bug of the caller."""
 
 
 class ByeReason(StrEnum):
-    """The words of BYE's `reason=`; `meaning` is the line that PROTOCOL.md prints for each."""
+    """Values of BYE's `reason=`; `meaning` is the sentence that PROTOCOL.md prints for each."""
 
     meaning: str
 
     def __new__(cls, reason: str, meaning: str) -> Self:
-        """Make the reason a plain string that carries its meaning."""
+        """Make a plain string with the attribute `meaning`."""
         member = str.__new__(cls, reason)
         member._value_ = reason
         member.meaning = meaning
         return member
 
     FINISHED = "finished", "every game has been played"
-    STOPPED = "stopped", "the organiser has stopped the contest; games that ran are void"
+    STOPPED = "stopped", "the organiser stopped the contest; running games are void"
     QUIT = "quit", "the answer to QUIT"
-    REPLACED = "replaced", "a newer connection has taken this seat up again"
-    KICKED = "kicked", "the organiser has sent this bot away"
-    SLOW = "slow", "the client does not read what it is sent"
+    REPLACED = "replaced", "a newer connection has taken over this seat"
+    KICKED = "kicked", "the organiser removed this bot"
+    SLOW = "slow", "the client did not read what it was sent"

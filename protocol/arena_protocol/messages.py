@@ -1,8 +1,8 @@
-"""Every message of the wire, and the one table that reads and prints them all.
+"""Every message of the wire as a dataclass, and the table from which all of them parse and print.
 
-The error contract: any bytes, given to `parse_client` or `parse_server` as one line, give a
-message, None (a blank line: a keep-alive) or ProtocolError; nothing else.
-It must not know: sockets, the order in which messages may come, nor what they lead to.
+Error contract: any bytes, given to `parse_client` or `parse_server` as one line, give a
+message, None (a blank line, which is a keep-alive) or ProtocolError, and nothing else.
+Which message is allowed when is the concern of `session.py`.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from arena_protocol.codec import (
     WORD,
     WORDS,
     Direction,
+    Encoder,
     Kind,
-    Printer,
-    Reader,
-    Shape,
+    Parser,
+    Schema,
     compile_printer,
-    shown,
-    tokens_of,
+    quote,
+    split_line,
     valid_name,
 )
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT
 
 __all__ = [
+    "SPECTATOR",
     "TABLE",
     "VERSION",
     "Arena",
     "Bye",
     "ClientMessage",
-    "Direction",
     "Error",
     "Game",
     "Hello",
@@ -56,7 +56,6 @@ __all__ = [
     "Quit",
     "Ready",
     "ServerMessage",
-    "Shape",
     "Start",
     "State",
     "Turn",
@@ -64,20 +63,22 @@ __all__ = [
     "Welcome",
     "Zombie",
     "encode",
-    "of_another_version",
+    "is_other_version",
     "parse_client",
     "parse_server",
     "printer",
     "valid_name",
 ]
 
-#: The version of the protocol that this file is.
+#: The version of the protocol that this file defines.
 VERSION: Final = 1
+#: The one value of `role=` in HELLO.
+SPECTATOR: Final = "spectator"
 
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """The client's first line: who it is, and by what right (`token` or `resume`)."""
+    """The client's first line. `role` is None for a player, SPECTATOR for a client that only watches."""
 
     version: int
     name: str
@@ -85,11 +86,12 @@ class Hello:
     token: str | None = None
     resume: str | None = None
     agent: str | None = None
+    role: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The client is warm and may be put on the clock in this game."""
+    """The client has warmed up: its clock may start in this game."""
 
     game_id: str
 
@@ -103,19 +105,19 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Quit:
-    """The client leaves in good order."""
+    """The client leaves the contest; BYE is the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """The client wants to see the game of this id, or every game (`*`)."""
+    """The client watches the game with this id, or every game (`*`)."""
 
     target: str
 
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """Either side asks for a PONG with the same token."""
+    """A request for PONG with the same token."""
 
     token: str
 
@@ -129,7 +131,7 @@ class Pong:
 
 @dataclass(frozen=True, slots=True)
 class Arena:
-    """The server's first line: the version of the protocol and the server's own."""
+    """The server's first line: the version of the protocol, and the server's name and version."""
 
     version: int
     server: str
@@ -137,7 +139,7 @@ class Arena:
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """The client is logged in; `resume` takes its seat up again, once."""
+    """The client is logged in; `resume` is the key for one later HELLO of the same seat."""
 
     name: str
     session: str
@@ -146,11 +148,11 @@ class Welcome:
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """A game begins: the client sits at `seat` (0: it watches). Times in ms.
+    """A game begins and the client has this seat, or 0 if it watches. Times in ms.
 
     `zombie` is the move that the server plays for a zombie, None if such a seat forfeits.
-    `move_limit`, `byoyomi` and `lag_quota` are None where the contest has none.
-    `commit` is the SHA-256 that OVER opens. `options` are the game's own, in order.
+    `move_limit`, `byoyomi` and `lag_quota` are None where the contest has none. `commit` is the
+    SHA-256 of `nonce:board:sequence`. `options` are the game's own, in their order.
     """
 
     game_id: str
@@ -178,7 +180,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """What is in sight of the hidden sequence before the first ply."""
+    """The visible part of the hidden sequence before the first ply."""
 
     text: str
     game: str | None = None
@@ -193,7 +195,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The client is to move: its clock runs. Times in ms; clocks in the order of the seats."""
+    """The client has to move and its clock runs. Times in ms; `clock` in the order of the seats."""
 
     ply: int
     clock: tuple[int, ...]
@@ -204,7 +206,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A ply was played. `time` is what was charged, `clock` and `total` hold after it."""
+    """A ply was played. `time` is the charge in ms; `clock` and `total` are those after it."""
 
     ply: int
     seat: int
@@ -219,7 +221,7 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class Zombie:
-    """A seat (None: the reader's own) is played by the server from `ply` on; `line` is why."""
+    """The server plays a seat (None: the receiver's own) from `ply` on; `line` is the offending line."""
 
     ply: int
     reason: str
@@ -230,7 +232,7 @@ class Zombie:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """The game is over and kept; `nonce` and `sequence` open the commit of GAME."""
+    """The game is over and its record is durable; `nonce` and `sequence` open the commit of GAME."""
 
     game_id: str
     total: tuple[int, ...]
@@ -248,7 +250,7 @@ class Bye:
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """The client did what it may not. `code` is an ErrorCode, or one of a newer server."""
+    """A line of the client was refused. `code` is an ErrorCode, or one of a newer server."""
 
     code: str
     text: str
@@ -262,25 +264,25 @@ ServerMessage = (
 Message = ClientMessage | ServerMessage
 
 
-_SPECTATED: dict[str, Kind] = {"game": WORD}
+_WATCHED: dict[str, Kind] = {"game": WORD}
 
-TABLE: Final[tuple[Shape, ...]] = (
-    Shape(
+TABLE: Final[tuple[Schema, ...]] = (
+    Schema(
         "HELLO",
         Hello,
         Direction.CLIENT,
         {"version": COUNT, "name": NAME},
-        {"games": WORDS, "token": WORD, "resume": WORD, "agent": WORD},
+        {"games": WORDS, "token": WORD, "resume": WORD, "agent": WORD, "role": WORD},
     ),
-    Shape("READY", Ready, Direction.CLIENT, {"game_id": WORD}),
-    Shape("MOVE", Move, Direction.CLIENT, {"move": WORD}),
-    Shape("WATCH", Watch, Direction.CLIENT, {"target": WORD}),
-    Shape("QUIT", Quit, Direction.CLIENT),
-    Shape("PING", Ping, Direction.BOTH, {"token": WORD}),
-    Shape("PONG", Pong, Direction.BOTH, {"token": WORD}),
-    Shape("ARENA", Arena, Direction.SERVER, {"version": COUNT, "server": WORD}),
-    Shape("WELCOME", Welcome, Direction.SERVER, {"name": NAME}, {"session": WORD, "resume": WORD}),
-    Shape(
+    Schema("READY", Ready, Direction.CLIENT, {"game_id": WORD}),
+    Schema("MOVE", Move, Direction.CLIENT, {"move": WORD}),
+    Schema("WATCH", Watch, Direction.CLIENT, {"target": WORD}),
+    Schema("QUIT", Quit, Direction.CLIENT),
+    Schema("PING", Ping, Direction.BOTH, {"token": WORD}),
+    Schema("PONG", Pong, Direction.BOTH, {"token": WORD}),
+    Schema("ARENA", Arena, Direction.SERVER, {"version": COUNT, "server": WORD}),
+    Schema("WELCOME", Welcome, Direction.SERVER, {"name": NAME}, {"session": WORD, "resume": WORD}),
+    Schema(
         "GAME",
         Game,
         Direction.SERVER,
@@ -297,100 +299,88 @@ TABLE: Final[tuple[Shape, ...]] = (
             "byoyomi": COUNT,
             "lag_quota": COUNT,
         },
-        own_after="names",
+        game_options_after="names",
     ),
-    Shape("STATE", State, Direction.SERVER, {"text": WORD}, _SPECTATED),
-    Shape("NEXT", Next, Direction.SERVER, {"text": WORD}, _SPECTATED),
-    Shape("START", Start, Direction.SERVER, {"game_id": WORD}),
-    Shape(
+    Schema("STATE", State, Direction.SERVER, {"text": WORD}, _WATCHED),
+    Schema("NEXT", Next, Direction.SERVER, {"text": WORD}, _WATCHED),
+    Schema("START", Start, Direction.SERVER, {"game_id": WORD}),
+    Schema(
         "TURN",
         Turn,
         Direction.SERVER,
         {"ply": COUNT},
-        {"clock": COUNTS, "lag": COUNT, "credit": COUNT} | _SPECTATED,
+        {"clock": COUNTS, "lag": COUNT, "credit": COUNT} | _WATCHED,
     ),
-    Shape(
+    Schema(
         "PLAYED",
         Played,
         Direction.SERVER,
         {"ply": COUNT},
-        {
-            "seat": COUNT,
-            "move": WORD,
-            "time": COUNT,
-            "clock": COUNTS,
-            "points": INTEGER,
-            "total": INTEGERS,
-            "reveal": WORD,
-        }
-        | _SPECTATED,
+        {"seat": COUNT, "move": WORD, "time": COUNT, "clock": COUNTS}
+        | {"points": INTEGER, "total": INTEGERS, "reveal": WORD}
+        | _WATCHED,
     ),
-    Shape(
+    Schema(
         "ZOMBIE",
         Zombie,
         Direction.SERVER,
         {},
-        {"ply": COUNT, "reason": WORD, "seat": COUNT, "line": HEX} | _SPECTATED,
+        {"ply": COUNT, "reason": WORD, "seat": COUNT, "line": HEX} | _WATCHED,
     ),
-    Shape(
+    Schema(
         "OVER",
         Over,
         Direction.SERVER,
         {"game_id": WORD},
         {"total": INTEGERS, "end": WORD, "nonce": WORD, "sequence": WORD},
     ),
-    Shape("BYE", Bye, Direction.SERVER, {}, {"reason": WORD}),
-    Shape("ERROR", Error, Direction.SERVER, {"code": WORD, "text": TEXT}, {"retry_after": COUNT}),
+    Schema("BYE", Bye, Direction.SERVER, {}, {"reason": WORD}),
+    Schema("ERROR", Error, Direction.SERVER, {"code": WORD, "text": TEXT}, {"retry_after": COUNT}),
 )
 
-_READERS: Final = {shape.type: Reader(shape) for shape in TABLE}
-_PRINTERS: Final = {shape.type: Printer(shape, _READERS[shape.type]).print for shape in TABLE}
-_QUICK_PRINTERS: Final = {shape.type: compile_printer(shape) for shape in TABLE}
+_PARSERS: Final = {schema.type: Parser(schema) for schema in TABLE}
+_ENCODERS: Final = {schema.type: Encoder(schema, _PARSERS[schema.type]).encode for schema in TABLE}
+_PRINTERS: Final = {schema.type: compile_printer(schema) for schema in TABLE}
 _HELLO: Final = re.compile(rf"HELLO ({COUNT.pattern})(?= |\r?\Z)".encode()).match
-_CLIENT_VERBS: Final = {s.verb: _READERS[s.type].read for s in TABLE if s.direction is not Direction.SERVER}
-_SERVER_VERBS: Final = {s.verb: _READERS[s.type].read for s in TABLE if s.direction is not Direction.CLIENT}
+_CLIENT_VERBS: Final = {s.verb: _PARSERS[s.type].parse for s in TABLE if s.direction is not Direction.SERVER}
+_SERVER_VERBS: Final = {s.verb: _PARSERS[s.type].parse for s in TABLE if s.direction is not Direction.CLIENT}
 
 
 def encode(message: Message) -> bytes:
-    """Print a message as its line, with the line end.
+    """Return the line of a message, with its line end.
 
     Raises LocalProtocolError if a value has no form on the wire or the line is too long.
     """
-    return _PRINTERS[type(message)](message)
+    return _ENCODERS[type(message)](message)
 
 
 def printer(kind: type[Message]) -> Callable[..., bytes]:
-    """Give the printer of one type of message, for a caller that knows that its values print.
+    """Return the unchecked printer of one type of message: values in the order of its attributes.
 
-    `printer(Played)(1, 1, "4", 3, (19997, 20000), 30, (30, 0), "1")` is the line, with its line
-    end, of the message with these attributes, in 0.5 us: no message is made, nothing is checked.
-    Call `printer` once and keep what it returns.
+    `printer(Played)(1, 1, "4", 3, (19997, 20000), 30, (30, 0), "1")` returns the line with its line
+    end in 0.5 us. It builds no message and checks nothing: the caller guarantees values that
+    `encode` would accept. Call `printer` once and keep the result.
     """
-    return _QUICK_PRINTERS[kind]
+    return _PRINTERS[kind]
 
 
 def parse_client(line: bytes) -> ClientMessage | None:
-    """Read a line of a client's, given without its line end; None is a blank line.
+    """Parse a line of a client, given without its line end; None for a blank line.
 
-    Any bytes give a message, None or ProtocolError, and nothing else. The codes are
-    too-long, syntax, unknown-verb, and name for a name of a wrong form.
+    Raises ProtocolError with code too-long, syntax, unknown-verb, or name for a name of a wrong form.
     """
     message: ClientMessage | None = _parse(line, CLIENT_LINE_LIMIT, _CLIENT_VERBS)
     return message
 
 
-def of_another_version(line: bytes) -> bool:
-    """Whether this is the HELLO of another version, whose shape beyond `version` nobody here knows."""
+def is_other_version(line: bytes) -> bool:
+    """Whether this is a HELLO of another version. Only its first value has a known place."""
     match = _HELLO(line)
     return match is not None and int(match[1]) != VERSION
 
 
 def parse_server(line: bytes) -> ServerMessage | None:
-    """Read a line of the server's, given without its line end; None is a blank line.
-
-    Any bytes give a message, None or ProtocolError, and nothing else. The codes are
-    too-long, syntax, unknown-verb, and name for a name of a wrong form.
-    """
+    """Parse a line of a server, as `parse_client` does."""
     message: ServerMessage | None = _parse(line, SERVER_LINE_LIMIT, _SERVER_VERBS)
     return message
 
@@ -402,9 +392,9 @@ def _parse(line: bytes, limit: int, verbs: Mapping[str, Callable[[str], Any]]) -
         raise ProtocolError(ErrorCode.TOO_LONG, f"a line may have {limit} bytes")
     if not line:
         return None
-    # Latin-1 reads any byte; what is not ASCII fits no message and is refused below.
+    # Latin-1 decodes any byte; what is not ASCII fits no message and is refused below.
     text = line.decode("latin-1")
-    read = verbs.get(text.partition(" ")[0])
-    if read is None:
-        raise ProtocolError(ErrorCode.UNKNOWN_VERB, f"there is no verb {shown(tokens_of(text)[0])}")
-    return read(text)
+    parse = verbs.get(text.partition(" ")[0])
+    if parse is None:
+        raise ProtocolError(ErrorCode.UNKNOWN_VERB, f"there is no verb {quote(split_line(text)[0])}")
+    return parse(text)

@@ -1,15 +1,10 @@
-"""What the record of a game holds: enough to play it again and to judge every verdict in it.
+"""The record of one game, and its bytes: all that is needed to replay and to check the game.
 
-It must not know: how records are stored, any particular game, clocks that run.
-
-A game record as bytes, and back: a canonical msgpack map followed by its SHA-256 digest.
-
-One record has exactly one encoding, and bytes that differ from it in any place are refused.
-The map has the fields of `GameRecord` by name and in order, but for `seed`, which is hex text
-(it outgrows 64 bits); options are sorted by name; plies and faults are arrays of their fields
-in order. It must not know: whether what a record says is true (see `audit.py`).
-
-The record of one game: what it holds, its bytes on disk, and the check that it is true.
+A record is a canonical msgpack map followed by its SHA-256 digest. One record has exactly one
+encoding, and bytes that differ from it anywhere are refused. The map has the fields of
+`GameRecord` by name and in order, except that `seed` is hex text because it may exceed 64 bits.
+Options are sorted by name; plies and faults are arrays of their fields in order. Whether a
+record is true is checked by `verify.py`.
 """
 
 from __future__ import annotations
@@ -23,20 +18,22 @@ from typing import Any, NamedTuple
 
 import msgpack
 
-#: The layout of the record; a change that old readers would misread adds one.
+from arena_protocol.errors import UserError
+
+#: Version of the layout; incremented by a change that old readers would misread.
 FORMAT = 2
 
 
-#: The ends of a game that no rule book knows: a seat at fault lost it, or the platform broke it off.
+#: Ends of a game that its rules do not have: a seat forfeited, or the platform aborted the game.
 FORFEIT, VOID = "forfeit", "void"
 
 
-class RecordError(ValueError):
-    """A record that cannot be read or is not true; the text is one clear line."""
+class RecordError(UserError, ValueError):
+    """A record that cannot be read or is not true; the text is one line."""
 
 
 class FaultKind(StrEnum):
-    """Why a seat became a zombie (or forfeited); VOID alone is the platform's own fault."""
+    """Why a seat became a zombie (or forfeited); VOID is a fault of the platform."""
 
     TIMEOUT = "timeout"
     ILLEGAL = "illegal"
@@ -50,13 +47,12 @@ class FaultKind(StrEnum):
 
 
 class PlyRecord(NamedTuple):
-    """One ply: who played what, when, and the clocks and points after it.
+    """One ply: the mover, the move, its times, and the clocks and points after it.
 
-    `handed_ns` (TURN went to the socket) and `arrived_ns` (the move was there) are monotonic
-    nanoseconds since START, less what the server was down; `time_ms` is the charge and `clock`
-    every seat's clock in milliseconds. A zombie's ply costs no time, but for the one on which
-    its flag fell. `lag_ms` and `credit_ms` are what TURN said of the connection's lag, and
-    what of it was to be forgiven.
+    `handed_ns` (TURN written to the socket) and `arrived_ns` (the move arrived) are nanoseconds of
+    a monotonic clock since START, without the time during which the server was down. `time_ms`
+    is the charge, `clock` the clocks of all seats in milliseconds. A zombie's ply costs no time
+    except the one on which its flag fell. `lag_ms` and `credit_ms` are the values in TURN.
     """
 
     seat: int
@@ -73,9 +69,9 @@ class PlyRecord(NamedTuple):
 
 
 class FaultRecord(NamedTuple):
-    """A fault of `seat` (0: the platform's) while `ply` was to be played, with the offending bytes.
+    """A fault of `seat` (0: of the platform) when `ply` was due, with the offending line.
 
-    A fault before START has ply 0 or 1. From its fault on, a seat is a zombie.
+    A fault before START has ply 0 or 1. A seat is a zombie from its first fault on.
     """
 
     seat: int
@@ -86,12 +82,12 @@ class FaultRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameRecord:
-    """A whole game. `board` and `sequence` are what `seed` deals and `commit` fixed beforehand.
+    """A whole game. `board` and `sequence` are what `seed` deals and what `commit` commits to.
 
-    `options` are the game's own, as GAME prints them; the seats are as many as `names`.
-    `final` is the position after the last ply, as STATE prints it: without it, a move could be
-    exchanged for another that earns the same. `end` is the game's own word (`complete`, ...),
-    `forfeit`, or `void` for a game that the platform broke off, wherever its plies stop.
+    `options` are the game's own, as GAME prints them; there is one seat per name. `final` is the
+    position after the last ply, as STATE prints it: without it, the last move could be replaced
+    by another with the same points. `end` is the game's own word (`complete`, ...), `forfeit`, or
+    `void` for a game that the platform aborted after any ply.
     """
 
     format: int = FORMAT

@@ -1,13 +1,15 @@
-"""One connection as each side must see it: which message may come next, and from whom.
+"""The state of one connection, as each side keeps it, and the messages that each state allows.
 
-The transitions are data: what a table does not list is an error. Both sides walk through the
-same states; the tables also hold what a line that crosses another on the way may find.
+The transitions are data: a message that a table does not list in a state is an error there. Both
+sides go through the same states. The tables also allow what a message finds that crosses
+another one on the way.
 
     OPENED -ARENA-> CONNECTED -HELLO-> GREETED -WELCOME-> LOBBY -WATCH-> WATCHING
     LOBBY -GAME-> OFFERED -READY-> READY -START-> PLAYING -TURN-> TURN -MOVE-> PLAYING
     in a game -ZOMBIE-> ZOMBIE      in a game -OVER-> LOBBY      anywhere -BYE-> CLOSED
 
-It must not know: sockets, time, the rules of any game, or what a refused line costs.
+Both classes have the same two verbs: `receive(line)` for a line of the peer and `send(message)`
+for one's own, in the order in which they pass. `state` is where the connection stands after it.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Final, Generic, TypeVar
 
-from arena_protocol.codec import shown
+from arena_protocol.codec import quote
 from arena_protocol.errors import ErrorCode, LocalProtocolError, ProtocolError
 from arena_protocol.messages import (
     TABLE,
@@ -31,14 +33,14 @@ from arena_protocol.messages import (
     Start,
     Zombie,
     encode,
-    of_another_version,
+    is_other_version,
     parse_client,
     parse_server,
 )
 
 
 class State(Enum):
-    """Where a connection stands; the value completes "it has no meaning ..."."""
+    """The states of a connection; the value completes "it has no meaning ..."."""
 
     OPENED = "before ARENA"
     CONNECTED = "before HELLO"
@@ -57,8 +59,10 @@ BEFORE_LOGIN: Final = (State.OPENED, State.CONNECTED, State.GREETED)
 IN_GAME: Final = (State.OFFERED, State.READY, State.PLAYING, State.TURN, State.ZOMBIE)
 LOGGED_IN: Final = (State.LOBBY, *IN_GAME, State.WATCHING)
 
-Moves = Mapping[State, State]
-#: A message as the tables know it: its verb, or its verb with what sets it apart.
+#: The states in which a message is allowed, each with the state that follows.
+Transitions = Mapping[State, State]
+
+#: Rows of the tables that are not a verb alone.
 GAME_WATCHED: Final = "GAME seat=0"
 ZOMBIE_OTHER: Final = "ZOMBIE of another seat"
 ERROR_FATAL: Final = "ERROR and close"
@@ -72,9 +76,9 @@ def _lead(states: tuple[State, ...], to: State) -> dict[State, State]:
     return dict.fromkeys(states, to)
 
 
-CLIENT_SAYS: Final[Mapping[str, Moves]] = {
+CLIENT_TRANSITIONS: Final[Mapping[str, Transitions]] = {
     "HELLO": {State.CONNECTED: State.GREETED},
-    # Once START is out a READY is late and harmless: the client may have resumed a running game.
+    # After START a READY is late and harmless: the client may have resumed a running game.
     "READY": {State.OFFERED: State.READY, **_stay(State.READY, State.PLAYING, State.TURN, State.ZOMBIE)},
     "MOVE": {State.TURN: State.PLAYING},
     "WATCH": _lead((State.LOBBY, State.WATCHING), State.WATCHING),
@@ -83,15 +87,15 @@ CLIENT_SAYS: Final[Mapping[str, Moves]] = {
     "PONG": _stay(*LOGGED_IN),
 }
 
-SERVER_SAYS: Final[Mapping[str, Moves]] = {
+SERVER_TRANSITIONS: Final[Mapping[str, Transitions]] = {
     "ARENA": {State.OPENED: State.CONNECTED},
     "WELCOME": {State.GREETED: State.LOBBY},
-    # A GAME that crosses a WATCH on the way wins.
+    # A GAME that crosses a WATCH on the way takes precedence.
     "GAME": _lead((State.LOBBY, State.WATCHING), State.OFFERED),
     GAME_WATCHED: _stay(State.WATCHING),
     "STATE": _stay(State.OFFERED, State.READY, State.WATCHING),
     "NEXT": _stay(State.OFFERED, State.READY, State.WATCHING),
-    # START without READY: the game that is taken up again has started long ago.
+    # START without READY: a resumed game may have started before.
     "START": {
         **_lead((State.OFFERED, State.READY), State.PLAYING),
         **_stay(State.ZOMBIE, State.WATCHING),
@@ -109,45 +113,45 @@ SERVER_SAYS: Final[Mapping[str, Moves]] = {
 }
 
 _VERBS: Final = {shape.type: shape.verb for shape in TABLE}
-_NAMING: Final = (Ready, Start, Over)
+_WITH_GAME_ID: Final = (Ready, Start, Over)
 
-Heard = TypeVar("Heard", ClientMessage, ServerMessage)
-Said = TypeVar("Said", ClientMessage, ServerMessage)
+Received = TypeVar("Received", ClientMessage, ServerMessage)
+Sent = TypeVar("Sent", ClientMessage, ServerMessage)
 
 
 def is_fatal(state: State, code: str) -> bool:
-    """Whether the server closes the connection after an ERROR of this code in this state."""
+    """Whether the server closes the connection after an ERROR with this code in this state."""
     return state in BEFORE_LOGIN or (code == ErrorCode.FLOOD and state in (State.LOBBY, State.WATCHING))
 
 
-class _Session(Generic[Heard, Said]):
-    """What both sides share: a state, and the two tables, one to hear by and one to say by."""
+class _Session(Generic[Received, Sent]):
+    """What both sides share: a state, and the tables of the peer's messages and of one's own."""
 
-    __slots__ = ("_hears", "_says", "game_id", "seat", "state")
+    __slots__ = ("_own", "_peer", "game_id", "seat", "state")
 
-    def __init__(self, hears: Mapping[str, Moves], says: Mapping[str, Moves]) -> None:
-        self._hears = hears
-        self._says = says
+    def __init__(self, peer: Mapping[str, Transitions], own: Mapping[str, Transitions]) -> None:
+        self._peer = peer
+        self._own = own
         self.state = State.OPENED
-        #: The game at hand and the client's seat in it; None and 0 without a game.
+        #: The current game and the client's seat in it; None and 0 without a game.
         self.game_id: str | None = None
         self.seat = 0
 
-    def _heard(self, message: Message) -> None:
-        """Advance by a message of the peer's. Raises ProtocolError if it may not come now."""
-        state = self._hears[self._event(message)].get(self.state)
+    def _receive(self, message: Message) -> None:
+        """Advance by a message of the peer. Raises ProtocolError if it is not allowed now."""
+        state = self._peer[self._row(message)].get(self.state)
         if state is None:
             raise self._refusal(_VERBS[type(message)])
         self._check_game(message)
         self._enter(state, message)
 
-    def send(self, message: Said, line: bytes | None = None) -> bytes:
-        """Advance by a message of our own and give its line, to be sent as it is.
+    def send(self, message: Sent, line: bytes | None = None) -> bytes:
+        """Advance by one's own message and return its line, to be sent as it is.
 
-        `line` is the message as `encode` printed it, for one that goes to many peers. Raises
-        LocalProtocolError if the message may not be said now or has no form on the wire.
+        `line` is the message as already printed, for one that goes to several peers. Raises
+        LocalProtocolError if the message is not allowed now or has no form on the wire.
         """
-        state = self._says.get(self._event(message), {}).get(self.state)
+        state = self._own.get(self._row(message), {}).get(self.state)
         if state is None:
             raise LocalProtocolError(f"{_VERBS[type(message)]} has no meaning {self.state.value}")
         try:
@@ -158,8 +162,8 @@ class _Session(Generic[Heard, Said]):
         self._enter(state, message)
         return line
 
-    def _event(self, message: Message) -> str:
-        """Give the row of the tables that a message belongs to."""
+    def _row(self, message: Message) -> str:
+        """Return the row of the tables for a message."""
         if isinstance(message, Game) and message.seat == 0:
             return GAME_WATCHED
         if isinstance(message, Zombie) and message.seat not in (None, self.seat):
@@ -169,17 +173,16 @@ class _Session(Generic[Heard, Said]):
         return _VERBS[type(message)]
 
     def _check_game(self, message: Message) -> None:
-        """Refuse a message on another game than the one at hand. A spectator has many at hand."""
-        if not isinstance(message, _NAMING) or self.state is State.WATCHING:
+        """Raise ProtocolError for a message about another game; a spectator may have several."""
+        if not isinstance(message, _WITH_GAME_ID) or self.state is State.WATCHING:
             return
         if message.game_id != self.game_id:
             verb = _VERBS[type(message)]
             raise ProtocolError(
-                ErrorCode.NO_SUCH_GAME, f"{verb} must name {self.game_id}, not {shown(message.game_id)}"
+                ErrorCode.NO_SUCH_GAME, f"{verb} must name {self.game_id}, not {quote(message.game_id)}"
             )
 
     def _enter(self, state: State, message: Message) -> None:
-        """Go to a state, and keep which game is at hand."""
         self.state = state
         if isinstance(message, Game) and message.seat:
             self.game_id, self.seat = message.game_id, message.seat
@@ -187,37 +190,33 @@ class _Session(Generic[Heard, Said]):
             self.game_id, self.seat = None, 0
 
     def _refusal(self, verb: str) -> ProtocolError:
-        """Say why a verb of the peer's may not come now."""
         return ProtocolError(ErrorCode.UNEXPECTED, f"{verb} has no meaning {self.state.value}")
 
 
 class ServerSession(_Session[ClientMessage, ServerMessage]):
-    """The server's end of one connection; begin with `send(Arena(...))`.
-
-    After `receive` or `send`, `state` says where the connection stands.
-    """
+    """The server's end of one connection; begin with `send(Arena(...))`."""
 
     __slots__ = ()
 
     def __init__(self) -> None:
-        super().__init__(CLIENT_SAYS, SERVER_SAYS)
+        super().__init__(CLIENT_TRANSITIONS, SERVER_TRANSITIONS)
 
     def receive(self, line: bytes) -> ClientMessage | None:
-        """Read a line of the client's; None for a blank line, and for any line after the end.
+        """Parse a line of the client; None for a blank line, and for any line after the end.
 
         Any bytes give a message, None or ProtocolError, and nothing else. A refused line
-        leaves the state as it was; its code is what ERROR should say.
+        leaves the state unchanged; the exception has the code for ERROR.
         """
         if self.state is State.CLOSED:
             return None
         try:
             message = parse_client(line)
         except ProtocolError:
-            if self.state is State.CONNECTED and of_another_version(line):
+            if self.state is State.CONNECTED and is_other_version(line):
                 raise ProtocolError(ErrorCode.VERSION, f"this server speaks version {VERSION}") from None
             raise
         if message is not None:
-            self._heard(message)
+            self._receive(message)
         return message
 
     def enter(self, state: State, game_id: str, seat: int) -> None:
@@ -234,22 +233,19 @@ class ServerSession(_Session[ClientMessage, ServerMessage]):
 
 
 class ClientSession(_Session[ServerMessage, ClientMessage]):
-    """The client's end of one connection; begin with `receive` of the ARENA line.
-
-    After `receive` or `send`, `state` says where the connection stands.
-    """
+    """The client's end of one connection; begin with `receive` of the ARENA line."""
 
     __slots__ = ()
 
     def __init__(self) -> None:
-        super().__init__(SERVER_SAYS, CLIENT_SAYS)
+        super().__init__(SERVER_TRANSITIONS, CLIENT_TRANSITIONS)
 
     def receive(self, line: bytes) -> ServerMessage | None:
-        """Read a line of the server's; None for a blank line, an unknown verb, or after the end.
+        """Parse a line of the server; None for a blank line, an unknown verb, or after the end.
 
-        Before ARENA an unknown verb is refused: whatever is there is no server of this protocol.
+        Before ARENA an unknown verb is refused: the peer is not a server of this protocol.
         Any bytes give a message, None or ProtocolError, and nothing else. A refused line
-        leaves the state as it was.
+        leaves the state unchanged.
         """
         if self.state is State.CLOSED:
             return None
@@ -257,10 +253,10 @@ class ClientSession(_Session[ServerMessage, ClientMessage]):
             message = parse_server(line)
         except ProtocolError as problem:
             if self.state is State.OPENED and not line.startswith(b"ARENA "):
-                raise ProtocolError(ErrorCode.UNEXPECTED, "a server says ARENA first") from None
+                raise ProtocolError(ErrorCode.UNEXPECTED, "the first line of a server is ARENA") from None
             if problem.code is ErrorCode.UNKNOWN_VERB:
-                return None  # a newer server may say more than this version knows
+                return None  # a newer server may have more verbs
             raise
         if message is not None:
-            self._heard(message)
+            self._receive(message)
         return message

@@ -1,10 +1,9 @@
-"""TLS without I/O: what came from the socket in, what goes to the socket out, lines on the other side.
-
-Both sides of the wire use it, so that encryption is a step of its own between socket and lines:
+"""TLS without I/O, used by both sides between the socket and the lines.
 
     socket -> receive -> plain bytes          plain bytes -> send -> data_to_send -> socket
 
-It must not know: sockets, event loops, lines. Importing it loads the ssl library.
+After `receive`, send what `data_to_send` returns: the handshake needs answers. Importing this
+module loads the ssl library.
 """
 
 from __future__ import annotations
@@ -18,21 +17,21 @@ _CHUNK = 65536
 
 
 class TlsStream:
-    """One end of one connection. The client's end names the server, whose certificate must say so."""
+    """One end of one connection. `server`: the name to check in the certificate, at the client's end."""
 
     def __init__(self, context: ssl.SSLContext, *, server: str | None = None) -> None:
         self._in, self._out = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._in, self._out, server_side=server is None, server_hostname=server)
         self._early: bytearray | None = bytearray()
         if server is not None:
-            self._shake_hands()
+            self._handshake()
 
     def receive(self, data: bytes) -> bytes:
-        """Take bytes of the peer's; returns what they say. Raises TlsError for no TLS, or no trust."""
+        """Decrypt bytes of the peer. Raises TlsError if they are not TLS or the certificate is refused."""
         self._in.write(data)
         try:
             if self._early is not None:
-                self._shake_hands()
+                self._handshake()
             return b"" if self._early is not None else self._read()
         except ssl.SSLCertVerificationError as error:
             raise TlsError(f"the certificate is not trusted: {error.verify_message}") from error
@@ -42,23 +41,23 @@ class TlsStream:
             ) from error
 
     def send(self, data: bytes) -> None:
-        """Encrypt; before the handshake is done it waits for that."""
+        """Encrypt; data sent before the end of the handshake is kept until then."""
         if self._early is not None:
             self._early += data
         elif data:
             self._tls.write(data)
 
     def data_to_send(self) -> bytes:
-        """Take what is to be sent now."""
+        """Take the bytes that the socket has to send."""
         return self._out.read()
 
     def close(self) -> None:
-        """Say that nothing more comes, if there is a connection at all."""
+        """Queue the closing alert, if the handshake was completed."""
         if self._early is None:
             with suppress(ssl.SSLError):
                 self._tls.unwrap()
 
-    def _shake_hands(self) -> None:
+    def _handshake(self) -> None:
         with suppress(ssl.SSLWantReadError):
             self._tls.do_handshake()
             early, self._early = self._early, None

@@ -1,8 +1,8 @@
-"""The judge of a game record: plays the game again and compares every number in it.
+"""The check of a game record: replay the game and compare every number in the record.
 
-It knows a game only through the plug-in interface, and does its own arithmetic of clocks
-and points, so that it agrees with the referee only if both are right. It must not know: the
-referee's code, files, any particular game.
+Games are used through their plug-in interface. The arithmetic of clocks and credit is written
+here a second time, independent of the referee's code: it confirms the referee only while it
+shares nothing with it.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _BROKEN_OFF = (_FORFEIT, _VOID)
 
 
 def verify(record: GameRecord) -> None:
-    """Check all that a record claims: commit, deal, moves, points, totals, clocks, zombies, end.
+    """Check everything in a record: commit, deal, moves, points, totals, times, clocks, zombies, end.
 
-    Raises RecordError at the first claim that is not true; the line names the game, the place
-    (start, a ply or the end), what was expected and what was found.
+    Raises RecordError at the first value that is wrong; its text names the game, the place
+    (start, a ply or the end), the expected and the found value.
     """
     audit = _Audit(record)
     audit.check_start()
@@ -37,12 +37,13 @@ def verify(record: GameRecord) -> None:
 
 
 class _Audit:
-    """One pass over one record; the methods are called in the order that `verify` shows."""
+    """One pass over one record; the methods are called in the order of `verify`."""
 
     def __init__(self, record: GameRecord) -> None:
         self.record = record
         self.place = "start"
         self.seats = len(record.names)
+        self.last_ns = 0
         self.clock = (record.clock_ms,) * self.seats
         self.quota = dict.fromkeys(range(1, self.seats + 1), record.lag_quota_ms)
         self.game: Game[Any] = self._ask(
@@ -69,7 +70,7 @@ class _Audit:
             self._fail(what, expected, found)
 
     def check_start(self) -> None:
-        """Check that the seed deals this start, and that the commit was to it."""
+        """Check that the seed deals this start, and that the commit is its digest."""
         record = self.record
         deal = self.game.deal(record.seed)
         self._equal("board", deal.board, record.board)
@@ -80,7 +81,7 @@ class _Audit:
                 self._fail(what, "0 or more", getattr(record, what))
 
     def check_faults(self) -> None:
-        """Check that every fault is of a known kind, seat and ply; note from when on seats are zombies."""
+        """Check kind, seat and ply of every fault; note the ply from which each seat is a zombie."""
         for fault in self.record.faults:
             self._check_fault(fault)
         for fault in self.faults:
@@ -99,7 +100,7 @@ class _Audit:
             self._fail(f"ply of fault {fault.kind}", f"0 to {last}", fault.ply)
 
     def check_ply(self, number: int, ply: PlyRecord) -> None:
-        """Check one ply and play it."""
+        """Check one ply, then play it."""
         self.place = f"ply {number}"
         self._check_mover(number, ply)
         self._check_move(number, ply)
@@ -131,8 +132,13 @@ class _Audit:
             self._fail("move", "a legal move", ply.move)
 
     def _check_time(self, number: int, ply: PlyRecord) -> None:
-        """Check the charge and the ledger after it, from the two raw times."""
-        elapsed = max(0, (ply.arrived_ns - ply.handed_ns) // _NS_A_MS)
+        """Check the order of the times, the charge computed from them, and the clocks after it."""
+        for what in ("handed_ns", "arrived_ns"):
+            at = getattr(ply, what)
+            if at < self.last_ns:
+                self._fail(what, f"{self.last_ns} or later", at)
+            self.last_ns = at
+        elapsed = (ply.arrived_ns - ply.handed_ns) // _NS_A_MS
         flag = self._flag_fell(number, ply, elapsed)
         before = self.clock[ply.seat - 1]
         if not ply.zombie or flag:
@@ -147,7 +153,7 @@ class _Audit:
         self._equal("clock", self.clock, ply.clock)
 
     def _check_credit(self, ply: PlyRecord, elapsed: int) -> None:
-        """Check what was forgiven for lag: no more than the lag, nor than is left of the quota."""
+        """Check the credit: the lag, but at most the rest of the quota."""
         if ply.lag_ms < 0:
             self._fail("lag", "0 or more", ply.lag_ms)
         expected = min(ply.lag_ms, self.quota[ply.seat])
@@ -155,13 +161,13 @@ class _Audit:
         self.quota[ply.seat] -= min(ply.credit_ms, elapsed)
 
     def _allowance(self, clock: int) -> int:
-        """The longest charge at which a flag does not fall, given the clock before the ply."""
+        """The largest charge at which the flag does not fall, given the clock before the ply."""
         record = self.record
         most = clock + record.byoyomi_ms
         return (min(most, record.move_limit_ms) if record.move_limit_ms else most) + record.margin_ms
 
     def _flag_fell(self, number: int, ply: PlyRecord, charge: int) -> bool:
-        """Whether a flag fell on this ply; a seat that was away at START has fault and no charge."""
+        """Whether the flag fell on this ply. A seat that was away at START has a fault without a charge."""
         kinds = {fault.kind for fault in self._faults_at(number, _FLAG) if fault.seat == ply.seat}
         return FaultKind.TIMEOUT in kinds or (FaultKind.DISCONNECT in kinds and charge > 0)
 
@@ -196,13 +202,13 @@ class _Audit:
         return self.game.end(self.position) or "void (the game is not over)", totals
 
     def _forfeited(self) -> tuple[int, ...]:
-        """The totals where seats forfeited: several at once (none was ready, say) have all lost."""
+        """The totals after a forfeit; several seats that forfeit together (no seat was ready) all lose."""
         lost = [self.game.forfeit(self.position, fault.seat) for fault in self.faults]
         return tuple(min(points) for points in zip(*lost, strict=True))
 
 
 def _show(value: object) -> str:
-    """A value on one line, a long one cut."""
+    """Return a value as one line of bounded length."""
     text = value if isinstance(value, str) else repr(value)
     text = text if text.isprintable() else repr(text)
     return text if len(text) <= 80 else text[:80] + "..."

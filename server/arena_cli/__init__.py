@@ -1,7 +1,8 @@
-"""The `arena` command: the one place that may know protocol, client, engines and server.
+"""The `arena` command. This package alone may import protocol, client, engines and server.
 
-`main` is the program. The error contract: whatever a person can put right is one line on
-stderr and a non-zero exit (`arena_server.errors` says which); a traceback is a fault of ours.
+`main` is the program. Its error contract: an error that the user can correct (`UserError`, a wrong
+command line, a missing library, a full disk) becomes one line on stderr and a non-zero exit
+status (listed in `arena_server.errors`); a traceback is a bug of the program.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ import os
 import sys
 from typing import Any, NoReturn
 
+from arena_protocol.errors import UserError
 from arena_server.errors import FAILED, INTERRUPTED, MISUSED
 
-#: Which extra brings a library that may be missing.
+#: The extra that installs each optional library.
 _EXTRAS = {
     "numba": "engines",
     "numpy": "engines",
@@ -27,27 +29,16 @@ _EXTRAS = {
     "typer": "server",
 }
 
-#: Where what is printed goes has no room for it, or has gone.
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-
-#: Errors whose text is for people, by where they live, and their exit status where they know
-#: none of their own; a module not loaded has raised none.
-_SPOKEN = (
-    ("arena_server.errors", "ArenaError", FAILED),
-    ("arena_server.core.config", "PlanError", MISUSED),
-    ("arena_client.errors", "ClientError", FAILED),
-    ("arena_engines.engine", "EngineError", MISUSED),
-    ("arena_protocol.record", "RecordError", FAILED),
-    ("arena_protocol.games.base", "GameError", MISUSED),
-)
+#: stdout cannot be written: the disk is full or the device failed.
+_OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def main() -> NoReturn:
     """Run the command line of `sys.argv` and exit."""
-    # All that start-up makes stays for good; collecting in between only delays a server's first
-    # word. Each command but `serve` has the collector back at once, see `app`.
+    # Start-up allocates only what lives until the end, so a collection in between would only delay
+    # `listening`. `app` enables the collector again for every command but `serve`, which does so itself.
     gc.disable()
-    # Nor is there a plugin of pydantic's to look for in whatever else is installed.
+    # pydantic would otherwise search all installed distributions for plugins.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         from arena_cli.app import app
@@ -56,59 +47,55 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except BaseExceptionGroup as group:
-        # trio wraps what ends its tasks.
+        # trio puts the exceptions of its tasks into a group.
         if group.split(KeyboardInterrupt)[1] is not None:
             raise
         sys.exit(INTERRUPTED)
     except Exception as error:
         if type(error).__name__ == "NoArgsIsHelpError":
-            error.show()  # type: ignore[attr-defined]
+            error.show()  # type: ignore[attr-defined]  # the class is not public
             sys.exit(MISUSED)
-        line = spoken(error)
+        line = user_message(error)
         if line is None:
             raise
-        print(f"arena: {line}", file=sys.stderr)  # noqa: T201 - the program's own voice
+        print(f"arena: {line}", file=sys.stderr)  # noqa: T201 - the one place that reports errors
         sys.exit(exit_status(error))
 
 
-def spoken(error: Exception) -> str | None:
-    """The line for a person, or None if the error is a fault of ours."""
+def user_message(error: Exception) -> str | None:
+    """Return the line to print for an error that the user can correct, None for a bug of the program."""
+    if isinstance(error, UserError):
+        return " ".join(str(error).split())
     if isinstance(error, ImportError):
         extra = _missing_extra(error)
-        return extra and f'this command needs more than is installed: pip install "insertion-arena[{extra}]"'
-    if isinstance(error, OSError) and error.errno in _NO_ROOM and error.filename is None:
+        return extra and (
+            f'this command needs the extra [{extra}]: run `pip install ".[{extra}]"` in a checkout'
+            f' or `pip install "WHEEL[{extra}]"`'
+        )
+    if isinstance(error, OSError) and error.errno in _OUTPUT_ERRORS and error.filename is None:
         return f"the output cannot be written: {error.strerror}"
     if hasattr(error, "format_message"):
-        return _misused(error)
-    return None if _status(error) is None else " ".join(str(error).split())
-
-
-def exit_status(error: Exception) -> int:
-    """The exit status for an error that is `spoken` of."""
-    if isinstance(error, ImportError):
-        return MISUSED  # what is not installed now is not there another time
-    own: int | None = getattr(error, "exit_code", None)
-    return own or _status(error) or FAILED
-
-
-def _status(error: Exception) -> int | None:
-    """The exit status of an error whose text is for people; None if it is not."""
-    for module, name, status in _SPOKEN:
-        kind = getattr(sys.modules.get(module), name, None)
-        if kind is not None and isinstance(error, kind):
-            return status
+        return _usage_message(error)
     return None
 
 
-def _misused(error: Any) -> str:
-    """What is wrong with a command line, for which typer takes a paragraph, and where to read on."""
+def exit_status(error: Exception) -> int:
+    """Return the exit status for an error that has a `user_message`."""
+    if isinstance(error, ImportError):
+        return MISUSED
+    status: int = getattr(error, "exit_code", FAILED)
+    return status
+
+
+def _usage_message(error: Any) -> str:
+    """Return one line for a wrong command line: typer's text and the command whose help to read."""
     text = " ".join(str(error.format_message()).split()).removesuffix(".")
     path = error.ctx.command_path if error.ctx else "arena"
     return f"{text[:1].lower()}{text[1:]} (see {path} -h)"
 
 
 def _missing_extra(error: ImportError) -> str | None:
-    """The extra that brings what is missing; a shell may have wrapped the first error in its own."""
+    """Return the extra that installs the missing library; follows `__cause__` of wrapped import errors."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ImportError) and cause.name is not None:

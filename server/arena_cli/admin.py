@@ -56,9 +56,9 @@ def command(
 
     Example: arena admin kick flooder
     """
-    from arena_server.admin import client
-    from arena_server.admin.access import find_access
     from arena_server.store.database import database_of
+    from arena_server.web import client
+    from arena_server.web.access import find_access
 
     about = _about(order, target)
     access = find_access(database_of(database), contest, connect, os.environ)

@@ -1,4 +1,4 @@
-"""`arena analyse` and `arena bench`: what the engines think, and what engines and referee cost."""
+"""`arena analyse` and `arena bench`: analyse positions, and measure engines and referee."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 
-from arena_cli.options import Json, ends_at_once, options_of, print_json
+from arena_cli.options import GameOptions, Json, game_options, interruptible, print_json
 from arena_server.errors import MISUSED, ArenaError
 
 
 class NoCheckoutError(ArenaError):
-    """A benchmark of the checkout was asked for, and the package runs without one."""
+    """The benchmark is part of a checkout, and the package is installed without one."""
 
     exit_code = MISUSED
 
@@ -36,25 +36,20 @@ def analyse(
         typer.Option(help="The engine that analyses; champion, openlines or weighted if absent."),
     ] = None,
     depth: Annotated[int, typer.Option(help="How many plies deep.")] = 5,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="An option of the game; may be repeated.", show_default=False),
-    ] = None,
+    option: GameOptions = None,
     as_json: Json = False,
 ) -> None:
     """Let an engine analyse positions.
 
-    Gives the best move, its value at that depth, the nodes and the seconds of search.
+    Prints the best move, its value at that depth, the nodes and the seconds of search.
 
     Example: arena analyse insertion --engine champion --depth 5 --positions positions.txt --json
     """
     from arena_engines.analysis import analyse_file, analysis_table
     from arena_engines.registry import usual_analyst
 
-    with ends_at_once():
-        analysis = analyse_file(
-            engine or usual_analyst(game), depth, positions, game, options_of(option or [])
-        )
+    with interruptible():
+        analysis = analyse_file(engine or usual_analyst(game), depth, positions, game, game_options(option))
     if as_json:
         print_json(analysis)
     else:
@@ -78,15 +73,15 @@ def search(
     rival_depth: Annotated[int, typer.Option(help="The rival's greatest depth.")] = 5,
     as_json: Json = False,
 ) -> None:
-    """Measure a search.
+    """Measure the search of an engine.
 
-    Gives nodes a second, nodes at each depth beside a rival's, and the node signature.
+    Prints nodes per second, nodes at each depth next to a rival's, and the node signature.
 
     Example: arena bench search --depth 5
     """
     from arena_engines.analysis import bench_table, search_bench
 
-    with ends_at_once():
+    with interruptible():
         measured = search_bench(engine, depth, rival, rival_depth)
     if as_json:
         print_json(measured)
@@ -95,10 +90,12 @@ def search(
 
 
 def referee(
-    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, up to 100 games at once.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Shorter runs, at most 100 simultaneous games.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Measure the referee beside a bare line echo; needs a checkout of the project.
+    """Measure the referee next to a bare line echo; needs a checkout of the project.
 
     Example: arena bench referee --quick
     """
@@ -117,10 +114,7 @@ def hostile(
 
 
 def _benchmark(name: str, quick: bool, as_json: bool) -> None:
-    """Run a benchmark of the checkout that this package is installed from, in a process of its own.
-
-    Raises NoCheckoutError if there is no checkout: benchmarks are not installed.
-    """
+    """Run a benchmark in a process of its own. Raises NoCheckoutError: benchmarks are not installed."""
     checkout = Path(__file__).resolve().parents[2]
     if not (checkout / "benchmarks" / "referee" / "__main__.py").exists():
         raise NoCheckoutError(

@@ -1,6 +1,6 @@
-"""`arena explain`: search trees, whole games and reductions as pictures.
+"""`arena explain`: search trees, whole games and problem reductions as pictures.
 
-Prints text; `--svg FILE` writes a drawing. It must not know: how a picture is made.
+Each command prints the picture as text, or writes a drawing with `--svg FILE`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena_cli.options import options_of
+from arena_cli.options import game_options
 
 if TYPE_CHECKING:
     from arena_engines.andor.search import Goal
@@ -21,11 +21,14 @@ GameName = Annotated[str, typer.Argument(metavar="GAME", help="The game, such as
 Settings = Annotated[
     list[str] | None,
     typer.Option(
-        "--option", "--set", metavar="KEY=VALUE", help="An option of the game, such as m=20; may be repeated."
+        "--option",
+        "--set",
+        metavar="KEY=VALUE",
+        help="An option of the game, such as m=20; may be given several times.",
     ),
 ]
 State = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="The position, as STATE prints it; else the start.")
+    str | None, typer.Option(metavar="TEXT", help="The position in the notation of STATE; else the start.")
 ]
 Svg = Annotated[Path | None, typer.Option(metavar="FILE", help="Write an SVG drawing here.")]
 Minimax = Annotated[bool, typer.Option("--minimax", help="Search without cutting any branch.")]
@@ -44,7 +47,8 @@ def tree(
     settings: Settings = None,
     state: State = None,
     sequence: Annotated[
-        str, typer.Option("--next", metavar="PICTURES", help="What NEXT shows, with --state.")
+        str,
+        typer.Option("--next", metavar="PICTURES", help="The visible pictures, as in NEXT; with --state."),
     ] = "",
     seed: Annotated[int, typer.Option(help="The deal to start from, without --state.")] = 0,
     svg: Svg = None,
@@ -58,7 +62,7 @@ def tree(
     """
     from arena_engines import explain
 
-    options = options_of(settings or ())
+    options = game_options(settings)
     method = "minimax" if minimax else method
     show(
         explain.tree(game, options, state=state, sequence=sequence, seed=seed, depth=depth, method=method),
@@ -73,13 +77,13 @@ def whole(game: GameName, settings: Settings = None, state: State = None, svg: S
     """
     from arena_engines import explain
 
-    show(explain.whole(game, options_of(settings or ()), state=state), svg=svg)
+    show(explain.whole(game, game_options(settings), state=state), svg=svg)
 
 
 def strategy(
     game: GameName,
-    seat: Annotated[int, typer.Option(help="Whose strategy.")] = 1,
-    draw: Annotated[bool, typer.Option("--draw", help="To draw at least, rather than to win.")] = False,
+    seat: Annotated[int, typer.Option(help="The seat that forces the result.")] = 1,
+    draw: Annotated[bool, typer.Option("--draw", help="Force at least a draw instead of a win.")] = False,
     everything: Annotated[
         bool, typer.Option("--all", help="Draw the whole graph with the strategy in bold.")
     ] = False,
@@ -94,7 +98,7 @@ def strategy(
     from arena_engines import explain
 
     goal: Goal = "draw" if draw else "win"
-    options = options_of(settings or ())
+    options = game_options(settings)
     show(explain.strategy(game, options, seat=seat, goal=goal, state=state, everything=everything), svg=svg)
 
 
@@ -112,7 +116,7 @@ def searches(
     from arena_engines import explain
 
     goal: Goal = "draw" if draw else "win"
-    options = options_of(settings or ())
+    options = game_options(settings)
     typer.echo(explain.searches(game, options, seat=seat, goal=goal, state=state), nl=False)
 
 
@@ -131,7 +135,7 @@ def evaluate(
     """
     from arena_engines import explain
 
-    typer.echo(explain.evaluate(game, options_of(settings or ()), state=state, engine=engine), nl=False)
+    typer.echo(explain.evaluate(game, game_options(settings), state=state, engine=engine), nl=False)
 
 
 def hanoi(

@@ -1,4 +1,4 @@
-"""`arena match`: which engine scores more, as a match or a league in this process."""
+"""`arena match`: which engine scores more, in a match or a league played in this process."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from arena_cli.options import Json, ends_at_once, options_of, print_json
+from arena_cli.options import GameOptions, Json, duration, game_options, interruptible, print_json
 from arena_engines import match as games
 from arena_protocol.games import make_game
-from arena_server.config_schema import parse_duration
 from arena_server.errors import ConfigError
 
 Engines = Annotated[
@@ -25,32 +24,29 @@ Engines = Annotated[
 
 def command(
     engines: Engines,
-    deals: Annotated[int, typer.Option(min=1, help="Deals at most; each is played from every seat.")] = 20,
-    clock: Annotated[str, typer.Option(metavar="DURATION", help="The bank of a seat for a game.")] = "20s",
+    deals: Annotated[int, typer.Option(min=1, help="The most deals; each is played from every seat.")] = 20,
+    clock: Annotated[str, typer.Option(metavar="DURATION", help="The time of a seat for a game.")] = "20s",
     sprt: Annotated[
         bool, typer.Option("--sprt", help="Stop as soon as it is decided whether A is better than B.")
     ] = False,
     margin: Annotated[
-        float, typer.Option(min=0.001, max=1.0, help="The lead, in shares of all points, that --sprt tests.")
+        float, typer.Option(min=0.001, max=1.0, help="The lead, as a share of all points, that --sprt tests.")
     ] = 0.02,
-    seed: Annotated[int, typer.Option(min=0, help="The first deal.")] = 2006,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the first deal.")] = 2006,
     game: Annotated[str, typer.Option(help="The game to play.")] = "insertion",
-    option: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="An option of the game; may be repeated.", show_default=False),
-    ] = None,
+    option: GameOptions = None,
     json: Json = False,
 ) -> None:
-    """Compare engines by their points, with intervals.
+    """Compare engines by their points, with confidence intervals.
 
-    Every deal is played from every seat. The interval is a bootstrap over the deals (95 %). With --sprt a
-    sequential test of the first engine against the others stops the match.
+    Every deal is played from every seat. The 95 % interval is a bootstrap over the deals. With
+    --sprt a sequential test of the first engine against the others ends the match.
 
     Example: arena match champion:depth=4 champion:depth=3 --deals 4 --clock 10s
     """
     if len(engines) < 2:
         raise ConfigError(f"match: expected two engines or more, got {len(engines)}")
-    settings = options_of(option or [])
+    settings = game_options(option)
     seats = make_game(game, settings, strangers=False).seats
     is_league = len(engines) > seats
     if is_league and (twice := [engine for engine in engines if engines.count(engine) > 1]):
@@ -61,28 +57,17 @@ def command(
         "game": game,
         "options": settings,
         "deals": deals,
-        "clock": clock_of(clock),
+        "clock": duration(clock, "--clock"),
         "seed": seed,
         "progress": _report,
     }
-    with ends_at_once():
+    with interruptible():
         if is_league:
             answer, text = games.league(engines, **setting), games.league_table
         else:
             answer = games.match(engines, sprt=margin if sprt else None, **setting)
             text = games.text_table
     print_json(answer) if json else typer.echo(text(answer))
-
-
-def clock_of(text: str) -> int:
-    """The milliseconds of `--clock`. Raises ConfigError."""
-    try:
-        milliseconds = parse_duration(text)
-    except ValueError as error:
-        raise ConfigError(f"--clock: {error}, got {text!r}") from error
-    if not milliseconds:
-        raise ConfigError("--clock: expected a duration of at least 1ms")
-    return milliseconds
 
 
 def _report(answer: Mapping[str, Any]) -> None:

@@ -1,9 +1,4 @@
-"""Arguments and options that several commands share, and what they have in common.
-
-Where a visitor goes and under which name, checked before anything is opened.
-
-It must not know: sockets, what the visitor does there.
-"""
+"""Arguments and options that several commands share, their checks, and printing helpers."""
 
 from __future__ import annotations
 
@@ -29,37 +24,45 @@ Config = Annotated[
     Path, typer.Argument(metavar="CONFIG", help="The contest's TOML file.", show_default=False)
 ]
 Database = Annotated[
-    str, typer.Option(metavar="URL", help="Where results are kept: sqlite:///FILE or postgresql://...")
+    str, typer.Option(metavar="URL", help="The database of results: sqlite:///FILE or postgresql://...")
 ]
 ContestChoice = Annotated[
     str | None,
     typer.Option(
-        "--contest", metavar="NAME|ID", help="Which contest; the latest by default.", show_default=False
+        "--contest",
+        metavar="NAME|ID",
+        help="Name or number of the contest; the latest by default.",
+        show_default=False,
     ),
 ]
-Tls = Annotated[bool, typer.Option("--tls", help="Encrypt the connection.")]
+Tls = Annotated[bool, typer.Option("--tls", help="Encrypt the connection (TLS).")]
 TlsCa = Annotated[
     Path | None,
     typer.Option(
         "--tls-ca",
         metavar="FILE",
-        help="Encrypt, and trust these certificates (PEM).",
+        help="Encrypt, and trust the certificates in this PEM file.",
         show_default=False,
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
+GameOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        metavar="KEY=VALUE",
+        help="An option of the game; may be given several times.",
+        show_default=False,
+    ),
+]
+Color = Annotated[bool, typer.Option("--color/--no-color", help="Colour the board.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def trust(tls: bool, certificates: Path | None) -> ssl.SSLContext | None:
-    """Whom `--tls` and `--tls-ca` believe that they are the server: the system's authorities, or a file's.
-
-    None: the connection is not encrypted. Raises ConfigError.
-    """
+def tls_context(tls: bool, certificates: Path | None) -> ssl.SSLContext | None:
+    """Return the client context for `--tls` and `--tls-ca`, None without TLS. Raises ConfigError."""
     if not tls and certificates is None:
         return None
     import ssl
-
-    from arena_server.errors import ConfigError
 
     try:
         return ssl.create_default_context(cafile=certificates)
@@ -68,12 +71,10 @@ def trust(tls: bool, certificates: Path | None) -> ssl.SSLContext | None:
         raise ConfigError(f"--tls-ca: {certificates}: {why}") from None
 
 
-def options_of(given: Iterable[str], flag: str = "--option") -> dict[str, object]:
-    """The options of a game, given as KEY=VALUE by `flag`. Raises ConfigError."""
-    from arena_server.errors import ConfigError
-
+def game_options(given: Iterable[str] | None, flag: str = "--option") -> dict[str, object]:
+    """Parse the KEY=VALUE texts of `flag`. Raises ConfigError."""
     options: dict[str, object] = {}
-    for pair in given:
+    for pair in given or ():
         key, equals, value = pair.partition("=")
         if not (key and equals and value):
             raise ConfigError(f"{flag}: expected KEY=VALUE, got {pair!r}")
@@ -81,21 +82,34 @@ def options_of(given: Iterable[str], flag: str = "--option") -> dict[str, object
     return options
 
 
+def duration(text: str, flag: str) -> int:
+    """Return the milliseconds, at least 1, of a duration such as 500ms or 20s. Raises ConfigError."""
+    from arena_server.config_schema import parse_duration
+
+    try:
+        milliseconds = parse_duration(text)
+    except ValueError as error:
+        raise ConfigError(f"{flag}: {error}, got {text!r}") from None
+    if not milliseconds:
+        raise ConfigError(f"{flag}: expected a duration of at least 1ms, got {text!r}")
+    return milliseconds
+
+
 def is_terminal() -> bool:
-    """Whether a person is looking."""
+    """Return whether stdout is a terminal."""
     return sys.stdout.isatty()
 
 
-def may_paint(color: bool, *, terminal: bool) -> bool:
-    """Whether to print colours: the person wants them, a terminal shows them, NO_COLOR is not set."""
+def use_color(color: bool, *, terminal: bool) -> bool:
+    """Return whether to print colours: only in a terminal, and neither with --no-color nor NO_COLOR."""
     return color and terminal and not os.environ.get("NO_COLOR")
 
 
 @contextmanager
-def ends_at_once() -> Iterator[None]:
-    """Let ctrl-C end the process even amid a compiled search, which answers no signal of Python's.
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C kill the process directly, because compiled code runs no Python signal handler.
 
-    For commands that leave nothing behind: nothing of ours runs after it.
+    Use it only where nothing needs to be cleaned up.
     """
     before = signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
@@ -109,16 +123,8 @@ def print_json(value: Any) -> None:
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
-def address(connect: str) -> tuple[str, int]:
-    """The host and the port of HOST:PORT, as `--connect` has it. Raises ConfigError."""
-    host, _, port = connect.rpartition(":")
-    if not host or not (port.isascii() and port.isdigit() and 0 < int(port[:6]) < 65536):
-        raise ConfigError(f"--connect: expected HOST:PORT, got {connect!r}")
-    return host.strip("[]"), int(port)
-
-
 def check_login(name: str, token: str | None, game_id: str | None = None) -> None:
-    """Raise ConfigError unless a HELLO can say this name and token, and a WATCH this game."""
+    """Raise ConfigError unless HELLO can carry `name` and `token`, and WATCH `game_id`."""
     from arena_protocol import messages as wire
     from arena_protocol.errors import LocalProtocolError
 
@@ -127,4 +133,4 @@ def check_login(name: str, token: str | None, game_id: str | None = None) -> Non
         if game_id is not None:
             wire.encode(wire.Watch(game_id))
     except LocalProtocolError as error:
-        raise ConfigError(f"this cannot be said to a server: {error}") from None
+        raise ConfigError(f"the protocol cannot carry this: {error}") from None

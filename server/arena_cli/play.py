@@ -1,7 +1,6 @@
-"""`arena play`: a person against an engine, in the terminal.
+"""`arena play`: a person plays an engine in the terminal.
 
-The game runs as `arena match` runs it, with a player that asks a person. It must not know:
-any game but by its plug-in, how engines think.
+The game runs as in `arena match`, with `Person` as the player of one seat.
 """
 
 from __future__ import annotations
@@ -16,9 +15,16 @@ from typing import Annotated, Any
 import typer
 
 from arena_cli.console import Console
-from arena_cli.match import clock_of
-from arena_cli.options import ends_at_once, is_terminal, may_paint, options_of
-from arena_cli.render import Scene, draw
+from arena_cli.options import (
+    Color,
+    GameOptions,
+    duration,
+    game_options,
+    interruptible,
+    is_terminal,
+    use_color,
+)
+from arena_cli.render import Frame, draw
 from arena_engines.engine import AnyPosition, Engine, EngineError
 from arena_engines.match import Played, play_game
 from arena_engines.registry import create, usual_opponent
@@ -28,108 +34,10 @@ from arena_protocol.games.base import Deal, DecidedGame, Game, GameError
 from arena_protocol.games.mnk import Xo
 from arena_server.errors import ConfigError
 
-#: The narrowest terminal that is usual.
+#: Text is wrapped to fit a terminal of 80 columns.
 WIDTH = 79
 
 HELP = "Type a move, or: hint, moves, help, quit."
-
-
-class Leave(Exception):  # noqa: N818 - no error: the person has had enough
-    """The person leaves the game."""
-
-
-class Person(Engine):
-    """A player that shows the position and asks; it answers legal moves only."""
-
-    name = "person"
-
-    def __init__(self, adviser: Engine, opponent: str, deal: Deal, *, color: bool) -> None:
-        super().__init__()
-        self._adviser = adviser
-        self._opponent = opponent
-        self._deal = deal
-        self._color = color
-
-    def choose(self, position: AnyPosition) -> str:
-        """Ask until the answer is a legal move. Raises Leave at `quit` or at the end of the input."""
-        typer.echo(self.picture(position.rules, position.moves, position.seat, position.clock))
-        typer.echo(_few(position.rules.legal_moves(position.state)))
-        while True:
-            answer = self._heard()
-            if answer == "quit":
-                raise Leave
-            if position.rules.is_legal(position.state, answer):
-                return answer
-            typer.echo(self._answer(position, answer))
-
-    @staticmethod
-    def _heard() -> str:
-        typer.echo("your move: ", nl=False)
-        line = sys.stdin.readline()
-        if not line:
-            typer.echo()  # the terminal has shown no end of the line
-        return line.strip() if line else "quit"
-
-    def _answer(self, position: AnyPosition, word: str) -> str:
-        """What is said to anything that is not a legal move."""
-        if word == "moves":
-            legal = ", ".join(position.rules.legal_moves(position.state))
-            return fill(f"legal moves: {legal}", WIDTH)
-        if word == "hint":
-            return f"the engine would play {self._adviser.choose(position)}"
-        if word in ("help", "?", ""):
-            return introduction(position.rules)
-        return f"{_refusal(position, word)}\n{HELP}"
-
-    def picture(self, rules: Game[Any], moves: Sequence[str], seat: int, clock: int | None) -> str:
-        """The position after `moves`, what the others have just done, points, and the own clock."""
-        position, deeds = self._course(rules, moves, seat)
-        sides: list[tuple[str, int, int | None]] = [
-            (f"seat {at}: {self._name(at, seat)}", points, clock if at == seat else None)
-            for at, points in enumerate(rules.totals(position), start=1)
-        ]
-        state = rules.state_text(position)
-        coming = rules.preview(Deal(state, self._deal.sequence[len(moves) :])) or ""
-        deed = fill(", ".join(deeds) or "the game begins", WIDTH)
-        scene = Scene(f"ply {len(moves) + 1}", deed, state, coming, sides, rim=rules.rim())
-        return draw(scene, color=self._color)
-
-    def _course(self, rules: Game[Any], moves: Sequence[str], me: int) -> tuple[Any, list[str]]:
-        """The position after `moves`, and what has been played since my last move."""
-        position = rules.start(self._deal)
-        deeds: list[str] = []
-        for move in moves:
-            seat = rules.to_move(position)
-            step = rules.play(position, move)
-            pays = step.points and not isinstance(rules, DecidedGame)
-            earned = f" for {step.points} points" if pays else ""
-            deed = f"seat {seat} ({self._name(seat, me)}) played {move}{earned}"
-            deeds = [deed] if seat == me else [*deeds, deed]
-            position = step.position
-        return position, deeds
-
-    def _name(self, seat: int, me: int) -> str:
-        return "you" if seat == me else self._opponent
-
-
-def introduction(rules: Game[Any]) -> str:
-    """What a person has to know of the game, and what may be typed."""
-    return "\n".join(filter(None, (fill(rules.brief(), WIDTH), HELP)))
-
-
-def _few(moves: Sequence[str]) -> str:
-    """The legal moves on one line, or how many they are."""
-    line = f"legal moves: {', '.join(moves)}"
-    return line if len(line) <= WIDTH else f"legal moves: {len(moves)}, type moves to see them"
-
-
-def _refusal(position: AnyPosition, word: str) -> str:
-    """Why the game does not take this move."""
-    try:
-        position.rules.play(position.state, word)
-    except GameError as error:
-        return str(error)
-    raise AssertionError("what is not legal is refused: a law of every game")
 
 
 def command(
@@ -138,28 +46,25 @@ def command(
         str | None,
         typer.Option(
             metavar="ENGINE",
-            help="Whom to play against; if absent greedy, or the game's best.",
+            help="The opponent; greedy, or the game's best engine, if absent.",
             show_default=False,
         ),
     ] = None,
-    seat: Annotated[int, typer.Option(min=1, help="Your seat; seat 1 begins.")] = 1,
+    seat: Annotated[int, typer.Option(min=1, help="Your seat; seat 1 moves first.")] = 1,
     clock: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="A bank for each side; none if absent.")
+        str | None, typer.Option(metavar="DURATION", help="The time of each seat; no clock if absent.")
     ] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="An option of the game; may be repeated.", show_default=False),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="The deal; a new one if absent.")] = None,
-    color: Annotated[bool, typer.Option("--color/--no-color", help="Paint the pictures.")] = True,
+    option: GameOptions = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="The seed of the deal; random if absent.")] = None,
+    color: Color = True,
     games: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Where games of XO against xo1970 are stored.")
     ] = Path(),
 ) -> None:
-    """Play a game against an engine, in the terminal.
+    """Play a game against an engine in the terminal.
 
-    Type a move in the game's notation, `hint` for the engine's advice, `moves` for the legal
-    ones, `quit` to leave.
+    Type a move in the game's notation, `hint` for the engine's choice, `moves` for the legal
+    moves, `quit` to leave.
 
     Against xo1970 it is the operator's console of that program: settings change between games, a move is
     confirmed, and games are stored.
@@ -167,21 +72,22 @@ def command(
     Example: arena play insertion --against greedy --option plies=20
     """
     if game == Xo.name and against is not None and against.partition(":")[0] == Xo1970.name:
-        _console(against, options_of(option or []), seat, clock, seed, games)
+        _console(against, game_options(option), seat, clock, seed, games)
         return
-    rules = make_game(game, options_of(option or []), strangers=False)
+    rules = make_game(game, game_options(option), strangers=False)
     if seat > rules.seats:
         raise ConfigError(f"--seat: {game} has {rules.seats} seats, got {seat}")
     deal = rules.deal(randbelow(2**63) if seed is None else seed)
     opponent = usual_opponent(game) if against is None else against
     engines = [_engine(opponent, game) for _ in range(rules.seats)]
-    person = Person(engines[seat - 1], opponent, deal, color=may_paint(color, terminal=is_terminal()))
+    person = Person(engines[seat - 1], opponent, deal, color=use_color(color, terminal=is_terminal()))
     players: list[Engine] = [*engines[: seat - 1], person, *engines[seat:]]
+    clock_ms = None if clock is None else duration(clock, "--clock")
     typer.echo(introduction(rules) + "\n")
     try:
-        with ends_at_once():
-            played = play_game(rules, deal, players, None if clock is None else clock_of(clock))
-    except Leave:
+        with interruptible():
+            played = play_game(rules, deal, players, clock_ms)
+    except LeaveGame:
         typer.echo("you left the game")
         return
     typer.echo(person.picture(rules, played.moves, seat, None))
@@ -207,7 +113,7 @@ def _console(
         console = Console(spec, rules.size, machine_begins=seat == 2, folder=games)
     except EngineError as error:
         raise ConfigError(f"--against: {error}") from error
-    with ends_at_once():
+    with interruptible():
         console.run()
 
 
@@ -220,15 +126,108 @@ def _engine(spec: str, game: str) -> Engine:
     return player
 
 
+def introduction(rules: Game[Any]) -> str:
+    """Return the game's one-line description and the possible input."""
+    return "\n".join(filter(None, (fill(rules.brief(), WIDTH), HELP)))
+
+
+class LeaveGame(Exception):  # noqa: N818 - a request of the person, not an error
+    """The person typed `quit`, or the input ended."""
+
+
+class Person(Engine):
+    """A player that shows the position and reads a legal move from stdin."""
+
+    name = "person"
+
+    def __init__(self, adviser: Engine, opponent: str, deal: Deal, *, color: bool) -> None:
+        super().__init__()
+        self._adviser = adviser
+        self._opponent = opponent
+        self._deal = deal
+        self._color = color
+
+    def choose(self, position: AnyPosition) -> str:
+        """Ask until the answer is a legal move. Raises LeaveGame."""
+        typer.echo(self.picture(position.rules, position.moves, position.seat, position.clock))
+        typer.echo(_legal_moves_line(position.rules.legal_moves(position.state)))
+        while True:
+            word = self._read()
+            if word == "quit":
+                raise LeaveGame
+            if position.rules.is_legal(position.state, word):
+                return word
+            typer.echo(self._reply(position, word))
+
+    @staticmethod
+    def _read() -> str:
+        typer.echo("your move: ", nl=False)
+        line = sys.stdin.readline()
+        if not line:
+            typer.echo()  # the end of the input has not ended the line of the prompt
+        return line.strip() if line else "quit"
+
+    def _reply(self, position: AnyPosition, word: str) -> str:
+        """Return the reply to anything that is not a legal move."""
+        if word == "moves":
+            legal = ", ".join(position.rules.legal_moves(position.state))
+            return fill(f"legal moves: {legal}", WIDTH)
+        if word == "hint":
+            return f"the engine would play {self._adviser.choose(position)}"
+        if word in ("help", "?", ""):
+            return introduction(position.rules)
+        try:
+            position.rules.play(position.state, word)
+        except GameError as error:
+            return f"{error}\n{HELP}"
+        raise AssertionError("a game refuses every move that is not legal")
+
+    def picture(self, rules: Game[Any], moves: Sequence[str], seat: int, clock: int | None) -> str:
+        """Return the position after `moves`, the plies since the last own one, points and own clock."""
+        position, recent = self._replay(rules, moves, seat)
+        seats: list[tuple[str, int, int | None]] = [
+            (f"seat {at}: {self._name(at, seat)}", points, clock if at == seat else None)
+            for at, points in enumerate(rules.totals(position), start=1)
+        ]
+        state = rules.state_text(position)
+        preview = rules.preview(Deal(state, self._deal.sequence[len(moves) :])) or ""
+        caption = fill(", ".join(recent) or "the game begins", WIDTH)
+        frame = Frame(f"ply {len(moves) + 1}", caption, state, preview, seats, rim=rules.rim())
+        return draw(frame, color=self._color)
+
+    def _replay(self, rules: Game[Any], moves: Sequence[str], own: int) -> tuple[Any, list[str]]:
+        """Return the position after `moves`, and the plies from the last one of seat `own` on, as text."""
+        position = rules.start(self._deal)
+        recent: list[str] = []
+        for move in moves:
+            seat = rules.to_move(position)
+            step = rules.play(position, move)
+            has_points = step.points and not isinstance(rules, DecidedGame)
+            points = f" for {step.points} points" if has_points else ""
+            ply = f"seat {seat} ({self._name(seat, own)}) played {move}{points}"
+            recent = [ply] if seat == own else [*recent, ply]
+            position = step.position
+        return position, recent
+
+    def _name(self, seat: int, own: int) -> str:
+        return "you" if seat == own else self._opponent
+
+
+def _legal_moves_line(moves: Sequence[str]) -> str:
+    """Return the legal moves on one line, or their number if the line would be too long."""
+    line = f"legal moves: {', '.join(moves)}"
+    return line if len(line) <= WIDTH else f"legal moves: {len(moves)}, type moves to see them"
+
+
 def _result(rules: Game[Any], played: Played, seat: int) -> str:
-    """Who has how much, why if somebody was at fault, and who has won where somebody does."""
+    """Return the points and faults of all seats, and who has won if the game has a winner."""
     names = ["you" if at == seat else f"seat {at}" for at in range(1, rules.seats + 1)]
-    told = [
+    scores = [
         f"{name} {total}" + (f" ({fault})" if fault else "")
         for name, total, fault in zip(names, played.totals, played.faults, strict=True)
     ]
     verdict = f"; {_verdict(played.totals, seat)}" if isinstance(rules, DecidedGame) else ""
-    return f"the game is over: {', '.join(told)}{verdict}"
+    return f"the game is over: {', '.join(scores)}{verdict}"
 
 
 def _verdict(totals: Sequence[int], seat: int) -> str:

@@ -1,9 +1,4 @@
-"""How far a long run is: a bar in a terminal, a plain line now and then elsewhere. It goes to stderr.
-
-What a person sees of a running tournament: a live table in a terminal, plain lines elsewhere.
-
-It goes to stderr; stdout is for the final table. It must not know: processes, the database.
-"""
+"""Progress of long runs on stderr: live in a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -15,6 +10,7 @@ from itertools import chain, repeat
 from types import TracebackType
 from typing import Any, Self
 
+import typer
 from rich.console import Console, Group
 from rich.live import Live
 from rich.progress import (
@@ -23,86 +19,67 @@ from rich.progress import (
     Progress,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
+from rich.text import Text
 
 from arena_cli.results import PLAIN_WIDTH, standings_table
 
-#: Plain lines come at most this often.
-GAMES_LINE_S = 5.0
-
-
-class Counting:
-    """Counts to `total`; use it in a `with` statement."""
-
-    def __init__(self, what: str, total: int, console: Console | None = None) -> None:
-        self._what = what
-        self._total = total
-        self._console = console or Console(stderr=True, highlight=False)
-        self._bar = Progress(
-            TextColumn(what),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=self._console,
-            transient=True,
-            disable=not self._console.is_terminal,
-        )
-        self._task = self._bar.add_task(what, total=total)
-        self._next_line = time.monotonic() + GAMES_LINE_S
-
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bar.stop()
-
-    def reach(self, count: int) -> None:
-        """So many are done."""
-        self._bar.update(self._task, completed=min(count, self._total))
-        if not self._console.is_terminal and time.monotonic() >= self._next_line:
-            self._next_line = time.monotonic() + GAMES_LINE_S
-            self._console.print(f"{count:,} of {self._total:,} {self._what}", markup=False)
-
-
-#: The seconds between plain lines: the first soon, the last of these again and again.
+#: Seconds before the next plain line: the first lines come soon, the last interval repeats.
 PLAIN_S = (1.0, 2.0, 5.0)
-#: Plies a second are counted over the last so many seconds.
+#: Plies per second are averaged over this many seconds.
 WINDOW_S = 3.0
-REFRESHES_A_SECOND = 8
-#: A live table must fit the screen; who plays for the last places is seen at the end.
+REFRESHES_PER_SECOND = 8
+#: The live table has to fit on the screen; the final table has all rows.
 ROWS = 20
+#: How many of the bots that the contest waits for are named.
+NAMES = 5
 
 
 class Speed:
-    """Plies a second over a sliding window."""
+    """Plies per second over a sliding window."""
 
     def __init__(self, window: float = WINDOW_S) -> None:
         self._window = window
-        self._seen: deque[tuple[float, int]] = deque()
+        self._samples: deque[tuple[float, int]] = deque()
 
     def at(self, now: float, plies: int) -> float:
-        """Note the count at `now` (seconds) and return the speed."""
-        self._seen.append((now, plies))
-        while len(self._seen) > 2 and self._seen[0][0] < now - self._window:
-            self._seen.popleft()
-        then, before = self._seen[0]
+        """Add the count at `now` (seconds) and return the speed."""
+        self._samples.append((now, plies))
+        while len(self._samples) > 2 and self._samples[0][0] < now - self._window:
+            self._samples.popleft()
+        then, before = self._samples[0]
         return (plies - before) / (now - then) if now > then else 0.0
 
 
-class Display:
-    """Shows a tournament's progress; use it in a `with` statement (it is an `Audience`)."""
+class TimeLeft:
+    """The expected time to the last game, from the games played since the first report."""
 
-    def __init__(self, name: str, console: Console | None = None) -> None:
+    def __init__(self) -> None:
+        self._began: tuple[float, int] | None = None
+
+    def at(self, now: float, done: int, total: int) -> float | None:
+        """Return the seconds left at `now` (seconds); None before the first game has been played."""
+        if self._began is None:
+            self._began = now, done
+        began, before = self._began
+        return (now - began) / (done - before) * (total - done) if done > before else None
+
+
+class Display:
+    """Shows the progress of a tournament (a `ProgressListener`); use it in a `with` statement.
+
+    The address goes to stdout, or to stderr too if stdout is for JSON.
+    """
+
+    def __init__(self, name: str, console: Console | None = None, *, json: bool = False) -> None:
         self._name = name
         self._console = console or Console(stderr=True, highlight=False)
+        self._json = json
         self._live: Live | None = None
-        #: Whether the contest has begun: the server has reported of it.
-        self.begun = False
+        #: The last report of the server; None before the contest has begun.
+        self.last: dict[str, Any] | None = None
         self._speed = Speed()
+        self._left = TimeLeft()
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -110,11 +87,13 @@ class Display:
             TextColumn("games"),
             TextColumn("{task.fields[speed]:,.0f} plies/s"),
             TimeElapsedColumn(),
+            TextColumn("ETA {task.fields[left]}"),
             console=self._console,
         )
-        self._task = self._bar.add_task(name, total=None, speed=0.0)
-        self._next_line = 0.0
-        self._pauses = chain(PLAIN_S, repeat(PLAIN_S[-1]))
+        self._task = self._bar.add_task(name, total=None, speed=0.0, left="-")
+        self._next_line = self._last_line = 0.0
+        self._waiting: list[str] = []
+        self._intervals = chain(PLAIN_S, repeat(PLAIN_S[-1]))
         if not self._console.is_terminal:
             self._console.width = PLAIN_WIDTH
 
@@ -129,7 +108,7 @@ class Display:
 
     @contextmanager
     def step(self, what: str) -> Iterator[None]:
-        """Show that `what` is being done."""
+        """Show `what` while the body of the `with` statement runs."""
         if self._console.is_terminal:
             with self._console.status(what):
                 yield
@@ -138,35 +117,73 @@ class Display:
             yield
 
     def say(self, line: str) -> None:
-        """Print a line; in a terminal it stands above the live table."""
+        """Print a line; in a terminal it appears above the live table."""
         self._console.print(line, markup=False, soft_wrap=True)
 
+    def listening(self, address: str) -> None:
+        """Print the server's address as `arena serve` does."""
+        typer.echo(f"listening on {address}", err=self._json)
+
+    def web(self, url: str) -> None:
+        """Print the address of the web page, likewise."""
+        typer.echo(f"web on {url}", err=self._json)
+
     def report(self, progress: dict[str, Any]) -> None:
-        """Show how far the contest is; `progress` is a report of the server."""
-        self.begun = True
+        """Show a report of the server, see `arena_server.tournament.reporter`."""
+        self.last = progress
         now = time.monotonic()
         speed = self._speed.at(now, progress["plies"])
-        self._bar.update(self._task, completed=progress["done"], total=progress["total"], speed=speed)
+        left = _minutes(self._left.at(now, progress["done"], progress["total"]))
         if self._console.is_terminal:
+            total = progress["total"]
+            self._bar.update(self._task, completed=progress["done"], total=total, speed=speed, left=left)
             self._show(progress)
-        elif now >= self._next_line or progress["ended"]:
-            self._next_line = now + next(self._pauses)
-            self.say(_line(progress, speed))
+        elif self._line_due(now, progress):
+            self.say(_line(progress, speed, left))
+
+    def _line_due(self, now: float, progress: dict[str, Any]) -> bool:
+        """Whether to print a plain line: at intervals, at the end, and when other bots are missing."""
+        regular = now >= self._next_line
+        changed = progress["waiting"] != self._waiting and now >= self._last_line + PLAIN_S[0]
+        if not (regular or changed or progress["ended"]):
+            return False
+        if regular:
+            self._next_line = now + next(self._intervals)
+        self._last_line, self._waiting = now, progress["waiting"]
+        return True
 
     def _show(self, progress: dict[str, Any]) -> None:
         if self._live is None:
-            # transient: the final table on stdout takes its place.
-            self._live = Live(console=self._console, refresh_per_second=REFRESHES_A_SECOND, transient=True)
+            # transient: the final table on stdout replaces it.
+            self._live = Live(console=self._console, refresh_per_second=REFRESHES_PER_SECOND, transient=True)
             self._live.start()
-        rows = progress["standings"][:ROWS]
-        self._live.update(Group(self._bar, standings_table(rows)))
+        table = standings_table(progress["standings"][:ROWS])
+        self._live.update(Group(self._bar, Text(_connected(progress)), table))
 
 
-def _line(progress: dict[str, Any], speed: float) -> str:
-    """One plain line of progress."""
+def _line(progress: dict[str, Any], speed: float, left: str) -> str:
     leader = progress["standings"][0]
-    ahead = f", {leader['bot']} leads with {leader['points']:,} points" if leader["games"] else ""
-    return (
-        f"games {progress['done']}/{progress['total']}, {speed:,.0f} plies/s, "
-        f"{progress['connected']} bots connected{ahead}"
-    )
+    lead = f", {leader['bot']} leads with {leader['points']:,} points" if leader["games"] else ""
+    games = f"games {progress['done']}/{progress['total']}"
+    if progress["ended"]:
+        return f"{games}, {progress['ended']}{lead}"
+    return f"{games}, {speed:,.0f} plies/s, ETA {left}, {_connected(progress)}{lead}"
+
+
+def _connected(progress: dict[str, Any]) -> str:
+    """Return how many bots are connected, and the names of those that are not."""
+    waiting = progress["waiting"]
+    text = f"{progress['connected']} of {progress['connected'] + len(waiting)} bots connected"
+    if not waiting:
+        return text
+    more = f" and {len(waiting) - NAMES} more" if len(waiting) > NAMES else ""
+    return f"{text}, waiting for {', '.join(waiting[:NAMES])}{more}"
+
+
+def _minutes(seconds: float | None) -> str:
+    """Format a duration as M:SS or H:MM:SS."""
+    if seconds is None:
+        return "-"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,6 +1,6 @@
-"""A game as pictures of text: one frame a ply. It must not know: any game but by its plug-in.
+"""Positions as text, for `arena watch`, `arena replay` and `arena play`.
 
-A position whose text is equal rows joined by `/` is drawn as a board, any other as it is.
+A position whose text is rows of equal length joined by `/` is drawn as a board, any other as it is.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
+from arena_protocol.faults import describe_fault
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game, Rim
 from arena_protocol.record import GameRecord, PlyRecord
@@ -18,75 +19,92 @@ from arena_protocol.record import GameRecord, PlyRecord
 _PAINT = {str(colour): f"\x1b[30;{40 + colour}m" for colour in range(1, 8)}
 _RESET = "\x1b[0m"
 
-#: What stands around a board that says nothing of it.
+#: The rim of a game that has no names for rows, columns and moves.
 NO_RIM = Rim()
 
-#: How many of the pictures to come are shown.
-AHEAD = 20
+#: How many of the next pictures are shown.
+PREVIEW = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
-    """One picture: `state` is the position's text, `sides` are name, points and milliseconds a seat.
+class Frame:
+    """One picture of a game: `state` is the text of the position, `preview` the next pictures.
 
-    Milliseconds are None where nobody keeps time; `rim` is drawn around a board.
+    `seats` has (name, points, milliseconds left) per seat, None without a clock; `notes` are lines
+    below them.
     """
 
     title: str
-    deed: str
+    caption: str
     state: str
-    coming: str
-    sides: Sequence[tuple[str, int, int | None]]
+    preview: str
+    seats: Sequence[tuple[str, int, int | None]]
+    notes: Sequence[str] = ()
     end: str | None = None
     rim: Rim = NO_RIM
 
 
-def draw(scene: Scene, *, color: bool) -> str:
-    """The picture, a few lines of text; the last one is empty."""
-    lines = [scene.title, scene.deed, "", *_board(scene.state, scene.rim, color=color), ""]
-    if scene.coming:
-        coming = (_cell(picture, 3 if color else 1, color=color) for picture in scene.coming[:AHEAD])
-        # Painted cells bring their own space; twenty of them with more do not fit on 80 columns.
-        lines.append("next   " + ("" if color else " ").join(coming))
-    for name, total, clock in scene.sides:
+def draw(frame: Frame, *, color: bool) -> str:
+    """Return the picture as lines of text; the last line is empty."""
+    lines = [frame.title, frame.caption, "", *_board(frame.state, frame.rim, color=color), ""]
+    if frame.preview:
+        preview = (_cell(picture, 3 if color else 1, color=color) for picture in frame.preview[:PREVIEW])
+        # Coloured cells include their spaces; with more, twenty would not fit on 80 columns.
+        lines.append("next   " + ("" if color else " ").join(preview))
+    for name, total, clock in frame.seats:
         time = "" if clock is None else f"   {clock / 1000:>8.3f} s"
         lines.append(f"{name:<32} {total:>6} points{time}")
-    if scene.end is not None:
-        lines.append(f"end: {scene.end}")
+    lines += frame.notes
+    if frame.end is not None:
+        lines.append(f"end: {frame.end}")
     return "\n".join([*lines, ""])
 
 
 def frames(record: GameRecord, *, color: bool) -> Iterator[str]:
-    """Yield the start and the position after each ply. Raises GameError if a move is not one."""
+    """Yield the start position and the position after each ply. Raises GameError for an illegal move."""
     game: Game[Any] = make_game(record.game, {**record.options, "seats": len(record.names)})
     position = game.start(Deal(record.board, record.sequence))
-    yield draw(_scene(record, game, position, 0), color=color)
+    yield draw(_frame(record, game, position, 0), color=color)
     for number, ply in enumerate(record.plies, start=1):
         position = game.play(position, ply.move).position
-        yield draw(_scene(record, game, position, number), color=color)
+        yield draw(_frame(record, game, position, number), color=color)
 
 
-def _scene(record: GameRecord, game: Game[Any], position: Any, number: int) -> Scene:
+def _frame(record: GameRecord, game: Game[Any], position: Any, number: int) -> Frame:
     ply = record.plies[number - 1] if number else None
-    names = " - ".join(record.names)
     totals = ply.total if ply is not None else (0,) * len(record.names)
     clocks = ply.clock if ply is not None else (record.clock_ms,) * len(record.names)
-    return Scene(
+    names = " - ".join(record.names)
+    return Frame(
         title=f"{record.contest} {record.game_id}: {names}   ply {number} of {len(record.plies)}",
-        deed=_deed(record, ply),
+        caption=_caption(record, ply),
         state=game.state_text(position),
-        coming=record.sequence[number:],
-        sides=list(zip(record.names, totals, clocks, strict=True)),
+        preview=record.sequence[number:],
+        seats=list(zip(record.names, totals, clocks, strict=True)),
+        notes=_faults(record, game, number),
         end=record.end if number == len(record.plies) else None,
         rim=game.rim(),
     )
 
 
-def _deed(record: GameRecord, ply: PlyRecord | None) -> str:
+def _caption(record: GameRecord, ply: PlyRecord | None) -> str:
     if ply is None:
-        return "the start"
+        return "start position"
     zombie = ", for a zombie" if ply.zombie else ""
     return f"{record.names[ply.seat - 1]} plays {ply.move}{zombie}: {ply.points} points in {ply.time_ms} ms"
+
+
+def _faults(record: GameRecord, game: Game[Any], number: int) -> list[str]:
+    """Return the faults at ply `number`; those that ended the game without a ply belong to the last one."""
+    return [
+        describe_fault(
+            record.names[fault.seat - 1], fault.kind, fault.ply, fault.line, zombie_move=game.zombie_move
+        )
+        if fault.seat
+        else f"the server aborted the game at ply {fault.ply}"
+        for fault in record.faults
+        if min(fault.ply, len(record.plies)) == number
+    ]
 
 
 def _board(state: str, rim: Rim, *, color: bool) -> list[str]:
@@ -97,15 +115,14 @@ def _board(state: str, rim: Rim, *, color: bool) -> list[str]:
     width = 3 if painted else max(map(len, (".", *rim.top, *rim.bottom)))
     cells = [" ".join(_cell(cell, width, color=color) for cell in row) for row in rows]
     edge = max(map(len, (".", *rim.left)))
-    bar = " | " if rim.right else " "  # numbers beside numbers would be read as one row
+    bar = " | " if rim.right else " "  # without the bar the numbers would look like one row
     sides = zip_longest(rim.left, cells, rim.right, fillvalue="")
     body = [f"{left:>{edge}}{bar}{row}{bar}{right}".rstrip() for left, row, right in sides]
     lead = " " * (edge + len(bar))
-    return [*_names(rim.top, width, lead), *body, *_names(rim.bottom, width, lead)]
+    return [*_column_names(rim.top, width, lead), *body, *_column_names(rim.bottom, width, lead)]
 
 
-def _names(words: Sequence[str], width: int, lead: str) -> list[str]:
-    """A line of the names of columns, if they have any."""
+def _column_names(words: Sequence[str], width: int, lead: str) -> list[str]:
     return [lead + " ".join(f"{word:^{width}}" for word in words).rstrip()] if words else []
 
 

@@ -1,4 +1,4 @@
-"""`arena replay`: a game drawn in the terminal, step by step, or its whole record for a program."""
+"""`arena replay`: draw a recorded game in the terminal, or print its whole record as JSON."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import typer
 
 from arena_cli.options import (
     DEFAULT_DATABASE,
+    Color,
     ContestChoice,
     Database,
     Json,
     is_terminal,
-    may_paint,
     print_json,
+    use_color,
 )
 
 if TYPE_CHECKING:
@@ -28,41 +29,43 @@ CLEAR = "\x1b[2J\x1b[H"
 
 def command(
     game: Annotated[
-        str, typer.Argument(metavar="GAME|FILE", help="A game's id or a record's file.", show_default=False)
+        str, typer.Argument(metavar="GAME|FILE", help="A game's id or a record file.", show_default=False)
     ],
     contest: ContestChoice = None,
     database: Database = DEFAULT_DATABASE,
-    delay: Annotated[float, typer.Option(min=0, help="Seconds between two plies, in a terminal.")] = 0.5,
+    delay: Annotated[float, typer.Option(min=0, help="Seconds between two plies in a terminal.")] = 0.5,
     ply: Annotated[
-        int | None, typer.Option(min=0, help="Show the position after this ply only; 0 is the start.")
+        int | None, typer.Option(min=0, help="Show only the position after this ply; 0 is the start.")
     ] = None,
-    color: Annotated[bool, typer.Option("--color/--no-color", help="Paint the pictures.")] = True,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a web page that replays the game to FILE.")
+    ] = None,
+    color: Color = True,
     as_json: Json = False,
 ) -> None:
     """Draw a game in the terminal, ply by ply.
 
-    In a pipe all of it comes at once, and without colours. With --json it is the whole record:
-    deal, clocks, every ply with its times, faults with the offending bytes in hexadecimal.
+    If stdout is not a terminal, all plies are printed at once and without colours. --json prints
+    the whole record: deal, clocks, every ply with its times, faults with the offending bytes
+    in hexadecimal. --html writes one file that a browser plays without a server: board, clocks,
+    graphs, and a check of the record.
 
     Example: arena replay g1 --contest local --delay 0.2
     """
     from arena_cli.render import frames
     from arena_cli.results import read_file
-    from arena_protocol.record import RecordError, decode
-    from arena_server.errors import StoreError
 
-    data = read_file(Path(game)) if Path(game).is_file() else _stored(game, contest, database)
-    if data.startswith(b"XO "):
+    if Path(game).is_file() and (data := read_file(Path(game))).startswith(b"XO "):
         _show_frames(_console_game(data, game), ply, game, delay, painted=False)
         return
-    try:
-        record = decode(data)
-    except RecordError as error:
-        raise StoreError(f"{game}: {error}") from None
+    record = load_record(game, contest, database)
     if as_json:
         print_json(plain(record))
         return
-    painted = may_paint(color, terminal=is_terminal())
+    if html is not None:
+        _write_page(record, html)
+        return
+    painted = use_color(color, terminal=is_terminal())
     _show_frames(list(frames(record, color=painted)), ply, record.game_id, delay, painted=painted)
 
 
@@ -90,22 +93,44 @@ def _show_frames(wanted: list[str], ply: int | None, name: str, delay: float, *,
     for number, frame in enumerate(wanted):
         if terminal and number:
             time.sleep(delay)
-        # Without being told so, echo would take the colours out again for want of a terminal.
+        # typer strips colours unless `color` says otherwise: it looks at the real stdout.
         typer.echo(f"{CLEAR}{frame}" if painted and len(wanted) > 1 else frame, color=painted or None)
 
 
+def _write_page(record: GameRecord, path: Path) -> None:
+    from arena_protocol.record import encode
+    from arena_server.errors import StoreError
+    from arena_server.web.bundle import replay_page
+
+    title = f"{' - '.join(record.names)}, {record.contest} {record.game_id}"
+    try:
+        path.write_text(replay_page(title, encode(record)), encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"--html: {path}: cannot be written: {error.strerror}") from None
+    typer.echo(f"written: {path}")
+
+
+def load_record(game: str, contest: str | None, database: str) -> GameRecord:
+    """Return the record in the file `game`, else of the game with this id. Raises StoreError."""
+    from arena_cli.results import open_results, read_file
+    from arena_protocol.record import RecordError, decode
+    from arena_server.errors import StoreError
+
+    if Path(game).is_file():
+        data = read_file(Path(game))
+    else:
+        with open_results(database) as results:
+            data = results.record(results.contest(contest), game)
+    try:
+        return decode(data)
+    except RecordError as error:
+        raise StoreError(f"{game}: {error}") from None
+
+
 def plain(record: GameRecord) -> dict[str, Any]:
-    """A record in the types of JSON."""
+    """Return the record as JSON types; the bytes of a faulty line become hexadecimal text."""
     return {field.name: getattr(record, field.name) for field in fields(record)} | {
         "options": dict(record.options),
         "plies": [ply._asdict() for ply in record.plies],
         "faults": [fault._asdict() | {"line": fault.line.hex()} for fault in record.faults],
     }
-
-
-def _stored(game: str, contest: str | None, database: str) -> bytes:
-    from arena_server.store.database import database_of
-    from arena_server.store.reader import Results
-
-    with Results(database_of(database)) as results:
-        return results.record(results.contest(contest), game)

@@ -1,112 +1,160 @@
-"""`arena serve`: one contest on one port. What is imported before the port is open is kept small."""
+"""`arena serve`: one contest on one port.
+
+    prepare     check the configuration and the database, bind the ports: few imports, no asyncio
+    listening   printed; connections wait in the backlog of the socket
+    serve       import the rest, run the server, print the standings with --until-finished
+
+The imports inside the functions keep the time to `listening` short; a test holds the list of
+modules that must not be loaded before.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import signal
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
-from arena_cli.options import DEFAULT_DATABASE, Config, Database
+from arena_cli.options import DEFAULT_DATABASE, Config, Database, duration
 from arena_server.errors import ArenaError
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable
 
     from arena_server.config_schema import ServerTable
     from arena_server.connection import Cipher
     from arena_server.core.config import ContestPlan, Entrant
-    from arena_server.store.database import Database as Where
+    from arena_server.logs import Log
+    from arena_server.server import Service
+    from arena_server.store.database import Database as StoreURL
+    from arena_server.web.access import WebPorts
 
-#: Token digests (JSON: name to SHA-256) for bots that the file gives no token. The
-#: environment of a process is for its own user's eyes; a command line is for everybody's.
+#: Token digests (JSON: name to SHA-256) for bots without one in the file. In the environment,
+#: because other users can read a command line.
 DIGESTS_VARIABLE = "ARENA_TOKEN_DIGESTS"
+
+STDERR = 2
+
+
+#: The port of the web page where none is given; if it is taken, any free one.
+WEB_PORT = 2080
+
+
+@dataclass(frozen=True, slots=True)
+class WebOptions:
+    """The options of the web ports; None leaves the choice to the file."""
+
+    web: bool | None = None
+    web_host: str | None = None
+    web_port: int | None = None
+    admin_host: str | None = None
+    admin_port: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A contest that is checked, with its database ready and its ports open; nothing runs yet.
+    """A checked contest with a usable database and bound ports; nothing runs yet.
 
-    `seeded`: the file gives the seed. `admin` is the organiser's port, and the token for it.
+    `seeded` means that the file gives the seed; `web` has the bound ports of the site and of the organiser.
     """
 
     plan: ContestPlan
     entrants: list[Entrant]
     seeded: bool
-    database: Where
+    database: StoreURL
     max_connections: int
     sock: socket.socket
-    admin: tuple[socket.socket, str] | None = None
-    cipher: Callable[[], Cipher | None] = lambda: None
+    web: WebPorts
+    cipher: Callable[[], Cipher | None] | None = None
 
 
 def command(
     config: Config,
-    host: Annotated[str | None, typer.Option(help="Where to listen; else server.host.")] = None,
+    host: Annotated[str | None, typer.Option(help="The address to listen on; else server.host.")] = None,
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="The port, 0 picks one; else server.port.")
     ] = None,
     database: Database = DEFAULT_DATABASE,
     until_finished: Annotated[
-        bool, typer.Option("--until-finished", help="Leave after the last game, printing the standings.")
+        bool,
+        typer.Option(
+            "--until-finished",
+            help="Exit after the last game and print the standings; status 1 if games are missing.",
+        ),
     ] = False,
     new: Annotated[
         bool, typer.Option("--new", help="Begin a new contest even if one of this name is unfinished.")
     ] = False,
     absent: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="How long to wait for a bot; else contest.absent.")
+        str | None,
+        typer.Option(
+            metavar="DURATION", help="Skip the games of a bot after this absence; else contest.absent."
+        ),
     ] = None,
     log_level: Annotated[
-        Literal["debug", "info", "warning", "error"], typer.Option(help="What to log on stderr.")
+        Literal["debug", "info", "warning", "error"], typer.Option(help="The least level logged on stderr.")
     ] = "info",
     log_format: Annotated[
-        Literal["text", "json"], typer.Option(help="How to log: for people, or an object a line.")
+        Literal["text", "json"], typer.Option(help="The form of the log: text, or a JSON object per line.")
     ] = "text",
     admin_port: Annotated[
         int | None,
-        typer.Option(min=0, max=65535, help="Metrics and orders, 0 picks one; else server.admin_port."),
+        typer.Option(
+            min=0, max=65535, help="The port of metrics and orders, 0 picks one; else server.admin_port."
+        ),
     ] = None,
     admin_host: Annotated[
-        str | None, typer.Option(help="Where to listen for them; else server.admin_host.")
+        str | None, typer.Option(help="The address of the admin port; else server.admin_host.")
+    ] = None,
+    web: Annotated[
+        bool | None,
+        typer.Option("--web/--no-web", help="Serve the web page for spectators; else server.web, on."),
+    ] = None,
+    web_port: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=65535, help="The port of the web page, 0 picks one; else server.web_port, else 2080."
+        ),
+    ] = None,
+    web_host: Annotated[
+        str | None, typer.Option(help="The address of the web page; else server.web_host, 127.0.0.1.")
     ] = None,
     supervised: Annotated[bool, typer.Option("--supervised", hidden=True)] = False,
 ) -> None:
-    """Serve a contest; bots come from anywhere.
+    """Run a contest server; bots connect to it over TCP.
 
-    A pair plays as soon as both are connected. After the last game every bot gets BYE; the
-    server stays until it is stopped (SIGINT or SIGTERM: running games are void, results are
-    kept, exit status 0). Prints `listening on HOST:PORT` once bots may come.
+    Prints `listening on HOST:PORT` when bots can connect. A pair plays as soon as both bots are
+    connected. After the last game every bot gets BYE. The server runs until SIGINT or SIGTERM
+    (exit status 0): it voids the running games and keeps all results.
 
-    The same command again goes on with a contest that was stopped or whose server was killed:
-    results stand, running games go on, void games are played again.
+    The same command resumes a contest that was stopped, or whose server was killed: results
+    stay, running games continue, void games are played again.
 
-    With an admin port it prints `admin on http://HOST:PORT` too: /metrics, /healthz and /readyz
-    are there, and arena admin finds it by a file beside the database.
+    It also prints `web on http://HOST:PORT`: standings, running games and replays in a browser,
+    and the port that `arena admin` finds by a file next to the database. With an admin port,
+    metrics and orders move there: `admin on http://HOST:PORT`.
 
     Example: arena serve examples/local.toml --port 0
     """
-    # From the first moment on: whoever reads `listening` may stop us at once.
+    # Set before `listening` is printed: a supervisor may send SIGTERM right after it.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _stopped_early)
-    prepared = prepare(
-        config, host, port, database, absent, new=new, admin_host=admin_host, admin_port=admin_port
-    )
+    chosen = WebOptions(web, web_host, web_port, admin_host, admin_port)
+    prepared = prepare(config, host, port, database, absent, new=new, web=chosen)
     from arena_server.sockets import address_of
 
     typer.echo(f"listening on {address_of(prepared.sock)}")
-    # Bots may come from here on, and wait in the backlog while the rest is loaded.
-    from arena_cli.serving import serve
-
     serve(prepared, (log_level, log_format), until_finished=until_finished, supervised=supervised, new=new)
 
 
 def _stopped_early(_number: int, _frame: object) -> NoReturn:
-    """Leave in good order: nothing has been started yet. The service has a handler of its own."""
+    """Exit before the server has started; the server installs handlers of its own."""
     raise SystemExit(0)
 
 
@@ -118,18 +166,18 @@ def prepare(
     absent: str | None,
     *,
     new: bool = False,
-    admin_host: str | None = None,
-    admin_port: int | None = None,
+    web: WebOptions | None = None,
 ) -> Prepared:
-    """Check everything and open the ports. Raises ArenaError with one line; nothing has been started then."""
-    from arena_server.config_file import entrants_of, load_contest, plan_of
+    """Check the input and bind the ports. Raises ArenaError, with no port left open."""
+    from arena_server.config_file import check_seed, entrants_of, load_contest, plan_of
     from arena_server.sockets import bind
     from arena_server.store.database import database_of
     from arena_server.store.preflight import check_contest, check_writable
 
     file = load_contest(config)
-    plan = plan_of(file, absent_ms=None if absent is None else _absent(absent))
-    where = database_of(database)
+    check_seed(file, host or file.server.host, tournament=False)
+    plan = plan_of(file, absent_ms=None if absent is None else duration(absent, "--absent"))
+    where = database_of(database, async_journal=file.server.journal_commit == "async")
     check_writable(where)
     entrants = entrants_of(file, json.loads(os.environ.get(DIGESTS_VARIABLE, "{}")))
     seeded = file.contest.seed is not None
@@ -137,45 +185,139 @@ def prepare(
     cipher = _cipher(file.server)
     sock = bind(host or file.server.host, file.server.port if port is None else port)
     try:
-        admin = _admin_socket(
-            where, admin_host or file.server.admin_host, _either(admin_port, file.server.admin_port)
-        )
+        ports = _bind_web(where, file.server, web or WebOptions())
     except ArenaError:
         sock.close()
         raise
-    return Prepared(plan, entrants, seeded, where, file.server.max_connections, sock, admin, cipher)
+    return Prepared(plan, entrants, seeded, where, file.server.max_connections, sock, ports, cipher)
 
 
-def _cipher(server: ServerTable) -> Callable[[], Cipher | None]:
-    """What encrypts each connection, if the file has a certificate. Raises ConfigError."""
+def _cipher(server: ServerTable) -> Callable[[], Cipher | None] | None:
+    """Return what makes the TLS end of a connection; None without a certificate. Raises ConfigError."""
     if server.tls_certificate is None or server.tls_key is None:
-        return lambda: None
+        return None
     from arena_server.sockets import tls_ends
 
     return tls_ends(server.tls_certificate, server.tls_key)
 
 
-def _either(port: int | None, default: int | None) -> int | None:
-    return default if port is None else port
-
-
-def _admin_socket(database: Where, host: str, port: int | None) -> tuple[socket.socket, str] | None:
-    """The organiser's port, if one is wanted, and the token for it. Raises ArenaError."""
-    if port is None:
-        return None
-    from arena_server.admin.access import choose_token
+def _bind_web(database: StoreURL, server: ServerTable, options: WebOptions) -> WebPorts:
+    """Bind the ports of the site and of the organiser, and choose the token. Raises ArenaError."""
     from arena_server.sockets import bind
+    from arena_server.web.access import TOKEN_VARIABLE, WebPorts, choose_token
 
-    token = choose_token(database, os.environ)
-    return bind(host, port, "--admin-port"), token
+    admin_port = server.admin_port if options.admin_port is None else options.admin_port
+    token = organiser = site = None
+    if admin_port is not None or isinstance(database, Path) or TOKEN_VARIABLE in os.environ:
+        token = choose_token(database, os.environ)
+    if admin_port is not None:
+        organiser = bind(options.admin_host or server.admin_host, admin_port, "--admin-port")
+    if options.web if options.web is not None else server.web or options.web_port is not None:
+        host = options.web_host or server.web_host
+        port = server.web_port if options.web_port is None else options.web_port
+        try:
+            site = bind(host, WEB_PORT if port is None else port, "--web-port")
+        except ArenaError:
+            if port is not None:
+                if organiser is not None:
+                    organiser.close()
+                raise
+            site = bind(host, 0, "--web-port")  # the default is taken: any other will do
+    return WebPorts(site, organiser, token, tuple(server.web_names))
 
 
-def _absent(text: str) -> int:
-    from arena_server.config_schema import parse_duration
-    from arena_server.errors import ConfigError
+def serve(
+    prepared: Prepared, log: tuple[str, str], *, until_finished: bool, supervised: bool, new: bool
+) -> None:
+    """Serve until the end; `log` is (level, format). Raises ArenaError if the server fails."""
+    import asyncio
+    import gc
 
+    from arena_server.logs import LineWriter, Log
+    from arena_server.server import Setup
+
+    gc.enable()
+    prepared, reserved = _share_descriptors(prepared)
+    setup = Setup(
+        plan=prepared.plan,
+        entrants=prepared.entrants,
+        database=prepared.database,
+        max_connections=prepared.max_connections,
+        until_finished=until_finished,
+        new=new,
+        seeded=prepared.seeded,
+        cipher=prepared.cipher or (lambda: None),
+        reserved=reserved,
+    )
+    log_lines = LineWriter(STDERR)
     try:
-        milliseconds = parse_duration(text)
-    except ValueError as error:
-        raise ConfigError(f"--absent: {error}, got {text!r}") from None
-    return max(1, milliseconds)
+        report = asyncio.run(_serve(prepared, setup, Log(log_lines, *log), supervised))
+    finally:
+        log_lines.close()
+    if until_finished and not supervised:
+        from arena_cli.results import print_standings, unplayed_message
+        from arena_server.store.reader import Results
+
+        with Results(prepared.database) as results:
+            print_standings(results, results.contest(prepared.plan.name))
+        if report["ended"] not in ("finished", "stopped"):  # the organiser asked for `stopped`
+            raise ArenaError(unplayed_message(report))
+
+
+async def _serve(prepared: Prepared, setup: Any, log: Log, supervised: bool) -> dict[str, Any]:
+    """Serve until the end and return the last progress report."""
+    from arena_server.server import Service
+    from arena_server.tournament.reporter import Reporter
+
+    service = Service(setup, prepared.sock, log)
+    reporter = Reporter(service, supervised=supervised)
+    service.observe(reporter)
+    try:
+        with _web(prepared, service, log, supervised=supervised):
+            await service.run()
+    finally:
+        reporter.close()
+    return reporter.report()
+
+
+def _share_descriptors(prepared: Prepared) -> tuple[Prepared, int]:
+    """Give the site the descriptors that the referee leaves, at least a few. Returns how many the web has."""
+    from arena_server.listener import RESERVE, raise_descriptor_limit
+    from arena_server.web.access import ORGANISER_CONNECTIONS, SITE_CONNECTIONS
+
+    ports = prepared.web
+    kept = 0 if ports.organiser is None else ORGANISER_CONNECTIONS
+    if ports.site is None:
+        return prepared, kept
+    descriptors = raise_descriptor_limit()
+    site = SITE_CONNECTIONS
+    if descriptors is not None:
+        left = descriptors - RESERVE - kept - prepared.max_connections
+        site = max(ORGANISER_CONNECTIONS, min(site, left))
+    return replace(prepared, web=replace(ports, connections=site)), kept + site
+
+
+@contextmanager
+def _web(prepared: Prepared, service: Service, log: Log, *, supervised: bool) -> Iterator[None]:
+    """Serve the site and the organiser's port, as far as there are any, inside the `with` statement."""
+    from arena_server.sockets import address_of
+    from arena_server.web.access import Access, AccessFile
+    from arena_server.web.thread import Referee, serve_web
+
+    ports = prepared.web
+    address = prepared.sock.getsockname()
+    referee = Referee(
+        service, prepared.plan, prepared.database, (address[0], address[1]), prepared.cipher is not None
+    )
+    with ExitStack() as stack:
+        organiser = ports.organiser or ports.site
+        if organiser is not None and ports.token is not None:
+            access = Access(address_of(organiser), ports.token)
+            stack.enter_context(AccessFile(prepared.database, prepared.plan.name, access, os.environ))
+        if organiser is not None:
+            stack.enter_context(serve_web(ports, referee, log))
+        for title, sock in (("admin", ports.organiser), ("web", ports.site)):
+            if sock is not None:
+                url = f"http://{address_of(sock)}"
+                typer.echo(json.dumps({title: url}) if supervised else f"{title} on {url}")
+        yield

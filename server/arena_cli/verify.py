@@ -1,4 +1,4 @@
-"""`arena verify`: whether the records of games are true, and all there, as they were stored."""
+"""`arena verify`: check that records are true and that the chain of records is complete."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from arena_cli.results import CHAIN_FILE, SUFFIX, open_results, read_file
 if TYPE_CHECKING:
     from arena_server.store.chain import Flaw, Link
 
-#: A head as hexadecimal digits.
+#: The length of a head in hexadecimal digits.
 HEAD_DIGITS = 64
+#: The key in `Verification.errors` of an error of the whole chain.
+WHOLE = ""
 
 
 def command(
@@ -24,12 +26,12 @@ def command(
         str | None,
         typer.Argument(
             metavar="[GAME|FILE|FOLDER]",
-            help="A game's id, a record's file, or a folder of arena export; all games if absent.",
+            help="A game's id, a record file, or a folder of arena export; all games if absent.",
         ),
     ] = None,
     head: Annotated[
         str | None,
-        typer.Option(metavar="HEX", help="The published head of the hash chain: the games must lead to it."),
+        typer.Option(metavar="HEX", help="The published head of the hash chain, which the games must match."),
     ] = None,
     contest: ContestChoice = None,
     database: Database = DEFAULT_DATABASE,
@@ -37,42 +39,43 @@ def command(
 ) -> None:
     """Check that the records of games are true.
 
-    Every game is played again, and all numbers compared: moves, points, clocks, totals, commit.
-    Of a whole contest the hash chain is checked too: no record changed, exchanged, missing or
-    added. Exit status 1 if anything is not true, and one line that says which game, where, what
-    was expected and what was found.
+    Plays every game again and compares all numbers: moves, points, clocks, totals, commitment.
+    For a whole contest it also checks the hash chain: no record was changed, exchanged, removed
+    or added. After an error it prints one line with the game, the place, what was expected and
+    what was found, and exits with status 1.
 
     Example: arena verify --contest local
     """
     from arena_server.errors import StoreError
 
-    published = None if head is None else _head(head)
-    verdict = Verdict()
+    published = None if head is None else _parse_head(head)
+    verification = Verification()
     if target is not None and Path(target).is_file():
-        verdict.look(target, read_file(Path(target)))
+        verification.check(target, read_file(Path(target)))
     elif target is not None and Path(target).is_dir():
-        _look_at_folder(Path(target), verdict)
+        _check_folder(Path(target), verification)
     else:
-        _look_at_database(database, contest, target, verdict)
-    since = None if published is None else verdict.compare(published)
+        _check_database(database, contest, target, verification)
+    since = None if published is None else verification.compare_head(published)
     if as_json:
-        print_json(verdict.plain())
-    if verdict.wrong:
-        first, *rest = verdict.wrong.values()
+        print_json(verification.plain())
+    if verification.errors:
+        first, *rest = verification.errors.values()
         more = f" (and {len(rest)} more games)" if rest else ""
         raise StoreError(f"not verified: {first}{more}")
     if not as_json:
-        typer.echo(f"verified: {verdict.count} {'game' if verdict.count == 1 else 'games'}{_since(since)}")
+        games = "game" if verification.count == 1 else "games"
+        typer.echo(f"verified: {verification.count} {games}{_since(since)}")
 
 
 def _since(count: int | None) -> str:
-    """What the published head says of the games."""
+    """Return what the published head proves; `count` games were stored after it."""
     if count is None:
         return ""
     return f", all as published; {count} stored since" if count else ", all as published"
 
 
-def _head(text: str) -> bytes:
+def _parse_head(text: str) -> bytes:
     from arena_server.errors import ConfigError
 
     try:
@@ -84,19 +87,22 @@ def _head(text: str) -> bytes:
     return value
 
 
-class Verdict:
-    """What has been found: how many games, and what is wrong, by the game's name ("": the whole)."""
+class Verification:
+    """The result of checking records: their count, and the errors by game (`WHOLE`: of the chain)."""
 
     def __init__(self) -> None:
         self.count = 0
-        self.wrong: dict[str, str] = {}
+        self.errors: dict[str, str] = {}
         self._links: list[Link] = []
-        self._whole = False
+        self._has_chain = False
 
-    def look(
+    def check(
         self, name: str, data: bytes, row: dict[str, Any] | None = None, link: tuple[int, bytes] | None = None
     ) -> None:
-        """Check one record, the row beside it in a database, and note its place and value in the chain."""
+        """Check one record.
+
+        `row` has the columns stored next to it; `link` is its place and value in the chain.
+        """
         from hashlib import sha256
 
         from arena_protocol.record import RecordError
@@ -106,56 +112,69 @@ class Verdict:
         if link is not None:
             self._links.append(Link(link[0], name, sha256(data).digest(), link[1]))
         try:
-            _check(name, data, row)
+            _check_record(name, data, row)
         except RecordError as error:
-            self.wrong[name] = str(error)
+            self.errors[name] = str(error)
 
-    def chain(self, head: bytes | None, record: Callable[[str], bytes]) -> None:
-        """Check the chain of all that was looked at; `record` fetches the bytes of one game again."""
+    def check_deal(self, name: str, data: bytes, seed: int, deals: int) -> None:
+        """Check that deal and nonce of a record are derived from the contest's secret."""
+        from arena_protocol.record import decode
+        from arena_server.core.deal import deal_seed, nonce
+
+        if name in self.errors:
+            return
+        record = decode(data)
+        derived = {deal_seed(seed, record.names, deal) for deal in range(1, deals + 1)}
+        if record.seed not in derived or record.nonce != nonce(seed, record.game_id):
+            self.errors[name] = f"{name}: the deal is not derived from the contest's secret"
+
+    def check_chain(self, head: bytes | None, record: Callable[[str], bytes]) -> None:
+        """Check the chain of all checked records; `record` returns the bytes of a game again."""
         from arena_server.store.chain import audit
 
-        self._whole = True
+        self._has_chain = True
         thorough = True
         for flaw in audit(self._links, head):
             text = flaw.text
             if flaw.kind == "record":
-                data = record(flaw.game_id)
-                text += _bytes(data, flaw, thorough=thorough)
-                thorough = False
-            before = self.wrong.get(flaw.game_id)
-            self.wrong[flaw.game_id] = text if before is None else f"{before}; chain: {text}"
+                text += _changed_bytes(record(flaw.game_id), flaw, thorough=thorough)
+                thorough = False  # half a minute for 9 kB, so for the first record only
+            before = self.errors.get(flaw.game_id)
+            self.errors[flaw.game_id] = text if before is None else f"{before}; chain: {text}"
 
-    def compare(self, published: bytes) -> int:
-        """How many games were stored since `published` was the head; it is wrong if it never was."""
+    def compare_head(self, published: bytes) -> int:
+        """Return how many games were stored after `published` was the head; an error if it never was.
+
+        The head of an empty chain proves nothing, so it is not accepted.
+        """
         from arena_server.errors import ConfigError
-        from arena_server.store.chain import GENESIS
 
-        if not self._whole:
+        if not self._has_chain:
             raise ConfigError("--head: expected a whole contest or a folder of arena export to check it by")
-        values = [GENESIS, *(each.chain for each in self._sorted())]
+        values = [each.chain for each in self._sorted()]
         if published in values:
             return len(values) - 1 - values.index(published)
         text = "the published head is none of this chain's: records were changed, or it is another contest's"
-        self.wrong.setdefault("", text)
+        self.errors.setdefault(WHOLE, text)
         return 0
 
     def _sorted(self) -> list[Link]:
         return sorted(self._links, key=lambda each: each.place)
 
     def plain(self) -> dict[str, Any]:
-        """The verdict as JSON has it; the head is there if the chain was checked."""
-        wrong = [{"game": name or None, "error": text} for name, text in self.wrong.items()]
-        games = sum(bool(name) for name in self.wrong)
+        """Return the result as JSON types, with the head if the chain was checked."""
+        wrong = [{"game": name or None, "error": text} for name, text in self.errors.items()]
+        games = sum(name != WHOLE for name in self.errors)
         plain = {"games": self.count, "verified": self.count - min(games, self.count), "wrong": wrong}
-        if self._whole:
+        if self._has_chain:
             from arena_server.store.chain import GENESIS
 
             plain["head"] = (self._sorted()[-1].chain if self._links else GENESIS).hex()
         return plain
 
 
-def _bytes(data: bytes, flaw: Flaw, *, thorough: bool) -> str:
-    """Where a record was changed, in words; empty if that cannot be told."""
+def _changed_bytes(data: bytes, flaw: Flaw, *, thorough: bool) -> str:
+    """Return which bytes of a record were changed, as text; empty if that cannot be derived."""
     from arena_server.store.chain import changed_bytes
 
     found = changed_bytes(data, flaw, thorough=thorough)
@@ -163,35 +182,37 @@ def _bytes(data: bytes, flaw: Flaw, *, thorough: bool) -> str:
     return "".join(f"; {each}" for each in words)
 
 
-def _look_at_database(database: str, contest: str | None, game: str | None, verdict: Verdict) -> None:
+def _check_database(database: str, contest: str | None, game: str | None, verification: Verification) -> None:
     with open_results(database) as results:
         chosen = results.contest(contest)
         if game is not None:
-            results.record(chosen, game)  # says so if there is none
-        for row in results.rows(chosen, game):
+            results.record(chosen, game)  # raises StoreError for an unknown game
+        for row in results.rows(chosen, game, checked=False):
             link = row.pop("place"), row.pop("chain")
-            verdict.look(row["game_id"], row.pop("record"), {**row, "contest": chosen.name}, link)
+            data = row.pop("record")
+            verification.check(row["game_id"], data, {**row, "contest": chosen.name}, link)
+            verification.check_deal(row["game_id"], data, int(chosen.seed), chosen.games_per_pair)
         if game is None:
-            verdict.chain(chosen.head, lambda name: results.record(chosen, name))
+            verification.check_chain(chosen.head, lambda name: results.record(chosen, name))
 
 
-def _look_at_folder(folder: Path, verdict: Verdict) -> None:
-    """Check an export: the records that its chain file lists, in their order, and no others."""
+def _check_folder(folder: Path, verification: Verification) -> None:
+    """Check an export: exactly the records that its chain file lists, in that order."""
     head, order = _read_chain(folder)
     for place, (game, value) in enumerate(order, start=1):
         path = folder / f"{game}{SUFFIX}"
         if path.exists():
-            verdict.look(game, read_file(path), link=(place, value))
-    verdict.chain(head, lambda game: read_file(folder / f"{game}{SUFFIX}"))
+            verification.check(game, read_file(path), link=(place, value))
+    verification.check_chain(head, lambda game: read_file(folder / f"{game}{SUFFIX}"))
     listed = {game for game, _ in order}
     for path in sorted(folder.glob(f"*{SUFFIX}")):
-        if path.name.removesuffix(SUFFIX) not in listed:
-            name = path.name.removesuffix(SUFFIX)
-            verdict.wrong[name] = f"{path}: no record of the chain in {CHAIN_FILE}"
+        name = path.name.removesuffix(SUFFIX)
+        if name not in listed:
+            verification.errors[name] = f"{path}: no record of the chain in {CHAIN_FILE}"
 
 
 def _read_chain(folder: Path) -> tuple[bytes, list[tuple[str, bytes]]]:
-    """Head, and games with their values, of an exported chain. Raises StoreError."""
+    """Return the head, and (game, chain value) in order, of an exported chain. Raises StoreError."""
     from arena_server.core.deal import number_of
     from arena_server.errors import StoreError
 
@@ -206,8 +227,8 @@ def _read_chain(folder: Path) -> tuple[bytes, list[tuple[str, bytes]]]:
         raise StoreError(f"{path}: not the chain of an export ({type(error).__name__}: {error})") from None
 
 
-def _check(name: str, data: bytes, row: dict[str, Any] | None) -> None:
-    """Raise RecordError, naming the game, if the record or the row beside it is not true."""
+def _check_record(name: str, data: bytes, row: dict[str, Any] | None) -> None:
+    """Raise RecordError, with the game's name, if the record is not true or differs from its row."""
     from arena_protocol.record import RecordError, decode
     from arena_protocol.verify import verify
 

@@ -1,4 +1,4 @@
-"""`arena watch`: a contest as it is played, drawn in the terminal."""
+"""`arena watch`: show games as they are played, as a board in a terminal or as a line per event."""
 
 from __future__ import annotations
 
@@ -8,31 +8,37 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Protocol
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena_cli.options import Tls, TlsCa, address, check_login, is_terminal, may_paint, trust
+from arena_cli.options import Color, Tls, TlsCa, check_login, is_terminal, tls_context, use_color
+from arena_protocol import messages as wire
+from arena_protocol.faults import describe_fault
 
 if TYPE_CHECKING:
     import socket
 
-    from arena_cli.spectator import Sight, Spectator
-    from arena_client.transport import Veil
+    from arena_cli.render import Frame
+    from arena_client.spectator import Spectator, Update
+    from arena_client.transport import TlsTransport
     from arena_client.view import GameView
 
 #: Clear the screen from its top left corner on.
 HOME = "\x1b[H\x1b[J"
 READ_BYTES = 65536
-#: What a server may take to let us in, as of `arena_client.retry`; and the shortest wait there is.
-GREETING_S, SHORTEST_S = 10.0, 0.001
-#: Results shown beneath the board.
+#: The limit from the connection to WELCOME, the same as in `arena_client.retry`; and the shortest timeout.
+LOGIN_S, SHORTEST_S = 10.0, 0.001
+#: How many results are shown below the board.
 RESULTS = 5
+
+_VERBS = {shape.type: shape.verb for shape in wire.TABLE}
 
 
 def command(
     game: Annotated[
-        str, typer.Argument(metavar="[GAME]", help="A game's id; every game if absent.", show_default=False)
+        str, typer.Argument(metavar="[GAME]", help="A game's id; all games if absent.", show_default=False)
     ] = "*",
     connect: Annotated[
         str | None,
@@ -40,77 +46,75 @@ def command(
             metavar="HOST:PORT", help="The server; else ARENA_HOST and ARENA_PORT, else this machine."
         ),
     ] = None,
-    name: Annotated[str, typer.Option(help="The name to come in under.")] = "spectator",
-    token: Annotated[str | None, typer.Option(help="Its token, if strangers may not watch.")] = None,
+    name: Annotated[str, typer.Option(help="The name to log in with.")] = "spectator",
+    token: Annotated[str | None, typer.Option(help="Its token, if the contest admits no guests.")] = None,
     tls: Tls = False,
     tls_ca: TlsCa = None,
-    color: Annotated[bool, typer.Option("--color/--no-color", help="Paint the pictures.")] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object a message.")] = False,
+    color: Color = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per message.")] = False,
 ) -> None:
     """Watch a contest as it is played.
 
-    In a terminal the board is drawn: of the one game, or of a running one and then the next.
-    In a pipe every event is a line. It ends with the game, or with the contest.
+    In a terminal the board is drawn: of GAME, or of one running game after the other. Elsewhere
+    every event is a line. The command ends with GAME, or with the contest.
 
     Example: arena watch g3 --connect localhost:2006
     """
-    from arena_cli.spectator import Spectator
-    from arena_client.transport import Veil
+    from arena_client.spectator import Spectator
+    from arena_client.transport import TlsTransport, debug_trace
+    from arena_server.sockets import parse_address
 
-    host, port = address(_server() if connect is None else connect)
+    host, port = parse_address(connect, "--connect") if connect is not None else _default_server()
     check_login(name, token, game)
-    veil = Veil(trust(tls, tls_ca), host)
+    transport = TlsTransport(tls_context(tls, tls_ca), host)
     show: Show
     if as_json:
-        show = _Lines(_json_line)
+        show = line_printer(json_line)
     elif is_terminal():
-        show = Screen(typer.echo, color=may_paint(color, terminal=True))
+        show = Screen(typer.echo, color=use_color(color, terminal=True))
     else:
-        show = _Lines(_text_line)
+        show = line_printer(text_line)
     with _connection(host, port) as sock:
-        watch(sock, Spectator(name, token, game), show, veil)
+        watch(sock, Spectator(name, token, game, debug_trace()), show, transport)
 
 
-class Show(Protocol):
-    """What becomes of the sights that came together."""
-
-    def __call__(self, sights: Iterable[Sight]) -> None:
-        """Show them."""
+#: Prints the updates that arrived together.
+Show = Callable[[Iterable["Update"]], None]
 
 
-def watch(sock: socket.socket, spectator: Spectator, show: Show, veil: Veil) -> None:
-    """Show what comes until there is nothing more to be seen. Raises ArenaError, or ClientError for TLS."""
-    limit = time.monotonic() + GREETING_S
-    with _connected():
-        veil.begin()
-        sock.sendall(veil.send(b""))
-    while not spectator.over:
-        with _connected():
-            data = _received(sock, spectator, limit)
-            plain = veil.receive(data)
-        if plain or not data:  # else it is of the handshake
+def watch(sock: socket.socket, spectator: Spectator, show: Show, transport: TlsTransport) -> None:
+    """Show updates until the spectator has finished. Raises ArenaError or ClientError."""
+    deadline = time.monotonic() + LOGIN_S
+    with _connection_errors():
+        transport.start()
+        sock.sendall(transport.send(b""))
+    while not spectator.finished:
+        with _connection_errors():
+            data = _receive(sock, spectator, deadline)
+            plain = transport.receive(data)
+        if plain or not data:  # otherwise the bytes belong to the TLS handshake
             show(spectator.receive(plain))
-        with _connected():
-            sock.sendall(veil.send(spectator.to_send()))
+        with _connection_errors():
+            sock.sendall(transport.send(spectator.data_to_send()))
 
 
-def _received(sock: socket.socket, spectator: Spectator, limit: float) -> bytes:
-    """What comes next. Raises ArenaError if the server has not let us in by `limit` (monotonic seconds)."""
+def _receive(sock: socket.socket, spectator: Spectator, deadline: float) -> bytes:
+    """Return the next bytes. Raises ArenaError without a WELCOME by `deadline` (monotonic seconds)."""
     from arena_server.errors import ArenaError
 
-    # A person waits for a game as long as it takes, but not for the first word of a stranger.
-    sock.settimeout(None if spectator.welcomed else max(limit - time.monotonic(), SHORTEST_S))
+    # Games may start much later, so only the log-in has a limit.
+    sock.settimeout(None if spectator.welcomed else max(deadline - time.monotonic(), SHORTEST_S))
     try:
         return sock.recv(READ_BYTES)
     except TimeoutError as error:
         if error.errno is not None:
-            raise  # the system's: the link is dead
-        raise ArenaError(spectator.unheard()) from None
+            raise  # ETIMEDOUT of the system: the link is dead
+        raise ArenaError(spectator.timeout_message()) from None
 
 
 @contextmanager
-def _connected() -> Iterator[None]:
-    """Blame the connection for what breaks in here, and for nothing else: output may break as well."""
+def _connection_errors() -> Iterator[None]:
+    """Turn OSError into ArenaError; used only around socket calls, because printing may fail as well."""
     from arena_server.errors import ArenaError
 
     try:
@@ -119,12 +123,14 @@ def _connected() -> Iterator[None]:
         raise ArenaError(f"the connection was lost: {error.strerror or error}; watch again") from None
 
 
-def _server() -> str:
-    """HOST:PORT of the server that the environment names, else of one on this machine."""
+def _default_server() -> tuple[str, int]:
+    """Return the address in ARENA_HOST and ARENA_PORT; the defaults are this machine and port 2006."""
     from arena_server.config_schema import DEFAULT_PORT
+    from arena_server.sockets import parse_address
 
     host = os.environ.get("ARENA_HOST") or "127.0.0.1"
-    return f"{host}:{os.environ.get('ARENA_PORT') or DEFAULT_PORT}"
+    port = os.environ.get("ARENA_PORT") or DEFAULT_PORT
+    return parse_address(f"{host}:{port}", "ARENA_HOST, ARENA_PORT")
 
 
 def _connection(host: str, port: int) -> socket.socket:
@@ -134,7 +140,7 @@ def _connection(host: str, port: int) -> socket.socket:
     from arena_server.errors import ArenaError
 
     try:
-        sock = socket.create_connection((host, port), timeout=GREETING_S)
+        sock = socket.create_connection((host, port), timeout=LOGIN_S)
     except OSError as error:
         raise ArenaError(
             f"no server at {host}:{port}: {error.strerror or error}; is it running, and is the address right?"
@@ -143,34 +149,69 @@ def _connection(host: str, port: int) -> socket.socket:
     return sock
 
 
-class _Lines:
-    """A line an event, for pipes."""
+def line_printer(line: Callable[[Update], str | None]) -> Show:
+    """Return a `Show` that prints `line(update)`, without the updates for which it is None."""
 
-    def __init__(self, line: Callable[[Sight], str | None]) -> None:
-        self._line = line
+    def show(updates: Iterable[Update]) -> None:
+        for update in updates:
+            if (text := line(update)) is not None:
+                typer.echo(text)
 
-    def __call__(self, sights: Iterable[Sight]) -> None:
-        for sight in sights:
-            if (line := self._line(sight)) is not None:
-                typer.echo(line)
-
-
-def _text_line(sight: Sight) -> str | None:
-    from arena_cli.spectator import line_of
-
-    return line_of(*sight)
+    return show
 
 
-def _json_line(sight: Sight) -> str | None:
-    from arena_cli.spectator import plain
+def text_line(update: Update) -> str | None:
+    """Return the update as a line of text, None if it needs no line."""
+    message, game = update
+    match message:
+        case wire.Game():
+            return f"{game.game_id}: {' - '.join(game.names)}, {game.game}"
+        case wire.Played(ply, seat, move, time_ms, _, points, total):
+            played = f"{game.names[seat - 1]} plays {move}, {points} points, {time_ms} ms"
+            return f"{game.game_id} {ply}: {played}, {' - '.join(map(str, total))}"
+        case wire.Zombie(ply, reason, seat, line):
+            name = game.names[seat - 1] if seat else "?"
+            fault = describe_fault(name, reason, ply, line or b"", zombie_move=game.zombie_move)
+            return f"{game.game_id}: {fault}"
+        case wire.Over(_, total, end):
+            return f"{game.game_id}: over, {end}, {' - '.join(map(str, total))}"
+    return None
 
-    return json.dumps(plain(*sight))
+
+def json_line(update: Update) -> str:
+    """Return the update as a JSON object: `id` of the game, `verb`, the fields; bytes as Latin-1."""
+    fields: dict[str, Any] = {
+        key: value.decode("latin-1") if isinstance(value, bytes) else value
+        for key, value in asdict(update.message).items()
+        if value is not None
+    }
+    return json.dumps({"id": update.game.game_id, "verb": _VERBS[type(update.message)], **fields})
+
+
+def frame(game: GameView) -> Frame:
+    """Return the picture of a game. Raises ClientError if a move breaks the rules."""
+    from arena_cli.render import NO_RIM, Frame
+
+    plies = game.options.get("plies")
+    of = f" of {plies}" if plies is not None else ""
+    last = game.last_move
+    return Frame(
+        title=f"{game.game_id}: {' - '.join(game.names)}   ply {len(game.history)}{of}",
+        caption="start position"
+        if last is None
+        else f"{game.names[last.seat - 1]} plays {last.move}: {last.points} points in {last.time} ms",
+        state=game.board,
+        preview=game.visible,
+        seats=list(zip(game.names, game.totals, game.clocks, strict=True)),
+        end=None if game.over is None else game.over.end,
+        rim=game.rules.rim() if game.rules is not None else NO_RIM,
+    )
 
 
 class Screen:
-    """The board of one game, which is followed to its end; then that of the next that moves.
+    """A `Show` that draws one game until it ends, then the next one that has an update.
 
-    It is drawn once for all that came together: a terminal is slower than bots.
+    It draws once per call, because bots can be faster than a terminal.
     """
 
     def __init__(self, write: Callable[[str], object], *, color: bool) -> None:
@@ -179,36 +220,20 @@ class Screen:
         self._game: GameView | None = None
         self._results: deque[str] = deque(maxlen=RESULTS)
 
-    def __call__(self, sights: Iterable[Sight]) -> None:
-        """Take in all sights, and draw the last of the game that is followed."""
+    def __call__(self, updates: Iterable[Update]) -> None:
         shown = self._game
-        for _, view in sights:
-            self._follow(view)
-            if view.over is not None:
-                self._note_result(view)
-        if self._game is not None and self._game is not shown:
+        for _, game in updates:
+            followed = self._game
+            if followed is None or followed.game_id == game.game_id or followed.over is not None:
+                self._game = game
+            if game.over is not None:
+                score = " - ".join(map(str, game.over.total))
+                names = " - ".join(game.names)
+                self._results.append(f"{game.game_id}: {names}   {score}, {game.over.end}")
+        if self._game is not None and self._game is not shown and self._game.state:  # STATE follows GAME
             self._draw(self._game)
 
-    def _follow(self, view: GameView) -> None:
-        game = self._game
-        if game is None or game.game_id == view.game_id or game.over is not None:
-            self._game = view
-
-    def _note_result(self, view: GameView) -> None:
-        assert view.over is not None
-        score = " - ".join(map(str, view.over.total))
-        self._results.append(f"{view.game_id}: {' - '.join(view.names)}   {score}, {view.over.end}")
-
-    def _draw(self, view: GameView) -> None:
+    def _draw(self, game: GameView) -> None:
         from arena_cli.render import draw
-        from arena_cli.spectator import scene
-        from arena_client.errors import ClientError
-        from arena_server.errors import ArenaError
 
-        if not view.state:
-            return  # GAME has come, and STATE is on its way
-        try:
-            picture = draw(scene(view), color=self._color)
-        except ClientError as error:
-            raise ArenaError(str(error)) from None
-        self._write("\n".join([HOME + picture, *self._results]))
+        self._write("\n".join([HOME + draw(frame(game), color=self._color), *self._results]))

@@ -23,20 +23,21 @@ from arena_server.errors import ConfigError
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-#: Of a drawn seed: too many to guess.
-SEED_BITS = 128
+#: The bits of the secret that the server draws.
+SECRET_BITS = 256
 
 
 def plan_of(file: ContestFile, absent_ms: int | None = None) -> ContestPlan:
-    """The plan of the contest, with a random seed if the file has none; `absent_ms` overrides `absent`."""
+    """The plan of the contest, with a secret seed if the file has none; `absent_ms` overrides `absent`."""
     contest, game = file.contest, file.game
     return ContestPlan(
         name=contest.name,
-        seed=secrets.randbits(SEED_BITS) if contest.seed is None else contest.seed,
+        seed=secrets.randbits(SECRET_BITS) if contest.seed is None else contest.seed,
         game=contest.game,
         options=game.own_options,
         format=contest.format,
         games_per_pair=contest.games_per_pair,
+        deals=contest.deals,
         scoring=contest.scoring,
         clock_ms=game.clock,
         increment_ms=game.increment,
@@ -56,6 +57,26 @@ def plan_of(file: ContestFile, absent_ms: int | None = None) -> ContestPlan:
         spectator_delay_ms=contest.spectator_delay,
         guests=contest.guests,
     )
+
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def check_seed(file: ContestFile, host: str, *, tournament: bool) -> None:
+    """Raise ConfigError for a seed where remote bots take part: they could compute every deal from it.
+
+    In a tournament every bot that it does not start is remote; on a server bots with a token are, and
+    all bots if `host` can be reached from other machines.
+    """
+    if file.contest.seed is None:
+        return
+    reachable = tournament or host not in LOOPBACK
+    remote = [bot.name for bot in file.bot if not bot.is_local and (reachable or bot.token_sha256)]
+    if remote:
+        raise ConfigError(
+            f"contest.seed: expected no seed where bots connect by themselves ({', '.join(remote)}): from a"
+            " seed they can compute every deal; leave it out, and the server draws a secret of 256 bits"
+        )
 
 
 def entrants_of(file: ContestFile, hashes: Mapping[str, str] | None = None) -> list[Entrant]:

@@ -98,6 +98,7 @@ class ContestTable(_Table):
     game: str = _PLAN.game
     format: Literal["round-robin"] = "round-robin"
     games_per_pair: int = _number("games_per_pair")
+    deals: Literal["fresh", "paired"] = "fresh"
     scoring: Literal["points", "wins"] = "points"
     seed: int | None = Field(default=None, ge=0)
     probation: int = _number("probation")
@@ -153,6 +154,14 @@ class ServerTable(_Table):
     #: None disables metrics and the organiser's commands.
     admin_port: int | None = Field(default=None, ge=0, le=65_535)
     admin_host: str = Field(default="127.0.0.1", min_length=1)
+    #: The web page for spectators; without a port 2080, or a free one if that is taken.
+    web: bool = True
+    web_port: int | None = Field(default=None, ge=0, le=65_535)
+    web_host: str = Field(default="127.0.0.1", min_length=1)
+    #: Host names by which browsers reach this server; addresses and localhost need no entry.
+    web_names: list[str] = Field(default_factory=list)
+    #: What a move waits for with PostgreSQL: see `store.database.Postgres`.
+    journal_commit: Literal["sync", "async"] = "sync"
 
     @model_validator(mode="after")
     def _check_pair(self) -> Self:

@@ -17,7 +17,7 @@ from selectors import EVENT_READ, EVENT_WRITE
 from typing import Protocol
 
 from arena_protocol.errors import TlsError
-from arena_protocol.framing import CLIENT_LINE_LIMIT, LineBuffer
+from arena_protocol.framing import CLIENT_LINE_LIMIT, LineReader
 from arena_protocol.framing import Overlong as TooLong
 from arena_server.core.effects import Marker
 from arena_server.sockets import ANCILLARY_BYTES, ArrivalClock, reason_of
@@ -151,7 +151,7 @@ class Connection:
         #: Lines wait for the turn of the other connections to be over; nothing is read meanwhile.
         self._deferred = False
         self._wakeups = 0
-        self._lines = LineBuffer(CLIENT_LINE_LIMIT)
+        self._lines = LineReader(CLIENT_LINE_LIMIT)
         self._pending: list[tuple[bytes | TooLong, int]] = []
         self._out = OutputBuffer()
 

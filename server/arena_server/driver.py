@@ -35,7 +35,7 @@ from arena_server.core.effects import (
 )
 from arena_server.core.events import Event, Flushed, Lost, Opened, Overlong, Received, Stalled, Stored, Tick
 from arena_server.core.journal import Entry
-from arena_server.listener import Entrance
+from arena_server.listener import ConnectionPool
 from arena_server.sockets import ArrivalClock
 
 #: How often the loop shows that it runs, and how late it may be before that is a stall.
@@ -173,7 +173,7 @@ class Environment(Protocol):
 class Driver:
     """Runs one contest on one loop; every method is for the loop's thread.
 
-    `entrance` holds the connections, at most `cap`.
+    `pool` holds the connections, at most `cap`.
     """
 
     def __init__(
@@ -193,8 +193,8 @@ class Driver:
         # ready, which gives a batch a clear end and costs no handle a line.
         self._selector = selectors.DefaultSelector()
         loop.add_reader(self._selector, self._on_ready)
-        self.entrance = Entrance(loop, cap, self._connection, self._opened, self._exhausted)
-        self._connections = self.entrance.connections
+        self.pool = ConnectionPool(loop, cap, self._connection, self._opened, self._exhausted)
+        self._connections = self.pool.connections
         self._barrier = CommitBarrier()
         self._events: list[Event] = []
         self._in_batch = False
@@ -215,8 +215,9 @@ class Driver:
         for timer in (self._beat, self._timer):
             if timer is not None:
                 timer.cancel()
-        self._loop.remove_reader(self._selector)
-        self._selector.close()
+        if self._selector.get_map() is not None:  # None: it is closed already
+            self._loop.remove_reader(self._selector)
+            self._selector.close()
 
     # -- batches
 
@@ -309,7 +310,7 @@ class Driver:
         self.feed(Lost(number, reason))
 
     def released(self, number: int) -> None:
-        self.entrance.released(number)
+        self.pool.released(number)
 
     def later(self, delay_s: float, action: Callable[[], None]) -> None:
         """Run `action` in a batch of its own after the other sockets had their turn, and `delay_s` passed."""

@@ -1,30 +1,30 @@
-"""Errors that end the program with one line for the user, and the exit status of each.
+"""Exit statuses of the `arena` command, and the server's errors.
 
-    0     done
-    1     failed at run time, or a negative result; the same command may succeed later
-    2     misuse: the command line, the configuration, a file they name, or a library that is
-          not installed; nothing was started, and the same command will fail again
-    130   interrupted by Ctrl-C
-
-`arena_cli` maps the errors of other packages.
+0     done
+1     failed at run time, or a negative result; the same command may succeed later
+2     the input is wrong: the command line, the configuration, a file they name, a library
+      that is not installed; nothing was started, and the same command will fail again
+130   interrupted by Ctrl-C
 """
 
 from __future__ import annotations
 
+from arena_protocol.errors import UserError
+
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
 
-class ArenaError(Exception):
-    """An error that the user can correct; the text is one line that says what and how."""
+class ArenaError(UserError):
+    """An error of the server or of a command; the text is one line with the cause and the remedy."""
 
     exit_code = FAILED
 
 
 class ConfigError(ArenaError):
-    """A configuration that cannot be used; nothing was started."""
+    """A configuration or an option that cannot be used; nothing has been started."""
 
     exit_code = MISUSED
 
 
 class StoreError(ArenaError):
-    """A database that cannot be read or written."""
+    """A database or a file of results that cannot be read or written."""

@@ -1,16 +1,8 @@
-"""How many connections the process may hold, and where the system draws the line.
+"""Accepting connections, never more than the process can hold, and the pool of those that are open.
 
-It must not know: sockets, contests. Only systems with `resource` (not Windows) have a limit to raise.
-
-Accept connections, but never more than the process can hold.
-
-Without a cap of its own a server that runs out of descriptors spins: asyncio accepts, fails
-and logs 60,000 times a second. Whoever comes over the cap is told so and closed.
-It must not know: lines, the contest.
-
-Who is connected, who is being turned away, and how both come to an end.
-
-It must not know: lines, the contest.
+A server that runs out of descriptors spins: asyncio accepts, fails and logs 60,000 times a second
+(python/cpython#151615). So the number of connections has a cap below the limit of descriptors, and a
+connection above the cap gets `ERROR full` and is closed.
 """
 
 from __future__ import annotations
@@ -27,42 +19,45 @@ from arena_server.connection import Connection
 from arena_server.sockets import set_up_accepted
 
 #: Descriptors kept for everything but connections: the listener, the database, the loop,
-#: standard streams, refused connections still being told so.
+#: standard streams, refused connections that are still open.
 RESERVE = 64
 
 
 def raise_descriptor_limit() -> int | None:
-    """Raise the soft limit to the hard one. Returns the soft limit then, None where there is none."""
+    """Raise the soft limit to the hard one. Returns the new soft limit, None without a limit."""
     try:
         import resource
     except ImportError:  # pragma: no cover - not on this system
         return None
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
-        # Some systems name a hard limit that they refuse to give (macOS: infinity).
+        # macOS reports a hard limit (infinity) that it refuses to set.
         with suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return None if soft == resource.RLIM_INFINITY else soft
 
 
-def connection_cap(wanted: int, descriptors: int | None) -> int:
-    """The connections to hold: what the contest wants, below what the system gives, at least one."""
+def connection_cap(wanted: int, descriptors: int | None, reserved: int = 0) -> int:
+    """How many of `wanted` connections to hold with a limit of `descriptors`, at least one.
+
+    RESERVE and `reserved` descriptors are kept for everything else. `None` descriptors are no limit.
+    """
     if descriptors is None:
         return wanted
-    return max(1, min(wanted, descriptors - RESERVE))
+    return max(1, min(wanted, descriptors - RESERVE - reserved))
 
 
-#: Connections accepted in one go, before those that are playing get their turn again.
-ACCEPTS_A_TURN = 2
-#: So many may come at once, as the bots of a contest do, and so many a second for ever: a flood of
-#: them waits in the backlog, where it costs nobody anything.
-CROWD = 1_000
-ACCEPTS_A_SECOND = 500
-#: Who has left again by then is closed unheard, for a tenth of the work of any other: else those
-#: who only come and go would fill the backlog, and bots that come back would wait behind them.
-LEFT = 0.1
-#: How long to leave the backlog alone when the system has no descriptor left.
+#: Connections accepted per wake-up, so that running games are not held up.
+ACCEPTS_PER_WAKEUP = 2
+#: Connections accepted at once, as when all bots of a contest connect, and then per second. The rest of
+#: a flood waits in the backlog.
+BURST = 1_000
+ACCEPTS_PER_SECOND = 500
+#: What a connection costs of that budget whose peer has already closed it: it is closed at once, for a
+#: tenth of the work. At the full price a flood of them would make returning bots wait in the backlog.
+ABANDONED_COST = 0.1
+#: Pause after the system had no descriptor left.
 PAUSE_S = 0.1
 
 FULL = encode(Error(ErrorCode.FULL, "the server holds as many connections as it may; try later"))
@@ -73,7 +68,7 @@ _EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 class Listener:
     """Passes accepted sockets, set up and non-blocking, to `welcome(sock, peer)` or to `refuse(sock)`.
 
-    `has_room` says which. `exhausted` is told, once a pause, that the system gave no descriptor.
+    `has_room` decides which. `exhausted(error)` is called once per pause without descriptors.
     """
 
     def __init__(
@@ -94,16 +89,15 @@ class Listener:
         self._exhausted = exhausted
         self._resume: asyncio.TimerHandle | None = None
         self._open = True
-        self._credit: float = CROWD
+        self._credit: float = BURST
         self._credited = loop.time()
 
     def start(self) -> None:
-        """Begin to accept."""
         self._resume = None
         self._loop.add_reader(self._sock, self._accept)
 
     def close(self) -> None:
-        """Accept no more and free the port."""
+        """Stop accepting and free the port; may be called again."""
         if self._resume is not None:
             self._resume.cancel()
         if self._open:
@@ -112,7 +106,7 @@ class Listener:
             self._sock.close()
 
     def _accept(self) -> None:
-        allowed = min(ACCEPTS_A_TURN, self._allowed())
+        allowed = min(ACCEPTS_PER_WAKEUP, self._allowed())
         while allowed >= 1:
             try:
                 sock, address = self._sock.accept()
@@ -123,31 +117,31 @@ class Listener:
                     self._pause(PAUSE_S)
                     self._exhausted(error)
                     return
-                cost = LEFT  # that client gave up while it waited in the backlog
+                cost = ABANDONED_COST  # the peer closed the connection in the backlog
             else:
                 cost = self._admit(sock, address)
             allowed -= cost
             self._credit -= cost
         if self._credit < 1:
-            self._pause(ACCEPTS_A_TURN / ACCEPTS_A_SECOND)
+            self._pause(ACCEPTS_PER_WAKEUP / ACCEPTS_PER_SECOND)
 
     def _allowed(self) -> float:
-        """How many connections may be accepted now."""
+        """The number of connections that the budget allows now."""
         now = self._loop.time()
-        self._credit = min(CROWD, self._credit + (now - self._credited) * ACCEPTS_A_SECOND)
+        self._credit = min(BURST, self._credit + (now - self._credited) * ACCEPTS_PER_SECOND)
         self._credited = now
         return self._credit
 
     def _admit(self, sock: socket.socket, address: tuple[str, int]) -> float:
-        """Pass a connection on. Returns what it costs of what may be accepted."""
+        """Pass a connection on. Returns what it costs of the budget."""
         try:
             set_up_accepted(sock)
-            left = _has_left(sock)
+            abandoned = _is_abandoned(sock)
         except OSError:
-            left = True
-        if left:
+            abandoned = True
+        if abandoned:
             sock.close()
-            return LEFT
+            return ABANDONED_COST
         if self._has_room():
             self._welcome(sock, f"{address[0]}:{address[1]}")
         else:
@@ -159,23 +153,23 @@ class Listener:
         self._resume = self._loop.call_later(seconds, self.start)
 
 
-def _has_left(sock: socket.socket) -> bool:
-    """Whether the peer has said nothing, and will not say anything. Raises OSError if it is gone."""
+def _is_abandoned(sock: socket.socket) -> bool:
+    """Whether the peer has closed its side without a byte. Raises OSError after a reset."""
     try:
         return not sock.recv(1, socket.MSG_PEEK)
     except (BlockingIOError, InterruptedError):
         return False
 
 
-#: Refused clients that are still being told so; beyond that they are cut off unheard.
-REFUSALS = 16
+#: Refused connections that are open until `ERROR full` is read; beyond that the oldest is aborted.
+MAX_REFUSALS = 16
 
 
-class Entrance:
-    """The connections of one server, `cap` at most; all of them tell `sink`.
+class ConnectionPool:
+    """The connections of one server, at most `cap`; `make(number, sock)` builds them.
 
-    `opened(number, peer)` hears of each that is let in, `exhausted` that the system gave no
-    descriptor. Whoever hears that a connection is `released` says so here.
+    `opened(number, peer)` is called for each that is admitted, `exhausted(error)` if the system gave no
+    descriptor. Call `released` when the descriptor of a connection is free again.
     """
 
     def __init__(
@@ -202,7 +196,7 @@ class Entrance:
         return len(self.connections)
 
     def listen(self, sock: socket.socket) -> Listener:
-        """Accept connections from `sock`; close the listener first when the contest is to end."""
+        """Accept connections from `sock` until the listener is closed."""
         listener = Listener(
             sock,
             self._loop,
@@ -231,23 +225,22 @@ class Entrance:
         connection.start()
         connection.send(FULL)
         connection.close()
-        if len(self._refusals) > REFUSALS:
+        if len(self._refusals) > MAX_REFUSALS:
             next(iter(self._refusals.values())).abort()
 
     def released(self, number: int) -> None:
-        """A descriptor is free again."""
         self.connections.pop(number, None)
         self._refusals.pop(number, None)
         if not self.connections and not self._refusals:
             self._empty.set()
 
     def close(self) -> None:
-        """Close every connection that is still open, once it has been told what it was sent."""
+        """Close every connection after its output is sent."""
         for connection in list(self.connections.values()):
             connection.close()
 
     async def drained(self, timeout: float) -> None:
-        """Wait until every connection is gone; after `timeout` seconds cut those that are left."""
+        """Wait until every connection is closed; after `timeout` seconds abort the rest."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._empty.wait(), timeout)
         for connection in [*self.connections.values(), *self._refusals.values()]:

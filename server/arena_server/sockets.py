@@ -1,15 +1,11 @@
-"""When did these bytes arrive? The kernel's stamp of wall time, told in monotonic time.
+"""Listening sockets and the options of connections, kernel arrival stamps, and the TLS context.
 
-A stamp makes the clock immune to the referee's own slowness: it says when the bytes reached
-this machine, not when the loop came round to read them. It must not know: who sent them.
+A stamp is the wall time at which bytes reached this machine, so that a slow event loop costs no bot
+any time. It is converted into monotonic time:
 
     stamp (wall)                wall now = mono now + offset
       |----------- age -----------|
     arrived = mono now - age
-
-The options of our sockets, each with the reason for it. It must not know: lines, games, the loop.
-
-The server's certificate, and a TLS end for each connection. It must not know: sockets, lines.
 """
 
 from __future__ import annotations
@@ -27,15 +23,14 @@ from functools import partial
 from arena_protocol.tls import TlsStream
 from arena_server.errors import ArenaError, ConfigError
 
-#: Linux: asks for, and tags, a stamp of nanoseconds. Python 3.11 has no name for it.
+#: Linux (socket(7)): asks for a stamp in nanoseconds, and its message type. Not named in Python 3.11.
 SO_TIMESTAMPNS = 35
 
 _TIMESPEC = struct.Struct("@qq")
 #: Room for one stamp among the ancillary data of `recvmsg`.
 ANCILLARY_BYTES = socket.CMSG_SPACE(_TIMESPEC.size) if hasattr(socket, "CMSG_SPACE") else 0
 
-#: Wall and monotonic clock may drift apart by 0.5 ms a second while the wall clock is being
-#: slewed (adjtime's 500 ppm); a jump beyond this is a step of the wall clock.
+#: A slewed wall clock drifts by 0.5 ms a second at most (adjtime's 500 ppm); a greater difference is a step.
 STEP_NS = 5_000_000
 #: After a step, stamps taken before it may still wait in a socket for this long.
 DISTRUST_NS = 1_000_000_000
@@ -85,12 +80,12 @@ USER_TIMEOUT_MS = 10_000
 
 
 def bind(host: str, port: int, option: str = "--port") -> socket.socket:
-    """A non-blocking socket listening on `host`:`port` (0 picks one).
+    """A non-blocking socket that listens on `host`:`port` (0 picks one).
 
-    Raises ArenaError with one line if the address is not ours, unknown, or taken; `option` is
-    what chooses the port on the command line.
+    Raises ArenaError with one line if the address is foreign, unknown or in use; `option` names the
+    command line's option for the port.
     """
-    # Plain bytes where they will do: for a text Python would load its tables of Unicode names.
+    # Bytes where possible: for a str Python would load its tables of Unicode names.
     name = host.encode("ascii") if host.isascii() else host
     try:
         family, kind, proto, _, address = socket.getaddrinfo(
@@ -100,15 +95,15 @@ def bind(host: str, port: int, option: str = "--port") -> socket.socket:
         raise ArenaError(f"cannot listen on {host}:{port}: {error.strerror}") from None
     listener = socket.socket(family, kind, proto)
     try:
-        # Without it a server that was just stopped could not start again for a minute.
+        # Otherwise the port of a stopped server stays in use for a minute.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen(BACKLOG)
     except OSError as error:
         listener.close()
         raise ArenaError(_why(host, port, option, error)) from None
-    # Linux gives an accepted connection the options of its listener, which spares ten calls for each;
-    # and the kernel takes a moment to begin with stamps: the first bot comes later than that.
+    # On Linux an accepted connection inherits them, which saves ten calls each. And the kernel starts to
+    # stamp a moment after the first request for it: before the first bot connects.
     set_up(listener)
     return listener
 
@@ -125,8 +120,19 @@ def address_of(listener: socket.socket) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
+def parse_address(text: str, source: str) -> tuple[str, int]:
+    """Split `HOST:PORT`, as `address_of` writes it; brackets round an IPv6 address are removed.
+
+    Raises ConfigError that begins with `source`, the option or variable that gave the text.
+    """
+    host, _, port = text.rpartition(":")
+    if not host or not (port.isascii() and port.isdigit() and 0 < int(port[:6]) < 65536):
+        raise ConfigError(f"{source}: expected HOST:PORT, got {text!r}")
+    return host.removeprefix("[").removesuffix("]"), int(port)
+
+
 def set_up_accepted(connection: socket.socket) -> None:
-    """Set the options of a connection accepted from a listener of `bind`'s, where it has not got them yet."""
+    """Set the options of a connection accepted from a socket of `bind`, where they are not inherited."""
     if sys.platform == "linux":
         connection.setblocking(False)
     else:
@@ -134,7 +140,7 @@ def set_up_accepted(connection: socket.socket) -> None:
 
 
 def set_up(connection: socket.socket) -> None:
-    """Set the options of a connection; a system without one of them goes without it."""
+    """Set the options that the system has."""
     connection.setblocking(False)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     # A TURN is one small segment; Nagle would hold it back for the acknowledgement of PLAYED.
@@ -157,20 +163,19 @@ def _ask_for_stamps(sock: socket.socket) -> None:
 
 
 def reason_of(error: OSError) -> str:
-    """Why a connection was lost, in one word.
+    """Why a connection was lost: `reset`, or `dead-link` after keepalive or TCP_USER_TIMEOUT.
 
-    `dead-link` is the system giving up on a silent peer (errno 110): the same exception
-    class as a time-out of asyncio's, but nobody's clock.
+    The latter is errno 110, a TimeoutError like that of `asyncio.timeout`.
     """
     return "dead-link" if error.errno == errno.ETIMEDOUT else "reset"
 
 
 def tls_ends(certificate: str, key: str) -> Callable[[], TlsStream]:
-    """What makes the server's end of each connection. Raises ConfigError for files that are no such pair."""
+    """Return a factory of TLS streams for accepted connections. Raises ConfigError for unusable files."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
-        # Without a password function an encrypted key would be asked for on the terminal.
+        # Otherwise OpenSSL asks for the password of an encrypted key on the terminal.
         context.load_cert_chain(certificate, key, password=lambda: "")
     except ssl.SSLError:
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""What the tests of the client share: a scripted server, and a driver for either shell."""
+"""A scripted server, and drivers that run the same test on asyncio and on trio."""
 
 from __future__ import annotations
 
@@ -12,15 +12,12 @@ import pytest
 import trio
 
 from arena_client import asyncio_client, trio_client
-from arena_client.retry import Patience
+from arena_client.retry import RetryPolicy
 
 from .fake_server import FakeServer, serving
 
-#: Come back at once, twice.
-EAGER = Patience(delays=lambda: iter([0.0, 0.0]))
-
-#: Says its last word however long it takes: a test that must not wait for that would hang.
-STUBBORN = Patience(delays=lambda: iter(()), farewell=3600.0)
+#: Two further tries without a wait.
+EAGER = RetryPolicy(delays=lambda: iter([0.0, 0.0]))
 
 
 @pytest.fixture
@@ -33,25 +30,23 @@ class Asyncio:
 
     shell = asyncio_client
 
-    def play(self, bot: Any, port: int, *, name: str = "me", patience: Patience = EAGER, **more: Any) -> str:
-        return asyncio_client.run(bot, "127.0.0.1", port, name=name, patience=patience, **more)
+    def play(self, bot: Any, port: int, *, name: str = "me", policy: RetryPolicy = EAGER, **more: Any) -> str:
+        return asyncio_client.run(bot, "127.0.0.1", port, name=name, policy=policy, **more)
 
     def play_until(self, event: threading.Event, bot: Any, port: int) -> bool:
-        """Cancel the visit when the event is set; whether it ended as cancelled."""
+        """Cancel the client when the event is set; return whether it ended as cancelled."""
 
         async def main() -> bool:
-            visit = asyncio.create_task(
-                asyncio_client.play(bot, "127.0.0.1", port, name="me", patience=STUBBORN)
-            )
+            client = asyncio.create_task(asyncio_client.play(bot, "127.0.0.1", port, name="me"))
             await asyncio.to_thread(event.wait)
-            visit.cancel()
-            await asyncio.wait([visit])
-            return visit.cancelled()
+            client.cancel()
+            await asyncio.wait([client])
+            return client.cancelled()
 
         return asyncio.run(main())
 
     def reading_limit(self, monkeypatch: pytest.MonkeyPatch) -> Callable[[], float | None]:
-        """The deadline that its last time limit has in the end, None for none."""
+        """Return a function that gives the final deadline of the last time limit, None for none."""
         made: list[asyncio.Timeout] = []
         real = asyncio.timeout
 
@@ -68,19 +63,19 @@ class Trio:
 
     shell = trio_client
 
-    def play(self, bot: Any, port: int, *, name: str = "me", patience: Patience = EAGER, **more: Any) -> str:
-        return trio_client.run(bot, "127.0.0.1", port, name=name, patience=patience, **more)
+    def play(self, bot: Any, port: int, *, name: str = "me", policy: RetryPolicy = EAGER, **more: Any) -> str:
+        return trio_client.run(bot, "127.0.0.1", port, name=name, policy=policy, **more)
 
     def play_until(self, event: threading.Event, bot: Any, port: int) -> bool:
-        """Cancel the visit when the event is set; whether it ended as cancelled."""
+        """Cancel the client when the event is set; return whether it ended as cancelled."""
 
         async def main() -> bool:
             async with trio.open_nursery() as nursery:
 
-                async def visit() -> None:
-                    await trio_client.play(bot, "127.0.0.1", port, name="me", patience=STUBBORN)
+                async def client() -> None:
+                    await trio_client.play(bot, "127.0.0.1", port, name="me")
 
-                nursery.start_soon(visit)
+                nursery.start_soon(client)
                 await trio.to_thread.run_sync(event.wait)
                 nursery.cancel_scope.cancel()
             return nursery.cancel_scope.cancelled_caught
@@ -88,7 +83,7 @@ class Trio:
         return trio.run(main)
 
     def reading_limit(self, monkeypatch: pytest.MonkeyPatch) -> Callable[[], float | None]:
-        """The deadline that its last time limit has in the end, None for none."""
+        """Return a function that gives the final deadline of the last time limit, None for none."""
         made: list[trio.CancelScope] = []
         real = trio.move_on_after
 

@@ -1,8 +1,8 @@
-"""A scripted server on loopback: one blocking thread that follows a script, connection by connection.
+"""A scripted server on loopback: one blocking thread that follows a script per connection.
 
-It knows no event loop, so the same script faces both shells. A step that is not met raises in
-the thread, and `check` raises it again in the test. The time limit only keeps a broken
-test from hanging; nothing is measured.
+It has no event loop, so the same script serves both clients. A step that fails raises in the
+thread, and `check` raises it again in the test. The time limit only keeps a broken test from
+hanging; nothing is measured.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator
 
 LIMIT = 20.0
 
-#: Seconds after which a socket that takes nothing is called stuck. Too short would only make a test easier.
+#: Seconds without progress after which a socket counts as full. A shorter time only makes a test easier.
 UNIT = 0.5
 
-#: Small buffers are full soon.
+#: Small, so that the buffers are full soon.
 BUFFER = 8192
 
 
@@ -32,23 +32,23 @@ class Connection:
         self.sock = sock
         self._lines = sock.makefile("rb")
 
-    def say(self, *lines: str) -> None:
+    def send_lines(self, *lines: str) -> None:
         self.send("".join(f"{line}\n" for line in lines).encode())
 
     def send(self, data: bytes) -> None:
         self.sock.sendall(data)
 
-    def hear(self) -> str:
+    def read_line(self) -> str:
         line = self._lines.readline()
         assert line.endswith(b"\n"), f"a whole line, not {line!r}"
         return line[:-1].decode()
 
     def expect(self, line: str) -> None:
-        heard = self.hear()
-        assert heard == line, f"expected {line!r}, heard {heard!r}"
+        found = self.read_line()
+        assert found == line, f"expected {line!r}, found {found!r}"
 
     def expect_end(self) -> None:
-        """The client has closed, or reset, and said nothing more."""
+        """The client closed or reset the connection and sent nothing more."""
         try:
             rest = self._lines.read()
         except ConnectionResetError:
@@ -56,7 +56,7 @@ class Connection:
         assert rest == b"", f"nothing more, not {rest!r}"
 
     def expect_reset(self) -> None:
-        """The client is gone without a FIN."""
+        """The client reset the connection."""
         try:
             self._lines.read()
         except ConnectionResetError:
@@ -64,44 +64,44 @@ class Connection:
         raise AssertionError("a reset, not an orderly end")
 
     def log_in(self, name: str = "me", resume: str = "r1") -> str:
-        """Greet, hear HELLO and welcome; return the HELLO."""
-        self.say("ARENA 1 fake/1")
-        hello = self.hear()
+        """Send ARENA, read HELLO, send WELCOME; return the HELLO."""
+        self.send_lines("ARENA 1 fake/1")
+        hello = self.read_line()
         assert hello.startswith(f"HELLO 1 {name}"), hello
-        self.say(f"WELCOME {name} session=s1 resume={resume}")
+        self.send_lines(f"WELCOME {name} session=s1 resume={resume}")
         return hello
 
-    def settle(self, token: str = "settled") -> None:
-        """Wait until the client has read, and acted on, everything said so far."""
-        self.say(f"PING {token}")
+    def sync(self, token: str = "sync") -> None:
+        """Wait until the client has acted on all lines sent so far."""
+        self.send_lines(f"PING {token}")
         self.expect(f"PONG {token}")
 
-    def stuff(self, line: str) -> tuple[int, bytes]:
-        """Say a line again and again without reading, until the client takes no more.
+    def fill(self, line: str) -> tuple[int, bytes]:
+        """Send a line repeatedly without reading, until the socket takes no more.
 
-        Returns how often it was said, and the rest of the last one, to be sent later.
+        Returns the number of lines begun, and the unsent rest of the last one.
         """
         data, times = f"{line}\n".encode(), 0
         rest = b""
         while select.select([], [self.sock], [], UNIT)[1]:
             if not rest:
                 rest, times = data, times + 1
-                assert times < 100_000, "the client takes everything and keeps it"
+                assert times < 100_000, "the client reads without bound"
             rest = rest[self.sock.send(rest, socket.MSG_DONTWAIT) :]
         return times, rest
 
-    def hear_all(self) -> bytes:
-        """Everything up to the end, however it comes."""
-        heard = b""
+    def read_all(self) -> bytes:
+        """Return all bytes up to the end of the connection."""
+        received = b""
         try:
             while data := self._lines.read1(1 << 16):
-                heard += data
+                received += data
         except ConnectionResetError:
             pass
-        return heard
+        return received
 
-    def says_anything(self) -> bool:
-        """Whether a byte of the client's lies here now."""
+    def has_sent(self) -> bool:
+        """Whether a byte of the client is waiting."""
         return bool(select.select([self.sock], [], [], 0)[0])
 
     def close(self) -> None:
@@ -133,12 +133,12 @@ class FakeServer:
         return port
 
     def follow(self, *scripts: Script) -> None:
-        """Serve one connection a script, one after the other, then close the door."""
+        """Serve one connection per script, one after the other, then stop listening."""
         self._thread = threading.Thread(target=self._serve, args=(scripts,), daemon=True)
         self._thread.start()
 
     def check(self) -> None:
-        """Wait for the scripts to end and raise what went wrong in them."""
+        """Wait for the end of the scripts and raise their failure."""
         if self._thread is not None:
             self._thread.join(LIMIT)
             assert not self._thread.is_alive(), "the script still waits"
@@ -153,7 +153,7 @@ class FakeServer:
             try:
                 connection = Connection(self._listener.accept()[0])
             except OSError as error:
-                self._failure = AssertionError(f"nobody came for {script}: {error}")
+                self._failure = AssertionError(f"no connection for {script}: {error}")
                 return
             try:
                 script(connection)
@@ -173,7 +173,7 @@ def serving() -> Iterator[FakeServer]:
     server.check()
 
 
-# One short game of insertion, as both its seats see it.
+# One short game of insertion.
 BOARD = "53351/34233/13552/44215/44526"
 OFFER = (
     "GAME g1 insertion seat=1 seats=2 names=me,rival "
@@ -192,11 +192,11 @@ BYE = "BYE reason=finished"
 
 
 def play_game(connection: Connection) -> None:
-    """The whole game against a bot that always plays 4, after log-in."""
-    connection.say(OFFER, *DEALT)
+    """Play the whole game with a bot that always plays 4."""
+    connection.send_lines(OFFER, *DEALT)
     connection.expect("READY g1")
-    connection.say(START, TURN_1)
+    connection.send_lines(START, TURN_1)
     connection.expect("MOVE 4")
-    connection.say(PLAYED_1, PLAYED_2, TURN_3)
+    connection.send_lines(PLAYED_1, PLAYED_2, TURN_3)
     connection.expect("MOVE 4")
-    connection.say(PLAYED_3, PLAYED_4, OVER)
+    connection.send_lines(PLAYED_3, PLAYED_4, OVER)

@@ -1,4 +1,4 @@
-"""The scripted bots: each does the one thing it is named for, in a script and on a real connection."""
+"""Each scripted bot does what its name says, in its script and on a real connection."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from arena_client import Bot, ClientError, GameView
-from arena_client.protocol import Player
+from arena_client.protocol import ClientProtocol
 from arena_client.scripted import (
     HONEST,
     MOMENTS,
@@ -16,17 +16,17 @@ from arena_client.scripted import (
     SCRIPTED,
     Act,
     Close,
-    Deaf,
     On,
-    Rascal,
     Raw,
     Say,
     Script,
+    ScriptedClient,
+    StopReading,
     Wait,
     create,
     drip,
     run,
-    visit,
+    run_script,
 )
 from arena_protocol import messages as wire
 
@@ -56,11 +56,11 @@ def script_of(spec: str) -> Script:
 
 
 def acts(spec: str, lines: list[str] = CONTEST) -> list[Act]:
-    """All that a rascal does in the contest, from its opening on."""
-    rascal = Rascal(script_of(spec), "me")
-    done = list(rascal.opened())
+    """All acts of a script in the contest."""
+    client = ScriptedClient(script_of(spec), "me")
+    done = list(client.opened())
     for line in lines:
-        done += rascal.receive(line.encode())
+        done += client.receive(line.encode())
     return done
 
 
@@ -84,7 +84,7 @@ def moves(spec: str, plies: int = 20) -> list[str]:
 
 class TestBots:
     def test_counts_from_zero(self) -> None:
-        """0, 1, ... 14 and round; a new game begins at 0 again."""
+        """0, 1, ... 14, 0, ...; a new game begins with 0 again."""
         bot = create("zero-based")
         assert isinstance(bot, Bot)
         view = GameView.of(wire.Game("g1", "hex", 1, 2, ("me", "rival"), 1000, 0))
@@ -101,7 +101,7 @@ class TestBots:
         view = view.after(wire.State(".../.../..."))
         assert bot.choose(view) == view.legal_moves[0] != "1"
 
-    def test_plays_one_move_for_ever(self) -> None:
+    def test_always_plays_the_same_move(self) -> None:
         assert moves("fixed") == ["6"] * 10
         assert moves("fixed:move=a1") == ["a1"] * 10
 
@@ -114,7 +114,7 @@ class TestBots:
         bot = create(name)
         assert isinstance(bot, Bot)
         assert bot.instant
-        assert Player(bot, "me").name == "me"
+        assert ClientProtocol(bot, "me").name == "me"
 
 
 FAULTS: list[tuple[str, list[Act]]] = [
@@ -133,8 +133,8 @@ FAULTS: list[tuple[str, list[Act]]] = [
     ("disconnector", [Say("READY g1"), Close(), Say("MOVE 6")]),
     ("resetter:moment=waiting", [Say("READY g1"), Say("MOVE 6"), Close(reset=True), Say("MOVE 6")]),
     ("half-line:moment=over", [*says(*GOOD), Raw(b"MOV"), Close()]),
-    ("vanisher:moment=offer", [Deaf(), Say("MOVE 6"), Say("MOVE 6")]),
-    ("never-reads:size=3", [Say("PING unread", 3), Deaf(), *says(*GOOD)]),
+    ("vanisher:moment=offer", [StopReading(), Say("MOVE 6"), Say("MOVE 6")]),
+    ("never-reads:size=3", [Say("PING x", 3), StopReading(), *says(*GOOD)]),
 ]
 
 
@@ -143,7 +143,7 @@ class TestScripts:
     def test_does_what_it_is_named_for(self, spec: str, done: list[Act]) -> None:
         assert acts(spec) == [Say("HELLO 1 me"), *done]
 
-    def test_every_script_is_in_this_table(self) -> None:
+    def test_every_script_is_in_this_client(self) -> None:
         scripts = {name for name in SCRIPTED if isinstance(create(name), Script)}
         assert scripts == {spec.partition(":")[0] for spec, _ in FAULTS} | {"slow-bytes"}
 
@@ -159,7 +159,7 @@ class TestScripts:
         """At that moment, and nowhere before it, the fault's own acts are done."""
         fault = list(script_of(f"{name}:moment={moment}").rules[-1].acts)
         done = acts(f"{name}:moment={moment}")
-        honest = Rascal(HONEST, "me")
+        honest = ScriptedClient(HONEST, "me")
         before: list[Act] = list(honest.opened())
         if moment != "open":
             for line in CONTEST:
@@ -180,32 +180,32 @@ class TestScripts:
 
     def test_the_last_rule_that_matches_is_followed(self) -> None:
         script = HONEST.but(On("TURN", (Say("MOVE a{ply}"),)), On("TURN", (), ply=3))
-        rascal = Rascal(script, "me")
-        assert rascal.receive(b"TURN 1 clock=1,1 lag=0 credit=0") == (Say("MOVE a1"),)
-        assert rascal.receive(b"TURN 3 clock=1,1 lag=0 credit=0") == ()
-        assert rascal.receive(b"TURN 5 clock=1,1 lag=0 credit=0") == (Say("MOVE a5"),)
+        client = ScriptedClient(script, "me")
+        assert client.receive(b"TURN 1 clock=1,1 lag=0 credit=0") == (Say("MOVE a1"),)
+        assert client.receive(b"TURN 3 clock=1,1 lag=0 credit=0") == ()
+        assert client.receive(b"TURN 5 clock=1,1 lag=0 credit=0") == (Say("MOVE a5"),)
 
     def test_the_fields_of_a_line(self) -> None:
-        rascal = Rascal(HONEST.but(On("STATE", (Say("{game} {move} {ply}"),))), "me", "s3cret")
-        assert rascal.receive(b"ARENA 1 x") == (Say("HELLO 1 me token=s3cret"),)
-        assert rascal.receive(b"STATE s") == (Say("- 1 s"),)
-        rascal.receive(OFFER.encode())
-        assert rascal.receive(b"STATE s") == (Say("g1 6 s"),)
-        rascal.receive(b"GAME g2 xo seat=2 seats=2 names=a,b clock=1 increment=0")
-        assert rascal.receive(b"STATE s") == (Say("g2 1 s"),)
-        assert rascal.receive(b"PING p9") == (Say("PONG p9"),)
+        client = ScriptedClient(HONEST.but(On("STATE", (Say("{game} {move} {ply}"),))), "me", "s3cret")
+        assert client.receive(b"ARENA 1 x") == (Say("HELLO 1 me token=s3cret"),)
+        assert client.receive(b"STATE s") == (Say("- 1 s"),)
+        client.receive(OFFER.encode())
+        assert client.receive(b"STATE s") == (Say("g1 6 s"),)
+        client.receive(b"GAME g2 xo seat=2 seats=2 names=a,b clock=1 increment=0")
+        assert client.receive(b"STATE s") == (Say("g2 1 s"),)
+        assert client.receive(b"PING p9") == (Say("PONG p9"),)
 
     @pytest.mark.parametrize("line", [b"", b"  ", b"TURN", b"\xff\xfe", b"PLAYED 1 seat=", b"TURN x"])
     def test_any_line_is_survived(self, line: bytes) -> None:
-        rascal = Rascal(script_of("quitter"), "me")
-        rascal.receive(line)
+        client = ScriptedClient(script_of("quitter"), "me")
+        client.receive(line)
 
     def test_only_its_own_plies_are_its_own(self) -> None:
-        rascal = Rascal(script_of("out-of-turn"), "me")
-        assert rascal.receive(PLAYED_1.encode()) == ()
-        rascal.receive(OFFER.encode())
-        assert rascal.receive(PLAYED_2.encode()) == ()
-        assert rascal.receive(PLAYED_1.encode()) == (Say("MOVE 6"),)
+        client = ScriptedClient(script_of("out-of-turn"), "me")
+        assert client.receive(PLAYED_1.encode()) == ()
+        client.receive(OFFER.encode())
+        assert client.receive(PLAYED_2.encode()) == ()
+        assert client.receive(PLAYED_1.encode()) == (Say("MOVE 6"),)
 
 
 class TestNames:
@@ -239,25 +239,25 @@ class TestRealConnections:
     def test_an_honest_script_plays_on_until_the_server_closes(self, server: FakeServer) -> None:
         def script(connection: Connection) -> None:
             connection.log_in()
-            connection.say("X" * 70_000, OFFER, *DEALT)
+            connection.send_lines("X" * 70_000, OFFER, *DEALT)
             connection.expect("READY g1")
-            connection.say(START, TURN_1)
+            connection.send_lines(START, TURN_1)
             connection.expect("MOVE 6")
-            connection.settle()
-            connection.say(BYE)
+            connection.sync()
+            connection.send_lines(BYE)
 
         server.follow(script)
-        assert visit(Rascal(HONEST, "me"), "127.0.0.1", server.port) == "gone"
+        assert run_script(ScriptedClient(HONEST, "me"), "127.0.0.1", server.port) == "gone"
 
     def test_closing_in_the_middle_of_a_line(self, server: FakeServer) -> None:
         def script(connection: Connection) -> None:
             connection.log_in()
-            connection.say(OFFER, TURN_1, TURN_3)
+            connection.send_lines(OFFER, TURN_1, TURN_3)
             connection.expect("READY g1")
-            assert connection.hear_all() == b"MOV"
+            assert connection.read_all() == b"MOV"
 
         server.follow(script)
-        assert visit(Rascal(script_of("half-line"), "me"), "127.0.0.1", server.port) == "closed"
+        assert run_script(ScriptedClient(script_of("half-line"), "me"), "127.0.0.1", server.port) == "closed"
 
     def test_resetting(self, server: FakeServer) -> None:
         def script(connection: Connection) -> None:
@@ -266,7 +266,7 @@ class TestRealConnections:
 
         server.follow(script)
         spec = "resetter:moment=lobby"
-        assert visit(Rascal(script_of(spec), "me"), "127.0.0.1", server.port) == "closed"
+        assert run_script(ScriptedClient(script_of(spec), "me"), "127.0.0.1", server.port) == "closed"
 
     def test_flooding(self, server: FakeServer) -> None:
         def script(connection: Connection) -> None:
@@ -276,58 +276,62 @@ class TestRealConnections:
 
         server.follow(script)
         spec = "flooder:moment=lobby,size=50"
-        assert visit(Rascal(script_of(spec), "me"), "127.0.0.1", server.port) == "gone"
+        assert run_script(ScriptedClient(script_of(spec), "me"), "127.0.0.1", server.port) == "gone"
 
     def test_slow_bytes_wait_before_each(self, server: FakeServer) -> None:
         waits: list[float] = []
 
         def script(connection: Connection) -> None:
             connection.log_in()
-            connection.say(OFFER, TURN_1)
+            connection.send_lines(OFFER, TURN_1)
             connection.expect("READY g1")
             connection.expect("MOVE 6")
 
         server.follow(script)
-        rascal = Rascal(script_of("slow-bytes"), "me")
-        assert visit(rascal, "127.0.0.1", server.port, sleep=waits.append) == "gone"
+        client = ScriptedClient(script_of("slow-bytes"), "me")
+        assert run_script(client, "127.0.0.1", server.port, sleep=waits.append) == "gone"
         assert waits == [0.05] * 7
 
     @pytest.mark.parametrize("end", ["close", "reset"])
-    def test_a_deaf_one_stays_until_the_server_goes(self, server: FakeServer, end: str) -> None:
+    def test_after_it_stops_reading_it_stays_until_the_server_closes(
+        self, server: FakeServer, end: str
+    ) -> None:
         def script(connection: Connection) -> None:
             connection.log_in()
-            connection.say("PING unread")
-            assert not connection.says_anything()
+            connection.send_lines("PING unread")
+            assert not connection.has_sent()
             getattr(connection, end)()
 
         server.follow(script)
         spec = "vanisher:moment=lobby"
-        assert visit(Rascal(script_of(spec), "me"), "127.0.0.1", server.port) == "deaf"
+        assert (
+            run_script(ScriptedClient(script_of(spec), "me"), "127.0.0.1", server.port) == "stopped reading"
+        )
 
     def test_one_that_never_reads_is_stuck_until_it_is_cut_off(self, server: FakeServer) -> None:
         def script(connection: Connection) -> None:
             connection.log_in()
-            connection.expect("PING unread")
+            connection.expect("PING x")
             connection.reset()
 
         server.follow(script)
-        rascal = Rascal(script_of("never-reads:size=2000000"), "me")
-        assert visit(rascal, "127.0.0.1", server.port) == "gone"
+        client = ScriptedClient(script_of("never-reads:size=2000000"), "me")
+        assert run_script(client, "127.0.0.1", server.port) == "gone"
 
     def test_speaking_first(self, server: FakeServer) -> None:
         server.follow(lambda connection: connection.expect("QUIT"))
         spec = "quitter:moment=open"
         assert script_of(spec).rules[-1].verb == OPEN
-        assert visit(Rascal(script_of(spec), "me"), "127.0.0.1", server.port) == "gone"
+        assert run_script(ScriptedClient(script_of(spec), "me"), "127.0.0.1", server.port) == "gone"
 
 
 def contest(connection: Connection) -> None:
     connection.log_in()
-    connection.say(OFFER, *DEALT)
+    connection.send_lines(OFFER, *DEALT)
     connection.expect("READY g1")
-    connection.say(START, TURN_1)
-    assert connection.hear() in ("MOVE 0", "MOVE")
-    connection.say("ZOMBIE ply=1 reason=illegal", PLAYED_1, PLAYED_2, OVER, BYE)
+    connection.send_lines(START, TURN_1)
+    assert connection.read_line() in ("MOVE 0", "MOVE")
+    connection.send_lines("ZOMBIE ply=1 reason=illegal", PLAYED_1, PLAYED_2, OVER, BYE)
 
 
 @pytest.mark.parametrize(("spec", "end"), [("zero-based", "finished"), ("malformed", "gone")])
@@ -344,11 +348,13 @@ def test_run_tells_in_one_line_that_nobody_is_there(server: FakeServer) -> None:
 
 
 def test_a_script_in_a_thread_harms_nobody(server: FakeServer) -> None:
-    """As the server's own tests use it: the rascal beside them, in a thread."""
+    """`run` in a thread, as the tests of the server use it."""
     ends: list[Any] = []
     server.follow(contest)
     thread = threading.Thread(
-        target=lambda: ends.append(visit(Rascal(script_of("malformed"), "me"), "127.0.0.1", server.port))
+        target=lambda: ends.append(
+            run_script(ScriptedClient(script_of("malformed"), "me"), "127.0.0.1", server.port)
+        )
     )
     thread.start()
     thread.join(20)

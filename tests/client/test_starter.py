@@ -43,20 +43,20 @@ def start(arguments: list[str], **environment: str) -> subprocess.CompletedProce
 
 def contest(hello: str, games: int = 2) -> Script:
     def script(connection: Connection) -> None:
-        connection.say("ARENA 1 fake/1")
+        connection.send_lines("ARENA 1 fake/1")
         connection.expect(hello)
-        connection.say("WELCOME me session=s1 resume=r1", "", "NEWS of a verb that nobody knows")
+        connection.send_lines("WELCOME me session=s1 resume=r1", "", "NEWS of an unknown verb")
         for _ in range(games):
-            connection.say(OFFER, *DEALT)
+            connection.send_lines(OFFER, *DEALT)
             connection.expect("READY g1")
-            connection.say(START, TURN_1)
+            connection.send_lines(START, TURN_1)
             connection.expect("MOVE 6")
-            connection.say(PLAYED_1, "PING x7", PLAYED_2)
+            connection.send_lines(PLAYED_1, "PING x7", PLAYED_2)
             connection.expect("PONG x7")
-            connection.say(TURN_3)
+            connection.send_lines(TURN_3)
             connection.expect("MOVE 6")
-            connection.say(PLAYED_3, PLAYED_4, OVER)
-        connection.say(BYE)
+            connection.send_lines(PLAYED_3, PLAYED_4, OVER)
+        connection.send_lines(BYE)
         connection.expect_end()
 
     return script
@@ -86,7 +86,7 @@ def test_it_plays_a_whole_contest(
 
 def test_it_ends_with_the_connection(server: FakeServer) -> None:
     def script(connection: Connection) -> None:
-        connection.say("ARENA 1 fake/1")
+        connection.send_lines("ARENA 1 fake/1")
         connection.expect("HELLO 1 me")
 
     server.follow(script)

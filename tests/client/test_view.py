@@ -1,4 +1,4 @@
-"""A game as one seat sees it, against the referee's own position; and every refusal of a server's lines."""
+"""GameView against the referee's position, and the lines of a server that it refuses."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena_client import Bot, ClientError, GameView, as_bot
-from arena_client.bot import result_of
+from arena_client import ClientError, GameView
 from arena_protocol import messages as wire
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.record import commitment
@@ -44,7 +43,7 @@ OPTIONS = st.fixed_dictionaries(
 @settings(max_examples=60, deadline=None)
 @given(OPTIONS, st.integers(0, 2**32), st.data())
 def test_the_view_follows_the_referee(options: dict[str, int], seed: int, data: st.DataObject) -> None:
-    """After every ply board, totals, what is in sight and whose turn it is are the referee's own."""
+    """After every ply board, totals, visible pictures and seat to move are those of the referee."""
     game = make_game("insertion", options)
     deal = game.deal(seed)
     truth = game.start(deal)
@@ -86,8 +85,8 @@ def test_any_registered_game_is_followed(name: str, seed: int, data: st.DataObje
         wire.Game("g9", name, 1, 2, ("a", "b"), 1000, 0, game.zombie_move, options=game.options())
     )
     view = view.after(wire.State(deal.board))
-    assert view.hides == (game.preview(deal) is not None)
-    if view.hides:
+    assert view.is_dealt == (game.preview(deal) is None)
+    if not view.is_dealt:
         view = view.after(wire.Next(game.preview(deal) or ""))
     for ply in range(1, 10):
         if game.end(truth) is not None:
@@ -146,14 +145,17 @@ def test_a_line_that_says_nothing_of_the_game_changes_nothing() -> None:
 def test_a_game_that_is_not_known_here() -> None:
     view = GameView.of(offer("hex", size="11")).after(wire.State("11/11"))
     assert (view.rules, view.position, view.legal_moves, view.to_move) == (None, None, (), None)
-    assert (view.board, view.visible, view.hides) == ("11/11", "", False)
+    assert (view.board, view.visible, view.is_dealt) == ("11/11", "", True)
     view = view.after(wire.Next("abc")).after(played(1, "c7", reveal="d", total=(1, 0)))
     assert (view.board, view.visible, view.totals, view.moves) == ("11/11", "bcd", (1, 0), ("c7",))
 
 
-def test_a_game_that_hides_nothing_has_nothing_to_wait_for() -> None:
-    assert dealt().hides
-    assert not GameView.of(offer("tictactoe")).after(wire.State(".../.../...")).hides
+def test_a_game_is_dealt_after_state_and_after_next_if_it_has_one() -> None:
+    view = GameView.of(offer())
+    assert not view.is_dealt
+    assert not view.after(wire.State(BOARD)).is_dealt
+    assert view.after(wire.State(BOARD)).after(wire.Next("61")).is_dealt
+    assert GameView.of(offer("tictactoe")).after(wire.State(".../.../...")).is_dealt
 
 
 @pytest.mark.parametrize(
@@ -192,7 +194,7 @@ def test_options_that_are_refused_here() -> None:
 
 def test_a_start_that_is_refused_here() -> None:
     view = GameView.of(offer()).after(wire.State("no board"))
-    with pytest.raises(ClientError, match=r"^g1: STATE or NEXT make no start here: a board is"):
+    with pytest.raises(ClientError, match=r"^g1: STATE or NEXT are refused here: a board is"):
         _ = view.position
 
 
@@ -219,32 +221,12 @@ def over(nonce: str | None, sequence: str | None, commit: str | None) -> GameVie
         (over("ab", "6163", None), None),
     ],
 )
-def test_the_result_tells_whether_the_commit_was_kept(view: GameView, fair: bool | None) -> None:
-    result = result_of(view)
+def test_the_result_has_the_check_of_the_commit(view: GameView, fair: bool | None) -> None:
+    result = view.result
+    assert result is not None
     assert (result.totals, result.mine, result.end, result.fair) == ((60, 5), 60, "complete", fair)
     assert view.totals == (60, 5)
 
 
 def test_no_result_before_the_end() -> None:
-    with pytest.raises(AssertionError, match="ask only once OVER has come"):
-        result_of(dealt())
-
-
-class Six(Bot):
-    def choose(self, view: GameView) -> int:
-        return 6
-
-
-def test_what_may_be_a_bot() -> None:
-    bot = Six()
-    assert as_bot(bot) is bot
-    assert isinstance(as_bot(Six), Six)
-    assert as_bot(lambda view: view.ply).choose(dealt()) == 1
-
-
-@pytest.mark.parametrize("thing", [6, None, int, "bot"])
-def test_what_may_not_be_a_bot(thing: Any) -> None:
-    with pytest.raises(
-        ClientError, match=r"^a bot is a Bot, a subclass of Bot or a function choose\(view\), not "
-    ):
-        as_bot(thing)
+    assert dealt().result is None

@@ -131,6 +131,18 @@ def test_code_is_kept_in_a_folder_of_its_digest(tmp_path: Path, own_cache: Path)
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*.nb?")} == stored
 
 
+def test_only_a_compilation_is_logged(
+    tmp_path: Path, own_cache: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """`arena tournament` shows `compiling engines` because of it."""
+    caplog.set_level("INFO", "arena_engines")
+    for messages in (["compiling little.kernel"], []):
+        caplog.clear()
+        module._compiled.cache_clear()
+        assert compiled(write(tmp_path).kernel)(3, 2) == 8
+        assert caplog.messages == messages
+
+
 def test_a_damaged_cache_is_made_again(tmp_path: Path, own_cache: Path) -> None:
     little = write(tmp_path)
     compiled(little.kernel)

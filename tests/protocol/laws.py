@@ -1,4 +1,4 @@
-"""The laws that every game must obey: one kit, run by `test_games_laws.py` for each of them.
+"""The laws that every game obeys; `games/test_base.py` runs them for each game.
 
 A law takes a game and hypothesis' data to draw seeds and moves from. A new game is entered in
 the list there and nowhere here.
@@ -166,7 +166,7 @@ def the_zombie_move_is_always_legal_and_else_a_forfeit_costs_the_forfeiter(
 
 
 @law
-def what_a_person_is_told_is_one_line_and_fits_around_the_board(game: Game[Any], data: st.DataObject) -> None:
+def the_brief_is_one_line_and_the_labels_fit_around_the_board(game: Game[Any], data: st.DataObject) -> None:
     _, position = some_position(game, data)
     assert game.brief().isascii()
     assert "\n" not in game.brief()

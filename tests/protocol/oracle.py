@@ -1,6 +1,6 @@
-"""Insertion as slowly and obviously as it can be told: a list of rows, the top row first.
+"""Insertion written slowly and obviously, on a list of rows with the top row first.
 
-Written from the published rules and not from `rules.py`; nothing here is clever on purpose.
+It follows the published rules, not `rules.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Count the move tree of insertion: the first thing to compare when rules are written anew.
+"""Counts the move tree of insertion: the first numbers to compare when rules are implemented.
 
-The leaves alone prove little (there are always 15 moves), so what happened on the last ply of
-every path is summed too. It must not know: engines, evaluation, seats.
+The number of leaves proves little (there are always 15 moves), so the effects of the last ply of
+every path are summed too.
 """
 
 from __future__ import annotations

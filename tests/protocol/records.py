@@ -1,7 +1,6 @@
-"""A scripted referee that writes true records, and the forger that changes them.
+"""A scripted referee that writes true records, and helpers that forge them.
 
-It keeps no more than a list of clocks; it is not the referee of the server and shares nothing
-with the judge that it is used to test.
+It shares no code with the server's referee or with `verify`.
 """
 
 from __future__ import annotations
@@ -86,7 +85,7 @@ def a_record(
 def with_ply(record: GameRecord, number: int, **changes: object) -> GameRecord:
     """The record with ply `number` (1, 2, ...) forged."""
     plies = list(record.plies)
-    plies[number - 1] = replace(plies[number - 1], **changes)
+    plies[number - 1] = plies[number - 1]._replace(**changes)
     return replace(record, plies=tuple(plies))
 
 

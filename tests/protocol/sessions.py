@@ -1,13 +1,13 @@
-"""A session of either side in any state, and a line for every row of the tables."""
+"""Sessions of both sides in any state, and a line for every row of the tables."""
 
 import pytest
 
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.session import (
-    CLIENT_SAYS,
+    CLIENT_TRANSITIONS,
     ERROR_FATAL,
     GAME_WATCHED,
-    SERVER_SAYS,
+    SERVER_TRANSITIONS,
     ZOMBIE_OTHER,
     ClientSession,
     ServerSession,
@@ -46,8 +46,8 @@ SERVER_LINES = {
     "BYE": "BYE reason=quit",
 }
 
-#: A way into every state.
-WAYS = {
+#: The messages that lead to each state.
+PATHS = {
     State.OPENED: "",
     State.CONNECTED: "ARENA",
     State.GREETED: "ARENA HELLO",
@@ -73,11 +73,11 @@ def server_line(event: str) -> bytes:
 def client_at(state: State) -> ClientSession:
     """A client that was led into a state by what it sent and received."""
     client = ClientSession()
-    for event in WAYS[state].split():
+    for event in PATHS[state].split():
         if event in SERVER_LINES:
             client.receive(server_line(event))
         else:
-            client.send(command(event))
+            client.send(client_message(event))
     assert client.state is state
     return client
 
@@ -85,27 +85,27 @@ def client_at(state: State) -> ClientSession:
 def server_at(state: State) -> ServerSession:
     """A server that was led into a state by what it sent and received."""
     server = ServerSession()
-    for event in WAYS[state].split():
+    for event in PATHS[state].split():
         if event in SERVER_LINES:
-            server.send(remark(event))
+            server.send(server_message(event))
         else:
             server.receive(client_line(event))
     assert server.state is state
     return server
 
 
-def command(event: str):
-    """What a client says, as a message."""
+def client_message(event: str):
+    """A line of the client as a message."""
     server = ServerSession()
-    server.state = next(iter(CLIENT_SAYS[event]))
+    server.state = next(iter(CLIENT_TRANSITIONS[event]))
     server.game_id = "g1"
     return server.receive(client_line(event))
 
 
-def remark(event: str):
-    """What a server says, as a message."""
+def server_message(event: str):
+    """A line of the server as a message."""
     client = ClientSession()
-    client.state = next(iter(SERVER_SAYS[event]))
+    client.state = next(iter(SERVER_TRANSITIONS[event]))
     client.game_id, client.seat = "g1", 1
     return client.receive(server_line(event))
 

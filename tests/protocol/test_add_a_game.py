@@ -1,4 +1,4 @@
-"""docs/add-a-game.md, followed to the letter: its code becomes a game, obeys the laws and plays a contest."""
+"""docs/add-a-game.md, executed: its code becomes a game that obeys the laws and plays a contest."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PAGE = (ROOT / "docs" / "add-a-game.md").read_text(encoding="utf-8")
 POSITION, PLUG_IN, PLAYER = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 TEXTS = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
 
-#: Who looks one move ahead wins 98 games of 100 against chance, so a test has to fix the chance.
+#: One ply of search wins 98 of 100 games against random moves, so the test fixes the seed.
 SEEDED = {"random": "random:seed=1"}
 
 
@@ -146,7 +146,7 @@ def test_the_entries_of_the_page_stand_where_it_says() -> None:
     known = re.search(r"for game in \((.*), ConnectFour\)", entered)
     assert known is not None
     assert known[1] in init
-    assert "UNDER_LAW" in (ROOT / "tests/protocol/test_games_laws.py").read_text(encoding="utf-8")
+    assert "UNDER_LAW" in (ROOT / "tests/protocol/games/test_base.py").read_text(encoding="utf-8")
     assert all(line.strip().startswith('make_game("connectfour"') for line in laws.splitlines())
     registered = (ROOT / "engines/arena_engines/registry.py").read_text(encoding="utf-8")
     assert "ENGINES" in registered

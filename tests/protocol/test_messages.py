@@ -1,9 +1,11 @@
-"""Reading: the forms that every message may have, and each refusal with its text."""
+"""Every message parses as the table says, each refusal has its text, and any bytes have an outcome."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from arena_protocol.errors import ErrorCode, ProtocolError
-from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT
+from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT, LineReader, Overlong
 from arena_protocol.messages import (
     TABLE,
     Error,
@@ -19,7 +21,7 @@ from arena_protocol.messages import (
     valid_name,
 )
 
-from .wire import BAD_LINES, TRANSCRIPT, parse
+from .wire import BAD_LINES, TRANSCRIPT, messages, parse, sides
 
 
 def refused(side: str, line: bytes) -> tuple[ErrorCode, str]:
@@ -57,12 +59,12 @@ def test_options_come_in_any_order():
     assert parse_server(b"TURN 3 credit=1 clock=5,6 lag=2") == Turn(3, (5, 6), 2, 1)
 
 
-def test_options_that_nobody_knows_are_ignored():
-    assert parse_server(b"TURN 3 mood=good clock=5,6 lag=2 credit=1 x-ray=a=b") == Turn(3, (5, 6), 2, 1)
+def test_unknown_options_are_ignored():
+    assert parse_server(b"TURN 3 extra=good clock=5,6 lag=2 credit=1 x-ray=a=b") == Turn(3, (5, 6), 2, 1)
     assert parse_client(b"QUIT politely=yes") == Quit()
 
 
-def test_the_value_of_an_option_is_all_behind_the_first_equals_sign():
+def test_the_value_of_an_option_is_everything_after_the_first_equals_sign():
     assert parse_client(b"HELLO 1 mybot token=a=b=") == Hello(1, "mybot", token="a=b=")
 
 
@@ -130,13 +132,107 @@ def test_a_ping_that_no_pong_could_answer_is_refused():
 
 
 def test_every_message_is_one_row_and_its_attributes_stand_in_the_order_of_the_row():
-    assert len({shape.verb for shape in TABLE}) == len({shape.type for shape in TABLE}) == len(TABLE)
-    for shape in TABLE:
-        names = [*shape.positionals, *shape.options, *(["options"] if shape.own_after else [])]
-        assert list(shape.type.__dataclass_fields__) == names
+    assert len({schema.verb for schema in TABLE}) == len({schema.type for schema in TABLE}) == len(TABLE)
+    for schema in TABLE:
+        names = [*schema.positionals, *schema.options, *(["options"] if schema.game_options_after else [])]
+        assert list(schema.type.__dataclass_fields__) == names
 
 
-def test_no_game_can_take_an_option_of_the_tables_for_its_own():
+def test_no_option_of_a_game_is_an_option_of_the_table():
     own = {"plies", "colours", "lookahead", "start", "board", "size", "win", "m", "coins", "opening"}
-    (game,) = [shape for shape in TABLE if shape.own_after]
+    (game,) = [schema for schema in TABLE if schema.game_options_after]
     assert own.isdisjoint(game.options)
+
+
+@given(messages())
+def test_every_message_reads_back_as_it_was_printed(drawn):
+    schema, message = drawn
+    line = encode(message)
+    assert line.endswith(b"\n")
+    for side in sides(schema):
+        assert parse(side, line[:-1]) == message
+
+
+@given(messages(), st.randoms())
+def test_the_order_of_options_does_not_matter(drawn, random):
+    schema, message = drawn
+    if not schema.is_regular:
+        return
+    tokens = encode(message)[:-1].decode().split(" ")
+    options = tokens[1 + len(schema.positionals) :]
+    random.shuffle(options)
+    line = " ".join([*tokens[: 1 + len(schema.positionals)], *options, "unknown-key=1"]).encode()
+    for side in sides(schema):
+        assert parse(side, line) == message
+
+
+# -- fuzz: any bytes give a message, None or ProtocolError, and nothing else ----------------
+
+
+def outcome(side: str, line: bytes):
+    """What a line leads to; a message must print, read back and be the same."""
+    try:
+        message = parse(side, line)
+    except ProtocolError as error:
+        # The server sends the text to the peer: it must have a form on the wire.
+        encode(Error(error.code, error.text))
+        return error.code, error.text
+    if message is not None:
+        assert parse(side, encode(message)[:-1]) == message
+    return message
+
+
+LINES = [line for _, line, _ in TRANSCRIPT] + [line for _, line, _ in BAD_LINES]
+PIECES = [
+    b" ",
+    b"=",
+    b",",
+    b"\r",
+    b"\t",
+    b"\x00",
+    b"\xff",
+    b"-",
+    b"0",
+    b"game=g1",
+    b"lag=0",
+    b"retry_after=1",
+]
+
+
+@st.composite
+def mangled(draw) -> bytes:
+    """A good line with a few cuts, doublings and foreign pieces."""
+    line = draw(st.sampled_from(LINES))
+    for _ in range(draw(st.integers(0, 4))):
+        start = draw(st.integers(0, len(line)))
+        end = draw(st.integers(start, min(len(line), start + 8)))
+        piece = draw(st.sampled_from(PIECES) | st.just(line[start:end] * 2) | st.binary(max_size=3))
+        line = line[:start] + piece + line[end:]
+    return line
+
+
+@given(st.sampled_from("CS"), mangled() | st.binary(max_size=100))
+def test_any_bytes_give_a_message_or_none_or_a_protocol_error(side, line):
+    outcome(side, line)
+
+
+@given(st.sampled_from("CS"), st.integers(0, 70_000), st.sampled_from(LINES))
+def test_long_lines_do_too(side, length, line):
+    outcome(side, (line + b" ") * (length // (len(line) + 1)))
+    outcome(side, line + b"1," * (length // 2))
+
+
+@given(
+    st.sampled_from("CS"),
+    st.lists(mangled() | st.binary(max_size=40), max_size=6),
+    st.sampled_from([b"\n", b"\r\n"]),
+)
+def test_a_stream_leads_to_the_same_whole_and_byte_by_byte(side, lines, end):
+    stream = end.join(lines)
+    assert outcomes(side, [stream]) == outcomes(side, [stream[i : i + 1] for i in range(len(stream))])
+
+
+def outcomes(side: str, chunks: list[bytes]):
+    reader = LineReader(60)
+    lines = [line for chunk in chunks for line in reader.feed(chunk)]
+    return [line if isinstance(line, Overlong) else outcome(side, line) for line in lines]

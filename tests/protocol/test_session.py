@@ -1,34 +1,39 @@
-"""The tables of both sessions: every message in every state, and the code of every refusal."""
+"""Every message in every state, the code of every refusal, paths through games, crossing lines, any bytes."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from arena_protocol.codec import Direction
 from arena_protocol.errors import ErrorCode, LocalProtocolError, ProtocolError
-from arena_protocol.messages import TABLE, Ready
+from arena_protocol.messages import TABLE, Error, Game, Move, Pong, Ready, Turn, encode
 from arena_protocol.session import (
     BEFORE_LOGIN,
-    CLIENT_SAYS,
+    CLIENT_TRANSITIONS,
     ERROR_FATAL,
     GAME_WATCHED,
     IN_GAME,
     LOGGED_IN,
-    SERVER_SAYS,
+    SERVER_TRANSITIONS,
     ZOMBIE_OTHER,
     ClientSession,
+    ServerSession,
     State,
 )
 
 from .sessions import (
     CLIENT_LINES,
+    GAME,
     SERVER_LINES,
     client_at,
     client_line,
-    command,
+    client_message,
     refused,
-    remark,
     server_at,
     server_line,
+    server_message,
 )
+from .wire import BAD_LINES, TRANSCRIPT
 
 
 def row(event: str, state: State) -> str:
@@ -42,12 +47,17 @@ def row(event: str, state: State) -> str:
 def test_the_tables_hold_every_verb_of_their_side():
     client = {shape.verb for shape in TABLE if shape.direction is not Direction.SERVER}
     server = {shape.verb for shape in TABLE if shape.direction is not Direction.CLIENT}
-    assert set(CLIENT_SAYS) == client == set(CLIENT_LINES)
-    assert set(SERVER_SAYS) == server | {GAME_WATCHED, ZOMBIE_OTHER, ERROR_FATAL} == set(SERVER_LINES)
+    assert set(CLIENT_TRANSITIONS) == client == set(CLIENT_LINES)
+    assert set(SERVER_TRANSITIONS) == server | {GAME_WATCHED, ZOMBIE_OTHER, ERROR_FATAL} == set(SERVER_LINES)
 
 
 def test_every_state_can_be_reached_and_left():
-    moves = [move for table in (CLIENT_SAYS, SERVER_SAYS) for row in table.values() for move in row.items()]
+    moves = [
+        move
+        for table in (CLIENT_TRANSITIONS, SERVER_TRANSITIONS)
+        for row in table.values()
+        for move in row.items()
+    ]
     reached = {State.OPENED}
     while new := {after for before, after in moves if before in reached} - reached:
         reached |= new
@@ -55,18 +65,18 @@ def test_every_state_can_be_reached_and_left():
     assert {before for before, after in moves if after is not before} == set(State) - {State.CLOSED}
 
 
-@pytest.mark.parametrize("event", CLIENT_SAYS)
+@pytest.mark.parametrize("event", CLIENT_TRANSITIONS)
 @pytest.mark.parametrize("state", State)
-def test_what_a_client_says_is_accepted_or_refused_by_the_table(state, event):
+def test_messages_of_a_client_are_accepted_or_refused_by_the_table(state, event):
     client, server = client_at(state), server_at(state)
-    after = CLIENT_SAYS[event].get(state)
+    after = CLIENT_TRANSITIONS[event].get(state)
     if after is not None:
-        assert client.send(command(event)) == client_line(event) + b"\n"
-        assert server.receive(client_line(event)) == command(event)
+        assert client.send(client_message(event)) == client_line(event) + b"\n"
+        assert server.receive(client_line(event)) == client_message(event)
         assert client.state is server.state is after
         return
     with pytest.raises(LocalProtocolError, match=f"^{event} has no meaning {state.value}$"):
-        client.send(command(event))
+        client.send(client_message(event))
     if state is State.CLOSED:
         assert server.receive(client_line(event)) is None
     else:
@@ -75,14 +85,14 @@ def test_what_a_client_says_is_accepted_or_refused_by_the_table(state, event):
     assert client.state is server.state is state
 
 
-@pytest.mark.parametrize("event", SERVER_SAYS)
+@pytest.mark.parametrize("event", SERVER_TRANSITIONS)
 @pytest.mark.parametrize("state", State)
-def test_what_a_server_says_is_accepted_or_refused_by_the_table(state, event):
+def test_messages_of_a_server_are_accepted_or_refused_by_the_table(state, event):
     if event == ERROR_FATAL and state in IN_GAME:
         event = "ERROR"
     client, server = client_at(state), server_at(state)
-    message, line, verb = remark(event), server_line(event), event.split()[0]
-    after = SERVER_SAYS[row(event, state)].get(state)
+    message, line, verb = server_message(event), server_line(event), event.split()[0]
+    after = SERVER_TRANSITIONS[row(event, state)].get(state)
     if after is not None:
         assert server.send(message) == line + b"\n"
         assert client.receive(line) == message
@@ -111,7 +121,7 @@ def test_the_first_line_must_be_hello():
 @pytest.mark.parametrize(
     "line", [b"HELLO 2 a b", b"HELLO 0", b"HELLO 2\r", b"HELLO 12 a/b c==d", b"HELLO 2 \xe9"]
 )
-def test_a_hello_of_another_version_is_told_so_whatever_its_shape(line):
+def test_a_hello_of_another_version_is_refused_whatever_follows(line):
     assert refused(server_at(State.CONNECTED), line) == (ErrorCode.VERSION, "this server speaks version 1")
 
 
@@ -124,7 +134,7 @@ def test_a_hello_of_another_version_is_told_so_whatever_its_shape(line):
         (State.LOBBY, b"HELLO 2 a b"),
     ],
 )
-def test_any_other_hello_that_cannot_be_read_is_a_matter_of_syntax(state, line):
+def test_any_other_hello_that_cannot_be_parsed_is_a_syntax_error(state, line):
     assert refused(server_at(state), line)[0] is ErrorCode.SYNTAX
 
 
@@ -180,13 +190,207 @@ def test_a_line_that_cannot_be_read_changes_nothing():
 @pytest.mark.parametrize(
     "line", [b"SSH-2.0-OpenSSH_9.2", b"HTTP/1.1 400 Bad Request", b"JUMP", b"\x16\x03\x01"]
 )
-def test_who_does_not_begin_with_arena_is_no_server(line):
+def test_a_peer_whose_first_line_is_not_arena_is_refused(line):
     client = ClientSession()
     assert client.receive(b"") is None
-    with pytest.raises(ProtocolError, match=r"^unexpected: a server says ARENA first$"):
+    with pytest.raises(ProtocolError, match=r"^unexpected: the first line of a server is ARENA$"):
         client.receive(line)
     assert client.state is State.OPENED
 
 
 def test_verbs_of_a_newer_server_are_ignored_once_it_has_greeted():
     assert client_at(State.CONNECTED).receive(b"JUMP") is None
+
+
+# -- paths through a game ------------------------------------------------------------------
+
+
+def feed(client: ClientSession, *events: str) -> State:
+    for event in events:
+        assert client.receive(server_line(event)) is not None
+    return client.state
+
+
+def test_a_game_is_at_hand_from_its_offer_to_its_end():
+    client = client_at(State.LOBBY)
+    assert (client.game_id, client.seat) == (None, 0)
+    client.receive(GAME.replace("g1", "g7").replace("seat=1", "seat=2").encode())
+    assert (client.game_id, client.seat) == ("g7", 2)
+    client.receive(b"OVER g7 total=0,0 end=void")
+    assert (client.game_id, client.seat) == (None, 0)
+
+
+def test_one_game_follows_another_on_the_same_connection():
+    client = client_at(State.TURN)
+    client.send(Move("4"))
+    assert feed(client, "PLAYED", "OVER", "GAME", "STATE") is State.OFFERED
+
+
+def test_a_game_that_hides_nothing_has_no_next():
+    client = client_at(State.OFFERED)
+    feed(client, "STATE")
+    client.send(Ready("g1"))
+    assert feed(client, "START", "TURN") is State.TURN
+
+
+def test_ready_may_come_before_the_state_has_been_read():
+    client = client_at(State.OFFERED)
+    client.send(Ready("g1"))
+    assert feed(client, "STATE", "NEXT", "START") is State.PLAYING
+
+
+@pytest.mark.parametrize(
+    ("events", "state"),
+    [
+        ("GAME STATE NEXT", State.OFFERED),
+        ("GAME STATE START PLAYED PLAYED TURN", State.TURN),
+        ("GAME STATE NEXT START PLAYED PLAYED", State.PLAYING),
+        ("GAME STATE NEXT START PLAYED ZOMBIE PLAYED OVER", State.LOBBY),
+        ("GAME STATE NEXT ZOMBIE START PLAYED", State.ZOMBIE),
+    ],
+)
+def test_a_resumed_seat_receives_the_game_from_its_start(events, state):
+    assert feed(client_at(State.LOBBY), *events.split()) is state
+
+
+def test_a_ready_that_crosses_start_is_harmless():
+    server = server_at(State.OFFERED)
+    server.send(server_message("START"))
+    assert server.receive(b"READY g1") == Ready("g1")
+    assert server.state is State.PLAYING
+
+
+def test_a_move_that_crosses_its_zombie_answers_no_turn():
+    client = client_at(State.TURN)
+    client.send(Move("4"))
+    assert feed(client, "ZOMBIE", "PLAYED", "OVER") is State.LOBBY
+    assert refused(server_at(State.ZOMBIE), b"MOVE 4")[0] is ErrorCode.NOT_YOUR_TURN
+
+
+def test_a_zombie_of_another_seat_changes_nothing_for_this_one():
+    assert feed(client_at(State.TURN), ZOMBIE_OTHER) is State.TURN
+    client = client_at(State.TURN)
+    client.receive(b"ZOMBIE ply=1 reason=illegal seat=1")
+    assert client.state is State.ZOMBIE
+
+
+def test_a_spectator_sees_any_number_of_games():
+    client = client_at(State.WATCHING)
+    watched = [GAME_WATCHED, "STATE", "NEXT", "START", ZOMBIE_OTHER, "PLAYED", "OVER"]
+    assert feed(client, *watched, "TURN", *watched) is State.WATCHING
+    assert (client.game_id, client.seat) == (None, 0)
+    client.receive(b"OVER g99 total=0,0 end=void")
+
+
+def test_a_game_that_crosses_a_watch_is_played():
+    client = client_at(State.WATCHING)
+    feed(client, "GAME", "ERROR", "STATE", "NEXT")
+    client.send(Ready("g1"))
+    assert client.state is State.READY
+
+
+def test_a_ping_is_answered_in_any_state_after_the_log_in():
+    for state in LOGGED_IN:
+        client = client_at(state)
+        client.receive(b"PING 17")
+        assert client.send(Pong("17")) == b"PONG 17\n"
+        assert client.state is state
+
+
+@pytest.mark.parametrize(
+    ("state", "code", "after"),
+    [
+        (State.OPENED, "full", State.CLOSED),
+        (State.GREETED, "weather", State.CLOSED),
+        (State.LOBBY, "flood", State.CLOSED),
+        (State.LOBBY, "no-such-game", State.LOBBY),
+        (State.WATCHING, "flood", State.CLOSED),
+        (State.ZOMBIE, "flood", State.ZOMBIE),
+        (State.TURN, "not-your-turn", State.TURN),
+    ],
+)
+def test_an_error_closes_before_log_in_and_a_flood_outside_a_game(state, code, after):
+    client, server = client_at(state), server_at(state)
+    client.receive(server.send(Error(code, "well"))[:-1])
+    assert client.state is server.state is after
+
+
+# -- lines and bytes ----------------------------------------------------------------------
+
+
+def test_blank_lines_change_nothing_in_any_state():
+    for state in State:
+        assert client_at(state).receive(b"") is None
+        assert server_at(state).receive(b"\r") is None
+
+
+def test_a_client_ignores_verbs_it_does_not_know():
+    client = client_at(State.TURN)
+    assert client.receive(b"WEATHER fine") is None
+    with pytest.raises(ProtocolError, match=r"^syntax: TURN: lag=, credit= must be given$"):
+        client.receive(b"TURN 1 clock=5,5")
+    assert client.state is State.TURN
+
+
+def test_a_line_printed_before_is_sent_as_it_is():
+    message = Turn(1, (5, 5), 0, 0)
+    line = encode(message)
+    server = server_at(State.PLAYING)
+    assert server.send(message, line) is line
+    assert server.state is State.TURN
+
+
+def test_a_message_without_a_form_is_not_sent_and_changes_nothing():
+    client = client_at(State.TURN)
+    with pytest.raises(
+        LocalProtocolError, match=r"^MOVE: move must be printable ASCII without spaces, not ''$"
+    ):
+        client.send(Move(""))
+    assert client.state is State.TURN
+
+
+def test_a_side_cannot_send_a_verb_of_the_other():
+    with pytest.raises(LocalProtocolError, match=r"^MOVE has no meaning in the lobby$"):
+        server_at(State.LOBBY).send(Move("4"))
+    with pytest.raises(LocalProtocolError, match=r"^GAME has no meaning in the lobby$"):
+        client_at(State.LOBBY).send(Game("g1", "xo", 1, 2, ("a", "b"), 5, 0))
+
+
+anything = st.sampled_from(
+    [*CLIENT_LINES.values(), *SERVER_LINES.values()]
+    + [line.decode("latin-1") for _, line, _ in [*TRANSCRIPT, *BAD_LINES]]
+).map(lambda line: line.encode("latin-1")) | st.binary(max_size=40)
+
+
+@given(st.sampled_from([server_at, client_at]), st.sampled_from(State), st.lists(anything, max_size=8))
+def test_any_bytes_in_any_state_give_a_message_or_none_or_a_protocol_error(at, state, lines):
+    session = at(state)
+    for line in lines:
+        before = session.state, session.game_id, session.seat
+        try:
+            message = session.receive(line)
+        except ProtocolError:
+            message = None
+        if message is None:
+            assert (session.state, session.game_id, session.seat) == before
+        assert (session.game_id is not None) == (session.state in IN_GAME) == bool(session.seat)
+
+
+@given(st.data())
+def test_both_machines_stay_in_step_on_random_paths(data):
+    client, server = ClientSession(), ServerSession()
+    for _ in range(data.draw(st.integers(0, 20))):
+        said = [
+            (table, event)
+            for table in (CLIENT_TRANSITIONS, SERVER_TRANSITIONS)
+            for event, moves in table.items()
+            if server.state in moves
+        ]
+        if not said:
+            break
+        table, event = data.draw(st.sampled_from(said))
+        if table is CLIENT_TRANSITIONS:
+            assert server.receive(client.send(client_message(event))[:-1]) == client_message(event)
+        else:
+            assert client.receive(server.send(server_message(event))[:-1]) == server_message(event)
+        assert (client.state, client.game_id, client.seat) == (server.state, server.game_id, server.seat)

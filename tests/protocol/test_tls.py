@@ -1,4 +1,4 @@
-"""Two ends of TLS in memory, over any chunks; and what is no TLS, or not trusted."""
+"""Two ends of TLS in memory with any chunks, peers without TLS, and certificates that are refused."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def ends(pair: Pair, server_name: str = "localhost", trusted: bool = True) -> tu
 
 
 def pump(server: TlsStream, client: TlsStream, size: int = 1 << 20) -> tuple[bytes, bytes]:
-    """Carry bytes both ways, `size` at a time, until nothing moves; what each side was told."""
-    told = {server: b"", client: b""}
+    """Carry bytes both ways, `size` at a time, until nothing moves; what each side received."""
+    received = {server: b"", client: b""}
     moved = True
     while moved:
         moved = False
@@ -48,8 +48,8 @@ def pump(server: TlsStream, client: TlsStream, size: int = 1 << 20) -> tuple[byt
             data = here.data_to_send()
             moved = moved or bool(data)
             for start in range(0, len(data), size):
-                told[there] += there.receive(data[start : start + size])
-    return told[server], told[client]
+                received[there] += there.receive(data[start : start + size])
+    return received[server], received[client]
 
 
 @pytest.mark.parametrize("size", [1, 7, 4096])
@@ -64,7 +64,7 @@ def test_lines_go_both_ways_in_any_chunks(pair: Pair, size: int) -> None:
     assert pump(server, client, size) == (b"", b"")
 
 
-def test_what_is_no_tls(pair: Pair) -> None:
+def test_bytes_that_are_not_tls(pair: Pair) -> None:
     server, client = ends(pair)
     with pytest.raises(TlsError, match=r"^no TLS connection: [a-z ]+$"):
         server.receive(b"HELLO 1 plain\n")
@@ -72,7 +72,7 @@ def test_what_is_no_tls(pair: Pair) -> None:
         client.receive(b"ARENA 1 insertion-arena/0.1\n")
 
 
-def test_a_server_that_is_not_whom_it_should_be(pair: Pair) -> None:
+def test_a_server_with_a_wrong_certificate(pair: Pair) -> None:
     with pytest.raises(TlsError, match=r"^the certificate is not trusted: self-signed certificate$"):
         pump(*ends(pair, trusted=False))
     with pytest.raises(TlsError, match=r"^the certificate is not trusted: Hostname mismatch"):
@@ -89,7 +89,7 @@ def test_a_changed_byte_is_noticed(pair: Pair) -> None:
         server.receive(bytes(data))
 
 
-def test_to_close_before_the_handshake_says_nothing(pair: Pair) -> None:
+def test_close_before_the_handshake_sends_nothing(pair: Pair) -> None:
     server, _ = ends(pair)
     server.close()
     assert server.data_to_send() == b""

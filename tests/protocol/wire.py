@@ -1,9 +1,9 @@
-"""Lines good and bad, and messages drawn from the table: what the tests of the wire share."""
+"""Valid and invalid lines, and messages generated from the table, for the tests of the wire."""
 
 from hypothesis import strategies as st
 
 from arena_protocol import codec
-from arena_protocol.codec import REQUIRED, Direction, Shape
+from arena_protocol.codec import REQUIRED, Direction, Schema
 from arena_protocol.errors import ErrorCode
 from arena_protocol.messages import (
     TABLE,
@@ -40,6 +40,7 @@ TRANSCRIPT = [
         b"HELLO 1 mybot games=insertion,xo token=s3cret agent=cpp-starter/1",
         Hello(1, "mybot", ("insertion", "xo"), token="s3cret", agent="cpp-starter/1"),
     ),
+    ("C", b"HELLO 1 eye role=spectator", Hello(1, "eye", role="spectator")),
     ("S", b"WELCOME mybot session=7f3a resume=9c1e", Welcome("mybot", "7f3a", "9c1e")),
     (
         "S",
@@ -186,27 +187,27 @@ OWN = st.dictionaries(st.from_regex("own_[a-z0-9_-]{0,9}", fullmatch=True), VALU
 
 
 @st.composite
-def messages(draw, shapes=TABLE):
-    shape: Shape = draw(st.sampled_from(shapes))
-    values = {name: draw(VALUES[kind.name]) for name, kind in shape.positionals.items()}
-    for key, kind in shape.options.items():
-        if shape.defaults[key] is REQUIRED or draw(st.booleans()):
+def messages(draw, schemas=TABLE):
+    schema: Schema = draw(st.sampled_from(schemas))
+    values = {name: draw(VALUES[kind.name]) for name, kind in schema.positionals.items()}
+    for key, kind in schema.options.items():
+        if schema.defaults[key] is REQUIRED or draw(st.booleans()):
             values[key] = draw(VALUES[kind.name])
-    if shape.own_after:
+    if schema.game_options_after:
         values["options"] = draw(OWN)
-    return shape, shape.type(**values)
+    return schema, schema.type(**values)
 
 
-def naive_print(shape: Shape, message) -> bytes:
+def naive_print(schema: Schema, message) -> bytes:
     """Print a message by a loop over its row: the oracle of the generated printers."""
-    tokens = [shape.verb]
-    for name, kind in shape.positionals.items():
+    tokens = [schema.verb]
+    for name, kind in schema.positionals.items():
         tokens.append(naive_text(kind.name, getattr(message, name)))
-    for name, kind in shape.options.items():
+    for name, kind in schema.options.items():
         value = getattr(message, name)
-        if value != shape.defaults[name]:
+        if value != schema.defaults[name]:
             tokens.append(f"{name}={naive_text(kind.name, value)}")
-        if name == shape.own_after:
+        if name == schema.game_options_after:
             tokens += [f"{key}={text}" for key, text in message.options.items()]
     return " ".join(tokens).encode("ascii") + b"\n"
 
@@ -217,8 +218,8 @@ def naive_text(kind: str, value) -> str:
     return value.hex() if kind == "hex" else str(value)
 
 
-def sides(shape: Shape) -> str:
-    return {Direction.CLIENT: "C", Direction.SERVER: "S", Direction.BOTH: "CS"}[shape.direction]
+def sides(schema: Schema) -> str:
+    return {Direction.CLIENT: "C", Direction.SERVER: "S", Direction.BOTH: "CS"}[schema.direction]
 
 
 def parse(side: str, line: bytes):

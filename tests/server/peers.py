@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -12,7 +12,7 @@ from arena_protocol.record import GameRecord
 from arena_server.core.effects import Effect, Note
 from arena_server.core.events import Event
 from arena_server.core.journal import Entry
-from arena_server.driver import Host
+from arena_server.driver import Driver
 from arena_server.sockets import address_of, bind
 
 #: Nothing here takes long; a test that hangs ends with an error instead.
@@ -24,7 +24,7 @@ class Scripted:
     """A machine that notes every event and answers it as `answer` says."""
 
     answer: Callable[[Event], list[Effect]] = lambda event: []
-    deadline: int | None = None
+    alarm: int | None = None
     seen: list[tuple[Event, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -52,17 +52,22 @@ class Scripted:
 
 
 @dataclass
-class Diary:
-    """What the host told whoever runs it."""
+class RecordingEnvironment:
+    """Records what the driver hands over; every append is queued."""
 
     stored: list[tuple[str, GameRecord]] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
-    groups: list[tuple[Entry, ...]] = field(default_factory=list)
+    batches: list[list[Entry]] = field(default_factory=list)
+    spans: list[int] = field(default_factory=list)
     replies: list[tuple[int, str | None]] = field(default_factory=list)
 
-    def journal(self, entries: tuple[Entry, ...]) -> None:
-        self.groups.append(entries)
+    def append(self, entries: Sequence[Entry]) -> bool:
+        self.batches.append(list(entries))
+        return False
+
+    def turn_sent(self, ns: int) -> None:
+        self.spans.append(ns)
 
     def reply(self, number: int, problem: str | None) -> None:
         self.replies.append((number, problem))
@@ -109,12 +114,12 @@ class Peer:
 
 
 @dataclass
-class House:
-    """A host listening on loopback."""
+class RunningDriver:
+    """A driver listening on loopback."""
 
     machine: Scripted
-    diary: Diary
-    host: Host
+    environment: RecordingEnvironment
+    driver: Driver
     sock: socket.socket
 
     async def visit(self, receive_buffer: int | None = None) -> Peer:
@@ -132,20 +137,21 @@ class House:
 
 
 @asynccontextmanager
-async def house(
+async def running_driver(
     answer: Callable[[Event], list[Effect]] = lambda event: [], cap: int = 100
-) -> AsyncIterator[House]:
-    """A host on a free port; everything is closed at the end."""
-    machine, diary = Scripted(answer), Diary()
-    host = Host(machine, diary, asyncio.get_running_loop(), cap)
+) -> AsyncIterator[RunningDriver]:
+    """A driver on a free port; everything is closed at the end."""
+    machine, environment = Scripted(answer), RecordingEnvironment()
+    driver = Driver(machine, environment, asyncio.get_running_loop(), cap)
     sock = bind("127.0.0.1", 0)
-    listener = host.entrance.listen(sock)
-    opened = House(machine, diary, host, sock)
+    listener = driver.pool.listen(sock)
+    opened = RunningDriver(machine, environment, driver, sock)
     try:
         yield opened
     finally:
         listener.close()
         for peer in opened._peers:
             peer.close()
-        host.entrance.close()
-        await host.entrance.drained(0)
+        driver.pool.close()
+        await driver.pool.drained(0)
+        driver.stop()

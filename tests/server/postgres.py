@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the tests' own, from the system's packages; without them its tests are skipped."""
+"""A PostgreSQL server for tests, from the system's packages; without them its tests are skipped."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import glob
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -23,8 +26,32 @@ _NUMBERS = count(1)
 class Cluster:
     """A running server; `database` makes a new, empty database on it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, run: Callable[..., None], *, fsync: bool) -> None:
         self.folder = folder
+        self._run = run
+        self._options = f"-k {folder} -c listen_addresses='' -c fsync={'on' if fsync else 'off'}"
+
+    def kill(self) -> None:
+        """Kill the postmaster and all its processes; what they had in memory is lost."""
+        file = self.folder / "data" / "postmaster.pid"
+        postmaster = int(file.read_text().split()[0])
+        os.kill(postmaster, signal.SIGSTOP)  # it would restart its processes
+        children = [pid for pid in _processes() if _status(pid)[1] == postmaster]
+        for pid in (postmaster, *children):
+            os.kill(pid, signal.SIGKILL)
+        while any(_status(pid)[0] not in "ZX" for pid in (postmaster, *children)):
+            time.sleep(0.001)
+        # The dead postmaster may stay a zombie, which a new one would take for a running server.
+        for stale in (file, self.folder / ".s.PGSQL.5432.lock"):
+            stale.unlink()
+
+    def start(self) -> None:
+        """Start the server, which recovers what it had on its disk."""
+        self._run("start", "-l", self.folder / "log", "-o", self._options)
+
+    def stop(self) -> None:
+        if (self.folder / "data" / "postmaster.pid").exists():
+            self._run("stop", "-m", "immediate")
 
     def url(self, name: str) -> str:
         return f"postgresql://arena@localhost/{name}?host={self.folder}"
@@ -39,8 +66,11 @@ class Cluster:
 
 
 @contextmanager
-def cluster() -> Iterator[Cluster]:
-    """Start a server on a socket in a folder of its own, and take both away at the end."""
+def cluster(*, fsync: bool = False) -> Iterator[Cluster]:
+    """Start a server on a socket in a folder of its own, and remove both at the end.
+
+    Without `fsync` its data survives kills, but no power cut.
+    """
     programs = sorted(glob.glob("/usr/lib/postgresql/*/bin")) or [
         str(Path(shutil.which("initdb") or "").parent)
     ]
@@ -51,23 +81,36 @@ def cluster() -> Iterator[Cluster]:
         pytest.skip("NO POSTGRESQL TESTS: psycopg is not installed; pip install 'insertion-arena[postgres]'")
     if not pg_ctl.is_file():
         pytest.skip("NO POSTGRESQL TESTS: no server is installed; apt-get install postgresql")
-    # As root the server refuses to run: it gets a user who may do nothing else.
-    user = next((name for name in ("postgres", "nobody") if _known(name)), None) if os.getuid() == 0 else None
-    # Not under pytest's folder, which other users may not enter; and a socket's path has to be short.
+    # The server refuses to run as root.
+    user = "postgres" if os.getuid() == 0 and _known("postgres") else None
+    # Not in pytest's folder, which other users may not enter; and the path of a socket has to be short.
     folder = Path(tempfile.mkdtemp(prefix="arena-pg-", dir="/tmp"))
     try:
         if user is not None:
             shutil.chown(folder, user)
         data = folder / "data"
         _run(user, initdb, "-D", data, "-U", "arena", "-A", "trust", "-E", "UTF8", "--no-sync")
-        options = f"-k {folder} -c listen_addresses='' -c fsync=off"
-        _run(user, pg_ctl, "-D", data, "-w", "-l", folder / "log", "-o", options, "start")
+        running = Cluster(folder, partial(_run, user, pg_ctl, "-D", data, "-w"), fsync=fsync)
+        running.start()
         try:
-            yield Cluster(folder)
+            yield running
         finally:
-            _run(user, pg_ctl, "-D", data, "-w", "-m", "immediate", "stop")
+            running.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _processes() -> list[int]:
+    return [int(each.name) for each in Path("/proc").glob("[0-9]*")]
+
+
+def _status(pid: int) -> tuple[str, int]:
+    """State and parent of a process; Z for one that is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return "Z", 0
+    return fields[0], int(fields[1])
 
 
 def _known(name: str) -> bool:

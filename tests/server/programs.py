@@ -16,13 +16,13 @@ import pytest
 
 from arena_cli import main
 from arena_client import scripted
-from arena_client.retry import Patience
+from arena_client.retry import RetryPolicy
 
 ARENA = (sys.executable, "-m", "arena_cli")
 #: Nothing here takes long; a process that hangs ends the test with an error.
 PATIENCE_S = 60.0
 #: Come back at once, three times.
-EAGER = Patience(delays=lambda: iter([0.0, 0.0, 0.0]))
+EAGER = RetryPolicy(delays=lambda: iter([0.0, 0.0, 0.0]))
 
 
 def contest(
@@ -118,6 +118,7 @@ class Server:
             "0",
             "--database",
             url or f"sqlite:///{self.database}",
+            *(() if {"--web", "--web-port"} & set(options) else ("--no-web",)),
         ]
         self.process = subprocess.Popen(
             [*command, *options], stdout=subprocess.PIPE, stderr=stderr, text=True, preexec_fn=before
@@ -155,7 +156,7 @@ class Players:
 
     def _play(self, name: str, spec: str, port: int) -> None:
         try:
-            self.farewells[name] = scripted.run(spec, "127.0.0.1", port, name=name, patience=EAGER)
+            self.farewells[name] = scripted.run(spec, "127.0.0.1", port, name=name, policy=EAGER)
         except Exception as error:
             self.farewells[name] = f"{type(error).__name__}: {error}"
 

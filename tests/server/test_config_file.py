@@ -87,8 +87,8 @@ def test_tokens_come_from_the_file_or_from_whoever_starts_the_bots() -> None:
         (toml(more="[sever]\nport = 1"), "sever: unknown key; did you mean 'server'?"),
         (
             toml(more="[server]\nzzz = 1"),
-            "server.zzz: unknown key; known here: admin_host, admin_port, host, max_connections, port, "
-            "tls_certificate, tls_key",
+            "server.zzz: unknown key; known here: admin_host, admin_port, host, journal_commit, "
+            "max_connections, port, tls_certificate, tls_key, web, web_host, web_names, web_port",
         ),
         (
             toml(bots='[[bot]]\nname = "a"\n[[bot]]\nname = "b"\nengin = "x"'),
@@ -121,6 +121,10 @@ def test_tokens_come_from_the_file_or_from_whoever_starts_the_bots() -> None:
         (toml(game='plies = "200"'), "game.plies: expected a number without quotes, got '200'"),
         (toml(game="seats = 3"), "bot: expected at least 3, for 3 seats, got 2"),
         (toml(more="[server]\nport = 70000"), "server.port: expected 65535 or less, got 70000"),
+        (
+            toml(more='[server]\njournal_commit = "off"'),
+            "server.journal_commit: expected 'sync' or 'async', got 'off'",
+        ),
         (toml(more='[server]\nhost = ""'), "server.host: expected a text that is not empty, got ''"),
         ('[contest]\nname = "t"', "bot: missing"),
         ("bot = []\ncontest = 3", "contest: expected a table, got 3"),

@@ -173,7 +173,7 @@ class TestLoggedIn:
         """Its answers pile up to the limit, or for 10 s, then it is dropped; the log says so."""
         with alone(tmp_path, "flood_limit = 1000000") as server:
             deaf = Rude(server.port, window=4096)
-            deaf.send(b"HELLO 1 guest\nWATCH *\n")
+            deaf.send(b"HELLO 1 guest role=spectator\nWATCH *\n")
             with pytest.raises((BrokenPipeError, ConnectionResetError)):
                 _say_for_ever(deaf, b"WATCH g0123456789\n" * 1000)
             deaf.close()
@@ -267,7 +267,8 @@ def test_all_at_once(tmp_path: Path) -> None:
         threads = [
             threading.Thread(target=attack, args=(server.port, how, stop), daemon=True)
             for how in (
-                b"MOVE 7\n" * 200, b"HEL", b"HELLO 1 guest\nWATCH *\n" + b"PING x\n" * 2000, b"\xff" * 5000,
+                b"MOVE 7\n" * 200, b"HEL", b"\xff" * 5000,
+                b"HELLO 1 guest role=spectator\nWATCH *\n" + b"PING x\n" * 2000,
             )
         ]  # fmt: skip
         for thread in threads:

@@ -23,7 +23,7 @@ import pytest
 
 from arena_client import asyncio_client
 from arena_client.bot import Bot, GameView, Result
-from arena_client.retry import Patience
+from arena_client.retry import RetryPolicy
 from arena_protocol.record import decode
 from arena_protocol.verify import verify
 from arena_server.core.standings import Row
@@ -34,7 +34,7 @@ from .programs import PATIENCE_S, Server, arena, contest
 
 NAMES = ("ann", "bob", "cid")
 #: Come back at once, for as long as a server may need to start on a busy machine.
-DOGGED = Patience(delays=lambda: iter([0.05] * 600))
+DOGGED = RetryPolicy(delays=lambda: iter([0.05] * 600))
 
 
 class Diarist(Bot):
@@ -74,7 +74,7 @@ class Crowd:
     async def _play(self, port: int) -> list[str | BaseException]:
         return await asyncio.gather(
             *(
-                asyncio_client.play(bot, "127.0.0.1", port, name=name, patience=DOGGED)
+                asyncio_client.play(bot, "127.0.0.1", port, name=name, policy=DOGGED)
                 for name, bot in self.bots.items()
             ),
             return_exceptions=True,

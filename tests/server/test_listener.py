@@ -11,7 +11,13 @@ import sys
 
 import pytest
 
-from arena_server.listener import ACCEPTS_A_SECOND, RESERVE, Listener, connection_cap, raise_descriptor_limit
+from arena_server.listener import (
+    ACCEPTS_PER_SECOND,
+    RESERVE,
+    Listener,
+    connection_cap,
+    raise_descriptor_limit,
+)
 from arena_server.sockets import bind
 
 
@@ -33,6 +39,7 @@ class TestDescriptors:
         assert connection_cap(4000, None) == 4000
         assert connection_cap(4000, 20_000) == 4000
         assert connection_cap(4000, 1024) == 1024 - RESERVE
+        assert connection_cap(4000, 1024, 100) == 1024 - RESERVE - 100
         assert connection_cap(4000, 10) == 1
 
 
@@ -90,7 +97,7 @@ class TestListener:
         return told, 1 + welcomed.qsize()
 
     def test_a_flood_of_connections_is_let_in_at_a_steady_pace(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("arena_server.listener.CROWD", 3)
+        monkeypatch.setattr("arena_server.listener.BURST", 3)
 
         async def run() -> tuple[float, list[float]]:
             loop = asyncio.get_running_loop()
@@ -124,10 +131,10 @@ class TestListener:
 
         began, came = asyncio.run(run())
         for number, moment in enumerate(came, start=1):
-            assert number <= 3 + (moment - began) * ACCEPTS_A_SECOND
+            assert number <= 3 + (moment - began) * ACCEPTS_PER_SECOND
 
     def test_who_has_left_again_is_closed_unheard(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("arena_server.listener.CROWD", 3)
+        monkeypatch.setattr("arena_server.listener.BURST", 3)
 
         async def run() -> list[bytes]:
             loop = asyncio.get_running_loop()

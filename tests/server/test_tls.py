@@ -114,13 +114,13 @@ class TestAContest:
                 "localhost",
                 server.port,
                 name="a",
-                patience=EAGER,
+                policy=EAGER,
                 tls=ssl.create_default_context(),
             )
         assert str(refusal.value) == UNTRUSTED
 
-    def test_a_rascal_is_never_encrypted(self) -> None:
-        with pytest.raises(ClientError, match=r"^flooder speaks on a raw connection, without TLS$"):
+    def test_a_script_has_no_tls(self) -> None:
+        with pytest.raises(ClientError, match=r"^flooder has a raw connection, without TLS$"):
             scripted.run("flooder", "localhost", 1, name="a", tls=ssl.create_default_context())
 
 

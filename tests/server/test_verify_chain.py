@@ -115,7 +115,7 @@ class TestVerify:
             assert text == f"1 game missing {where}: place {place} of the chain"
 
     def test_a_row_put_in(self, here: Path, shell: Shell) -> None:
-        columns = 'contest_id, names, totals, "end", plies, stored_at, record, chain'
+        columns = 'contest_id, names, totals, "end", plies, stored_at, record, chain, checksum'
         change(
             here,
             f"INSERT INTO games (game_id, place, {columns}) "

@@ -1,4 +1,4 @@
-"""The games this version has, by name: the one place where a new game is entered."""
+"""The registry of games: a new game is entered here and nowhere else."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from arena_protocol.games.insertion import Insertion
 from arena_protocol.games.lastcoin import LastCoin
 from arena_protocol.games.mnk import TicTacToe, Xo
 
-#: The game of a contest that names none.
+#: The game of a contest whose configuration names none.
 FLAGSHIP = Insertion.name
 #: Name on the wire -> plug-in.
 GAMES: dict[str, type[Game[Any]]] = {game.name: game for game in (Insertion, Xo, TicTacToe, Disc, LastCoin)}
@@ -20,9 +20,9 @@ GAMES: dict[str, type[Game[Any]]] = {game.name: game for game in (Insertion, Xo,
 def make_game(name: str, options: Mapping[str, object], *, strangers: bool = True) -> Game[Any]:
     """Build a game by its name. Raises GameError for an unknown name or an impossible option.
 
-    A client builds the game of a GAME line by `make_game(game, {**options, "seats": seats})`: there an
-    option that nobody here knows is a newer server's. Where it would be a person's mistake, without
-    `strangers` it is refused.
+    A client builds the game of a GAME line by `make_game(game, {**options, "seats": seats})` and
+    ignores options of a newer server. With `strangers=False` an unknown option is refused, for
+    options that a person has typed.
     """
     if name not in GAMES:
         raise GameError(f"no game {name!r}; this version has: {', '.join(sorted(GAMES))}")

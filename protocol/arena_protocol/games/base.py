@@ -1,22 +1,12 @@
-"""What a game is to everybody else: a small interface that every game plugs into.
+"""The interface of a game, and what games share: won-or-drawn games, option parsing, seeded draws.
 
-Referee, clients and tools see a game only through this file. It must not know any
-particular game, nor seats' names, clocks, sockets or randomness: a seed comes in as a number.
+Referee, clients and tools use a game only through `Game`. Positions are immutable values;
+randomness comes in as the seed of `deal`.
 
-What the games for two that end by a win or a draw have in common: totals, ends, forfeits.
-
-A game says who has won, this file says what that is worth. It must not know: boards, moves,
-any particular game.
-
-Reading the options of a small game: numbers that come as text (GAME) or as numbers (configuration).
-
-It must not know: any particular game, what an option means.
-
-Random draws that are the same in every language and version: what a seed fixes.
-
-Block i (i = 0, 1, ...) is the SHA-256 digest of the ASCII text `LABEL:SEED:i`, SEED in decimal;
-the blocks are read byte by byte. A number below n takes the next byte b < 256 - 256 % n and is
-b % n; bytes beyond that are skipped, so that every number is equally likely.
+Draws that are the same in every language and version: block i (i = 0, 1, ...) is the SHA-256
+digest of the ASCII text `LABEL:SEED:i`, SEED in decimal; the blocks are read byte by byte. A
+number below n is b % n for the next byte b < 256 - 256 % n; larger bytes are skipped, so that
+every number has the same probability.
 """
 
 from __future__ import annotations
@@ -28,19 +18,23 @@ from hashlib import sha256
 from itertools import chain, count
 from typing import ClassVar, Generic, NamedTuple, Self, TypeVar
 
+from arena_protocol.errors import UserError
+
 P = TypeVar("P")
 
 
-class GameError(ValueError):
-    """Options, a position text or a move that this game refuses; the text is one clear line."""
+class GameError(UserError, ValueError):
+    """An option, a position text or a move that the game refuses; the text is one line."""
+
+    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Deal:
-    """What is fixed before the first ply: the start position, and what the game keeps hidden.
+    """The start of a game, fixed before the first ply.
 
-    `board` is the text of STATE; `sequence` the hidden pictures in order (empty for a game
-    that hides nothing). The referee commits to both before the game and reveals them after.
+    `board` is the text of STATE; `sequence` is the hidden pictures in order, empty for a game
+    without hidden information. The referee commits to both before the game.
     """
 
     board: str
@@ -49,7 +43,7 @@ class Deal:
 
 @dataclass(frozen=True, slots=True)
 class Rim:
-    """What stands around a board that STATE draws: a word a column, and a word a row from the top down."""
+    """Labels around a drawn board: one per column, and one per row from the top down."""
 
     top: tuple[str, ...] = ()
     right: tuple[str, ...] = ()
@@ -58,7 +52,7 @@ class Rim:
 
 
 class Step(NamedTuple, Generic[P]):
-    """The effect of one ply: the position after it and the points it gave the mover."""
+    """The effect of one ply: the position after it and the points of the mover."""
 
     position: P
     points: int
@@ -67,21 +61,21 @@ class Step(NamedTuple, Generic[P]):
 class Game(ABC, Generic[P]):
     """One game with its options fixed; positions of type P are immutable values.
 
-    Seats count from 1. Moves are text in the game's own notation. A subclass is registered
-    in `arena_protocol.games.GAMES` and must pass the common kit of laws in the tests.
+    Seats count from 1. Moves are text in the game's own notation. A subclass is registered in
+    `arena_protocol.games.GAMES` and passes the laws in `tests/protocol/laws.py`.
     """
 
     name: ClassVar[str]
-    #: The move the server plays for a misbehaving seat; None: such a seat forfeits.
+    #: The move that the server plays for a zombie; None if such a seat forfeits.
     zombie_move: ClassVar[str | None]
     seats: int
 
     def brief(self) -> str:
-        """The game in one line for a person at the terminal: STATE, a move, the aim; nothing by default."""
+        """One line about STATE, moves and aim, for a player at the terminal; empty by default."""
         return ""
 
     def rim(self) -> Rim:
-        """The names of columns, rows or moves to be drawn around the board; none by default."""
+        """The labels to draw around the board; none by default."""
         return Rim()
 
     @classmethod
@@ -89,8 +83,8 @@ class Game(ABC, Generic[P]):
     def from_options(cls, options: Mapping[str, object]) -> Self:
         """Build from the options of GAME (text) or of a configuration (numbers, text).
 
-        Raises GameError for an impossible value. Unknown keys are ignored here; use
-        `OPTIONS` to refuse them where a typing mistake is likelier than a newer version.
+        Raises GameError for an impossible value. Unknown keys are ignored; compare with
+        `OPTIONS` to refuse them.
         """
 
     #: The option names that `from_options` understands.
@@ -98,18 +92,18 @@ class Game(ABC, Generic[P]):
 
     @abstractmethod
     def options(self) -> dict[str, str]:
-        """The game's own options as GAME prints them, without `seats`, which GAME prints for every game.
+        """The game's own options as GAME prints them, without `seats`.
 
         `from_options({**options(), "seats": seats})` gives an equal game.
         """
 
     @abstractmethod
     def deal(self, seed: int) -> Deal:
-        """The start that this seed fixes; the same seed gives the same deal everywhere."""
+        """The start for this seed, the same in every version."""
 
     @abstractmethod
     def start(self, deal: Deal) -> P:
-        """The position before the first ply. A client passes the part of the sequence it sees.
+        """The position before the first ply. A client passes the visible part of the sequence.
 
         Raises GameError if the texts are not of this game.
         """
@@ -119,32 +113,32 @@ class Game(ABC, Generic[P]):
         """The position as STATE prints it."""
 
     def preview(self, deal: Deal) -> str | None:
-        """What NEXT shows of the hidden sequence at the start; None: nothing is hidden."""
+        """The text of NEXT; None for a game without hidden information."""
         return None
 
     def reveal(self, deal: Deal, ply: int) -> str | None:
-        """What comes into sight once `ply` (1, 2, ...) has been played; None: nothing."""
+        """The part of the sequence that becomes visible after `ply` (1, 2, ...), or None."""
         return None
 
     def extend(self, position: P, revealed: str) -> P:
-        """The same position seen by a client that has just learned `revealed`."""
+        """The same position with `revealed` added to the visible part of the sequence."""
         return position
 
     @abstractmethod
     def to_move(self, position: P) -> int:
-        """The seat whose turn it is (1..seats)."""
+        """The seat to move (1..seats)."""
 
     @abstractmethod
     def legal_moves(self, position: P) -> tuple[str, ...]:
-        """Every legal move, in the game's natural order; empty when the game is over."""
+        """All legal moves in the game's natural order; none when the game is over."""
 
     def is_legal(self, position: P, move: str) -> bool:
-        """Whether `move` may be played here."""
+        """Whether `move` is legal."""
         return move in self.legal_moves(position)
 
     @abstractmethod
     def play(self, position: P, move: str) -> Step[P]:
-        """Play a legal move. Raises GameError for one that is not."""
+        """Play a move. Raises GameError if it is not legal."""
 
     @abstractmethod
     def totals(self, position: P) -> tuple[int, ...]:
@@ -152,14 +146,14 @@ class Game(ABC, Generic[P]):
 
     @abstractmethod
     def end(self, position: P) -> str | None:
-        """Why the game is over (`complete`, `win`, `draw`), or None while it goes on."""
+        """How the game ended (`complete`, `win`, `draw`), or None while it runs."""
 
     def forfeit(self, position: P, seat: int) -> tuple[int, ...]:
-        """The totals if `seat` forfeits here: only for games without a zombie move."""
+        """The totals if `seat` forfeits; used by games without a zombie move."""
         return tuple(int(other != seat) for other in range(1, self.seats + 1))
 
 
-#: A won game is two points and a drawn one a point each, so that totals stay whole numbers.
+#: A win is two points and a draw one each, so that totals stay whole numbers.
 WIN_POINTS = 2
 DRAW_POINTS = 1
 
@@ -167,13 +161,13 @@ DRAW = 0
 
 
 class DecidedGame(Game[P]):
-    """A game for two seats with no points on the way: it is won, lost or drawn."""
+    """A game for two seats that ends with a win or a draw and has no points before its end."""
 
     seats = 2
 
     @abstractmethod
     def winner(self, position: P) -> int | None:
-        """The seat that has won (1 or 2), DRAW, or None while the game goes on."""
+        """The seat that has won (1 or 2), DRAW, or None while the game runs."""
 
     def totals(self, position: P) -> tuple[int, ...]:
         """2,0 or 0,2 for a win, 1,1 for a draw, 0,0 before the end."""
@@ -185,14 +179,14 @@ class DecidedGame(Game[P]):
         return (WIN_POINTS, 0) if winner == 1 else (0, WIN_POINTS)
 
     def end(self, position: P) -> str | None:
-        """`win` or `draw`; None while the game goes on."""
+        """`win` or `draw`, or None while the game runs."""
         winner = self.winner(position)
         if winner is None:
             return None
         return "draw" if winner == DRAW else "win"
 
     def forfeit(self, position: P, seat: int) -> tuple[int, ...]:
-        """A forfeit is a win of the other seat."""
+        """The other seat wins."""
         return (0, WIN_POINTS) if seat == 1 else (WIN_POINTS, 0)
 
 
@@ -201,12 +195,12 @@ def whole_number(
 ) -> int:
     """Return option `key` as a number from `low` to `high`, `default` if it is absent.
 
-    Raises GameError, one line that names the game, the option and what came.
+    Raises GameError, which names the game, the option and the value.
     """
     value = options.get(key, default)
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= len(str(high)):
         value = int(value)
-    if type(value) is not int or not low <= value <= high:  # a bool is no number here
+    if type(value) is not int or not low <= value <= high:  # a bool is not a number here
         expected = str(low) if low == high else f"a whole number from {low} to {high}"
         raise GameError(f"{game}: {key} is {expected}, not {value!r}")
     return value
@@ -216,18 +210,18 @@ T = TypeVar("T")
 
 
 def draw_bytes(label: str, seed: int) -> Iterator[int]:
-    """The endless bytes of one seed; `label` is the game's name."""
+    """The infinite byte stream of one seed; `label` is the game's name."""
     blocks = (sha256(f"{label}:{seed}:{block}".encode("ascii")).digest() for block in count())
     return chain.from_iterable(blocks)
 
 
 def draw_below(draws: Iterator[int], n: int) -> int:
-    """The next number from 0 to n - 1, n at most 256."""
+    """Draw a number from 0 to n - 1; n is at most 256."""
     limit = 256 - 256 % n
     return next(byte for byte in draws if byte < limit) % n
 
 
 def draw_some(draws: Iterator[int], items: Sequence[T], count: int) -> list[T]:
-    """`count` different ones of `items`, in the order drawn."""
+    """Draw `count` different items, in the order drawn."""
     left = list(items)
     return [left.pop(draw_below(draws, len(left))) for _ in range(count)]

@@ -1,6 +1,6 @@
-"""The disc game: a disc of six segments 1..6 is turned by one segment, its top is added to a sum.
+"""The disc game: a disc with segments 1..6 is turned by one segment and its top added to a sum.
 
-Whoever reaches m wins. It must not know: engines, clocks.
+The seat that makes the sum reach m wins.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import ClassVar
 from arena_protocol.games.base import WIN_POINTS, Deal, DecidedGame, GameError, Step, whole_number
 
 SEGMENTS = 6
-#: The longest game turns 1 and 2 up in turn, so it has about 2/3 m plies; far beyond any use.
+#: The longest game alternates 1 and 2 and has about 2/3 m plies.
 MAX_M = 1000
 
 
@@ -26,13 +26,13 @@ class Turned:
 
     @property
     def reachable(self) -> tuple[int, int]:
-        """The segments that may come on top: the next one, then the one before."""
+        """The two neighbours of the top segment: the next one, then the previous one."""
         return self.top % SEGMENTS + 1, (self.top - 2) % SEGMENTS + 1
 
 
 @dataclass(frozen=True)
 class Disc(DecidedGame[Turned]):
-    """The disc game to `m`; a move is the segment that comes on top."""
+    """The disc game with target `m`; a move is the new top segment."""
 
     name: ClassVar[str] = "disc"
     zombie_move: ClassVar[str | None] = None
@@ -47,22 +47,20 @@ class Disc(DecidedGame[Turned]):
         return cls(whole_number(cls.name, options, "m", cls.m, 1, MAX_M))
 
     def options(self) -> dict[str, str]:
-        """The sum that wins."""
         return {"m": str(self.m)}
 
     def brief(self) -> str:
-        """What SUM/TOP/SEAT and a move are."""
         return (
-            "A position is SUM/TOP/SEAT. A move is the segment that comes on top, a neighbour of TOP, "
-            f"and adds its number to SUM; whoever reaches {self.m} wins."
+            "A position is SUM/TOP/SEAT. A move is the new top segment, a neighbour of TOP, "
+            f"and adds its number to SUM; the seat that reaches {self.m} wins."
         )
 
     def deal(self, seed: int) -> Deal:
-        """Sum 0, 1 on top, seat 1 to move, whatever the seed."""
+        """Sum 0, segment 1 on top, seat 1 to move, for every seed."""
         return Deal(self.state_text(Turned(0, 1, 1)))
 
     def start(self, deal: Deal) -> Turned:
-        """The position of STATE. Raises GameError if the text is none."""
+        """Parse STATE. Raises GameError for a bad text."""
         parts = deal.board.split("/")
         if len(parts) == 3 and all(part.isascii() and part.isdigit() and len(part) < 5 for part in parts):
             position = Turned(*(int(part) for part in parts))
@@ -75,19 +73,18 @@ class Disc(DecidedGame[Turned]):
         return f"{position.total}/{position.top}/{position.seat}"
 
     def to_move(self, position: Turned) -> int:
-        """The seats turn the disc in turn."""
         return position.seat
 
     def winner(self, position: Turned) -> int | None:
-        """Whoever made the sum reach m: the seat that moved last."""
+        """The seat that moved last, once the sum has reached m."""
         return 3 - position.seat if position.total >= self.m else None
 
     def legal_moves(self, position: Turned) -> tuple[str, ...]:
-        """The two segments beside the top."""
+        """The two neighbours of the top segment."""
         return () if position.total >= self.m else tuple(str(segment) for segment in position.reachable)
 
     def play(self, position: Turned, move: str) -> Step[Turned]:
-        """Turn a segment up. Raises GameError if the game is over, or the segment is not beside the top."""
+        """Turn the disc. Raises GameError if the game is over or the segment is not beside the top."""
         legal = self.legal_moves(position)
         if not legal:
             raise GameError(f"the game is over: the sum has reached {self.m}")

@@ -1,7 +1,4 @@
-"""Last coin loses: in turn each takes one or two coins, and whoever takes the last has lost.
-
-It must not know: engines, clocks.
-"""
+"""Last coin loses: the seats take one or two coins in turn; the seat that takes the last one loses."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ class Heap:
 
 @dataclass(frozen=True)
 class LastCoin(DecidedGame[Heap]):
-    """Last coin loses, with its first heap fixed; a move is the number of coins taken."""
+    """Last coin loses with `coins` coins at the start; a move is the number of coins taken."""
 
     name: ClassVar[str] = "lastcoin"
     #: One coin can be taken from any heap.
@@ -41,19 +38,17 @@ class LastCoin(DecidedGame[Heap]):
         return cls(whole_number(cls.name, options, "coins", cls.coins, 1, MAX_COINS))
 
     def options(self) -> dict[str, str]:
-        """The coins of the start."""
         return {"coins": str(self.coins)}
 
     def brief(self) -> str:
-        """What COINS/SEAT and a move are."""
-        return "A position is COINS/SEAT. A move takes 1 or 2 coins; whoever takes the last one loses."
+        return "A position is COINS/SEAT. A move takes 1 or 2 coins; the seat that takes the last one loses."
 
     def deal(self, seed: int) -> Deal:
-        """All coins, seat 1 to move, whatever the seed."""
+        """All coins, seat 1 to move, for every seed."""
         return Deal(self.state_text(Heap(self.coins, 1)))
 
     def start(self, deal: Deal) -> Heap:
-        """The position of STATE. Raises GameError if the text is none."""
+        """Parse STATE. Raises GameError for a bad text."""
         coins, _, seat = deal.board.partition("/")
         if coins.isascii() and coins.isdigit() and len(coins) < 5 and seat in ("1", "2"):
             return Heap(int(coins), int(seat))
@@ -64,19 +59,20 @@ class LastCoin(DecidedGame[Heap]):
         return f"{position.coins}/{position.seat}"
 
     def to_move(self, position: Heap) -> int:
-        """The seats take in turn."""
         return position.seat
 
     def winner(self, position: Heap) -> int | None:
-        """The seat to move when no coin is left: the other one has taken the last."""
+        """The seat to move when no coin is left: the other one took the last."""
         return position.seat if position.coins == 0 else None
 
     def legal_moves(self, position: Heap) -> tuple[str, ...]:
-        """One coin, or two if there are two."""
         return TAKES[: position.coins]
 
     def play(self, position: Heap, move: str) -> Step[Heap]:
-        """Take coins; the points of the last one go to the other seat. Raises GameError if not legal."""
+        """Take coins. The mover never gets points: the last coin wins for the other seat.
+
+        Raises GameError if the move is not legal.
+        """
         if not position.coins:
             raise GameError("the game is over: no coin is left")
         if move not in self.legal_moves(position):

@@ -1,21 +1,13 @@
-"""Square boards on which two seats set marks: planes of bits, cells, lines, text.
+"""Games of m marks in a line on a square board for two seats: tic-tac-toe and XO (five in a row).
 
 X is seat 1. A plane holds bit (size + 1) * row + column of every marked cell, row 0 at the
-bottom; the spare column at the end of each row is never marked, so no line runs round an edge:
+bottom. The extra column at the end of each row is never marked, so no line runs round an edge:
 
     size 3:   8  9 10 | 11        a3 b3 c3
               4  5  6 |  7        a2 b2 c2
               0  1  2 |  3        a1 b1 c1
 
-It must not know: sizes allowed, seeds, engines.
-
-Tic-tac-toe on 3 x 3 or 4 x 4: a whole line of one's own marks wins.
-
-It must not know: engines, clocks.
-
-XO, five in a row on a board of 10 x 10 to 14 x 14, as the paper of 1970 has it.
-
-Five or more neighbouring marks win; a full board is a draw. It must not know: engines, clocks.
+XO is the game of the 1970 paper on a board of 10 x 10 to 14 x 14; five or more marks win.
 """
 
 from __future__ import annotations
@@ -49,7 +41,7 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """The cells of a size: their names in scan order (a1, b1, ...), the bit of each, all of them."""
+    """The cells of one size: name to bit in scan order (a1, b1, ...), and the union of all bits."""
 
     cells: dict[str, int]
     full: int
@@ -57,7 +49,7 @@ class Board:
 
 @cache
 def board_of(size: int) -> Board:
-    """The cells of a board of size x size."""
+    """Return the cells of a board of size x size."""
     cells = {
         f"{chr(ord('a') + column)}{row + 1}": 1 << (size + 1) * row + column
         for row in range(size)
@@ -78,7 +70,7 @@ def has_line(plane: int, size: int, length: int) -> bool:
 
 
 def format_marks(position: Marks, size: int) -> str:
-    """Rows from the top joined by `/`, `.` an empty cell; `parse_marks` reads it back."""
+    """Return the rows from the top down joined by `/`, `.` for an empty cell."""
     text = ""
     for bit in board_of(size).cells.values():
         text += "x" if position.x & bit else "o" if position.o & bit else "."
@@ -86,16 +78,17 @@ def format_marks(position: Marks, size: int) -> str:
 
 
 def parse_marks(text: str, size: int) -> Marks:
-    """Read a board; X moves first, so it has as many marks as O or one more.
+    """Return the planes of a text of `format_marks`.
 
-    Raises GameError for another number of rows or cells, a strange sign, or counts that no game has.
+    Raises GameError for a wrong number of rows or cells, another character, or counts of marks
+    that X moving first cannot produce.
     """
     rows = text.split("/")
     if [len(row) for row in rows] != [size] * size:
         raise GameError(f"a board is {size} rows of {size} cells joined by '/', not {text!r}")
-    strangers = text.strip(".xo/")
-    if strangers:
-        raise GameError(f"a cell of the board is '.', 'x' or 'o', not {strangers[0]!r}")
+    unknown = text.strip(".xo/")
+    if unknown:
+        raise GameError(f"a cell of the board is '.', 'x' or 'o', not {unknown[0]!r}")
     cells = "".join(reversed(rows))
     x, o = _plane(cells, size, "x"), _plane(cells, size, "o")
     if x.bit_count() - o.bit_count() not in (0, 1):
@@ -109,17 +102,16 @@ def _plane(cells: str, size: int, mark: str) -> int:
 
 
 class MarksGame(DecidedGame[Marks]):
-    """A game of `win` or more marks in a line on a board of `size` x `size`; X moves first."""
+    """A game won by `win` or more marks in a line on a board of `size` x `size`; X moves first."""
 
     size: int
     win: int
 
     def brief(self) -> str:
-        """What a move is and what wins."""
         return f"Seat 1 has x and begins. A move is an empty cell, such as b2; {self.win} in a line win."
 
     def rim(self) -> Rim:
-        """The letters of the columns below, the numbers of the rows on the left."""
+        """Column letters below, row numbers on the left."""
         letters = tuple(chr(ord("a") + column) for column in range(self.size))
         return Rim(bottom=letters, left=tuple(str(row) for row in range(self.size, 0, -1)))
 
@@ -128,22 +120,22 @@ class MarksGame(DecidedGame[Marks]):
         """The start that this seed fixes."""
 
     def start(self, deal: Deal) -> Marks:
-        """The position of STATE. Raises GameError if both sides have a line, or for a bad text."""
+        """Parse STATE. Raises GameError for a bad text, or if both sides have a line."""
         position = parse_marks(deal.board, self.size)
         if self._won(position.x) and self._won(position.o):
             raise GameError(f"x and o cannot both have {self.win} in a line: {deal.board!r}")
         return position
 
     def state_text(self, position: Marks) -> str:
-        """The board; whose move it is follows from the counts of marks."""
+        """The board; the counts of marks give the seat to move."""
         return format_marks(position, self.size)
 
     def to_move(self, position: Marks) -> int:
-        """X (seat 1) while the counts are level."""
+        """Seat 1 (X) while the counts are equal."""
         return 1 if position.x.bit_count() == position.o.bit_count() else 2
 
     def winner(self, position: Marks) -> int | None:
-        """Whoever has a line; DRAW when the board is full without one."""
+        """The seat that has a line; DRAW if the board is full without one."""
         if self._won(position.x):
             return 1
         if self._won(position.o):
@@ -161,12 +153,12 @@ class MarksGame(DecidedGame[Marks]):
         return tuple(name for name, bit in board_of(self.size).cells.items() if not bit & taken)
 
     def is_legal(self, position: Marks, move: str) -> bool:
-        """Whether `move` names an empty cell and the game goes on."""
+        """Whether `move` is an empty cell and the game is not over."""
         bit = board_of(self.size).cells.get(move)
         return bit is not None and not bit & (position.x | position.o) and self.winner(position) is None
 
     def play(self, position: Marks, move: str) -> Step[Marks]:
-        """Mark a cell. Raises GameError if the game is over, or for no cell or a taken one."""
+        """Mark a cell. Raises GameError if the game is over or `move` is not an empty cell."""
         bit = self._empty_cell(position, move)
         x_moves = self.to_move(position) == 1
         after = Marks(position.x | bit, position.o) if x_moves else Marks(position.x, position.o | bit)
@@ -188,7 +180,7 @@ class MarksGame(DecidedGame[Marks]):
 
 @dataclass(frozen=True)
 class TicTacToe(MarksGame):
-    """Tic-tac-toe of one size; `win` marks in a line win, the whole side if it is not given."""
+    """Tic-tac-toe on 3 x 3 or 4 x 4; by default a line of the whole side wins."""
 
     name: ClassVar[str] = "tictactoe"
     zombie_move: ClassVar[str | None] = None
@@ -205,27 +197,26 @@ class TicTacToe(MarksGame):
         return cls(size, whole_number(cls.name, options, "win", size, 3, size))
 
     def options(self) -> dict[str, str]:
-        """The size and the length of a winning line."""
         return {"size": str(self.size), "win": str(self.win)}
 
     def deal(self, seed: int) -> Deal:
-        """The empty board, whatever the seed."""
+        """The empty board for every seed."""
         return Deal(format_marks(Marks(0, 0), self.size))
 
 
 SIZES = range(10, 15)
 WIN = 5
-#: Fewer marks than two fives need, so no opening is a game that is over.
+#: Fewer marks than a five of both colours needs: no opening is a finished game.
 MAX_OPENING = 8
-#: The openings are drawn from the middle square of this side, so that the marks matter.
+#: Openings are drawn from the central square of this side, where marks matter.
 OPENING_SIDE = 6
 
 
 @dataclass(frozen=True)
 class Xo(MarksGame):
-    """XO with its size fixed. `opening` marks, X and O in turn, stand on the board from the start.
+    """XO. `opening` marks, X and O in turn, are on the board at the start.
 
-    The paper's game has none; a contest of programs that never vary has some, and swaps seats.
+    The paper's game has none. A contest of deterministic programs needs some, with seats swapped.
     """
 
     name: ClassVar[str] = "xo"
@@ -247,12 +238,11 @@ class Xo(MarksGame):
         )
 
     def options(self) -> dict[str, str]:
-        """The size and the winning length, and the opening where there is one."""
         printed = {"size": str(self.size), "win": str(self.win)}
         return printed | {"opening": str(self.opening)} if self.opening else printed
 
     def deal(self, seed: int) -> Deal:
-        """The empty board, or one with the opening that the seed draws; X has the first, third, ... cell."""
+        """The empty board, or one with an opening drawn by the seed; X has the first, third, ... cell."""
         drawn = draw_some(draw_bytes(self.name, seed), self._middle(), self.opening)
         return Deal(format_marks(Marks(sum(drawn[::2]), sum(drawn[1::2])), self.size))
 

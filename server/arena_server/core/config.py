@@ -1,11 +1,4 @@
-"""What an organiser decides before a contest begins.
-
-Times are whole milliseconds. It must not know: files, keys of a configuration, the command line.
-
-Whether a plan makes a contest at all: every impossible value is one clear line.
-
-It must not know: which key of which file a value came from.
-"""
+"""What an organiser decides before a contest begins; the one home of its defaults and bounds."""
 
 from __future__ import annotations
 
@@ -13,12 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from arena_protocol.errors import UserError
 from arena_protocol.games import FLAGSHIP, make_game
 from arena_protocol.games.base import Game, GameError
 
 
-class PlanError(ValueError):
+class PlanError(UserError, ValueError):
     """A plan or a list of entrants that makes no contest; the text is one clear line."""
+
+    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,23 +31,21 @@ class Entrant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContestPlan:
-    """One contest. All games have the same options and the same clocks.
+    """One contest. All games have the same options and the same clocks; times are in milliseconds.
 
-    `seed` fixes every deal and nonce; the shell draws 128 random bits where the organiser
-    gives none.
-    `move_limit_ms` is the most that a ply may take, 0: as much as is left; `byoyomi_ms` is what
-    each ply may take once the clock is down. `lag_quota_ms` is what may be forgiven a seat for
-    the lag of its connection, all in all in a game; 0: lag is not measured.
-    A game whose clock runs while the referee stands still for longer than `stall_ms` is void
-    and played again.
-    `margin_ms` counts once, at the flag. `ready_ms` is the limit for READY, `login_ms` for
-    the first line, `handover_ms` for a connection that takes no TURN because its owner reads
-    nothing.
-    A bot away for longer than `absent_ms` is not waited for; None waits for ever.
-    `guests` may watch without being entered. After `probation` faulty games a bot is paired
-    no more; 0 means never.
-    A seat may send `out_of_turn_limit` moves out of turn a game, and fewer than
-    `flood_limit` lines that nothing asked for.
+    `seed` derives every deal and nonce (`deal.py`): a secret of 256 bits that the server draws, or a
+    number that the organiser gives where all bots are local. With `deals` = "fresh" each game has a
+    deal of its own; with "paired" the same deal is played from every seat.
+    `move_limit_ms` is the most that a ply may take (0: what is left); `byoyomi_ms` is what each ply
+    may take once the clock is down. `lag_quota_ms` is the credit for lag of a seat in a game (0: lag
+    is not measured). `margin_ms` counts once, at the flag. A game whose clock runs while the referee
+    stands still for longer than `stall_ms` is void and played again.
+    `ready_ms` is the limit for READY, `login_ms` for the first line, `handover_ms` for a connection
+    that does not read its TURN. The contest does not wait for a bot that is absent for longer than
+    `absent_ms`; None waits for ever. After `probation` faulty games a bot is paired no more (0: never).
+    A seat may send `out_of_turn_limit` moves out of turn a game, and fewer than `flood_limit` lines
+    that were not asked for. Spectators are admitted if `guests`, and see a line `spectator_delay_ms`
+    after the players.
     """
 
     name: str
@@ -60,6 +54,7 @@ class ContestPlan:
     options: Mapping[str, object] = field(default_factory=dict)
     format: str = "round-robin"
     games_per_pair: int = 8
+    deals: str = "fresh"
     scoring: str = "points"
     clock_ms: int = 20_000
     increment_ms: int = 0
@@ -76,12 +71,13 @@ class ContestPlan:
     announce_zombies: bool = False
     out_of_turn_limit: int = 10
     flood_limit: int = 100
-    spectator_delay_ms: int = 0
+    spectator_delay_ms: int = 5_000
     guests: bool = True
     software: str = "insertion-arena/0.1"
 
 
 FORMATS = ("round-robin",)
+DEALS = ("fresh", "paired")
 
 #: Ten days: clocks, with all increments of the longest game, stay printable.
 LONGEST_MS = 864_000_000
@@ -113,6 +109,8 @@ def check_numbers(plan: ContestPlan) -> None:
     """Raise PlanError for a number out of its range, or a format that does not exist."""
     if plan.format not in FORMATS:
         raise PlanError(f"format is one of {', '.join(FORMATS)}, not {plan.format!r}")
+    if plan.deals not in DEALS:
+        raise PlanError(f"deals is one of {', '.join(DEALS)}, not {plan.deals!r}")
     for name, (low, high) in BOUNDS.items():
         value = getattr(plan, name)
         if value is not None and not low <= value <= high:

@@ -41,6 +41,9 @@ from arena_server.core.peers import Outbox
 from arena_server.core.recovery import recover
 from arena_server.core.standings import BotState, Overview, Progress, where_is
 
+#: How a contest ends: every scheduled game has a result; some never will; the organiser ended it.
+FINISHED, INCOMPLETE, STOPPED = "finished", "incomplete", "stopped"
+
 
 class Contest:
     """The referee of one contest.
@@ -74,7 +77,8 @@ class Contest:
         self._handlers = Handlers(plan, self._connections, authenticator, self._games, self._out)
         self._commands = Commands(self._games, players, self._connections, self._out)
         self._stopping = False
-        self._ended: ByeReason | None = None
+        self._ended: str | None = None
+        self._end_reported = False
         for player in self._players:
             if player.plays:
                 self._connections.absent_from(player, now)
@@ -94,7 +98,7 @@ class Contest:
     @property
     def ended(self) -> str | None:
         """Why nothing more will be played, None if something may."""
-        return None if self._ended is None else str(self._ended)
+        return self._ended
 
     def handle(self, event: Event, now: int) -> list[Effect]:
         """Judge one event; the effects are to be carried out in order, before the next event."""
@@ -136,12 +140,12 @@ class Contest:
     def progress(self) -> Progress:
         """The work grows with the number of bots."""
         connected = sum(player.peer is not None for player in self._players)
-        return self._games.progress(connected, self.ended)
+        return self._games.progress(connected, self.ended, self._missing())
 
     def overview(self) -> Overview:
         """The organiser's view; the work grows with the numbers of bots and of games."""
         return Overview(
-            gate=str(self._ended or self._commands.state),
+            gate=self._ended or str(self._commands.state),
             progress=self.progress(),
             running=self._games.running(),
             bots=tuple(BotState.of(player, where_is(player)) for player in self._players if player.plays),
@@ -186,8 +190,8 @@ class Contest:
             self._games.void_all(f"stalled {stall} ms", now, running_at=ended)
 
     def _command(self, command: Command, now: int) -> None:
-        if self._ended is ByeReason.FINISHED:
-            self._out.effects.append(Reply(command.number, "the contest is over: finished"))
+        if self._ended in (FINISHED, INCOMPLETE):
+            self._out.effects.append(Reply(command.number, f"the contest is over: {self._ended}"))
         else:
             self._commands.handle(command, now)
 
@@ -198,14 +202,27 @@ class Contest:
         if not self._stopping and self._ended is None and self._commands.state is RunState.OPEN:
             self._games.pair(now)
         if self._ended is None and self._games.quiet:
-            missing = {player.name for player in self._players if player.barred or player.gone}
             stopped = self._stopping or self._commands.state is RunState.DRAINING
-            if stopped or self._games.exhausted(missing):
-                self._ended = ByeReason.STOPPED if stopped else ByeReason.FINISHED
-                self._close_all(self._ended, now)
-                self._out.effects.append(Finished(str(self._ended)))
-        elif self._ended is not None:
-            self._close_all(self._ended, now)
+            if stopped or self._games.exhausted(self._missing()):
+                self._ended = STOPPED if stopped else self._outcome()
+        if self._ended is not None:
+            self._close_all(ByeReason.STOPPED if self._ended == STOPPED else ByeReason.FINISHED, now)
+            spectators = self._games.spectators
+            if not self._end_reported and (spectators.idle or not spectators.watchers):
+                self._end_reported = True
+                self._out.effects.append(Finished(self._ended))
+
+    def _missing(self) -> dict[str, str]:
+        """The bots that no game waits for, each with the cause."""
+        return {
+            player.name: "removed" if player.kicked else "on probation" if player.barred else "absent"
+            for player in self._players
+            if player.plays and (player.barred or player.gone)
+        }
+
+    def _outcome(self) -> str:
+        """`finished` if every scheduled game has a result."""
+        return INCOMPLETE if self._games.unplayed({}) else FINISHED
 
     def _close_all(self, reason: ByeReason, now: int) -> None:
         """Close every connection, except spectators to which lines are still to be sent."""

@@ -60,7 +60,7 @@ class _Watched:
     def next_at(self) -> int | None:
         """When the first line that is not shown was written; None if all are shown."""
         lines = self.transcript.lines
-        return lines[self.shown][0] if self.shown < len(lines) else None
+        return lines[self.shown].at if self.shown < len(lines) else None
 
 
 class Spectators:
@@ -149,7 +149,7 @@ class Spectators:
         """Show the lines whose delay has passed: to all viewers at once, if they fit into a chunk."""
         game = self._games[number]
         begin, lines, until = game.shown, game.transcript.lines, now - self._delay
-        while game.shown < len(lines) and lines[game.shown][0] <= until:
+        while game.shown < len(lines) and lines[game.shown].at <= until:
             game.shown += 1
         if not game.viewers:
             return

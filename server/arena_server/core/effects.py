@@ -92,9 +92,9 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """Nothing more will be played, and every result has been sent. It comes once.
+    """Nothing more will be played, and every line has been sent to players and spectators. It comes once.
 
-    `reason` is `finished`, or `stopped` after the event Stop.
+    `reason` is `finished` (every scheduled game has a result), `incomplete`, or `stopped`.
     """
 
     reason: str

@@ -12,6 +12,7 @@ same seats, unless the organiser does not want it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -27,7 +28,7 @@ from arena_server.core.deadlines import Deadlines, Kind
 from arena_server.core.deal import Setting, number_of
 from arena_server.core.delivery import CHUNK, ChunkedSender, Spectators
 from arena_server.core.effects import Send, Store, TurnMark
-from arena_server.core.journal import Entry, GameFact, Offered, PastGame, Repeat, entry_of, fact_of
+from arena_server.core.journal import GameFact, JournalError, Offered, PastGame, Repeat, entry_of
 from arena_server.core.match import Abort, Blame, Match, Phase, PlayMove, SayReady
 from arena_server.core.peers import FLOODED, Outbox, Peer, Player
 from arena_server.core.schedule import Pairer, Pairing, Schedule
@@ -100,7 +101,8 @@ class GameManager:
         self._deadlines = deadlines
         self._chunks = ChunkedSender(out, deadlines, plan.handover_ms)
         self.spectators = Spectators(plan.spectator_delay_ms * NS_PER_MS, self._chunks, out, deadlines)
-        self._schedule = Schedule(names, game.seats, plan.games_per_pair)
+        self._paired = plan.deals == "paired"
+        self._schedule = Schedule(names, game.seats, plan.games_per_pair, paired=self._paired)
         self._pairer = Pairer(self._schedule, game.seats)
         self._results = Results(plan, players, out)
         self._games: dict[int, LiveGame] = {}
@@ -108,6 +110,8 @@ class GameManager:
         self._repeats: dict[int, Pairing] = {}
         #: The void games that are not played again.
         self._void_only: dict[int, Pairing] = {}
+        #: Results of each deal, by its players and number.
+        self._deal_results: Counter[tuple[frozenset[str], int]] = Counter()
         #: Whether a game ended or a player came or left since the contest last looked.
         self.changed = True
 
@@ -126,8 +130,9 @@ class GameManager:
         """The games without a result, in the order in which they began."""
         return tuple(live.running for live in self._games.values() if not live.announced)
 
-    def progress(self, connected: int, ended: str | None) -> Progress:
-        """The work grows with the number of bots."""
+    def progress(self, connected: int, ended: str | None, causes: Mapping[str, str]) -> Progress:
+        """The work grows with the number of bots; `causes` has a word for each bot that is missing."""
+        incomplete = ended not in (None, "finished")
         running = [live.match for live in self._games.values() if not live.announced]
         return Progress(
             done=self._results.done,
@@ -138,6 +143,8 @@ class GameManager:
             connected=connected,
             ended=ended,
             standings=self._results.standings.rows(),
+            missing=tuple(causes) if incomplete else (),
+            unplayed=dict(self.unplayed(causes)) if incomplete else {},
         )
 
     def find(self, game_id: str) -> LiveGame | None:
@@ -301,7 +308,7 @@ class GameManager:
         """Send a seat the lines from its cursor on, and its TURN behind them, in one piece."""
         transcript, match = live.transcript, live.match
         lines, end = transcript.lines, len(transcript.lines)
-        if peer.cursor == end - 1 and lines[-1][2] >> seat & 1:  # nearly always: one new line
+        if peer.cursor == end - 1 and lines[-1].audience >> seat & 1:  # nearly always: one new line
             _, data, _, state = lines[-1]
             peer.cursor = end
         else:
@@ -352,8 +359,7 @@ class GameManager:
         """Break a running game off, to be played `again` or not; one that is over keeps its result."""
         if live.match.over:
             return
-        if live.number not in self._repeats:
-            self._void_only[live.number] = self._pairing(live.number)
+        self._void_only[live.number] = self._pairing(live.number)
         if again:
             self.play_again(live.number)
         self._out.note("warning", "void", game=live.game_id, reason=reason, again=again)
@@ -366,10 +372,13 @@ class GameManager:
                 self.void(live, reason, now)
 
     def _pairing(self, number: int) -> Pairing:
-        """Game `number`, of the schedule or after it. Raises LookupError if there is none."""
+        """Game `number`, of the schedule or after it. Raises JournalError if there is none."""
         if 0 < number <= self._schedule.total:
             return self._schedule.pairing(number)
-        return {pairing.number: pairing for pairing in self._repeats.values()}[number]
+        for pairing in self._repeats.values():
+            if pairing.number == number:
+                return pairing
+        raise JournalError(f"g{number} is not a game of this contest")
 
     def play_again(self, number: int) -> bool:
         """Have a void game played again. Returns False if it is not void, or is so already."""
@@ -396,7 +405,8 @@ class GameManager:
         self.changed = True
         live.announced = True
         match, names = live.match, live.match.setting.names
-        live.transcript.close(match.totals, match.end, now)
+        self._count_deal(self._pairing(live.number), match.end)
+        live.transcript.close(match.totals, match.end, now, opened=self._is_open(live))
         faults = tuple((names[fault.seat - 1], str(fault.kind)) for fault in match.faults if fault.seat)
         self._results.add(PastGame(live.number, names, match.totals, match.end, len(match.plies), faults))
         self._out.note(
@@ -408,6 +418,28 @@ class GameManager:
             faults=",".join(f"{name}:{kind}" for name, kind in faults) or None,
         )
         self.advance(live, [], now)
+
+    def _count_deal(self, pairing: Pairing, end: str) -> None:
+        if end != VOID:
+            self._deal_results[frozenset(pairing.names), pairing.deal] += 1
+
+    def _is_open(self, live: LiveGame) -> bool:
+        """Whether OVER may open the commit: the deal will not be played again."""
+        if live.match.end == VOID:
+            return False
+        key = frozenset(live.match.setting.names), live.match.setting.deal_number
+        return not self._paired or self._deal_results[key] >= self._game.seats
+
+    def unplayed(self, causes: Mapping[str, str]) -> Counter[str]:
+        """The games without a result, by cause; `causes` has a word for each bot that is missing."""
+        counts: Counter[str] = Counter()
+        for names, games in self._pairer.unplayed():
+            counts[_cause(names, causes)] += games
+        for names in self._pairer.waiting_repeats():
+            counts[_cause(names, causes)] += 1
+        if self._void_only:
+            counts["void, not played again"] += len(self._void_only)
+        return counts
 
     # -- orders of the organiser
 
@@ -427,26 +459,54 @@ class GameManager:
     # -- an interrupted contest
 
     def recall(self, results: Sequence[PastGame], repeats: Mapping[int, int]) -> None:
-        """Bring back results, and void games by the numbers of those that repeat them."""
+        """Bring back results, and void games by the numbers of those that repeat them.
+
+        Raises JournalError for what cannot be of this contest.
+        """
+        played = {game.number for game in results if game.end != VOID}
         for new, number in sorted(repeats.items()):
+            if number in played or number in self._repeats:
+                raise JournalError(f"g{number} is repeated, and has a result or is repeated already")
+            if new != self._schedule.total + len(self._repeats) + 1:
+                raise JournalError(f"g{new} repeats g{number}, and is not the next number")
             self._void_only[number] = self._pairing(number)
             self._repeat(new, number)
         for game in results:
-            pairing = self._pairing(game.number)
+            pairing = self._recalled(game.number)
+            if game.names != pairing.names:
+                raise JournalError(
+                    f"g{game.number} was played by {', '.join(game.names)},"
+                    f" and the schedule has {', '.join(pairing.names)}"
+                )
+            if len(game.totals) != len(game.names) or any(name not in game.names for name, _ in game.faults):
+                raise JournalError(f"the result of g{game.number} does not fit its {len(game.names)} seats")
             if game.end == VOID and game.number not in self._repeats:
                 self._void_only[game.number] = pairing
-            self._pairer.started(pairing)
+            self._count_deal(pairing, game.end)
             self._results.add(game)
 
-    def restore(self, number: int, entries: Sequence[Entry], now: int) -> None:
-        """Bring back an unfinished game. Raises JournalError or LookupError for impossible entries."""
+    def _recalled(self, number: int) -> Pairing:
+        """Game `number`, which has been started. Raises JournalError if it could not start by then."""
         pairing = self._pairing(number)
-        live = self._open(pairing, now)
-        facts: Any = [fact_of(entry) for entry in entries]
-        live.match.restore(facts, now)
+        if not self._pairer.may_start(pairing):
+            raise JournalError(f"g{number} was started twice, or before an earlier game of the same bots")
+        self._pairer.started(pairing)
+        return pairing
+
+    def reopen(self, number: int, now: int) -> LiveGame:
+        """Seat the players of an unfinished game. Raises JournalError if they cannot play it."""
+        pairing = self._recalled(number)
+        for name in pairing.names:
+            if (other := self._players[name].game) is not None:
+                raise JournalError(f"{name} plays {other.game_id} and g{number} at once")
+        return self._open(pairing, now)
+
+    def go_on(self, live: LiveGame, facts: Sequence[GameFact], now: int) -> None:
+        """The facts of the journal have been applied to the match: write its lines and let it go on."""
+        if live.number in self._repeats and live.match.end != VOID:
+            raise JournalError(f"{live.game_id} is repeated, and not void")
         for fact in facts:
             live.transcript.write(fact, now)
-        self._pairer.started(pairing)
         self._out.note("info", "resumed", game=live.game_id, plies=len(live.match.plies))
         self.advance(live, live.match.restart(now), now)
 
@@ -457,3 +517,9 @@ def _seat_of(peer: Peer) -> tuple[LiveGame, int]:
     assert player is not None
     assert player.game is not None
     return player.game, player.seat
+
+
+def _cause(names: Sequence[str], causes: Mapping[str, str]) -> str:
+    """Why a game of these players was not played."""
+    found = [f"{causes[name]}: {name}" for name in names if name in causes]
+    return ", ".join(found) or "the contest was stopped"

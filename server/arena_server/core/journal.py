@@ -116,6 +116,7 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "again": (Repeat, (int, int)),
     "gate": (RunStateSet, (str, str)),
 }
+_OF_CONTEST: Final = frozenset({ResumeKey, Conduct, Repeat, RunStateSet})
 OFFER: Final = _KINDS[Offered]
 
 
@@ -135,6 +136,9 @@ def fact_of(entry: Entry) -> GameFact | ContestFact:
         raise JournalError(f"expected a fact of the journal, found {entry!r:.80}")
     build, types = shape
     values = entry[2:]
+    of_contest = build in _OF_CONTEST
+    if not _fits(entry[0], int) or entry[0] < CONTEST or (entry[0] == CONTEST) is not of_contest:
+        raise JournalError(f"expected the number of {'no' if of_contest else 'a'} game, found {entry!r:.80}")
     if len(values) != len(types) or not all(map(_fits, values, types)):
         raise JournalError(f"expected the values of a {kind!r} fact, found {entry!r:.80}")
     fact: GameFact | ContestFact = build(*values)

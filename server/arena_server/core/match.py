@@ -3,8 +3,8 @@
     OFFERED --every seat ready or at fault--> PLAYING --last ply, forfeit, void--> OVER
 
 `execute(command, now)` decides, applies, and adds what follows by itself (START, the plies of
-zombies, the end). `restore` applies the facts of a journal by the same `apply`. The turn in
-progress and who is connected are not state of the game: they live in `timer` and `present`.
+zombies, the end). Recovery applies the facts of a journal by the same `apply`, then calls `restart`.
+The turn in progress and who is connected are not state of the game: they live in `timer` and `present`.
 
 A seat at fault is a zombie: the server plays the game's zombie move for it, at once, to the end;
 in a game without such a move the seat forfeits. A seat has one fault a game at most, the first.
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from arena_protocol.record import FORFEIT, VOID, FaultKind, FaultRecord, GameRecord, PlyRecord
 from arena_server.core.clock import NS_PER_MS, TimeControl, TurnTimer, elapsed_ms
 from arena_server.core.deal import Setting
-from arena_server.core.journal import Away, Ended, GameFact, JournalError, Offered, Ready, Started
+from arena_server.core.journal import Away, Ended, GameFact, Offered, Ready, Started
 
 
 class Phase(Enum):
@@ -155,6 +155,12 @@ class Match:
         sent = self.timer.sent
         return sent is not None and sent < at
 
+    def forfeited(self, seats: Iterable[int] = ()) -> tuple[int, ...]:
+        """The totals if `seats` forfeit, beside those at fault already: several at once all lose."""
+        at_fault = [fault.seat for fault in self.faults] + list(seats)
+        lost = [self._game.forfeit(self.position, seat) for seat in at_fault]
+        return tuple(min(totals) for totals in zip(*lost, strict=True))
+
     def record(self) -> GameRecord:
         """All that happened; for a match that is over."""
         final = self._game.state_text(self.position)
@@ -179,7 +185,8 @@ class Match:
             case SayReady(seat, arrived):
                 # A READY after the limit counts as not sent: the Expire that is due will blame the seat.
                 in_time = self.timer.deadline is not None and arrived < self.timer.deadline
-                return [Ready(seat)] if self.phase is Phase.OFFERED and in_time else []
+                awaited = self.phase is Phase.OFFERED and not self.settled(seat)
+                return [Ready(seat)] if awaited and in_time else []
             case Blame(seat, kind, line):
                 return self._decide_fault(seat, kind, line)
             case Expire():
@@ -202,7 +209,7 @@ class Match:
             return self._decide_fault(seat, FaultKind.ILLEGAL, line)
         arrived = max(sent, arrived)
         charge = max(0, (arrived - sent) // NS_PER_MS - timer.credit)
-        left = max(0, self.clocks[seat - 1] - charge) + self._control.increment
+        left = self._control.after(self.clocks[seat - 1], charge)
         return [self._ply(seat, move, charge, sent, arrived, left, False)]
 
     def _ply(
@@ -248,12 +255,8 @@ class Match:
         return FaultRecord(seat, self.ply, str(kind), b"")
 
     def _forfeit(self, seats: Iterable[int]) -> list[GameFact]:
-        """End a game without a zombie move: the seats at fault lose; several at once all lose."""
-        if self._zombie_move is not None:
-            return []
-        at_fault = [fault.seat for fault in self.faults] + list(seats)
-        lost = [self._game.forfeit(self.position, seat) for seat in at_fault]
-        return [Ended(tuple(min(totals) for totals in zip(*lost, strict=True)), FORFEIT)]
+        """End a game without a zombie move: the seats at fault lose."""
+        return [] if self._zombie_move is not None else [Ended(self.forfeited(seats), FORFEIT)]
 
     # -- state
 
@@ -380,17 +383,10 @@ class Match:
 
     # -- after a restart of the server
 
-    def restore(self, facts: Iterable[GameFact], now: int) -> None:
-        """Apply the facts of a journal. Raises JournalError for facts that do not follow from each other."""
-        for fact in facts:
-            self._check(fact)
-            self.apply(fact, now)
-            self.timer.stop()
-
     def restart(self, now: int) -> list[GameFact]:
         """The server was down until `now`, and every seat is disconnected through no fault of its own.
 
-        The time it was down is charged to nobody. For the limit of READY the clock of a seat stands
+        The time it was down is charged to no seat. For the limit of READY the clock of a seat stands
         until it is back, and a begun turn begins again.
         """
         last = self.plies[-1].arrived_ns if self.plies else 0
@@ -406,33 +402,3 @@ class Match:
         elif self.phase is Phase.PLAYING:
             self._advance(facts, now)
         return facts
-
-    def _check(self, fact: GameFact) -> None:
-        """Raise JournalError for a fact that this match would not decide in its state."""
-        game, problem = self._game, None
-        seat = fact.seat if isinstance(fact, Ready | Away | PlyRecord | FaultRecord) else 1
-        if not 0 <= seat <= game.seats or (seat == 0 and not isinstance(fact, FaultRecord)):
-            problem = "no such seat"
-        elif isinstance(fact, PlyRecord):
-            problem = self._wrong_ply(fact)
-        elif isinstance(fact, Ready | Away | Started) and self.phase is not Phase.OFFERED:
-            problem = "the game has started"
-        elif isinstance(fact, FaultRecord) and seat and self.zombies[seat - 1]:
-            problem = "the seat is at fault already"
-        elif isinstance(fact, Ended) and len(fact.totals) != game.seats:
-            problem = "totals of another number of seats"
-        if self.over and not isinstance(fact, Offered):
-            problem = "the game is over"
-        if problem:
-            raise JournalError(f"{self.setting.game_id}: {type(fact).__name__} at ply {self.ply}: {problem}")
-
-    def _wrong_ply(self, ply: PlyRecord) -> str | None:
-        game = self._game
-        if self.phase is not Phase.PLAYING or game.end(self.position) is not None:
-            return "no ply is to be played"
-        if ply.seat != game.to_move(self.position) or not game.is_legal(self.position, ply.move):
-            return "not a legal move of the seat to move"
-        step = game.play(self.position, ply.move)
-        if (ply.points, ply.total) != (step.points, game.totals(step.position)):
-            return "other points than the rules give"
-        return None if len(ply.clock) == game.seats else "clocks of another number of seats"

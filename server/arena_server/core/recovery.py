@@ -1,45 +1,58 @@
 """An interrupted contest: from what is durable back to where it stood.
 
 Stored results stand. An unfinished game goes on after its last durable fact: `Match.apply` writes
-the journal's facts as it wrote them before the crash, and no client was sent more than those.
+the journal's facts as it wrote them before the crash, and no client was sent more than those. A
+fact that the match would not have decided where it stands is refused: the journal is damaged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Final
 
+from arena_protocol.record import FORFEIT, VOID, FaultKind, FaultRecord, PlyRecord
+from arena_server.core.clock import TimeControl
 from arena_server.core.commands import Commands, RunState
 from arena_server.core.games import GameManager
 from arena_server.core.journal import (
+    Away,
     Conduct,
+    Ended,
+    GameFact,
     JournalError,
     Live,
+    Offered,
     Past,
+    Ready,
     Repeat,
     ResumeKey,
     RunStateSet,
+    Started,
     fact_of,
 )
+from arena_server.core.login import is_digest
+from arena_server.core.match import Match, Phase
 from arena_server.core.peers import Player
+
+_SEAT_FAULTS: Final = frozenset(FaultKind) - {FaultKind.VOID}
 
 
 def recover(
     past: Past, games: GameManager, commands: Commands, players: Mapping[str, Player], now: int
 ) -> None:
     """Bring back games, run state and players. Raises JournalError for a past that no contest has had."""
+    for entry in past.entries:
+        fact_of(entry)
     live = Live()
+    live.add(past.entries)
+    games.recall(past.results, _recover_contest(live, commands, players))
     stored = {game.number for game in past.results}
-    try:
-        live.add(past.entries)
-        repeats = _recover_contest(live, commands, players)
-        games.recall(past.results, repeats)
-        for number, entries in sorted(live.games.items()):
-            if number not in stored:
-                games.restore(number, entries, now)
-    except JournalError:
-        raise
-    except (LookupError, TypeError, ValueError) as error:
-        raise JournalError(f"the facts of the journal contradict each other ({error!r})") from error
+    for number, entries in sorted(live.games.items()):
+        if number not in stored:
+            facts: list[GameFact] = [fact_of(entry) for entry in entries]  # type: ignore[misc] # by their number
+            game = games.reopen(number, now)
+            restore(game.match, facts, now)
+            games.go_on(game, facts, now)
 
 
 def _recover_contest(live: Live, commands: Commands, players: Mapping[str, Player]) -> dict[int, int]:
@@ -48,15 +61,116 @@ def _recover_contest(live: Live, commands: Commands, players: Mapping[str, Playe
     for entry in live.contest:
         match fact_of(entry):
             case ResumeKey(name, digest):
-                players[name].resume = digest
+                if digest is not None and not is_digest(digest):
+                    raise JournalError(f"the resume key of {name!r:.40} is not a SHA-256 digest")
+                _player(players, name).resume = digest
             case Conduct(name, forgiven, kicked):
-                player = players[name]
+                player = _player(players, name)
                 player.forgiven, player.kicked, player.barred = forgiven, kicked, kicked
             case Repeat(number, void):
                 repeats[number] = void
             case RunStateSet(_, state):
+                if state not in set(RunState):
+                    raise JournalError(f"expected one of {', '.join(RunState)}, found {state!r:.40}")
                 # A contest was drained to stop the server; now the server runs again.
                 commands.state = RunState.PAUSED if state == RunState.PAUSED else RunState.OPEN
-            case other:
-                raise JournalError(f"expected a fact of the contest, found {other!r:.80}")
     return repeats
+
+
+def _player(players: Mapping[str, Player], name: str) -> Player:
+    if name not in players:
+        raise JournalError(f"no bot of this contest is called {name!r:.40}")
+    return players[name]
+
+
+# -- games
+
+
+def restore(match: Match, facts: Sequence[GameFact], now: int) -> None:
+    """Apply the facts of a journal to a new match; then call `Match.restart`.
+
+    Raises JournalError for a fact that the match would not decide where it stands.
+    """
+    for number, fact in enumerate(facts):
+        problem = None
+        if number == 0 or isinstance(fact, Offered):
+            if number or not isinstance(fact, Offered):
+                problem = "a game begins with its offer"
+        else:
+            problem = _problem(match, fact)
+        if problem is not None:
+            place = f"{match.setting.game_id}, ply {match.ply}"
+            raise JournalError(f"{place}: {type(fact).__name__} cannot be there: {problem}")
+        match.apply(fact, now)
+        match.timer.stop()
+
+
+def _problem(match: Match, fact: Ready | Away | Started | PlyRecord | FaultRecord | Ended) -> str | None:
+    """Why `match` would not decide `fact` where it stands; None if it could."""
+    offered = match.phase is Phase.OFFERED
+    if match.over or not _may_follow_fault(match, fact):
+        return "the game is over"
+    match fact:
+        case Ended():
+            return _end_problem(match, fact)
+        case Started():
+            return None if offered and all(map(match.settled, _seats(match))) else "the game cannot start"
+        case FaultRecord(0, ply, FaultKind.VOID):
+            return None if ply == match.ply else "it is not a fault of this ply"
+    if fact.seat not in _seats(match):
+        return "there is no such seat"
+    match fact:
+        case PlyRecord():
+            return _ply_problem(match, fact)
+        case FaultRecord(seat, ply, kind):
+            if kind not in _SEAT_FAULTS or ply != match.ply:
+                return "it is not a fault of this ply"
+            return "the seat is at fault already" if match.zombies[seat - 1] else None
+        case Ready(seat):
+            return None if offered and not match.settled(seat) else "the seat need not be ready"
+        case Away(seat):
+            return None if offered and match.ready[seat - 1] else "the seat was not ready"
+
+
+def _seats(match: Match) -> range:
+    return range(1, match.setting.game.seats + 1)
+
+
+def _may_follow_fault(match: Match, fact: GameFact) -> bool:
+    """After a void only the end may follow, after a forfeit other forfeits too."""
+    if not match.faults or isinstance(fact, Ended):
+        return True
+    forfeited = match.setting.game.zombie_move is None
+    return match.faults[-1].seat != 0 and (not forfeited or isinstance(fact, FaultRecord))
+
+
+def _ply_problem(match: Match, ply: PlyRecord) -> str | None:
+    game, index = match.setting.game, ply.seat - 1
+    if match.phase is not Phase.PLAYING or game.end(match.position) is not None:
+        return "no ply is to be played"
+    if ply.seat != game.to_move(match.position) or not game.is_legal(match.position, ply.move):
+        return "it is not a legal move of the seat to move"
+    if ply.zombie != match.zombies[index] or (ply.zombie and ply.move != game.zombie_move):
+        return "a seat at fault, and no other, plays the zombie move"
+    step = game.play(match.position, ply.move)
+    if (ply.points, ply.total) != (step.points, game.totals(step.position)):
+        return "the rules give other points"
+    before = match.clocks[index]
+    left = TimeControl.of(match.setting.plan).after(before, ply.time_ms)
+    if ply.zombie:  # it is charged only for the ply on which its flag fell, which leaves it nothing
+        left = 0 if ply.time_ms else before
+    if ply.clock != (*match.clocks[:index], left, *match.clocks[ply.seat :]):
+        return "the charge leaves other clocks"
+    return None
+
+
+def _end_problem(match: Match, ended: Ended) -> str | None:
+    game = match.setting.game
+    end, totals = game.end(match.position), game.totals(match.position)
+    if match.faults and match.faults[-1].seat == 0:
+        end = VOID
+    elif match.faults and game.zombie_move is None:
+        end, totals = FORFEIT, match.forfeited()
+    if end is None:
+        return "the game goes on"
+    return None if (ended.end, ended.totals) == (end, totals) else f"the end is {end}, of other totals"

@@ -1,25 +1,19 @@
-"""All pairs of a round-robin by the circle method, reckoned instead of kept: 2,000 players make two million.
+"""Who plays whom, how often, in which seats and on which deal; and which game starts next.
 
-One player stays, the others walk round it a chair a round; no pair meets twice.
+All pairs of a round-robin come from the circle method, computed instead of stored: 2,000 players
+make two million pairs. One player stays, the others move round it a chair a round; no pair meets
+twice.
 
     chair   0   1   2   3      round r:  in chair 0 sits player 0,
     chair   7   6   5   4                in chair j > 0 player 1 + (j - 1 - r) mod m, m = chairs - 1
 
-Opposite chairs, i and m - i, play. With an odd number of players the last chair is empty at
-first, and who is opposite to it rests. The player who stays changes sides every round, or it
-would sit first in all its games. It must not know: what a pair plays, or when.
+Opposite chairs, i and m - i, play. With an odd number of players the last chair is empty at first,
+and the player opposite to it has a bye. The player that stays changes sides every round, or it
+would sit first in all its games.
 
-Who plays whom, how often, in which seats and on which deal: pure generators.
-
-A game of the schedule is known by its number alone: games g1, g2, ... A cycle is one game
-of every group; cycle c plays deal c // seats with the seats turned c % seats times, so that
-every board and sequence is played from every seat.
-It must not know: who is connected, when a game starts, results.
-
-Which game starts next: the first of the schedule whose players are all free.
-
-A game that was broken off is played again under a number of its own, after the schedule's.
-It must not know: why a player is free or not, connections, results.
+A game of the schedule is known by its number alone: games g1, g2, ... A cycle is one game of every
+group; in cycle c the seats are turned c % seats times, so every group plays from every seat equally
+often. Its deal is number c ("fresh"), or number c // seats ("paired": the same deal from every seat).
 """
 
 from __future__ import annotations
@@ -34,7 +28,7 @@ Pair = tuple[str, str]
 
 
 class Circle(Sequence[Pair]):
-    """The pairs of `names` in the order of the rounds, without the pairs of those who rest."""
+    """The pairs of `names` in the order of the rounds, without byes."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names = tuple(names)
@@ -57,7 +51,7 @@ class Circle(Sequence[Pair]):
         if not 0 <= index < len(self):
             raise IndexError(f"there are {len(self)} pairs, and no number {index}")
         r, i = divmod(index, self._a_round)
-        i += self._odd and i >= self._rests(r)
+        i += self._odd and i >= self._bye(r)
         first, second = self._player(i, r), self._player(self._m - i, r)
         if i == 0 and r % 2:
             first, second = second, first
@@ -70,12 +64,12 @@ class Circle(Sequence[Pair]):
         # Both sit i chairs from chair 0, on either side: a + r = i and b + r = -i (mod m).
         r = -b % m if a == 0 else -(a + b) * (m + 1) // 2 % m
         i = 0 if a == 0 else min((a + r) % m, (b + r) % m)
-        return r * self._a_round + i - (self._odd and i > self._rests(r))
+        return r * self._a_round + i - (self._odd and i > self._bye(r))
 
     def _player(self, chair: int, r: int) -> int:
         return 1 + (chair - 1 - r) % self._m if chair else 0
 
-    def _rests(self, r: int) -> int:
+    def _bye(self, r: int) -> int:
         """The pair of round `r` in which one of the chairs is empty."""
         return min(r, self._m - r)
 
@@ -99,7 +93,7 @@ class Schedule:
     or if there are fewer players than seats.
     """
 
-    def __init__(self, names: Sequence[str], seats: int, games: int) -> None:
+    def __init__(self, names: Sequence[str], seats: int, games: int, *, paired: bool = False) -> None:
         if len(names) < seats:
             raise ValueError(f"a game of {seats} seats needs at least {seats} bots, not {len(names)}")
         if games < seats or games % seats:
@@ -109,6 +103,7 @@ class Schedule:
             )
         self.groups = fair_order(names, seats)
         self.games = games
+        self._paired = paired
         self._numbers = (
             {}
             if isinstance(self.groups, Circle)
@@ -134,7 +129,8 @@ class Schedule:
         """Game `number`."""
         cycle, group = divmod(number - 1, len(self.groups))
         names = self.groups[group]
-        deal, turn = divmod(cycle, len(names))
+        round_, turn = divmod(cycle, len(names))
+        deal = round_ if self._paired else cycle
         return Pairing(number, names[turn:] + names[:turn], deal + 1)
 
     def __iter__(self) -> Iterator[Pairing]:
@@ -172,15 +168,15 @@ def _rounds(names: Sequence[str], seats: int) -> Iterator[list[Group]]:
 class Pairer:
     """Hands out the games of a schedule, each once, and those that are to be played again.
 
-    After `take` has given None no game can start until somebody else becomes free; so only
-    groups with a newly free player need looking at, not the whole schedule.
+    After `take` has returned None no game can start until another player becomes free; so only the
+    groups of newly free players are looked at, not the whole schedule.
     """
 
     def __init__(self, schedule: Schedule, seats: int) -> None:
         self._schedule = schedule
         self._seats = seats
         self._played = array("L", bytes(array("L").itemsize * len(schedule.groups)))
-        #: A group that had a game left and nobody absent when it was last looked for.
+        #: A group that had a game left and no absent player when it was last looked for.
         self._open = 0
         self._again: dict[int, Pairing] = {}
         self._free: set[str] = set()
@@ -200,6 +196,14 @@ class Pairer:
         """Add a game beyond the schedule."""
         self._again[pairing.number] = pairing
         self._fresh |= self._free.intersection(pairing.names)
+
+    def may_start(self, pairing: Pairing) -> bool:
+        """Whether `pairing` is to be played again, or is the next game of its group."""
+        if pairing.number > self._schedule.total:
+            return pairing.number in self._again
+        group = self._schedule.group(pairing.names)
+        played = self._played[group]
+        return played < self._schedule.games and pairing.number == self._schedule.number(group, played)
 
     def started(self, pairing: Pairing) -> None:
         """Note that a game has been handed out, now or before the server was started again."""
@@ -238,6 +242,16 @@ class Pairer:
             groups = range(len(self._played))
             self._open = next((group for group in groups if self._could_play(group, absent)), 0)
         return not self._could_play(self._open, absent)
+
+    def unplayed(self) -> Iterator[tuple[Group, int]]:
+        """The groups that have games left in the schedule, with their number."""
+        for group, played in enumerate(self._played):
+            if played < self._schedule.games:
+                yield self._schedule.groups[group], self._schedule.games - played
+
+    def waiting_repeats(self) -> Iterator[Group]:
+        """The players of each game that is to be played again and has not started."""
+        return (game.names for game in self._again.values())
 
     def _could_play(self, group: int, absent: Collection[str]) -> bool:
         played_all = self._played[group] >= self._schedule.games

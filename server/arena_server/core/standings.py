@@ -1,24 +1,10 @@
-"""From results to a table: points, games, wins and faults of every player.
+"""Results of a contest: the table, progress, and the organiser's view.
 
-Scoring by `points` ranks by the points of all games together; scoring by `wins` by the games
-in which a player alone had the most points. The two may disagree entirely: whoever loses
-every game may win a contest on points.
-Players with the same score share a rank, and the next rank is left out accordingly. Within
-a rank stands first who has more of the other measure (wins, or points), then the name in
-the order of the alphabet. A void game is no game.
-It must not know: how a game was played, who is connected.
-
-The results of a contest so far, and what they cost a bot.
-
-It must not know: games that run, what has yet to be played, how results become durable.
-
-How far a contest is: what a progress display and the final table need.
-
-Only results that are durable count. It must not know: how they are shown.
-
-A contest as its organiser sees it: what may begin, what runs, where each bot is.
-
-It must not know: how it is shown, who asks.
+Scoring by `points` ranks by the points of all games together; scoring by `wins` by the games in which
+a player alone had the most points. The two may disagree entirely: a player that loses every game may
+win a contest on points. Players with the same score share a rank, and the ranks after them are left
+out. Within a rank the player with more of the other measure (wins, or points) comes first, then the
+name decides. A void game does not count, and neither does a result that is not durable.
 """
 
 from __future__ import annotations
@@ -26,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from arena_protocol.record import VOID
 from arena_server.core.config import ContestPlan
@@ -59,6 +46,19 @@ class Row:
     def mean(self) -> float:
         """Points a game; 0 before the first."""
         return self.points / self.games if self.games else 0.0
+
+
+def plain_row(row: Row) -> dict[str, Any]:
+    """Return one row of the standings as JSON types."""
+    return {
+        "rank": row.rank if row.games else None,
+        "bot": row.name,
+        "points": row.points,
+        "games": row.games,
+        "mean": round(row.mean, 2),
+        "wins": row.wins,
+        "faults": dict(row.faults),
+    }
 
 
 @dataclass(slots=True)
@@ -109,10 +109,10 @@ class Standings:
         sums = self._sums[name]
         return sums.points if self._scoring == "points" else sums.wins
 
-    def _order(self, name: str) -> tuple[int, int, str]:
+    def _order(self, name: str) -> tuple[int, bool, int, str]:
         sums = self._sums[name]
         score = self._score(name)
-        return -score, -(sums.points + sums.wins - score), name
+        return -score, not sums.games, -(sums.points + sums.wins - score), name
 
 
 def standings(names: Iterable[str], results: Iterable[Result], scoring: str = "points") -> tuple[Row, ...]:
@@ -157,9 +157,11 @@ class Results:
 class Progress:
     """A moment of a contest.
 
-    `total` counts the games of the schedule, `done` those with a result; `void` were broken off.
-    `plies` counts all plies so far, those of running games too. `ended` is why nothing more
-    will be played: `finished`, `stopped` or None.
+    `total` counts the games of the schedule, `done` those with a result, `void` those that were broken
+    off, `plies` all plies so far, those of running games too. `ended` is None while games may still be
+    played; then `finished` (every scheduled game has a result), `incomplete` or `stopped`. Of a contest
+    that ended otherwise than `finished`, `missing` names the bots that are absent, suspended or removed,
+    and `unplayed` counts the games without a result by cause, such as `absent: guest`.
     """
 
     done: int
@@ -170,10 +172,12 @@ class Progress:
     connected: int
     ended: str | None
     standings: tuple[Row, ...]
+    missing: tuple[str, ...] = ()
+    unplayed: Mapping[str, int] = field(default_factory=dict)
 
 
-#: Where a bot is: in a game; connected and free; away; away for so long that nobody waits for
-#: it; paired no more because of its faults; sent away by the organiser.
+#: Where a bot is: in a game; connected and free; disconnected; disconnected for longer than `absent`;
+#: paired no more because of its faults; removed by the organiser.
 PLAYING, FREE, AWAY, GONE, PROBATION, KICKED = "playing", "free", "away", "gone", "probation", "kicked"
 
 

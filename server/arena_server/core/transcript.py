@@ -6,17 +6,17 @@
     line 3  START                            audience: all
     line 4  PLAYED 1 ...                     audience: all; spectators get ` game=g1` behind it
 
-Seats, spectators, and whoever comes late read the same lines. TURN is not part of it: it is sent
+Seats, spectators and late joiners read the same lines. TURN is not part of it: it is sent
 behind the lines to the seat whose cursor is at the end.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from arena_protocol import messages as wire
 from arena_protocol.messages import encode, printer
-from arena_protocol.record import VOID, FaultRecord, PlyRecord
+from arena_protocol.record import FaultRecord, PlyRecord
 from arena_protocol.session import State
 from arena_server.core.deal import Setting
 from arena_server.core.journal import GameFact, Started
@@ -29,9 +29,24 @@ _TAGGED: Final = 1 << 30
 _print_played = printer(wire.Played)
 
 
-#: The moment it was added (ns), one or more whole lines, the audience, and the state that a session
-#: enters by sending them, or None.
-Line = tuple[int, bytes, int, State | None]
+class Line(NamedTuple):
+    """`data` is one or more whole lines, added at the moment `at` (ns).
+
+    A session that sends it goes to the state `enters`, unless that is None.
+    """
+
+    at: int
+    data: bytes
+    audience: int
+    enters: State | None
+
+
+class Reading(NamedTuple):
+    """What `Transcript.read` found: the bytes, the next line to read, and the state they lead to."""
+
+    data: bytes
+    next: int
+    enters: State | None
 
 
 class Transcript:
@@ -41,6 +56,7 @@ class Transcript:
         "_all",
         "_all_tagged",
         "_announce",
+        "_concealed",
         "_deal",
         "_game",
         "_ply",
@@ -61,6 +77,8 @@ class Transcript:
         self._all_tagged = self._all | _TAGGED
         self._tag = f" game={setting.game_id}\n".encode("ascii")
         self._ply = 0
+        #: Faults that are not announced: spectators see them before OVER.
+        self._concealed: list[bytes] = []
         #: The seats at fault, as an audience.
         self._zombies = 0
         self.lines: list[Line] = []
@@ -71,7 +89,7 @@ class Transcript:
         self._add(now, setting.offer(0), SPECTATORS)
 
     def _add(self, at: int, data: bytes, audience: int, enters: State | None = None) -> None:
-        self.lines.append((at, data, audience, enters))
+        self.lines.append(Line(at, data, audience, enters))
 
     def write(self, fact: GameFact, now: int) -> None:
         """Add the lines of a fact, which `Match.apply` has applied."""
@@ -87,7 +105,7 @@ class Transcript:
                 fact.total,
                 self._game.reveal(self._deal, ply),
             )
-            self.lines.append((now, data, self._all_tagged, None))
+            self.lines.append(Line(now, data, self._all_tagged, None))
         elif type(fact) is FaultRecord:
             if fact.seat:
                 self._write_fault(fact, now)
@@ -98,29 +116,29 @@ class Transcript:
                 self._add(now, start, self._zombies)
 
     def _write_fault(self, fault: FaultRecord, now: int) -> None:
-        """A fault: for its own seat, for the others if zombies are announced, and for spectators."""
+        """A fault: for its own seat; for the others, and for spectators if zombies are announced."""
         own = 1 << fault.seat
         self._zombies |= own
         self._add(now, encode(wire.Zombie(fault.ply, fault.kind)), own, State.ZOMBIE)
         if self._announce:
             others = self._all & ~own & ~SPECTATORS
             self._add(now, encode(wire.Zombie(fault.ply, fault.kind, fault.seat)), others)
-        shown = wire.Zombie(fault.ply, fault.kind, fault.seat, fault.line, self._setting.game_id)
-        self._add(now, encode(shown), SPECTATORS)
+        shown = encode(wire.Zombie(fault.ply, fault.kind, fault.seat, fault.line, self._setting.game_id))
+        if self._announce:
+            self._add(now, shown, SPECTATORS)
+        else:
+            self._concealed.append(shown)
 
-    def close(self, totals: tuple[int, ...], end: str, now: int) -> None:
-        """Add OVER; of a void game it keeps nonce and sequence hidden, as the deal may be played again."""
-        over = self._setting.over(totals, end, opened=end != VOID)
+    def close(self, totals: tuple[int, ...], end: str, now: int, *, opened: bool) -> None:
+        """Add OVER; `opened`: with nonce and sequence, as the deal will not be played again."""
+        for line in self._concealed:
+            self._add(now, line, SPECTATORS)
+        over = self._setting.over(totals, end, opened)
         self._add(now, encode(over), self._all, State.LOBBY)
         self.closed = True
 
-    def read(
-        self, begin: int, audience: int, size: int, end: int | None = None
-    ) -> tuple[bytes, int, State | None]:
-        """The lines for an audience from line `begin` on, before line `end`, about `size` bytes.
-
-        Returns the bytes, the next line to read, and the state that a session enters by sending them.
-        """
+    def read(self, begin: int, audience: int, size: int, end: int | None = None) -> Reading:
+        """The lines for an audience from line `begin` on, before line `end`, about `size` bytes."""
         lines = self.lines
         end = len(lines) if end is None else end
         data, state = b"", None
@@ -133,4 +151,4 @@ class Transcript:
                 else:
                     data += text
                     state = enters or state
-        return data, begin, state
+        return Reading(data, begin, state)

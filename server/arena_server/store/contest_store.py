@@ -8,12 +8,14 @@ Every method raises what SQLAlchemy or its driver raises; the writer makes one l
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Self, cast
 
 from sqlalchemy import delete, func, insert, select, text
 from sqlalchemy.orm import Session
@@ -24,7 +26,8 @@ from arena_server.core.deal import number_of
 from arena_server.core.journal import Entry, Live
 from arena_server.store import schema
 from arena_server.store.chain import GENESIS, extend
-from arena_server.store.database import APPLICATION_ID, LAYOUT, ContestHeader, ContestLock, Database
+from arena_server.store.database import APPLICATION_ID, LAYOUT, ContestHeader, ContestLock, Database, Postgres
+from arena_server.store.head import FileId, HeadFile, check_files, identify_files, missing_rows, read_head
 from arena_server.store.journal import JournalAppender, WriteAheadLog, pack
 from arena_server.store.preflight import COMMENT, COMMENT_QUERY, check_comment, check_same_config
 from arena_server.store.reader import UnfinishedContest, find_unfinished, load_unfinished, stored_contest
@@ -54,8 +57,11 @@ class ContestStore:
         self._found: UnfinishedContest | None = None
         self._contest = 0
         self._bots: dict[str, int] = {}
-        #: The last record of the hash chain.
+        #: The last record of the hash chain, and the newest row of the journal.
         self._place, self._chain = 0, GENESIS
+        self._journal_place = 0
+        self._head: HeadFile | None = None
+        self._files: list[tuple[Path, FileId]] = []
         #: The entries that still matter, and how many the journal holds.
         self._live = Live()
         self._entries = 0
@@ -82,6 +88,9 @@ class ContestStore:
                 if self._appender is not None:
                     self._appender.close()
                     self._appender = None
+                if self._head is not None:
+                    self._head.close()
+                    self._head = None
             if self._wal is not None:
                 self._wal.close(truncate=error is None)
         finally:
@@ -107,20 +116,24 @@ class ContestStore:
         """Commit what is written in it, all or none.
 
         It survives the end of this process. A `synced` one also survives a power cut, with
-        everything before it, once `sync` has returned.
+        everything before it, once `sync` has returned. PostgreSQL waits in every commit, unless
+        this one is not `synced` and the organiser chose the faster setting.
         """
-        with self._lock, self._connection.begin():
-            if self._wal is None and not synced:
-                self._connection.execute(text("SET LOCAL synchronous_commit = off"))
-            yield
+        with self._lock:
+            with self._connection.begin():
+                if isinstance(self._database, Postgres) and self._database.async_journal and not synced:
+                    self._connection.execute(text("SET LOCAL synchronous_commit = off"))
+                yield
+            if self._head is not None:
+                self._head.write_journal(self._journal_place)
 
     def sync(self) -> None:
-        """Wait until everything committed is on the disk; `append` works meanwhile. Raises OSError.
-
-        PostgreSQL has waited in the commit.
-        """
+        """Wait until everything committed is on the disk; `append` works meanwhile. Raises OSError."""
         if self._wal is not None:
             self._wal.sync()
+        if self._head is not None:
+            self._head.write_results(self._place, self._chain)
+            self._head.sync()
 
     # -- the contest
 
@@ -138,8 +151,15 @@ class ContestStore:
                 self._database, stored_contest(contest), header.plan, header.names, header.seeded
             )
             self._contest_lock = ContestLock(self._database, self._connection, contest.id)
-            self._found = load_unfinished(session, contest)
+            self._found = replace(load_unfinished(session, contest), lost_rows=self._lost_rows(contest.id))
         return self._found
+
+    def _lost_rows(self, contest: int) -> int:
+        if not isinstance(self._database, Path):
+            return 0
+        driver = cast(sqlite3.Connection, self._connection.connection.dbapi_connection)
+        announced = [each for each in read_head(self._database) if each.contest == contest]
+        return sum(missing_rows(each, driver) for each in announced)
 
     def enter(self, header: ContestHeader, plan: ContestPlan) -> None:
         """Begin the contest, or go on with the one that `find` returned."""
@@ -149,10 +169,14 @@ class ContestStore:
             else:
                 self._resume(session, self._found)
             session.flush()
-            bots = select(schema.Bot).where(schema.Bot.contest_id == self._contest)
+            bots = select(schema.Bot).where(schema.Bot.contest_id == self._contest).order_by(schema.Bot.id)
             self._bots = {bot.name: bot.id for bot in session.scalars(bots)}
+        if list(self._bots) != list(header.names):
+            raise ValueError(f"the bots of contest {self._contest} are not those of its configuration")
         if isinstance(self._database, Path):
             self._appender = JournalAppender(self._database, self._contest)
+            self._head = HeadFile(self._database, self._contest, plan.name)
+            self._files = identify_files(self._database)
 
     def _session(self) -> Session:
         """A session within the transaction of the connection; the connection outlives it."""
@@ -176,6 +200,8 @@ class ContestStore:
         mine = select(schema.Game.place, schema.Game.chain).where(schema.Game.contest_id == contest.id)
         if last := session.execute(mine.order_by(schema.Game.place.desc()).limit(1)).first():
             self._place, self._chain = last
+        newest = select(func.max(schema.JournalRow.place)).where(schema.JournalRow.contest_id == contest.id)
+        self._journal_place = session.scalar(newest) or 0
         self._compact()
         self._found = None  # it may be large
 
@@ -186,8 +212,11 @@ class ContestStore:
             contest.status, contest.ended_at, contest.head = status, now(), self._chain
             session.flush()
         if status == schema.FINISHED:
-            self._live = Live()
-            self._compact()
+            self._live, self._entries, self._journal_place = Live(), 0, 0
+            if self._head is not None:
+                self._head.write_journal(0)  # before the rows are gone
+            mine = schema.JournalRow.contest_id == self._contest
+            self._connection.execute(delete(schema.JournalRow).where(mine))
 
     # -- entries and records
 
@@ -208,8 +237,12 @@ class ContestStore:
         if not self._lock.acquire(timeout=APPEND_WAIT_S):
             return False
         try:
-            written = self._appender is not None and self._appender.append(pack(entries))
+            place = self._journal_place + 1
+            written = self._appender is not None and self._appender.append(place, pack(entries))
             if written:
+                self._journal_place = place
+                if self._head is not None:
+                    self._head.write_journal(place)
                 self._count(entries)
         finally:
             self._lock.release()
@@ -221,7 +254,8 @@ class ContestStore:
         self._unsaved += 1
 
     def _add_row(self, entries: Sequence[Entry]) -> None:
-        row = {"contest_id": self._contest, "payload": pack(entries)}
+        self._journal_place += 1
+        row = {"contest_id": self._contest, "place": self._journal_place, "payload": pack(entries)}
         self._connection.execute(insert(schema.JournalRow), row)
 
     def _add_result(self, game_id: str, record: GameRecord, data: bytes) -> None:
@@ -236,7 +270,12 @@ class ContestStore:
     # -- maintenance
 
     def maintain(self, *, idle: bool = False) -> None:
-        """Keep journal and WAL small; call it between transactions, with `idle` after a pause."""
+        """Keep journal and WAL small; call it between transactions, with `idle` after a pause.
+
+        Raises StoreError if the files were deleted or replaced.
+        """
+        if isinstance(self._database, Path):
+            check_files(self._database, self._files)
         if self._entries > COMPACT_ENTRIES and self._entries > 4 * len(self._live):
             steps = self._compaction_steps()
             more = True
@@ -262,8 +301,7 @@ class ContestStore:
         """
         mine, rows = schema.JournalRow.contest_id == self._contest, schema.JournalRow.id
         last = self._connection.scalar(select(func.max(rows)).where(mine)) or 0
-        if contest := self._live.contest:
-            self._add_row(contest)
+        self._add_row(self._live.contest)  # also without entries: the newest row keeps its place
         size = 0
         for number in list(self._live.games):
             entries = self._live.games.get(number, [])  # none if it was stored between two steps

@@ -18,6 +18,7 @@ import msgpack
 from arena_server.core.journal import Entry
 from arena_server.store.chain import add_checksum, verify_checksum
 from arena_server.store.database import LAYOUT
+from arena_server.store.head import WAL_SUFFIX, beside, fdatasync
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -40,7 +41,7 @@ def unpack(data: bytes) -> list[Entry]:
     return list(entries)
 
 
-_INSERT: Final = "INSERT INTO journal (contest_id, payload) VALUES (?, ?)"
+_INSERT: Final = "INSERT INTO journal (contest_id, place, payload) VALUES (?, ?, ?)"
 #: The primary error code within SQLite's extended ones.
 _PRIMARY_CODE: Final = 0xFF
 
@@ -54,10 +55,10 @@ class JournalAppender:
         for pragma in ("synchronous=NORMAL", "wal_autocheckpoint=0"):
             self._connection.execute(f"PRAGMA {pragma}").close()
 
-    def append(self, payload: bytes) -> bool:
+    def append(self, place: int, payload: bytes) -> bool:
         """Commit one row. Returns False if another connection is writing. Raises sqlite3.Error."""
         try:
-            self._connection.execute(_INSERT, (self._contest, payload))
+            self._connection.execute(_INSERT, (self._contest, place, payload))
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & _PRIMARY_CODE != sqlite3.SQLITE_BUSY:
                 raise
@@ -68,16 +69,11 @@ class JournalAppender:
         self._connection.close()
 
 
-WAL_SUFFIX: Final = "-wal"
-
-_fdatasync = getattr(os, "fdatasync", os.fsync)
-
-
 class WriteAheadLog:
     """The WAL of the SQLite file that `connection` is open on. Raises OSError and SQLAlchemy's errors."""
 
     def __init__(self, path: Path, connection: Connection) -> None:
-        self._path: Final = path.with_name(path.name + WAL_SUFFIX)
+        self._path: Final = beside(path, WAL_SUFFIX)
         self._connection = connection
         self._file: int | None = None
 
@@ -85,7 +81,7 @@ class WriteAheadLog:
         """Wait until everything committed is on the disk; other connections may write meanwhile."""
         if self._file is None:
             self._file = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
-        _fdatasync(self._file)
+        fdatasync(self._file)
 
     def checkpoint(self, writing: Lock) -> None:
         """Copy the WAL into the database file and restart it; `writing` is held by every other writer.

@@ -31,6 +31,13 @@ from arena_server.store.database import (
     connect_sqlite,
     damaged,
 )
+from arena_server.store.head import (
+    check_announced,
+    check_not_lost,
+    check_nothing_announced,
+    create_private,
+    read_head,
+)
 
 # -- is the database ours
 
@@ -42,9 +49,15 @@ def check_writable(database: Database) -> None:
         return
     if not database.parent.is_dir():
         raise StoreError(f"{database}: the folder {database.parent} does not exist")
+    check_not_lost(database)
+    create_private(database)
+    announced = read_head(database)
     with connect_sqlite(database) as connection:
         connection.execute("BEGIN IMMEDIATE")
-        _has_tables(database, connection)
+        if _has_tables(database, connection):
+            check_announced(database, announced, connection)
+        else:
+            check_nothing_announced(database, "has no tables", announced)
         connection.execute("ROLLBACK")
 
 
@@ -53,11 +66,16 @@ def check_readable(database: Database) -> None:
     if isinstance(database, Postgres):
         _check_postgres(database, writing=False)
         return
+    check_not_lost(database)
     if not database.exists():
         raise StoreError(f"{database}: no such database; has a contest been played here? Try --database")
+    # Before the database: a server may be writing both.
+    announced = read_head(database)
     with connect_sqlite(database, read_only=is_read_only(database)) as connection:
         if not _has_tables(database, connection):
+            check_nothing_announced(database, "has no tables", announced)
             raise _empty(database)
+        check_announced(database, announced, connection)
 
 
 def is_read_only(path: Path) -> bool:
@@ -168,16 +186,16 @@ def check_same_config(
 COLUMNS: Final[Mapping[str, Sequence[str]]] = {
     "contests": (
         *("id", "name", "game", "options", "format", "games_per_pair", "games", "scoring", "seed"),
-        *("clock_ms", "increment_ms", "margin_ms", "software", "plan", "started_at", "ended_at"),
-        *("status", "head"),
+        *("clock_ms", "increment_ms", "margin_ms", "software", "plan", "started_at"),
+        *("checksum", "ended_at", "status", "head"),
     ),
     "bots": ("id", "contest_id", "name"),
     "games": (
         *("id", "contest_id", "game_id", "names", "totals", "end", "plies", "stored_at", "record"),
-        *("place", "chain"),
+        *("place", "chain", "checksum"),
     ),
     "faults": ("id", "game_pk", "bot_id", "seat", "ply", "kind", "line"),
-    "journal": ("id", "contest_id", "payload"),
+    "journal": ("id", "contest_id", "place", "payload"),
 }
 #: How many of the newest journal rows are checked; a thousand take 2 ms.
 JOURNAL_ROWS: Final = 1000

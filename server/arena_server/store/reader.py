@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Self
 
@@ -11,15 +12,27 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from arena_protocol.record import RecordError
+from arena_protocol.record import FaultRecord, RecordError
 from arena_server.core.deal import number_of
 from arena_server.core.journal import Entry, Past, PastGame
 from arena_server.core.standings import Result, Row, standings
 from arena_server.errors import StoreError
+from arena_server.store.chain import verify_checksum
 from arena_server.store.database import Database, describe
 from arena_server.store.journal import unpack
 from arena_server.store.preflight import StoredContest, check_readable
-from arena_server.store.schema import FINISHED, Bot, Contest, Fault, Game, JournalRow, open_engine
+from arena_server.store.schema import (
+    FINISHED,
+    STATUSES,
+    Bot,
+    Contest,
+    Fault,
+    Game,
+    JournalRow,
+    contest_checksum,
+    game_checksum,
+    open_engine,
+)
 
 VOID = "void"
 
@@ -62,6 +75,7 @@ class Results:
             known = ", ".join(f"{contest.id} {contest.name}" for contest in self.contests()[-10:])
             wanted = "contest" if selector is None else f"contest {selector!r}"
             raise StoreError(f"{self._database}: no {wanted} here; there are: {known or 'none'}")
+        check_contest_row(found)
         return found
 
     def _find(self, selector: str | None) -> Contest | None:
@@ -77,18 +91,14 @@ class Results:
         query = select(func.count()).where(Game.contest_id == contest.id, Game.end != VOID)
         return self._session.scalar(query.select_from(Game)) or 0
 
-    def standings(self, contest: Contest) -> tuple[Row, ...]:
-        """The table of the games so far, as the contest scores them."""
-        names = self._session.scalars(select(Bot.name).where(Bot.contest_id == contest.id).order_by(Bot.id))
-        return standings(list(names), self._results(contest), contest.scoring)
-
-    def _results(self, contest: Contest) -> Iterator[Result]:
-        faults = _faults(self._session, contest)
-        games = select(Game.id, Game.names, Game.totals).where(
-            Game.contest_id == contest.id, Game.end != VOID
+    def standings(self, contest: Contest, scoring: str | None = None) -> tuple[Row, ...]:
+        """The table of the games so far, by `scoring` or else as the contest scores them."""
+        results = (
+            Result(game.names, game.totals, game.faults)
+            for game in _past_games(self._session, contest)
+            if game.end != VOID
         )
-        for game, names, totals in self._session.execute(games):
-            yield Result(tuple(names), tuple(totals), tuple(faults.get(game, ())))
+        return standings(contest.plan["bots"], results, scoring or contest.scoring)
 
     def records(self, contest: Contest) -> Iterator[tuple[str, bytes]]:
         """The id and the encoded record of every game, in the order of the schedule."""
@@ -98,18 +108,72 @@ class Results:
         for row in self._session.execute(ordered.execution_options(yield_per=100)):
             yield row.game_id, row.record
 
-    def rows(self, contest: Contest, game_id: str | None = None) -> Iterator[dict[str, Any]]:
-        """The row of each game, or of one, as a dictionary; `faults` are (seat, ply, kind, line)."""
-        faults: dict[int, list[tuple[int, int, str, bytes]]] = {}
-        query = select(Fault).join(Game, Fault.game_pk == Game.id).where(Game.contest_id == contest.id)
-        for fault in self._session.scalars(query.order_by(Fault.id)):
-            faults.setdefault(fault.game_pk, []).append((fault.seat, fault.ply, fault.kind, fault.line))
+    def rows(
+        self, contest: Contest, game_id: str | None = None, *, checked: bool = True
+    ) -> Iterator[dict[str, Any]]:
+        """The row of each game, or of one, as a dictionary; `faults` are (seat, ply, kind, line).
+
+        Raises ValueError for a changed row, unless it is not `checked`: then that is up to the caller.
+        """
+        faults = _faults(self._session, contest)
         games = select(Game).where(Game.contest_id == contest.id).execution_options(yield_per=100)
         if game_id is not None:
             games = games.where(Game.game_id == game_id)
         for game in self._session.scalars(games.order_by(func.length(Game.game_id), Game.game_id)):
+            if checked:
+                _check_game(game, faults.get(game.id, []))
+                verify_checksum(game.record)
             columns = ("game_id", "names", "totals", "end", "plies", "record", "place", "chain")
             yield {**{key: getattr(game, key) for key in columns}, "faults": faults.get(game.id, [])}
+
+    def bots(self, contest: Contest) -> list[str]:
+        """The names of the entrants, in the order of the configuration."""
+        return list(
+            self._session.scalars(select(Bot.name).where(Bot.contest_id == contest.id).order_by(Bot.id))
+        )
+
+    def summaries(self, contest: Contest, after: int, until: datetime, limit: int) -> list[GameSummary]:
+        """The games of rows beyond number `after`, stored up to `until` (UTC), at most `limit`, in order."""
+        columns = (Game.id, Game.game_id, Game.names, Game.totals, Game.end, Game.plies, Game.stored_at)
+        games = select(*columns).where(Game.contest_id == contest.id, Game.id > after)
+        shown = games.where(Game.stored_at <= until).order_by(Game.id).limit(limit)
+        rows = self._session.execute(shown).all()
+        faults: dict[int, list[tuple[int, int, str]]] = {}
+        if rows:
+            query = select(Fault.game_pk, Fault.seat, Fault.ply, Fault.kind).order_by(Fault.id)
+            known = query.where(Fault.game_pk >= rows[0].id, Fault.game_pk <= rows[-1].id)
+            for game, seat, ply, kind in self._session.execute(known):
+                faults.setdefault(game, []).append((seat, ply, kind))
+        return [
+            GameSummary(
+                row.id,
+                row.game_id,
+                tuple(row.names),
+                tuple(row.totals),
+                row.end,
+                row.plies,
+                row.stored_at,
+                tuple(faults.get(row.id, ())),
+            )
+            for row in rows
+        ]
+
+    def stored_at(self, contest: Contest, game_id: str) -> datetime | None:
+        """When the record of this game was stored (UTC); None if there is none."""
+        query = select(Game.stored_at).where(Game.contest_id == contest.id, Game.game_id == game_id)
+        return self._session.scalar(query)
+
+    def first_faults(self, contest: Contest) -> dict[str, tuple[str, FaultRecord]]:
+        """The first fault of each bot that has one, with the id of its game."""
+        query = select(Game.game_id, Game.names, Fault.seat, Fault.ply, Fault.kind, Fault.line)
+        joined = query.join(Game, Fault.game_pk == Game.id).order_by(Fault.id)
+        first: dict[str, tuple[str, FaultRecord]] = {}
+        for row in self._session.execute(
+            joined.where(Game.contest_id == contest.id, Game.end != VOID, Fault.seat > 0)
+        ):
+            fault = FaultRecord(row.seat, row.ply, row.kind, row.line)
+            first.setdefault(row.names[row.seat - 1], (row.game_id, fault))
+        return first
 
     def record(self, contest: Contest, game_id: str) -> bytes:
         """The encoded record of one game."""
@@ -120,13 +184,58 @@ class Results:
         return found
 
 
-def _faults(session: Session, contest: Contest) -> dict[int, list[tuple[str, str]]]:
-    """The faults of bots, (name, kind) in their order, by the row of their game."""
-    faults: dict[int, list[tuple[str, str]]] = {}
-    rows = select(Fault.game_pk, Bot.name, Fault.kind).join(Bot, Fault.bot_id == Bot.id).order_by(Fault.id)
-    for game, bot, kind in session.execute(rows.where(Bot.contest_id == contest.id)):
-        faults.setdefault(game, []).append((bot, kind))
+@dataclass(frozen=True, slots=True)
+class GameSummary:
+    """A game without its record; `number` is its row. `faults` are (seat, ply, kind), `stored_at` is UTC."""
+
+    number: int
+    game_id: str
+    names: tuple[str, ...]
+    totals: tuple[int, ...]
+    end: str
+    plies: int
+    stored_at: datetime
+    faults: tuple[tuple[int, int, str], ...]
+
+
+#: Seat, ply, kind, line.
+FaultRow = tuple[int, int, str, bytes]
+
+
+def _faults(session: Session, contest: Contest) -> dict[int, list[FaultRow]]:
+    """The faults of a contest in their order, by the row of their game."""
+    faults: dict[int, list[FaultRow]] = {}
+    query = select(Fault).join(Game, Fault.game_pk == Game.id).where(Game.contest_id == contest.id)
+    for fault in session.scalars(query.order_by(Fault.id)):
+        faults.setdefault(fault.game_pk, []).append((fault.seat, fault.ply, fault.kind, bytes(fault.line)))
     return faults
+
+
+def check_contest_row(contest: Contest) -> None:
+    """Raise ValueError for a changed row."""
+    if contest.checksum != contest_checksum(contest) or contest.status not in STATUSES:
+        raise ValueError(f"contest {contest.id}: its row does not match its SHA-256 digest")
+
+
+def _check_game(game: Any, faults: list[FaultRow]) -> None:
+    if game.checksum != game_checksum(game, faults):
+        raise ValueError(f"game {game.game_id}: its row does not match its SHA-256 digest")
+
+
+def _past_games(session: Session, contest: Contest) -> Iterator[PastGame]:
+    """Every game with a record, in the order of storing. Raises ValueError for a changed or missing row."""
+    faults = _faults(session, contest)
+    columns = [column for column in Game.__table__.columns if column.name != "record"]
+    games = select(*columns).where(Game.contest_id == contest.id).order_by(Game.place)
+    for place, row in enumerate(session.execute(games), start=1):
+        found = faults.get(row.id, [])
+        _check_game(row, found)
+        if row.place != place:
+            raise ValueError(f"result {place} of contest {contest.id} is missing")
+        by_name = ((row.names[seat - 1], kind) for seat, _, kind, _ in found if seat)
+        yield PastGame(
+            number_of(row.game_id), tuple(row.names), tuple(row.totals), row.end, row.plies, tuple(by_name)
+        )
 
 
 # -- a contest that goes on
@@ -134,11 +243,15 @@ def _faults(session: Session, contest: Contest) -> dict[int, list[tuple[str, str
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedContest:
-    """The number of its row, its seed, and everything durable of it."""
+    """The number of its row, its seed, and everything durable of it.
+
+    `lost_rows` is the number of journal rows that were announced and did not survive a power cut.
+    """
 
     contest: int
     seed: int
     past: Past
+    lost_rows: int = 0
 
 
 def find_unfinished(session: Session, name: str) -> Contest | None:
@@ -153,27 +266,18 @@ def stored_contest(contest: Contest) -> StoredContest:
 
 
 def load_unfinished(session: Session, contest: Contest) -> UnfinishedContest:
-    """Raises ValueError for a damaged row."""
+    """Raises ValueError for a changed or missing row."""
+    check_contest_row(contest)
     results = tuple(_past_games(session, contest))
     return UnfinishedContest(contest.id, int(contest.seed), Past(results, tuple(_entries(session, contest))))
 
 
-def _past_games(session: Session, contest: Contest) -> Iterator[PastGame]:
-    faults = _faults(session, contest)
-    columns = (Game.id, Game.game_id, Game.names, Game.totals, Game.end, Game.plies)
-    games = select(*columns).where(Game.contest_id == contest.id).order_by(Game.id)
-    for row in session.execute(games):
-        yield PastGame(
-            number_of(row.game_id),
-            tuple(row.names),
-            tuple(row.totals),
-            row.end,
-            row.plies,
-            tuple(faults.get(row.id, ())),
-        )
-
-
 def _entries(session: Session, contest: Contest) -> Iterator[Entry]:
-    rows = select(JournalRow.payload).where(JournalRow.contest_id == contest.id).order_by(JournalRow.id)
-    for payload in session.scalars(rows):
+    columns = (JournalRow.place, JournalRow.payload)
+    rows = select(*columns).where(JournalRow.contest_id == contest.id).order_by(JournalRow.place)
+    last = None
+    for place, payload in session.execute(rows):
+        if last is not None and place != last + 1:
+            raise ValueError(f"row {last + 1} of the journal is missing")
+        last = place
         yield from unpack(payload)

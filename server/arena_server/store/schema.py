@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 from urllib.parse import quote
 
@@ -24,9 +26,11 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, MappedAsDataclass, mapped_co
 from arena_protocol.record import FaultRecord, GameRecord
 from arena_server.core.config import ContestPlan
 from arena_server.store.database import BUSY_TIMEOUT_S, ContestHeader, Database
+from arena_server.store.head import create_private
 from arena_server.store.preflight import is_read_only, plain_plan
 
-RUNNING, FINISHED, STOPPED = "running", "finished", "stopped"
+RUNNING, FINISHED, INCOMPLETE, STOPPED = "running", "finished", "incomplete", "stopped"
+STATUSES = (RUNNING, FINISHED, INCOMPLETE, STOPPED)
 
 
 class Base(MappedAsDataclass, DeclarativeBase, kw_only=True):
@@ -64,6 +68,7 @@ class Contest(Base):
     software: Mapped[str]
     plan: Mapped[dict[str, Any]]
     started_at: Mapped[datetime]
+    checksum: Mapped[bytes] = mapped_column(LargeBinary)
     ended_at: Mapped[datetime | None] = mapped_column(default=None)
     status: Mapped[str] = mapped_column(default=RUNNING)
     head: Mapped[bytes | None] = mapped_column(LargeBinary, default=None)
@@ -101,6 +106,7 @@ class Game(Base):
     record: Mapped[bytes] = mapped_column(LargeBinary)
     place: Mapped[int]
     chain: Mapped[bytes] = mapped_column(LargeBinary)
+    checksum: Mapped[bytes] = mapped_column(LargeBinary)
 
 
 class Fault(Base):
@@ -118,9 +124,10 @@ class Fault(Base):
 
 
 class JournalRow(Base):
-    """Entries of an unfinished contest (`core/journal.py`), packed by `journal.pack`, in the order of `id`.
+    """Entries of an unfinished contest (`core/journal.py`), packed by `journal.pack`.
 
-    A row is deleted once newer rows hold all of its entries that still matter.
+    `place` numbers the rows of a contest without gaps. The oldest are deleted once newer ones hold all
+    of their entries that still matter.
     """
 
     __tablename__ = "journal"
@@ -128,6 +135,7 @@ class JournalRow(Base):
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
     #: Not indexed: a row is written every few plies, and rows are read only when a server starts.
     contest_id: Mapped[int] = mapped_column(ForeignKey("contests.id"))
+    place: Mapped[int]
     payload: Mapped[bytes] = mapped_column(LargeBinary)
 
 
@@ -136,8 +144,33 @@ def now() -> datetime:
     return datetime.now(UTC).replace(tzinfo=None)
 
 
+def checksum(table: str, *values: object) -> bytes:
+    """SHA-256 over values of a row, so that readers detect a changed column."""
+    return sha256(repr((table, *values)).encode()).digest()
+
+
+def contest_checksum(contest: Contest) -> bytes:
+    """Over every column that does not change when the contest ends."""
+    columns = (getattr(contest, name) for name in _CONTEST_COLUMNS)
+    return checksum(
+        "contest", *(sorted(each.items()) if isinstance(each, dict) else each for each in columns)
+    )
+
+
+_CONTEST_COLUMNS = (
+    *("name", "game", "options", "format", "games_per_pair", "games", "scoring", "seed"),
+    *("clock_ms", "increment_ms", "margin_ms", "software", "plan", "started_at"),
+)
+
+
+def game_checksum(game: Any, faults: Sequence[tuple[int, int, str, bytes]]) -> bytes:
+    """Over every column but `record`, which `chain` covers; `faults` are (seat, ply, kind, line)."""
+    columns = (game.contest_id, game.game_id, list(game.names), list(game.totals), game.end, game.plies)
+    return checksum("game", *columns, game.stored_at, game.place, bytes(game.chain), list(faults))
+
+
 def contest_row(header: ContestHeader, plan: ContestPlan) -> Contest:
-    return Contest(
+    contest = Contest(
         name=plan.name,
         game=plan.game,
         options=dict(header.options),
@@ -152,14 +185,17 @@ def contest_row(header: ContestHeader, plan: ContestPlan) -> Contest:
         software=plan.software,
         plan=plain_plan(plan, header.names),
         started_at=now(),
+        checksum=b"",
     )
+    contest.checksum = contest_checksum(contest)
+    return contest
 
 
 def game_row(
     contest: int, game_id: str, record: GameRecord, data: bytes, link: tuple[int, bytes]
 ) -> dict[str, Any]:
     """`data` is the encoded record, `link` its place and value in the hash chain."""
-    return {
+    row = {
         "contest_id": contest,
         "game_id": game_id,
         "names": list(record.names),
@@ -171,6 +207,8 @@ def game_row(
         "place": link[0],
         "chain": link[1],
     }
+    faults = [(fault.seat, fault.ply, str(fault.kind), fault.line) for fault in record.faults]
+    return {**row, "checksum": game_checksum(SimpleNamespace(**row), faults)}
 
 
 def fault_row(game: int, names: Sequence[str], bots: Mapping[str, int], fault: FaultRecord) -> dict[str, Any]:
@@ -183,11 +221,14 @@ def fault_row(game: int, names: Sequence[str], bots: Mapping[str, int], fault: F
 def open_engine(database: Database, *, writing: bool = False) -> Engine:
     """An engine over `database`; with `writing` it is for the writer, which decides when to sync.
 
-    With SQLite neither its commits nor checkpoints then wait for the disk, which takes 4 to 16 ms;
-    PostgreSQL waits by default (`synchronous_commit`).
+    With SQLite neither its commits nor checkpoints then wait for the disk, which takes 4 to 16 ms. With
+    PostgreSQL every commit waits, also where the server's own default is not to.
     """
     if not isinstance(database, Path):
-        return create_engine(make_url(database.url).set(drivername="postgresql+psycopg"))
+        engine = create_engine(make_url(database.url).set(drivername="postgresql+psycopg"))
+        if writing:
+            event.listen(engine, "connect", _commit_synchronously)
+        return engine
     url = URL.create("sqlite", database=str(database))
     if not writing and is_read_only(database):
         url = url.set(database=f"file:{quote(str(database))}").update_query_dict(
@@ -195,8 +236,14 @@ def open_engine(database: Database, *, writing: bool = False) -> Engine:
         )
     engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_S})
     if writing:
+        create_private(database)
         event.listen(engine, "connect", _set_pragmas)
     return engine
+
+
+def _commit_synchronously(connection: Any, _record: object) -> None:
+    connection.execute("SET synchronous_commit = on")
+    connection.commit()  # a rollback would undo it
 
 
 def _set_pragmas(connection: Any, _record: object) -> None:

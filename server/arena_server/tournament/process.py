@@ -1,7 +1,4 @@
-"""One child process in a session of its own, with a bounded memory of what it said.
-
-It must not know: what the process is for.
-"""
+"""One child process in a session of its own; the end of its output stays in memory."""
 
 from __future__ import annotations
 
@@ -13,22 +10,23 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-#: How much of a child's last words is kept.
+#: How much of the end of the output is kept.
 TAIL_BYTES = 4096
-#: The longest line a caller reads of `process.stdout`: standings of ten thousand bots.
+#: The limit of a line that the caller reads from `process.stdout`: a report with 10,000 bots.
 LINE_BYTES = 4 * 1024 * 1024
-#: What a child may take to end in good order after SIGTERM.
+#: Seconds from SIGTERM to SIGKILL.
 GRACE_S = 3.0
 
 
 class Child:
-    """A running process. Make it by `start`; `end` leaves nothing of it behind, nor of its children."""
+    """A running process, made by `start`. `end` kills it and every process of its session."""
 
-    def __init__(self, process: asyncio.subprocess.Process, log: BinaryIO | None) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, log: BinaryIO | None, *, split: bool) -> None:
         self.process = process
         self._log = log
-        self._tail = b""
-        self._listening = asyncio.ensure_future(self._listen())
+        self._output = self._errors = b""
+        streams = [process.stderr] if split else [process.stdout, process.stderr]
+        self._reading = asyncio.gather(*(self._read(stream) for stream in streams if stream is not None))
 
     @classmethod
     async def start(
@@ -40,66 +38,76 @@ class Child:
         split: bool = False,
         log: Path | None = None,
     ) -> Child:
-        """Start `command`. What it says goes to the file `log`, its end is kept in memory too.
+        """Start `command`; its output goes to the file `log` and to `last_lines`.
 
-        With `split` its stdout is left to the caller (`process.stdout`). Raises OSError if
+        `environment` is its whole environment. With `split` the caller reads `process.stdout`, and
+        only stderr goes to `log` and `last_lines`. A new `log` gets mode 0600. Raises OSError if
         there is no such program or file.
         """
-        file = None if log is None else log.open("ab")
+        file = None if log is None else open(log, "ab", opener=_open_private)  # noqa: SIM115 - `end` closes it
         try:
             process = await asyncio.create_subprocess_exec(
                 *command,
-                env={**os.environ, **environment},
+                env=environment,
                 stdin=stdin,
                 stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE if split else asyncio.subprocess.STDOUT,
+                stderr=asyncio.subprocess.PIPE,
                 limit=LINE_BYTES,
-                # A ctrl-C in the terminal is ours to pass on, in good order.
+                # Ctrl-C in the terminal reaches only this process, which ends its children in order.
                 start_new_session=True,
             )
         except BaseException:
             if file is not None:
                 file.close()
             raise
-        return cls(process, file)
+        return cls(process, file, split=split)
 
-    async def _listen(self) -> None:
-        stream = self.process.stderr or self.process.stdout
-        assert stream is not None
+    async def _read(self, stream: asyncio.StreamReader) -> None:
         while data := await stream.read(65536):
-            self._tail = (self._tail + data)[-TAIL_BYTES:]
+            self._output = (self._output + data)[-TAIL_BYTES:]
+            if stream is self.process.stderr:
+                self._errors = (self._errors + data)[-TAIL_BYTES:]
             if self._log is not None:
                 self._log.write(data)
                 self._log.flush()
 
     def last_lines(self, number: int) -> list[str]:
-        """The last lines it said."""
-        return self._tail.decode("utf-8", "replace").splitlines()[-number:]
+        """Return the last lines of its output."""
+        return self._output.decode("utf-8", "replace").splitlines()[-number:]
+
+    def last_error(self) -> str:
+        """Return the last line of its stderr that is not blank; empty without one."""
+        lines = self._errors.decode("utf-8", "replace").split("\n")
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
     async def wait(self) -> int:
-        """Wait for its end; return its exit status (negative: the signal that killed it)."""
+        """Wait for its end and return its exit status; a negative one is the signal that killed it."""
         status = await self.process.wait()
-        # What it said last may still be in the pipe; a grandchild may hold the pipe for ever.
-        await asyncio.wait([self._listening], timeout=1.0)
+        # Its last output may still be in the pipe; a grandchild may keep the pipe open for ever.
+        await asyncio.wait([self._reading], timeout=1.0)
         return status
 
-    def ask_to_end(self) -> None:
-        """Send SIGTERM, to it alone."""
+    def terminate(self) -> None:
+        """Send SIGTERM to it, but not to its children."""
         with suppress(ProcessLookupError):
             self.process.terminate()
 
     async def end(self, grace: float = GRACE_S) -> int:
-        """End it: SIGTERM, and after `grace` seconds SIGKILL, to it and all that it started."""
+        """Send SIGTERM, and after `grace` seconds SIGKILL to its whole session; return its exit status."""
         if self.process.returncode is None:
-            self.ask_to_end()
+            self.terminate()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.process.wait(), grace)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
         status = await self.process.wait()
-        self._listening.cancel()
+        self._reading.cancel()
         with suppress(asyncio.CancelledError):
-            await self._listening
+            await self._reading
         if self._log is not None:
             self._log.close()
         return status
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

@@ -1,210 +1,300 @@
-"""A match alone: a pure function of its calls."""
+"""A match alone: a function of its commands, and of its facts."""
 
 from __future__ import annotations
 
-from arena_server.core.diary import redo
 from hypothesis import given
-from hypothesis import strategies as st
 
-from arena_protocol.games import make_game
-from arena_protocol.record import FaultKind
+from arena_protocol.record import FaultKind, PlyRecord
 from arena_protocol.verify import verify
-from arena_server.core.config import ContestPlan
-from arena_server.core.deal import Setting
-from arena_server.core.journal import Entry
-from arena_server.core.match import Match, Phase
-from arena_server.core.schedule import Pairing
+from arena_server.core.journal import Away, Ended, GameFact, Offered, Ready, Started, entry_of, fact_of
+from arena_server.core.match import (
+    Abort,
+    Blame,
+    Command,
+    Disconnect,
+    Expire,
+    Match,
+    Phase,
+    PlayMove,
+    SayReady,
+)
+from arena_server.core.recovery import restore
+from arena_server.store.journal import pack, unpack
 
-from .stage import MS
+from .match_runner import CLOCKS, GAMES, MS, STEPS, Runner, Steps, a_match
 
 
-def a_match(game: str = "insertion", now: int = 0, **plan: object) -> Match:
-    given: dict[str, object] = {"name": "m", "seed": 1, "clock_ms": 100, "ready_ms": 200} | plan
-    a_plan = ContestPlan(**given)  # type: ignore[arg-type]
-    options = {"plies": 6} if game == "insertion" else {}
-    return Match(Setting.of(a_plan, make_game(game, options), Pairing(1, ("ann", "bob"), 1)), now)
-
-
-def started(**plan: object) -> Match:
-    match = a_match(**plan)  # type: ignore[arg-type]
-    match.ready(1, 0, 0)
-    match.ready(2, 0, 0)
+def started(game: str = "insertion", **plan: object) -> Match:
+    match = a_match(game, **plan)
+    match.execute(SayReady(1, 0), 0)
+    match.execute(SayReady(2, 0), 0)
     return match
 
 
-def lines(match: Match, seat: int) -> list[str]:
-    said, turn = match.seat(seat).take(10**6)
-    return [line.decode().split()[0] for _, line in said] + (["TURN"] if turn else [])
+def play(match: Match, seat: int, after_ms: int = 0, move: str = "7") -> list[GameFact]:
+    """The TURN of `seat` is sent at once, and answered `after_ms` later; returns the facts."""
+    sent = match.timer.asked
+    match.sent(seat, match.ply, sent)
+    at = sent + after_ms * MS
+    return match.execute(PlayMove(seat, move, b"MOVE", at), at)
 
 
-def test_each_line_is_given_once_a_connection() -> None:
-    match = started()
-    assert lines(match, 1) == ["GAME", "STATE", "NEXT", "START", "TURN"]
-    assert lines(match, 1) == []
-    match.leave(1, 0)
-    assert lines(match, 1) == []
-    match.back(1, 0)
-    assert lines(match, 1) == ["GAME", "STATE", "NEXT", "START", "TURN"]
-
-
-def test_calls_that_mean_nothing_change_nothing() -> None:
-    match = started()
-    assert not match.ready(1, 0, 0)
-    match.move(1, "7", b"", 0, 0)  # TURN is not in its hands
-    match.handed(1, 1, 0)
-    match.handed(1, 1, 50 * MS)  # its clock runs already
-    match.move(2, "7", b"", 0, 0)  # not its turn
-    assert match.plies == []
-    assert match.deadline == 101 * MS
-    match.void("stopped", 0)
-    match.fault(1, FaultKind.QUIT, b"", 0)
-    match.move(1, "7", b"", 0, 0)
-    assert [fault.kind for fault in match.faults] == ["void"]
-    assert match.deadline is None
+# -- phases
 
 
 def test_the_phases() -> None:
     match = a_match()
-    assert (match.phase, match.deadline) == (Phase.OFFERED, 200 * MS)
-    match.ready(1, 0, 0)
-    match.ready(2, 0, 0)
-    assert (match.phase, match.deadline) == (Phase.PLAYING, 10_000 * MS)
-    match.fault(1, FaultKind.QUIT, b"", 0)
-    match.fault(2, FaultKind.QUIT, b"", 0)
-    assert (match.phase, match.deadline, match.end) == (Phase.OVER, None, "complete")
+    assert (match.phase, match.timer.deadline, match.ply) == (Phase.OFFERED, 200 * MS, 1)
+    assert match.execute(SayReady(1, 0), 0) == [Ready(1)]
+    assert match.execute(SayReady(2, 0), 0) == [Ready(2), Started()]
+    assert (match.phase, match.timer.deadline, match.timer.seat) == (Phase.PLAYING, 10_000 * MS, 1)
+    match.execute(Blame(1, FaultKind.QUIT, b""), 0)
+    facts = match.execute(Blame(2, FaultKind.QUIT, b""), 0)
+    assert facts[-1] == Ended((0, 30), "complete")
+    assert (match.phase, match.timer.deadline, match.end) == (Phase.OVER, None, "complete")
 
 
-VERBS = ["ready", "handed", "move", "late", "illegal", "fault", "leave", "back", "expire", "lag", "restart"]
-STEPS = st.lists(st.tuples(st.sampled_from(VERBS), st.integers(1, 2), st.integers(0, 60)), max_size=60)
-
-
-class Runner:
-    """Makes calls as a contest may: only the present speak, and deadlines come when they are due."""
-
-    def __init__(self, match: Match) -> None:
-        self.match = match
-        self.now = 0
-        self.away: set[int] = set()
-        self.told: list[str] = []
-        self.entries: list[Entry] = []
-
-    def step(self, verb: str, seat: int, wait: int) -> None:
-        self.now += wait * MS
-        if verb in ("fault", "leave", "back", "expire", "restart") or seat not in self.away:
-            getattr(self, verb)(seat, wait)
-        self.entries += self.match.diary.take()
-        for place in (1, 2):
-            self.told.append(repr(self.match.seat(place).take(10**6)))
-
-    def ready(self, seat: int, _: int) -> None:
-        self.match.ready(seat, self.now, self.now)
-
-    def handed(self, seat: int, _: int) -> None:
-        self.match.handed(seat, self.match.ply, self.now)
-
-    def move(self, seat: int, _: int) -> None:
-        self.match.move(seat, "7", b"MOVE 7", self.now, self.now)
-
-    def late(self, seat: int, wait: int) -> None:
-        """Handle a line that arrived before."""
-        self.match.move(seat, "7", b"MOVE 7", self.now - wait * MS, self.now)
-
-    def illegal(self, seat: int, _: int) -> None:
-        self.match.move(seat, "0", b"MOVE 0", self.now, self.now)
-
-    def fault(self, seat: int, _: int) -> None:
-        self.match.fault(seat, FaultKind.FLOOD, b"x", self.now)
-
-    def leave(self, seat: int, _: int) -> None:
-        self.away.add(seat)
-        self.match.leave(seat, self.now)
-
-    def lag(self, seat: int, wait: int) -> None:
-        self.match.lag(seat, wait // 3, self.now)
-
-    def restart(self, _seat: int, _wait: int) -> None:
-        self.match.restart(self.now)
-        self.away = {1, 2}
-
-    def back(self, seat: int, _: int) -> None:
-        if seat in self.away:
-            self.away.discard(seat)
-            self.match.back(seat, self.now)
-
-    def expire(self, _seat: int, wait: int) -> None:
-        deadline = self.match.deadline
-        if deadline is not None and deadline <= self.now and (slow := self.match.expire(self.now)):
-            self.leave(slow, wait)
-
-
-CLOCKS: dict[str, int] = {
-    "increment_ms": 7, "margin_ms": 3, "handover_ms": 300, "lag_quota_ms": 25, "byoyomi_ms": 9,
-    "move_limit_ms": 80,
-}  # fmt: skip
-
-
-def run(match: Match, steps: list[tuple[str, int, int]]) -> list[str]:
-    runner = Runner(match)
-    for step in steps:
-        runner.step(*step)
-    return runner.told
-
-
-@given(STEPS, st.sampled_from(["insertion", "tictactoe"]))
-def test_the_same_calls_give_the_same_lines_and_a_true_record(
-    steps: list[tuple[str, int, int]], game: str
-) -> None:
-    matches = [a_match(game, **CLOCKS) for _ in range(2)]
-    assert run(matches[0], steps) == run(matches[1], steps)
-    for match in matches:
-        if match.phase is not Phase.OVER:
-            match.void("stopped", 0)
-        verify(match.record())
-    assert matches[0].record() == matches[1].record()
-
-
-@given(STEPS, st.sampled_from(["insertion", "tictactoe"]))
-def test_a_match_comes_back_from_its_entries_at_another_time(
-    steps: list[tuple[str, int, int]], game: str
-) -> None:
-    """All that it says from its beginning on, and its record, are the same."""
-    match = a_match(game, **CLOCKS)
-    runner = Runner(match)
-    for step in steps:
-        runner.step(*step)
-    if match.phase is not Phase.OVER:
-        match.void("stopped", runner.now)
-    again = a_match(game, now=10**15, **CLOCKS)
-    redo(again, runner.entries + match.diary.take())
-    assert again.diary.take() == []
-    assert again.record() == match.record()
-    for seat in (1, 2):
-        for each in (match, again):
-            each.back(seat, 0)
-        assert match.seat(seat).take(10**6) == again.seat(seat).take(10**6)
-
-
-def test_a_hand_over_alone_need_not_be_durable() -> None:
+def test_commands_without_effect_give_no_facts() -> None:
     match = started()
-    match.diary.take()
-    match.handed(1, 1, 5 * MS)
-    match.lag(1, 3, 5 * MS)
-    assert match.diary.take() == []
-    match.move(1, "7", b"MOVE 7", 9 * MS, 10 * MS)
-    assert match.diary.take() == [
-        (1, "handed", 5 * MS),
-        (1, "lag", 1, 3, 5 * MS),
-        (1, "move", 1, "7", 9 * MS, 10 * MS),
+    nothing: list[Command] = [
+        SayReady(1, 0),  # the game has started
+        Disconnect(1),  # that counts before START only
+        PlayMove(1, "7", b"", 0),  # the TURN has not reached the socket
+        PlayMove(2, "7", b"", 0),  # not its turn
+        Expire(),  # no clock runs
     ]
+    assert [match.execute(command, 0) for command in nothing] == [[]] * 5
+    match.sent(1, 1, 0)
+    for seat, ply in ((1, 1), (1, 2), (2, 1)):
+        match.sent(seat, ply, 50 * MS)  # its clock runs already, or there is no such turn
+    assert match.plies == []
+    assert match.timer.deadline == 101 * MS
+    match.execute(Abort("stopped"), 0)
+    nothing = [Blame(1, FaultKind.QUIT, b""), PlayMove(1, "7", b"", 0), Abort("again"), Expire()]
+    assert [match.execute(command, 0) for command in nothing] == [[]] * 4
+    assert [fault.kind for fault in match.faults] == ["void"]
+    assert match.timer.deadline is None
+
+
+def test_a_seat_is_ready_once_and_at_fault_once() -> None:
+    match = a_match()
+    match.execute(SayReady(1, 0), 0)
+    assert match.execute(SayReady(1, 0), 0) == []
+    match.execute(Blame(2, FaultKind.MALFORMED, b"x"), 0)
+    assert match.phase is Phase.PLAYING
+    assert match.execute(Blame(2, FaultKind.QUIT, b"QUIT"), 0) == []
+    match = a_match()
+    match.execute(Blame(2, FaultKind.MALFORMED, b"x"), 0)
+    assert match.execute(SayReady(2, 0), 0) == []
+
+
+def test_a_connection_lost_before_the_start_takes_its_ready_along() -> None:
+    match = a_match()
+    assert match.depart(1, 0) == []
+    assert match.depart(1, 0) == []  # twice is once
+    match.arrive(1, 0)
+    match.execute(SayReady(1, 0), 0)
+    assert match.depart(1, 0) == [Away(1)]
+    assert match.execute(SayReady(2, 0), 0) == [Ready(2)]
+
+
+def test_a_ready_after_the_limit_does_not_count() -> None:
+    match = a_match()
+    assert match.execute(SayReady(1, 200 * MS), 200 * MS) == []
+    assert match.execute(SayReady(1, 200 * MS - 1), 200 * MS) == [Ready(1)]
+
+
+# -- the clocks of a game
+
+
+def test_a_ply_is_charged_to_its_seat_alone_and_earns_the_increment() -> None:
+    match = started(clock_ms=1000, increment_ms=50)
+    play(match, 1)
+    (ply,) = play(match, 2, 300)
+    assert isinstance(ply, PlyRecord)
+    assert (ply.time_ms, ply.clock) == (300, (1050, 750))
+
+
+def test_the_fallen_flag_is_charged_the_first_charge_too_high_and_leaves_nothing() -> None:
+    match = started(margin_ms=50, increment_ms=5)
+    play(match, 1)
+    match.sent(2, 2, 0)
+    assert match.timer.deadline == 151 * MS
+    _, facts = match.expire(151 * MS)
+    fault, ply = facts[:2]
+    assert isinstance(ply, PlyRecord)
+    assert fault.kind == "timeout"  # type: ignore[union-attr]
+    assert (ply.move, ply.time_ms, ply.clock, ply.zombie) == ("6", 151, (105, 0), True)
+
+
+def test_a_reading_is_what_is_left_now() -> None:
+    match = started(margin_ms=50)
+    assert match.reading(30 * MS) == (100, 100)
+    match.sent(1, 1, 0)
+    assert match.reading(30 * MS) == (70, 100)
+    assert match.reading(130 * MS) == (0, 100)
+    assert match.clocks == (100, 100)
+    assert [match.clock_ran(at) for at in (0, 1)] == [False, True]
+
+
+def test_a_credit_is_taken_off_the_charge_and_gives_no_time() -> None:
+    match = started(lag_quota_ms=100)
+    match.lag = [20, 0]
+    match.begin_turn(1, 0)
+    match.sent(1, 1, 0)
+    assert match.reading(30 * MS) == (90, 100)
+    play(match, 1, 30)
+    play(match, 2)
+    play(match, 1, 5)
+    assert [(ply.time_ms, ply.credit_ms) for ply in match.plies] == [(10, 20), (0, 0), (0, 20)]
+    assert match.clocks == (90, 100)
+    play(match, 2)
+    assert match.timer.credit == 20  # of the quota of 100 it has needed 20 and 5
+
+
+def test_a_turn_that_its_connection_does_not_take_names_the_seat() -> None:
+    match = started(handover_ms=300)
+    assert match.expire(300 * MS) == (1, [])
+    assert match.depart(1, 300 * MS) == []
+    assert (match.timer.sent, match.timer.deadline) == (0, 101 * MS)  # it runs since the TURN was due
+
+
+# -- decide and apply
+
+
+def state(match: Match) -> dict[str, object]:
+    """All that `apply` writes, and the timer."""
+    names = ("phase", "position", "ready", "zombies", "clocks", "plies", "faults", "totals", "end", "ply")
+    timer = {name: getattr(match.timer, name) for name in match.timer.__slots__}
+    return {name: repr(getattr(match, name)) for name in names} | timer
+
+
+@given(STEPS, GAMES)
+def test_decide_changes_nothing(steps: Steps, game: str) -> None:
+    runner = Runner(game, **CLOCKS).run(steps)
+    match, now = runner.match, runner.now
+    before = state(match)
+    commands: list[Command] = [
+        SayReady(1, now), PlayMove(1, "7", b"", now), PlayMove(2, "0", b"", now), PlayMove(1, "a2", b"", now),
+        Blame(2, FaultKind.FLOOD, b"x"), Expire(), Disconnect(1), Abort("stopped"),
+    ]  # fmt: skip
+    decided = [match.decide(command, now) for command in commands]
+    assert decided == [match.decide(command, now) for command in commands]
+    assert state(match) == before
+
+
+@given(STEPS, GAMES)
+def test_the_same_commands_give_the_same_facts_and_a_true_record(steps: Steps, game: str) -> None:
+    runners = [Runner(game, **CLOCKS).run(steps).finish() for _ in range(2)]
+    assert runners[0].facts == runners[1].facts
+    assert runners[0].match.record() == runners[1].match.record()
+    verify(runners[0].match.record())
+
+
+@given(STEPS, GAMES)
+def test_the_time_stamps_of_a_record_never_run_backwards(steps: Steps, game: str) -> None:
+    last = 0
+    for ply in Runner(game, **CLOCKS).run(steps).match.plies:
+        assert last <= ply.handed_ns <= ply.arrived_ns
+        last = ply.arrived_ns
+
+
+def restored(runner: Runner, facts: list[GameFact], now: int = 10**15) -> Match:
+    """The match that a server finds in its journal, on another clock."""
+    match = Match(runner.setting, now)
+    restore(match, facts, now)
+    return match
+
+
+def remaining_credit(match: Match, seat: int) -> int:
+    """What is left of the lag quota of a seat."""
+    match.lag[seat - 1] = 10**6
+    match.begin_turn(seat, 0)
+    return match.timer.credit
+
+
+@given(STEPS, GAMES)
+def test_the_facts_of_any_commands_restore_the_match(steps: Steps, game: str) -> None:
+    """The state, what is left of each lag quota, and in the end the record are the same."""
+    runner = Runner(game, **CLOCKS).run(steps)
+    again = restored(runner, runner.facts)
+    turn = dict.fromkeys(again.timer.__slots__)
+    assert state(again) | turn == state(runner.match) | turn
+    assert again.timer.seat == 0
+    runner.finish()
+    again = restored(runner, runner.facts)
+    assert again.record() == runner.match.record()
+    for seat in (1, 2):
+        assert remaining_credit(again, seat) == remaining_credit(runner.match, seat)
+
+
+@given(STEPS, GAMES)
+def test_facts_survive_their_entries_and_their_bytes(steps: Steps, game: str) -> None:
+    facts = Runner(game, **CLOCKS).run(steps).finish().facts
+    entries = [entry_of(7, fact) for fact in facts]
+    assert [fact_of(entry) for entry in unpack(pack(entries))] == facts
+
+
+@given(STEPS, GAMES)
+def test_a_restart_adds_no_fact_but_away(steps: Steps, game: str) -> None:
+    """The facts of a command are complete: nothing else is left to follow by itself."""
+    runner = Runner(game, **CLOCKS).run(steps)
+    again = restored(runner, runner.facts)
+    assert again.restart(10**15) == [Away(seat) for seat in (1, 2) if runner.match.ready[seat - 1]] * (
+        runner.match.phase is Phase.OFFERED
+    )
+    assert again.present == [False, False]
+
+
+# -- after a restart
+
+
+def test_the_time_that_the_server_was_down_is_charged_to_no_seat() -> None:
+    runner = Runner()
+    runner.run([("ready", 1, 0), ("ready", 2, 0), ("sent", 1, 0), ("move", 1, 5), ("sent", 2, 0)])
+    runner.step("crash", 1, 50)
+    match = runner.match
+    match.arrive(2, runner.now)
+    assert (match.clocks, match.timer.seat) == ((95, 100), 2)
+    play(match, 2, 3)
+    assert [(ply.handed_ns // MS, ply.arrived_ns // MS) for ply in match.plies] == [(0, 5), (5, 8)]
 
 
 def test_a_seat_that_is_asked_after_the_grace_has_its_clock_run_at_once() -> None:
     match = started(clock_ms=1000, ready_ms=200)
     match.restart(0)
-    match.back(1, 10 * MS)
-    match.handed(1, 1, 10 * MS)
-    match.move(1, "7", b"MOVE 7", 300 * MS, 300 * MS)
-    assert match.deadline == 1301 * MS
-    match.diary.take()
-    assert match.expire(1301 * MS) == 0
-    assert [entry[1] for entry in match.diary.take()] == ["flag"]
+    match.arrive(1, 10 * MS)
+    match.sent(1, 1, 10 * MS)
+    match.execute(PlayMove(1, "7", b"MOVE 7", 300 * MS), 300 * MS)
+    assert match.timer.deadline == 1301 * MS
+    slow, facts = match.expire(1301 * MS)
+    assert (slow, [type(fact).__name__ for fact in facts[:2]]) == (0, ["FaultRecord", "PlyRecord"])
+
+
+def test_a_seat_that_does_not_come_back_within_the_grace_has_its_clock_run() -> None:
+    match = started(ready_ms=200)
+    match.restart(0)
+    assert match.timer.deadline == 200 * MS
+    assert match.expire(200 * MS) == (0, [])
+    assert match.timer.deadline == 301 * MS
+
+
+def test_before_the_start_every_seat_has_to_be_ready_again_after_a_restart() -> None:
+    match = a_match()
+    match.execute(SayReady(1, 0), 0)
+    assert match.restart(5 * MS) == [Away(1)]
+    assert (match.ready, match.timer.deadline) == ([False, False], 205 * MS)
+
+
+def test_an_offer_annuls_all_that_came_before_it() -> None:
+    match = started()
+    play(match, 1)
+    match.apply(Offered(), 7)
+    fresh = a_match(now=7)
+    assert (match.phase, match.plies, match.clocks) == (fresh.phase, fresh.plies, fresh.clocks)
+
+
+def test_a_fact_has_as_many_values_as_its_record() -> None:
+    """The journal's row of a ply is the row of its record."""
+    (ply,) = play(started(), 1)
+    assert entry_of(1, ply)[2:] == tuple(ply)

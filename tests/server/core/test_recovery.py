@@ -4,24 +4,45 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from arena_protocol.messages import Played, parse_server
+from arena_protocol.record import FaultRecord, PlyRecord
 from arena_server.core.config import ContestPlan, Entrant
 from arena_server.core.contest import Contest
-from arena_server.core.events import Tick
-from arena_server.core.journal import JournalError, Past
+from arena_server.core.events import Stop, Stored, Tick
+from arena_server.core.journal import (
+    Away,
+    Ended,
+    Entry,
+    GameFact,
+    JournalError,
+    Offered,
+    Past,
+    PastGame,
+    Ready,
+    Repeat,
+    Started,
+    entry_of,
+)
+from arena_server.core.recovery import restore
 
-from .phoenix import Bot, Phoenix
-from .stage import MS, Stage, seated
+from .contest_harness import MS, restarted, seated
+from .crash_harness import Bot, CrashHarness
+from .match_runner import a_match
+from .test_journal import CONTEST_FACTS, GAME_FACTS
 
 
 def plan(**more: object) -> ContestPlan:
     given: dict[str, object] = {
-        "name": "phoenix",
+        "name": "crashes",
         "seed": 5,
         "games_per_pair": 2,
+        "spectator_delay_ms": 0,
         "options": {"plies": 6, "lookahead": 3},
         "probation": 0,
     } | more
@@ -36,17 +57,17 @@ def bots() -> list[Bot]:
     ]
 
 
-UNDISTURBED = Phoenix(plan(), bots()).run()
+UNDISTURBED = CrashHarness(plan(), bots()).run()
 WRITES = range(1, UNDISTURBED.disk.writes + 1)
 
 
-def check(phoenix: Phoenix) -> None:
+def check(crashes: CrashHarness) -> None:
     """Everybody was told the truth, once, and the end is that of the undisturbed contest."""
-    assert phoenix.finished == "finished"
-    assert phoenix.standings == UNDISTURBED.standings
-    records = phoenix.disk.records
+    assert crashes.finished == "finished"
+    assert crashes.standings == UNDISTURBED.standings
+    records = crashes.disk.records
     assert set(records) == set(UNDISTURBED.disk.records)
-    for bot in phoenix.bots.values():
+    for bot in crashes.bots.values():
         for game_id, line in bot.overs.items():
             assert f" total={','.join(map(str, records[game_id].totals))} " in line
         for (game_id, number), line in bot.played.items():
@@ -71,63 +92,45 @@ def test_an_undisturbed_contest_is_what_it_is_compared_with() -> None:
 @pytest.mark.parametrize("kept", [True, False], ids=["written", "lost"])
 def test_a_crash_at_every_write(kept: bool) -> None:
     for write in WRITES:
-        phoenix = Phoenix(plan(), bots(), {write: kept}).run()
-        assert phoenix.lives == 2
-        check(phoenix)
+        crashes = CrashHarness(plan(), bots(), {write: kept}).run()
+        assert crashes.lives == 2
+        check(crashes)
 
 
 def test_a_crash_at_every_third_write_again_and_again() -> None:
     for first in range(1, 4):
         fatal = {write: write % 2 == 0 for write in range(first, 400, 9)}
-        phoenix = Phoenix(plan(), bots(), fatal).run()
-        assert phoenix.lives > 8
-        check(phoenix)
+        crashes = CrashHarness(plan(), bots(), fatal).run()
+        assert crashes.lives > 8
+        check(crashes)
 
 
 @pytest.mark.parametrize("game", ["xo", "tictactoe", "lastcoin"])
 def test_games_of_other_kinds_go_on_too(game: str) -> None:
     """Most end by a forfeit here; whatever they do, they do it again."""
-    whole = Phoenix(plan(game=game, options={}), bots()).run()
+    whole = CrashHarness(plan(game=game, options={}), bots()).run()
     for write in range(1, whole.disk.writes + 1):
-        phoenix = Phoenix(plan(game=game, options={}), bots(), {write: True}).run()
-        assert phoenix.standings == whole.standings
+        crashes = CrashHarness(plan(game=game, options={}), bots(), {write: True}).run()
+        assert crashes.standings == whole.standings
 
 
 def test_probation_survives() -> None:
-    whole = Phoenix(plan(probation=1), bots()).run()
+    whole = CrashHarness(plan(probation=1), bots()).run()
     assert {row.games for row in whole.standings} != {4}
     for write in range(1, whole.disk.writes + 1):
-        phoenix = Phoenix(plan(probation=1), bots(), {write: True}).run()
-        assert phoenix.standings == whole.standings
+        crashes = CrashHarness(plan(probation=1), bots(), {write: True}).run()
+        assert crashes.standings == whole.standings
 
 
 # -- scenes: one server dies, the next goes on
 
 
-def reborn(stage: Stage, pause_ms: int = 0) -> Stage:
-    """The same contest on a new server, on another clock; everybody is away."""
-    again = Stage(*stage.contest._authenticator.players, **vars_of(stage.plan))  # type: ignore[arg-type]
-    again.now = 10_000_000 * MS
-    live, results = stage.journal()
-    secrets = (f"new{number}" for number in range(100))
-    entrants = [Entrant(name) for name in stage.contest._authenticator.players]
-    again.past = Past(tuple(results), tuple(live))
-    again.contest = Contest(again.plan, entrants, lambda _: next(secrets), again.now, again.past)
-    again.event(Tick())
-    again.now += pause_ms * MS
-    return again
-
-
-def vars_of(a_plan: ContestPlan) -> dict[str, object]:
-    return {key: getattr(a_plan, key) for key in a_plan.__slots__}
-
-
 def test_a_game_goes_on_from_the_last_ply_and_the_downtime_is_nobodys() -> None:
-    stage = seated("ann", "bob")
-    stage.wait(5)
-    stage.say("ann", "MOVE 7")
-    stage.wait(300)  # bob thinks, and the server dies
-    again = reborn(stage)
+    harness = seated("ann", "bob")
+    harness.wait(5)
+    harness.send("ann", "MOVE 7")
+    harness.wait(300)  # bob thinks, and the server dies
+    again = restarted(harness)
     again.log_in("ann", " resume=key1")
     again.wait(20_000)
     again.log_in("bob", " resume=key3")
@@ -137,191 +140,379 @@ def test_a_game_goes_on_from_the_last_ply_and_the_downtime_is_nobodys() -> None:
         "S  TURN 2 clock=19995,20000 lag=0 credit=0"
     )
     again.wait(7)
-    again.say("bob", "MOVE 8")
-    assert "PLAYED 2 seat=2 move=8 time=7 clock=19995,19993" in again.last("bob")
+    again.send("bob", "MOVE 8")
+    assert "PLAYED 2 seat=2 move=8 time=7 clock=19995,19993" in again.last_line("bob")
 
 
 def test_who_does_not_come_back_is_waited_for_like_for_ready_then_its_clock_runs() -> None:
-    stage = seated("ann", "bob", clock_ms=100, ready_ms=3000)
-    again = reborn(stage)
+    harness = seated("ann", "bob", clock_ms=100, ready_ms=3000)
+    again = restarted(harness)
     again.log_in("bob")
     again.wait(3000)
-    assert again.last("bob").startswith("START")
+    assert again.last_line("bob").startswith("START")
     again.wait(101)
-    assert again.heard("bob")[-2].startswith("PLAYED 1 seat=1 move=6 time=101 clock=0,100")
+    assert again.received("bob")[-2].startswith("PLAYED 1 seat=1 move=6 time=101 clock=0,100")
     again.stop()
     assert again.records["g1"].faults[0].kind == "disconnect"
 
 
 def test_the_next_to_move_is_waited_for_too() -> None:
-    stage = seated("ann", "bob", clock_ms=100, ready_ms=3000)
-    again = reborn(stage)
+    harness = seated("ann", "bob", clock_ms=100, ready_ms=3000)
+    again = restarted(harness)
     again.log_in("ann")
-    again.say("ann", "MOVE 7")
+    again.send("ann", "MOVE 7")
     again.wait(2900)
     again.log_in("bob")
-    assert again.last("bob").startswith("TURN 2 clock=100,100")
+    assert again.last_line("bob").startswith("TURN 2 clock=100,100")
 
 
 def test_after_the_grace_a_clock_runs_at_once() -> None:
-    stage = seated("ann", "bob", clock_ms=100, ready_ms=3000)
-    again = reborn(stage)
+    harness = seated("ann", "bob", clock_ms=100, ready_ms=3000)
+    again = restarted(harness)
     again.log_in("ann")
     again.wait(90)
-    again.say("ann", "MOVE 7")
+    again.send("ann", "MOVE 7")
     again.wait(2910)  # the grace is over, and bob's clock runs
     again.wait(60)
     again.log_in("bob")
-    assert again.last("bob").startswith("TURN 2 clock=10,40")
-    stage = seated("ann", "bob", clock_ms=5000, ready_ms=3000)
-    again = reborn(stage)
+    assert again.last_line("bob").startswith("TURN 2 clock=10,40")
+    harness = seated("ann", "bob", clock_ms=5000, ready_ms=3000)
+    again = restarted(harness)
     again.log_in("ann")
     again.wait(3500)
-    again.say("ann", "MOVE 7")
+    again.send("ann", "MOVE 7")
     again.wait(60)
     again.log_in("bob")
-    assert again.last("bob").startswith("TURN 2 clock=1500,4940")
+    assert again.last_line("bob").startswith("TURN 2 clock=1500,4940")
 
 
 def test_who_comes_back_and_goes_again_is_waited_for_no_more() -> None:
-    stage = seated("ann", "bob", clock_ms=100)
-    again = reborn(stage)
+    harness = seated("ann", "bob", clock_ms=100)
+    again = restarted(harness)
     again.log_in("ann")
-    again.hang_up("ann")
+    again.disconnect("ann")
     again.wait(30)
     again.log_in("ann")
-    assert again.last("ann").startswith("TURN 1 clock=70,100")
+    assert again.last_line("ann").startswith("TURN 1 clock=70,100")
 
 
 def test_a_clock_that_ran_for_one_who_was_away_goes_on_after_its_return_only() -> None:
-    stage = seated("ann", "bob", clock_ms=100)
-    stage.hang_up("ann")
-    stage.wait(40)
-    again = reborn(stage)
+    harness = seated("ann", "bob", clock_ms=100)
+    harness.disconnect("ann")
+    harness.wait(40)
+    again = restarted(harness)
     again.log_in("ann")
-    assert again.last("ann").startswith("TURN 1 clock=100,100")
+    assert again.last_line("ann").startswith("TURN 1 clock=100,100")
 
 
 def test_before_start_everybody_gets_ready_again() -> None:
-    stage = seated("ann", "bob", ready=False)
-    stage.say("ann", "READY g1")
-    again = reborn(stage)
+    harness = seated("ann", "bob", ready=False)
+    harness.send("ann", "READY g1")
+    again = restarted(harness)
     for name in ("ann", "bob"):
         again.log_in(name)
-        again.say(name, "READY g1")
-    assert again.last("ann").startswith("TURN 1")
+        again.send(name, "READY g1")
+    assert again.last_line("ann").startswith("TURN 1")
 
 
 def test_a_key_works_once_after_the_restart() -> None:
-    again = reborn(seated("ann", "bob"))
+    again = restarted(seated("ann", "bob"))
     again.log_in("ann", " resume=key1")
-    assert again.heard("ann")[1].startswith("WELCOME ann ")
+    assert again.received("ann")[1].startswith("WELCOME ann ")
     again.log_in("ann", " resume=key1", conn="thief")
-    assert again.last("thief").startswith("ERROR token")
+    assert again.last_line("thief").startswith("ERROR token")
 
 
 def test_a_key_that_quit_made_void_stays_void() -> None:
-    stage = seated("ann", "bob")
-    stage.say("ann", "QUIT")
-    again = reborn(stage)
+    harness = seated("ann", "bob")
+    harness.send("ann", "QUIT")
+    again = restarted(harness)
     again.log_in("ann", " resume=key1")
-    assert again.last("ann").startswith("ERROR token")
+    assert again.last_line("ann").startswith("ERROR token")
 
 
 def test_keys_are_in_the_journal_as_digests_only() -> None:
-    stage = seated("ann", "bob")
-    live, _ = stage.journal()
-    assert not any("key" in str(value)[:4] for entry in live for value in entry[2:])
-    assert any(entry[1] == "key" and len(entry[3]) == 64 for entry in live)
+    harness = seated("ann", "bob")
+    entries = harness.durable().entries
+    assert not any("key" in str(value)[:4] for entry in entries for value in entry[2:])
+    assert any(entry[1] == "key" and len(entry[3]) == 64 for entry in entries)
 
 
 def test_spectators_see_the_whole_game_after_a_restart() -> None:
-    stage = seated("ann", "bob")
-    stage.say("ann", "MOVE 7")
-    again = reborn(stage)
-    again.log_in("eye")
-    again.say("eye", "WATCH g1")
-    assert again.last("eye").startswith("PLAYED 1 seat=1 move=7")
+    harness = seated("ann", "bob")
+    harness.send("ann", "MOVE 7")
+    again = restarted(harness)
+    again.log_in("eye", " role=spectator")
+    again.send("eye", "WATCH g1")
+    assert again.last_line("eye").startswith("PLAYED 1 seat=1 move=7")
 
 
 def test_a_game_that_was_over_is_stored_once_more_and_told() -> None:
     """Its last ply was durable, its record was not."""
-    stage = seated("ann", "bob", options={"plies": 1, "start": "empty"})
-    stage.stores = False
-    stage.say("ann", "MOVE 7")
-    again = reborn(stage)
+    harness = seated("ann", "bob", options={"plies": 1, "start": "empty"})
+    harness.stores = False
+    harness.send("ann", "MOVE 7")
+    again = restarted(harness)
     assert list(again.records) == ["g1"]
     assert again.contest.progress().done == 1
 
 
 def test_a_result_that_was_not_stored_yet_waits_for_nobody_who_stays_away() -> None:
     """The last ply was durable, the record was not, and neither bot ever comes back."""
-    stage = seated("ann", "bob", options={"plies": 1, "start": "empty"}, absent_ms=5000)
-    stage.stores = False
-    stage.say("ann", "MOVE 7")
-    again = reborn(stage)
+    harness = seated("ann", "bob", options={"plies": 1, "start": "empty"}, absent_ms=5000)
+    harness.stores = False
+    harness.send("ann", "MOVE 7")
+    again = restarted(harness)
     assert again.contest.progress().done == 1
     again.wait(5000)
-    assert again.finished == "finished"
+    assert again.finished == "incomplete"
 
 
 def test_all_is_over_when_all_results_are_there() -> None:
-    whole = Phoenix(plan(), bots()).run()
+    whole = CrashHarness(plan(), bots()).run()
     again = Contest(plan(), [Entrant(name) for name in whole.bots], str, 0, whole.disk.past)
     assert again.progress().done == 6
     assert again.handle(Tick(), 0)[-1].reason == "finished"  # type: ignore[union-attr]
 
 
-def test_entries_of_a_game_whose_record_is_stored_say_nothing_any_more() -> None:
-    whole = Phoenix(plan(), bots()).run()
-    past = replace(whole.disk.past, entries=(*whole.disk.past.entries, (1, "offer", 0)))
+def test_entries_of_a_game_whose_record_is_stored_do_not_count_any_more() -> None:
+    whole = CrashHarness(plan(), bots()).run()
+    past = replace(whole.disk.past, entries=(*whole.disk.past.entries, (1, "offer")))
     assert Contest(plan(), [Entrant(name) for name in whole.bots], str, 0, past).progress().running == 0
 
 
+# -- a damaged journal
+
+DIGEST = "0" * 64
+READY = [Ready(1), Ready(2), Started()]
+PLY = PlyRecord(1, "7", 5, 0, 5 * MS, (19_995, 20_000), 0, (0, 0), False)
+FORFEIT_GAME: dict[str, object] = {"game": "tictactoe", "options": {}}
+
+
+def contest(*entries: Entry, results: tuple[PastGame, ...] = (), **more: object) -> Contest:
+    """A contest of ann and bob that goes on with these entries; an insertion game has two plies."""
+    given = {"name": "c", "seed": 1, "games_per_pair": 4, "options": {"plies": 2, "start": "empty"}} | more
+    a_plan = ContestPlan(**given)  # type: ignore[arg-type]
+    return Contest(a_plan, [Entrant("ann"), Entrant("bob")], str, 0, Past(results, entries))
+
+
+def of_g1(*facts: GameFact) -> list[Entry]:
+    return [entry_of(1, fact) for fact in (Offered(), *facts)]
+
+
+def a_result(number: int, end: str = "complete", names: tuple[str, ...] = ("ann", "bob")) -> PastGame:
+    return PastGame(number, names, (0, 0), end, 2)
+
+
 @pytest.mark.parametrize(
-    "entry",
+    ("entry", "text"),
     [
-        (1, "dance", 0),
-        (1, "move", 1, "7"),
-        (1, "ready", 9, 0, 0),
-        (99, "offer", 0),
-        (0, "key", "nobody", None),
-        (0, "again", 7, 99),
-        (0, "weather", "", "fine"),
-        (1, "handed", "soon"),
+        ((1, "dance"), "expected a fact of the journal, found (1, 'dance')"),
+        ((1, "ready", True), "expected the values of a 'ready' fact, found (1, 'ready', True)"),
+        ((1, "key", "ann", None), "expected the number of no game, found (1, 'key', 'ann', None)"),
+        ((5, "offer"), "g5 is not a game of this contest"),
+        ((2, "offer"), "g2 was started twice, or before an earlier game of the same bots"),
+        ((0, "key", "eve", None), "no bot of this contest is called 'eve'"),
+        ((0, "conduct", "eve", 0, True), "no bot of this contest is called 'eve'"),
+        ((0, "key", "ann", "s\xe9same"), "the resume key of 'ann' is not a SHA-256 digest"),
+        ((0, "gate", "", "ajar"), "expected one of open, paused, draining, found 'ajar'"),
+        ((0, "again", 5, 99), "g99 is not a game of this contest"),
+        ((0, "again", 6, 1), "g6 repeats g1, and is not the next number"),
     ],
 )
-def test_a_journal_that_no_contest_wrote_is_refused_in_one_line(entry: tuple[object, ...]) -> None:
-    past = Past(entries=((1, "offer", 0), entry))
-    with pytest.raises(JournalError, match=r"^the journal of the contest makes no sense"):
-        Contest(plan(), [Entrant("ann"), Entrant("bob")], str, 0, past)
-
-
-TYPES = "a call with more than numbers, texts and bytes"
-OVER = "a call to a game that is over"
-MISMATCH = "entries of g1 that do not follow from each other"
-
-
-@pytest.mark.parametrize(
-    ("entries", "why"),
-    [
-        (
-            [(1, "ready", True, 0, 0)],
-            f"{TYPES}: (1, 'ready', True, 0, 0)",
-        ),
-        (
-            [(1, "void", "stopped", 0), (1, "leave", 1, 0)],
-            f"{OVER}: (1, 'leave', 1, 0)",
-        ),
-        ([(1, "flag", 0)], MISMATCH),
-        ([(1, "handed", 0)], MISMATCH),
-        ([(1, "ready", 1, 0, 0), (1, "ready", 1, 0, 0)], MISMATCH),
-    ],
-)
-def test_calls_that_the_match_would_not_keep_again_are_not_believed(
-    entries: list[tuple[object, ...]], why: str
-) -> None:
-    past = Past(entries=((1, "offer", 0), *entries))
+def test_a_journal_that_no_contest_wrote_is_refused_in_one_line(entry: Entry, text: str) -> None:
     with pytest.raises(JournalError) as caught:
-        Contest(plan(), [Entrant("ann"), Entrant("bob")], str, 0, past)
-    assert str(caught.value) == f"the journal of the contest makes no sense (ValueError({why!r}))"
+        contest(entry)
+    assert str(caught.value) == text
+
+
+@pytest.mark.parametrize(
+    ("results", "entries", "text"),
+    [
+        ([a_result(9)], [], "g9 is not a game of this contest"),
+        ([a_result(2)], [], "g2 was started twice, or before an earlier game of the same bots"),
+        ([a_result(1), a_result(1)], [], "g1 was started twice, or before an earlier game of the same bots"),
+        (
+            [a_result(1, names=("ann", "eve"))],
+            [],
+            "g1 was played by ann, eve, and the schedule has ann, bob",
+        ),
+        (
+            [a_result(1)],
+            [(0, "again", 5, 1)],
+            "g1 is repeated, and has a result or is repeated already",
+        ),
+        (
+            [a_result(1, "void")],
+            [(0, "again", 5, 1), (0, "again", 6, 1)],
+            "g1 is repeated, and has a result or is repeated already",
+        ),
+        ([], [(1, "offer"), (0, "again", 5, 1)], "g1 is repeated, and not void"),
+        ([replace(a_result(1), totals=(5,))], [], "the result of g1 does not fit its 2 seats"),
+        ([replace(a_result(1), faults=(("eve", "quit"),))], [], "the result of g1 does not fit its 2 seats"),
+        ([a_result(1)], [(2, "offer"), (3, "offer")], "ann plays g2 and g3 at once"),
+    ],
+)
+def test_results_and_games_that_contradict_the_schedule(
+    results: list[PastGame], entries: list[Entry], text: str
+) -> None:
+    with pytest.raises(JournalError) as caught:
+        contest(*entries, results=tuple(results))
+    assert str(caught.value) == text
+
+
+QUIT = FaultRecord(1, 1, "quit", b"QUIT")
+VOID = FaultRecord(0, 1, "void", b"stopped")
+
+
+@pytest.mark.parametrize(
+    ("facts", "text"),
+    [
+        ([Ready(3)], "g1, ply 1: Ready cannot be there: there is no such seat"),
+        ([Ready(0)], "g1, ply 1: Ready cannot be there: there is no such seat"),
+        ([FaultRecord(0, 1, "quit", b"")], "g1, ply 1: FaultRecord cannot be there: there is no such seat"),
+        ([Ready(1), Ready(1)], "g1, ply 1: Ready cannot be there: the seat need not be ready"),
+        ([QUIT, Ready(1)], "g1, ply 1: Ready cannot be there: the seat need not be ready"),
+        ([*READY, Ready(1)], "g1, ply 1: Ready cannot be there: the seat need not be ready"),
+        ([Away(1)], "g1, ply 1: Away cannot be there: the seat was not ready"),
+        ([*READY, Away(1)], "g1, ply 1: Away cannot be there: the seat was not ready"),
+        ([Ready(1), Started()], "g1, ply 1: Started cannot be there: the game cannot start"),
+        ([*READY, Started()], "g1, ply 1: Started cannot be there: the game cannot start"),
+        ([PLY], "g1, ply 1: PlyRecord cannot be there: no ply is to be played"),
+        ([QUIT, QUIT], "g1, ply 1: FaultRecord cannot be there: the seat is at fault already"),
+        ([VOID, QUIT], "g1, ply 1: FaultRecord cannot be there: the game is over"),
+        ([VOID, Ended((0, 0), "void"), Ready(1)], "g1, ply 1: Ready cannot be there: the game is over"),
+        ([Ended((0, 0), "complete")], "g1, ply 1: Ended cannot be there: the game goes on"),
+        (
+            [VOID, Ended((0, 9), "void")],
+            "g1, ply 1: Ended cannot be there: the end is void, of other totals",
+        ),
+    ],
+)
+def test_facts_that_a_match_would_not_decide_there(facts: list[GameFact], text: str) -> None:
+    with pytest.raises(JournalError) as caught:
+        contest(*of_g1(*facts))
+    assert str(caught.value) == text
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"seat": 2}, "it is not a legal move of the seat to move"),
+        ({"move": "16"}, "it is not a legal move of the seat to move"),
+        ({"zombie": True}, "a seat at fault, and no other, plays the zombie move"),
+        ({"points": 10}, "the rules give other points"),
+        ({"total": (0, 0, 0)}, "the rules give other points"),
+        ({"time_ms": 6}, "the charge leaves other clocks"),
+        ({"clock": (19_995,)}, "the charge leaves other clocks"),
+        ({"clock": (19_995, 19_999)}, "the charge leaves other clocks"),
+    ],
+)
+def test_a_ply_that_the_rules_would_not_give(change: dict[str, Any], why: str) -> None:
+    contest(*of_g1(*READY, PLY))
+    with pytest.raises(JournalError) as caught:
+        contest(*of_g1(*READY, PLY._replace(**change)))
+    assert str(caught.value) == f"g1, ply 1: PlyRecord cannot be there: {why}"
+
+
+@pytest.mark.parametrize(
+    ("ply", "why"),
+    [
+        (PLY._replace(zombie=True, time_ms=0, clock=(20_000, 20_000)), "plays the zombie move"),
+        (PLY, "plays the zombie move"),
+        (PLY._replace(zombie=True, move="6"), "leaves other clocks"),
+        (PLY._replace(zombie=True, move="6", time_ms=0), "leaves other clocks"),
+    ],
+)
+def test_a_ply_that_a_seat_at_fault_would_not_play(ply: PlyRecord, why: str) -> None:
+    flag = ply._replace(zombie=True, move="6", time_ms=20_001, clock=(0, 20_000))
+    for right in (flag, flag._replace(time_ms=0, clock=(20_000, 20_000))):
+        contest(*of_g1(*READY, QUIT, right))
+    with pytest.raises(JournalError, match=f"^g1, ply 1: PlyRecord cannot be there: .* {why}$"):
+        contest(*of_g1(*READY, QUIT, ply))
+
+
+@pytest.mark.parametrize(
+    "fault", [(1, 2, "quit", b""), (1, 1, "sleep", b""), (1, 1, "void", b""), (0, 2, "void", b"")]
+)
+def test_a_fault_of_another_ply_or_of_no_kind(fault: tuple[int, int, str, bytes]) -> None:
+    with pytest.raises(
+        JournalError, match=r"^g1, ply 1: FaultRecord cannot be there: it is not a fault of this ply$"
+    ):
+        contest(*of_g1(FaultRecord(*fault)))
+
+
+def test_after_a_forfeit_only_other_forfeits_and_the_end_may_follow() -> None:
+    other = FaultRecord(2, 1, "quit", b"")
+    for facts in ([QUIT, Ended((0, 2), "forfeit")], [QUIT, other, Ended((0, 0), "forfeit")]):
+        assert contest(*of_g1(*READY, *facts), **FORFEIT_GAME).progress().running == 1
+    for wrong in (Ready(2), PLY):
+        with pytest.raises(JournalError, match="the game is over"):
+            contest(*of_g1(QUIT, wrong), **FORFEIT_GAME)
+    with pytest.raises(JournalError, match=r"the end is forfeit, of other totals$"):
+        contest(*of_g1(QUIT, Ended((2, 0), "forfeit")), **FORFEIT_GAME)
+
+
+def test_after_the_last_ply_there_is_none() -> None:
+    second = PLY._replace(seat=2, clock=(19_995, 19_995))
+    over = [*READY, PLY, second]
+    with pytest.raises(JournalError, match="PlyRecord cannot be there: no ply is to be played"):
+        contest(*of_g1(*over, PLY))
+    with pytest.raises(JournalError, match="Ended cannot be there: the end is complete, of other totals"):
+        contest(*of_g1(*over, Ended((0, 0), "win")))
+
+
+def test_a_game_without_its_offer() -> None:
+    for entries in ([(1, "ready", 1)], [(1, "start"), (1, "ready", 1)]):
+        with pytest.raises(JournalError, match=r"cannot be there: a game begins with its offer$"):
+            contest(*entries)
+
+
+def test_an_offer_in_the_middle_of_a_game() -> None:
+    """`Live` never gives one: it drops what came before."""
+    match = a_match()
+    with pytest.raises(
+        JournalError, match=r"^g1, ply 1: Offered cannot be there: a game begins with its offer$"
+    ):
+        restore(match, [Offered(), Offered()], 0)
+
+
+ANY_FACT = st.one_of(
+    st.sampled_from(
+        [*READY, Away(1), Offered(), QUIT, VOID, PLY, Ended((0, 0), "void"), Ended((0, 0), "complete")]
+    ),
+    GAME_FACTS,
+)
+ANY_ENTRY = st.one_of(
+    st.builds(entry_of, st.integers(1, 6), ANY_FACT),
+    st.builds(entry_of, st.just(1), ANY_FACT),
+    st.builds(entry_of, st.just(0), CONTEST_FACTS),
+    st.builds(entry_of, st.just(0), st.builds(Repeat, st.integers(4, 7), st.integers(0, 6))),
+    st.lists(st.integers() | st.text(max_size=3) | st.none() | st.just("ready")).map(tuple),
+)
+ANY_RESULT = st.builds(
+    PastGame, st.integers(0, 6), st.sampled_from([("ann", "bob"), ("bob", "ann"), ("ann",)]),
+    st.sampled_from([(0, 0), (5, 0), (5,)]), st.sampled_from(["complete", "void"]), st.integers(0, 2),
+    st.sampled_from([(), (("ann", "quit"),), (("eve", "quit"),)]),
+)  # fmt: skip
+
+
+@settings(max_examples=500)
+@given(
+    st.lists(ANY_ENTRY, max_size=8),
+    st.lists(ANY_RESULT, max_size=2),
+    st.sampled_from(["insertion", "tictactoe"]),
+)
+def test_any_journal_gives_a_contest_that_goes_on_or_one_clear_line(
+    entries: list[Entry], results: list[PastGame], forfeit: bool
+) -> None:
+    try:
+        again = contest(*entries, results=tuple(results), **(FORFEIT_GAME if forfeit else {}))
+    except JournalError as error:
+        assert re.fullmatch(r".+", str(error))  # noqa: PT017 - most are refused, each for its own reason
+        return
+    again.handle(Tick(), 0)
+    again.handle(Stop(), 0)
+    for number in range(8):
+        again.handle(Stored(f"g{number}"), 0)
+    assert again.ended == "stopped"

@@ -18,7 +18,7 @@ def bots(n: int) -> list[str]:
 
 @pytest.mark.parametrize(("n", "seats"), SIZES)
 def test_every_group_plays_every_deal_from_every_seat_once(n: int, seats: int) -> None:
-    games = list(Schedule(bots(n), seats, 2 * seats))
+    games = list(Schedule(bots(n), seats, 2 * seats, paired=True))
     assert [game.number for game in games] == list(range(1, len(games) + 1))
     met = Counter((frozenset(game.names), game.deal, game.names[0]) for game in games)
     assert met == Counter(
@@ -27,6 +27,14 @@ def test_every_group_plays_every_deal_from_every_seat_once(n: int, seats: int) -
         for deal in (1, 2)
         for first in group
     )
+
+
+@pytest.mark.parametrize(("n", "seats"), SIZES)
+def test_fresh_deals_are_never_played_twice_and_the_seats_are_balanced(n: int, seats: int) -> None:
+    games = list(Schedule(bots(n), seats, 2 * seats))
+    assert len({(frozenset(game.names), game.deal) for game in games}) == len(games)
+    first = Counter((frozenset(game.names), game.names[0]) for game in games)
+    assert set(first.values()) == {2}
 
 
 @pytest.mark.parametrize("seats", [3, 4])

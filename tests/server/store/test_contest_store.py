@@ -20,11 +20,11 @@ from arena_server.core.journal import Entry, Live, PastGame
 from arena_server.errors import StoreError
 from arena_server.store.chain import GENESIS, extend
 from arena_server.store.contest_store import ContestStore
-from arena_server.store.database import ContestHeader, Database
+from arena_server.store.database import ContestHeader, Database, Postgres
 from arena_server.store.reader import Results, UnfinishedContest
 from arena_server.store.schema import open_engine
 
-from ..postgres import Cluster
+from ..postgres import Cluster, cluster
 from ..records import PATIENCE_S, Kept, game, keep, opening
 
 KEY: Entry = (0, "key", "a", "ab" * 32)
@@ -223,6 +223,36 @@ def test_a_damaged_journal_is_refused_and_left_as_it_is(database: Database) -> N
     assert rows(database) == 1
 
 
+@pytest.mark.parametrize(
+    ("statement", "what"),
+    [
+        ("DELETE FROM journal WHERE place = 2", "row 2 of the journal is missing"),
+        ("UPDATE journal SET place = 9 WHERE place = 3", "row 3 of the journal is missing"),
+        ("DELETE FROM games WHERE place = 1", "result 1 of contest 1 is missing"),
+        ("UPDATE games SET plies = 7 WHERE place = 1", "game g8: its row does not match its SHA-256 digest"),
+        ("UPDATE contests SET scoring = 'wins'", "contest 1: its row does not match its SHA-256 digest"),
+        ("UPDATE bots SET name = 'x' WHERE name = 'c'", "the bots of contest 1 are not those of its config"),
+    ],
+)
+def test_a_changed_or_missing_row_is_refused(database: Database, statement: str, what: str) -> None:
+    kept = Kept(database)
+    kept.start()
+    for number in (1, 2, 3):
+        kept.append((number, "offer", 0))
+        kept.wait_for(number)
+    for number in (8, 9):
+        kept.writer.store(f"g{number}", game(number))
+    kept.close()
+    if isinstance(database, Path):
+        database.with_name("arena.db-head").unlink()
+    with connected(database) as connection:
+        assert connection.execute(text(statement)).rowcount == 1
+        connection.commit()
+    line = refused(database, opening(new=False))
+    assert line.startswith(f"{database}: the database is damaged ({what}")
+    assert line.endswith("; restore it, or begin a new contest by --new")
+
+
 def test_a_contest_has_one_server_at_a_time(postgres: Cluster) -> None:
     """On a file the claim is the process's: see test_kill.py."""
     database = postgres.database()
@@ -258,7 +288,7 @@ def test_entries_do_not_wait_for_the_disk_and_results_do(
     kept.start()
     kept.append((1, "offer", 0))
     kept.wait_for(1)
-    monkeypatch.setattr("arena_server.store.journal._fdatasync", slow_disk)
+    monkeypatch.setattr("arena_server.store.journal.fdatasync", slow_disk)
     kept.writer.store("g1", game(1))
     assert asked.wait(PATIENCE_S)
     kept.append((2, "offer", 0))  # while the result waits
@@ -277,7 +307,7 @@ def test_a_disk_that_fails_to_sync_is_a_clear_stop(tmp_path: Path, monkeypatch: 
     kept.start()
     kept.append((1, "offer", 0))
     kept.wait_for(1)
-    monkeypatch.setattr("arena_server.store.journal._fdatasync", failing)
+    monkeypatch.setattr("arena_server.store.journal.fdatasync", failing)
     kept.writer.store("g1", game(1))
     assert str(kept.next()) == f"{tmp_path}/arena.db: the disk is full; nothing more can be kept"
     kept.append((2, "offer", 0))  # taken, and never told
@@ -325,6 +355,67 @@ def test_a_database_of_another_program_on_a_server_is_refused(postgres: Cluster)
     assert refused(database, opening()) == (
         f"{database}: a database of another program; choose one of its own by --database"
     )
+
+
+# -- what a commit on PostgreSQL waits for
+
+
+@pytest.fixture
+def careless(postgres: Cluster) -> Postgres:
+    """A database whose commits do not wait for the disk, unless a session asks for it."""
+    database = postgres.database()
+    with connected(database) as connection:
+        name = connection.scalar(text("SELECT current_database()"))
+        connection.execute(text(f"ALTER DATABASE {name} SET synchronous_commit = off"))
+        connection.commit()
+    with connected(database) as connection:
+        assert connection.scalar(text("SHOW synchronous_commit")) == "off"
+    return database
+
+
+@pytest.mark.parametrize("async_journal", [False, True])
+def test_results_wait_for_the_disk_and_so_do_entries_by_default(
+    careless: Postgres, async_journal: bool
+) -> None:
+    database = replace(careless, async_journal=async_journal)
+    header = opening()
+    with ContestStore(database) as store:
+        store.find(header)
+        settings = []
+        for synced in (True, False, True):
+            with store.transaction(synced=synced):
+                if not settings:
+                    store.enter(header, header.plan)
+                settings.append(store._connection.scalar(text("SHOW synchronous_commit")))
+    assert settings == ["on", "off" if async_journal else "on", "on"]
+
+
+@pytest.mark.slow
+def test_a_crash_of_postgresql_takes_back_nothing_that_was_announced() -> None:
+    """Entries alone come last: a result would bring those before it to the disk as well."""
+    with cluster() as own:
+        database = own.database()
+        kept = Kept(database)
+        kept.start()
+        kept.writer.store("g1", game(1))
+        assert kept.next() == ["g1"]
+        announced = 0
+        while announced < 300:
+            for _ in range(10):  # a few are on their way all the time
+                kept.append((2 + kept.appended, "offer"))
+            announced = kept.batches.get(timeout=PATIENCE_S)
+            assert isinstance(announced, int)
+        own.kill()
+        kept.append((1, "offer"))
+        while not isinstance(word := kept.batches.get(timeout=PATIENCE_S), StoreError):
+            announced = word
+        assert "the database does not answer" in str(word)
+        kept.close()
+        own.start()
+        found = taken_up(database)
+    assert found is not None
+    assert len(found.past.results) == 1
+    assert len(found.past.entries) >= announced
 
 
 # -- the hash chain

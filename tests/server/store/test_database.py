@@ -17,6 +17,13 @@ class TestUrls:
     def test_four_slashes_are_an_absolute_path(self) -> None:
         assert database_of("sqlite:////var/lib/a%20b.db") == Path("/var/lib/a b.db")
 
+    def test_the_setting_of_the_journal_is_for_postgresql(self) -> None:
+        found = database_of("postgresql://host/name", async_journal=True)
+        assert isinstance(found, Postgres)
+        assert found.async_journal
+        with pytest.raises(ConfigError, match=r'^server.journal_commit: "async" is for PostgreSQL; '):
+            database_of(DEFAULT_URL, async_journal=True)
+
     @pytest.mark.parametrize(
         "url",
         ["arena.db", "postgresql://x", "mysql://x/y", "sqlite:///", "sqlite:///:memory:", "sqlite:///a?b"],

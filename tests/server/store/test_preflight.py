@@ -195,7 +195,7 @@ def test_the_command_says_so_before_it_listens(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_a_glance_cannot_see_is_one_line_all_the_same(tmp_path: Path) -> None:
+def test_entries_of_no_contest_are_one_line_after_the_start(tmp_path: Path) -> None:
     """A row of the right digest that no contest has written: it has to be played to be found."""
     text = contest("a", "b")
     with Server(text, tmp_path) as server, socket.create_connection(("127.0.0.1", server.port)) as bot:
@@ -204,13 +204,13 @@ def test_what_a_glance_cannot_see_is_one_line_all_the_same(tmp_path: Path) -> No
             while not lines.readline().startswith(b"WELCOME"):
                 pass
         server.process.kill()
-    statement = "INSERT INTO journal (contest_id, payload) VALUES (1, :row)"
+    statement = "INSERT INTO journal (contest_id, place, payload) SELECT 1, max(place) + 1, :row FROM journal"
     change(server.database, statement, row=pack([(1, "no such entry")]))
     with Server(text, tmp_path) as again:
         outcome = again.end()
     last = outcome.err.splitlines()[-1]
     assert outcome.code == 1
-    assert last.startswith(f"arena: {server.database}: the database is damaged (the journal of the contest ")
+    assert last.startswith(f"arena: {server.database}: the database is damaged (expected a fact of ")
     assert last.endswith("; restore it, or begin a new contest by --new")
 
 

@@ -45,8 +45,20 @@ class TestReader:
             other.execute("PRAGMA foreign_keys=OFF")
             other.execute("DELETE FROM contests")
             other.commit()
+        path.with_name("arena.db-head").unlink()
         with Results(path) as results, pytest.raises(StoreError, match=r"no contest here; there are: none$"):
             results.contest()
+
+    def test_the_first_fault_of_each_bot_without_void_games(self, path: Path) -> None:
+        early, late = FaultRecord(1, 1, "flood", b"a"), FaultRecord(2, 1, "illegal", b"MOVE 0")
+        kept = Kept(path)
+        kept.start()
+        kept.writer.store("g3", game(3, ("b", "c"), (900, 0), (early,), end="void"))
+        kept.writer.store("g1", game(1, ("a", "b"), (30, 10), (late,)))
+        kept.writer.store("g2", game(2, ("b", "a"), (20, 20), (early, late)))
+        kept.close("finished")
+        with Results(path) as results:
+            assert results.first_faults(results.contest()) == {"b": ("g1", late), "a": ("g2", late)}
 
     def test_standings_leave_void_games_out_and_count_faults(self, path: Path) -> None:
         kept = Kept(path)
@@ -83,3 +95,71 @@ class TestReader:
             assert decode(results.record(contest, "g11")) == game(11)
             with pytest.raises(StoreError, match=r"no game 'g12' in contest 1 trial$"):
                 results.record(contest, "g12")
+
+
+def change(path: Path, statement: str) -> None:
+    with closing(sqlite3.connect(path)) as other:
+        assert other.execute(statement).rowcount == 1
+        other.commit()
+
+
+class TestChangedRows:
+    """`arena verify` compares all columns with the record; the others refuse a row that was changed."""
+
+    @pytest.fixture(autouse=True)
+    def _played(self, path: Path) -> None:
+        kept = Kept(path)
+        kept.start()
+        fault = FaultRecord(2, 1, "illegal", b"")
+        for number in (1, 2, 3):
+            kept.writer.store(f"g{number}", game(number, faults=(fault,)))
+        kept.close("stopped")
+
+    @pytest.mark.parametrize(
+        "statement",
+        [
+            "UPDATE games SET totals = '[40, 10]' WHERE id = 2",
+            'UPDATE games SET names = \'["b", "a"]\' WHERE id = 2',
+            "UPDATE games SET \"end\" = 'void' WHERE id = 2",
+            "UPDATE games SET game_id = 'g9' WHERE id = 2",
+            "UPDATE games SET place = 9 WHERE id = 3",
+            "UPDATE games SET chain = x'00' WHERE id = 2",
+            "UPDATE faults SET kind = 'flood' WHERE id = 2",
+            "UPDATE faults SET game_pk = 1 WHERE id = 2",
+            "DELETE FROM faults WHERE id = 2",
+        ],
+    )
+    def test_a_changed_game(self, path: Path, statement: str) -> None:
+        path.with_name("arena.db-head").unlink()
+        change(path, statement)
+        line = r"the database is damaged \(game g\d: its row does not match its SHA-256 digest\); restore it$"
+        with pytest.raises(StoreError, match=line), Results(path) as results:
+            results.standings(results.contest())
+        with pytest.raises(StoreError, match=line), Results(path) as results:
+            list(results.rows(results.contest()))
+        with Results(path) as results:
+            assert len(list(results.rows(results.contest(), checked=False))) == 3
+
+    def test_a_changed_record(self, path: Path) -> None:
+        change(path, "UPDATE games SET record = x'00' WHERE id = 2")
+        with pytest.raises(StoreError, match="does not match its SHA-256"), Results(path) as results:
+            list(results.rows(results.contest()))
+
+    def test_a_missing_game(self, path: Path) -> None:
+        path.with_name("arena.db-head").unlink()
+        change(path, "DELETE FROM games WHERE id = 2")
+        with pytest.raises(StoreError, match=r"result 2 of contest 1 is missing"), Results(path) as results:
+            results.standings(results.contest())
+
+    @pytest.mark.parametrize("column", ["name", "scoring", "games", "seed", "plan", "started_at"])
+    def test_a_changed_contest(self, path: Path, column: str) -> None:
+        path.with_name("arena.db-head").unlink()
+        value = {"plan": "'{}'", "started_at": "'2006-01-01 00:00:00.000000'"}.get(column, "7")
+        change(path, f"UPDATE contests SET {column} = {value}")
+        with pytest.raises(StoreError, match="contest 1: its row does not match"), Results(path) as results:
+            results.contest()
+
+    def test_an_unknown_status(self, path: Path) -> None:
+        change(path, "UPDATE contests SET status = 'runninf'")
+        with pytest.raises(StoreError, match="contest 1: its row does not match"), Results(path) as results:
+            results.contest()

@@ -6,6 +6,9 @@ player, and a beam walks it: all own moves of the best `width` states, the oppon
 boards merged, the best `width` kept, until the known pictures end. A state is worth the gains of its path
 and, at the end of the plan, the value of a small exact search.
 
+A prediction that holds with probability c = CONFIDENCE counts c, and the value of the worst reply 1 - c; what
+follows the n-th reply counts c**n, since other replies lead to other boards.
+
 A state is four words:  p0 | p1 << 25,  p2 | first move << 25,  value of the path,  value with the search
 
 Replies and searches are kept in the transposition table under keys of their own, so that a wider beam and the
@@ -25,6 +28,7 @@ from arena_engines.insertion.master.layout import (
     CELL,
     CHILD_COUNT,
     COLOUR,
+    CONFIDENCE,
     FELL,
     FIRST_VALUES,
     FORCED,
@@ -59,6 +63,11 @@ BUCKETS = 512
 #: Kinds of stored values, as bits of the generation in their keys.
 REPLY_KEY = 1 << 16
 LEAF_KEY = 1 << 17
+RISK_KEY = 1 << 18
+#: CONFIDENCE of a reply that is predicted for certain.
+CERTAIN = 1 << 10
+#: Plies of the search that values a reply other than the predicted one.
+RISK = 2
 
 
 def table_get(key: int, mem: Memory) -> int:
@@ -148,6 +157,19 @@ def select(count: int, width: int, mem: Memory) -> int:
 
 
 @outlined
+def worst_reply(p0: int, p1: int, p2: int, record: int, depth: int, generation: int, mem: Memory) -> int:
+    """Return the value of the worst reply for me to its mover, by a search of `depth` plies."""
+    key = hash_board(p0, p1, p2, record, generation | RISK_KEY | depth << 12)
+    value = table_get(key, mem)
+    if value == NONE:
+        masks = legal_masks(p0, p1, p2, mem[record + COLOUR], mem[record + FORCED])
+        value = search(p0, p1, p2, masks, mem[SPARE_LANE], record, depth, -mem[OPEN], mem[OPEN], mem)
+        if not mem[STOP]:
+            table_put(key, value, mem)
+    return value
+
+
+@outlined
 def beam(  # noqa: C901 - compiled together with all below it, so kept in one piece
     p0: int,
     p1: int,
@@ -177,6 +199,8 @@ def beam(  # noqa: C901 - compiled together with all below it, so kept in one pi
     base = LEVELS + BEAM_LEVEL * LEVEL
     generation = mem[GENERATION]
     gone = 0
+    confidence = mem[CONFIDENCE]
+    weight = CERTAIN
     while gone < plies and (gone == 0 or gone + 1 + leaf <= plies):
         if mem[STOP]:
             return 0
@@ -202,7 +226,7 @@ def beam(  # noqa: C901 - compiled together with all below it, so kept in one pi
                 q0 = mem[base + P0 + lane]
                 q1 = mem[base + P1 + lane]
                 q2 = mem[base + P2 + lane]
-                path = mem[state + 2] + mem[base + GAIN + lane]
+                path = mem[state + 2] + (weight * mem[base + GAIN + lane] >> 10)
                 first = mem[state + 1] >> 25
                 if gone == 0:
                     first = lane + 1
@@ -221,9 +245,19 @@ def beam(  # noqa: C901 - compiled together with all below it, so kept in one pi
                             if mem[STOP]:
                                 return 0
                             table_put(key, move, mem)
+                    if confidence < CERTAIN:
+                        worst = worst_reply(
+                            q0, q1, q2, own + RECORD, min(RISK, plies - gone - 1), generation, mem
+                        )
+                        if mem[STOP]:
+                            return 0
+                        path -= (weight * (CERTAIN - confidence) >> 10) * worst >> 10
                     q0, q1, q2, removed, falls, _ = play(q0, q1, q2, move, mem[theirs + COLOUR])
-                    path -= removed * mem[own + RECORD + CELL] + falls * mem[own + RECORD + FELL]
+                    cost = removed * mem[own + RECORD + CELL] + falls * mem[own + RECORD + FELL]
+                    path -= (weight * confidence >> 10) * cost >> 10
                 add_child(q0 | q1 << 25, q2, first, path, mem)
+        if answered:
+            weight = weight * confidence >> 10
         gone += 2 if answered else 1
         # 2. The value of every child: its path and the exact search from there.
         children = mem[CHILD_COUNT]
@@ -246,7 +280,7 @@ def beam(  # noqa: C901 - compiled together with all below it, so kept in one pi
                     if mem[STOP]:
                         return 0
                     table_put(key, value, mem)
-            value += mem[child + 2]
+            value = (weight * value >> 10) + mem[child + 2]
             mem[child + 3] = value
             first = mem[child + 1] >> 25
             mem[FIRST_VALUES + first] = max(value, mem[FIRST_VALUES + first])

@@ -2,7 +2,8 @@
 
     1. Follow the game and score every model of the opponent by its last move (opponent.py).
     2. If the opponent is a zombie, or a model predicts it well enough: plan many own moves ahead against the
-       predicted replies, with wider beams as long as there is time (planner.py, beam.py).
+       predicted replies, with wider beams as long as there is time (planner.py, beam.py). The model's
+       hit rate weighs the predicted reply against the worst one.
     3. Otherwise deepen an exact search against the worst reply (search.py), in weights that value what is
        left on the board.
 
@@ -20,6 +21,7 @@ from typing import ClassVar
 
 from arena_engines.engine import Analysis, Parameter, Position
 from arena_engines.insertion.fixed_depth import InsertionEngine, InsertionPosition, task_of
+from arena_engines.insertion.master.beam import CERTAIN
 from arena_engines.insertion.master.opponent import CHANCE, GameTracker, OpponentModel
 from arena_engines.insertion.master.planner import (
     IMPOSSIBLE,
@@ -46,8 +48,11 @@ from arena_engines.insertion.master.workspace import (
 from arena_protocol.games.insertion import Insertion
 from arena_protocol.games.insertion.rules import play
 
-#: The hit rate from which a model is planned against.
+#: The confidence in a model from which it is planned against; below, the worst case is searched. Between
+#: PLAN_RATE and CERTAIN_RATE a plan weighs the predicted reply by the confidence and the worst reply by
+#: the rest; from CERTAIN_RATE on the prediction is taken for certain (benchmarks/rivals: docs/engines.md).
 PLAN_RATE = 0.5
+CERTAIN_RATE = 0.9
 #: Below this hit rate of the best model the opponent is taken to play by chance.
 CHANCE_RATE = 0.25
 #: Plies of a plan against chance.
@@ -199,7 +204,10 @@ class Master(InsertionEngine):
         if self.values["model"] == SEEN:
             if models.best_rate < CHANCE_RATE:
                 return CHANCE
-            return models.best if models.best_rate >= PLAN_RATE else None
+            sure = models.confidence
+            if sure < PLAN_RATE:
+                return None
+            return models.best._replace(confidence=CERTAIN if sure > CERTAIN_RATE else int(CERTAIN * sure))
         return OpponentModel(OWN_MODEL if self.values["model"] == OWN_POINTS else SPOILING_MODEL, 5)
 
     def _start_pondering(

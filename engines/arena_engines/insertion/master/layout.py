@@ -29,6 +29,7 @@ BEAM_LANES = 15
 FIRST_VALUES = 16  # 16 words: the value of the best plan that begins with a move, by move
 REPLY_ORDER = 64  # tie-break of the beam's replies (search.FIRST, search.LAST)
 VECTOR = 65  # 8; read at run time, so that loops over rows and columns become vector code
+CONFIDENCE = 67  # probability that a predicted reply is played, in 1 / 1024
 SPARE_LANE = 66  # 15; read at run time: the lane of the previous move where there is none
 
 # A record: for every ply of the game, what it brings.
@@ -36,7 +37,7 @@ RECORDS = 8192
 RECORD = 48
 PLIES = 256
 VIEW = RECORD * PLIES
-VIEWS = 6
+VIEWS = 8
 COLOUR = 0  # the picture, 1..7
 CELL = 1  # value of a removed cell to the mover
 FELL = 2  # value of a picture pushed off the board to the mover

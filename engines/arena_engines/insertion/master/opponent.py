@@ -7,14 +7,18 @@ compared with what each model would have played; old comparisons fade.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from arena_engines.engine import EngineError
 from arena_engines.insertion.fixed_depth import InsertionPosition, task_of, zombies
+from arena_engines.insertion.master.beam import CERTAIN
 from arena_engines.insertion.master.search import FIRST, LAST
 from arena_engines.insertion.master.workspace import (
     CELL,
+    HALF,
+    HALF_MODEL,
     LEAD,
     LEAD_MODEL,
     OWN,
@@ -24,6 +28,7 @@ from arena_engines.insertion.master.workspace import (
     POINTS_MODEL,
     SPOILING,
     SPOILING_MODEL,
+    WARY_MODEL,
     WORST_CASE,
     Weights,
     Workspace,
@@ -34,14 +39,18 @@ from arena_protocol.games.insertion.rules import play
 
 
 class OpponentModel(NamedTuple):
-    """One model: the view it values positions in, its depth in plies, and which of equal moves it plays."""
+    """One model: the view it values positions in, its depth in plies, and which of equal moves it plays.
+
+    `confidence`: the weight of its predictions in a plan, in 1 / CERTAIN.
+    """
 
     view: int
     depth: int
     order: int = FIRST
+    confidence: int = CERTAIN
 
 
-VIEWS = (OWN_MODEL, SPOILING_MODEL, POINTS_MODEL, LEAD_MODEL)
+VIEWS = (OWN_MODEL, SPOILING_MODEL, POINTS_MODEL, LEAD_MODEL, HALF_MODEL, WARY_MODEL)
 #: Every model, the likeliest first: most programs count their own points, and seed 001 searched 5 plies.
 MODELS = (
     *(
@@ -104,6 +113,11 @@ class OpponentModels:
     def best_rate(self) -> float:
         """The hit rate of the best model, 0..1."""
         return self.hit_rate(self.best)
+
+    @property
+    def confidence(self) -> float:
+        """A cautious estimate of the best model's hit rate: less about one standard error of it."""
+        return self.best_rate - 0.5 / math.sqrt(self._moves[self.best])
 
 
 #: The views are rewritten when a ply's number within them would exceed this; layout.PLIES is larger by the
@@ -252,3 +266,5 @@ class GameTracker:
             work.write(SPOILING_MODEL, ply, pictures, theirs, SPOILING, forced)
             work.write(POINTS_MODEL, ply, pictures, theirs, POINTS, forced)
             work.write(LEAD_MODEL, ply, pictures, theirs, LEAD, forced)
+            work.write(HALF_MODEL, ply, pictures, theirs, HALF, forced)
+            work.write(WARY_MODEL, ply, pictures, theirs, WORST_CASE_WEIGHTS, forced)

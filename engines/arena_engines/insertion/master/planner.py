@@ -152,6 +152,7 @@ def _beam(work: Workspace, request: SearchRequest, model: OpponentModel, width: 
         leaf=LEAF,
         reply_depth=model.depth,
         reply_order=model.order,
+        confidence=model.confidence,
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from arena_engines.engine import Eval
 from arena_engines.insertion.master import layout
-from arena_engines.insertion.master.beam import beam
+from arena_engines.insertion.master.beam import CERTAIN, beam
 from arena_engines.insertion.master.movegen import Memory
 from arena_engines.insertion.master.search import ANY, FIRST, deepen
 from arena_engines.jit import compiled
@@ -48,9 +48,13 @@ SPOILING = Weights(MINE - DELETED, -MINE - DELETED - 1, -DELETED)
 #: Points alone, and the lead alone: the evaluation of a simple program.
 POINTS = Weights(1, 0, 0)
 LEAD = Weights(1, -1, 0)
+#: Points less half of the others'.
+HALF = Weights(2, -1, 0)
 
 #: The views.
-WORST_CASE, PLAN, OWN_MODEL, SPOILING_MODEL, POINTS_MODEL, LEAD_MODEL = range(layout.VIEWS)
+WORST_CASE, PLAN, OWN_MODEL, SPOILING_MODEL, POINTS_MODEL, LEAD_MODEL, HALF_MODEL, WARY_MODEL = range(
+    layout.VIEWS
+)
 
 #: The tasks of `run`.
 DEEPEN, BEAM = 0, 1
@@ -163,10 +167,15 @@ class Workspace:
         reply_depth: int,
         leaf: int,
         reply_order: int = FIRST,
+        confidence: int = CERTAIN,
     ) -> int:
-        """Plan against a model's replies (`model`: its view); return the first move, 0 if stopped."""
+        """Plan against a model's replies (`model`: its view); return the first move, 0 if stopped.
+
+        `confidence`: the weight of the predicted replies, 1..CERTAIN; the worst replies have the rest.
+        """
         self._mem[layout.ROOT_PLY] = ply
         self._mem[layout.REPLY_ORDER] = reply_order
+        self._mem[layout.CONFIDENCE] = confidence
         record = self.record(model, ply)
         mine = self.record(PLAN, ply) - record
         task = (BEAM, *planes, record, mine, width, plies, reply_depth, leaf)

@@ -1,12 +1,8 @@
-"""Boards and sequences of insertion as text: what STATE, NEXT and records print.
+"""Boards and sequences of insertion as text, as STATE, NEXT and records print them, and the seeded deal.
 
-A board is five rows from the top down joined by `/`, a digit a picture and `.` for an
-empty cell; a sequence is a string of digits. It must not know: moves, seats, options.
-
-From a seed to a start board and a sequence, the same in every language and version.
-
-Python's `random` may change its algorithms, so the draws are those of `games/draws.py` with the
-label `insertion`; `RULES.md` publishes them. It must not know: options as text, seats, clocks.
+A board is five rows from the top down joined by `/`, a digit for a picture and `.` for an
+empty cell; a sequence is a string of digits. The draws are those of `games/base.py` with the
+label `insertion`, because Python's `random` may change its algorithms; `RULES.md` publishes them.
 """
 
 from __future__ import annotations
@@ -16,7 +12,7 @@ from collections.abc import Iterator
 from arena_protocol.games.base import GameError, draw_below, draw_bytes
 from arena_protocol.games.insertion.rules import drop, runs
 
-#: Three planes of 25 bits; `rules.py` draws the bits.
+#: Three planes of 25 bits; `rules.py` has a picture of the bits.
 Planes = tuple[int, int, int]
 
 SIDE = 5
@@ -29,8 +25,8 @@ _DIGITS = ".1234567"
 def parse_board(text: str, colours: int = MAX_COLOURS) -> Planes:
     """Return the planes of a board such as `5.351/6.423/1.552/44215/44526`.
 
-    Raises GameError if the text is not five rows of five cells, has a colour beyond
-    `colours`, or a picture hangs over an empty cell. Runs are allowed here.
+    Raises GameError if the text is not five rows of five cells, a colour is above `colours`, or a
+    picture is above an empty cell. Runs are allowed.
     """
     rows = text.split("/")
     if [len(row) for row in rows] != [SIDE] * SIDE:
@@ -56,12 +52,12 @@ def _colour(cell: str, colours: int) -> int:
 def _check_gravity(occupied: int, text: str) -> None:
     for x in range(SIDE):
         stack = occupied >> SIDE * x & 0b11111
-        if stack & (stack + 1):  # a stack from the bottom up is 0, 1, 11, 111, ...
+        if stack & (stack + 1):  # without gaps the column is 0, 1, 11, 111, ...
             raise GameError(f"a picture hangs over an empty cell in column {x + 1} of {text!r}")
 
 
 def format_board(planes: Planes) -> str:
-    """Return the text of a board; `parse_board` reads it back."""
+    """Return the text of a board: the inverse of `parse_board`."""
     p0, p1, p2 = planes
     return "/".join(
         "".join(
@@ -73,19 +69,19 @@ def format_board(planes: Planes) -> str:
 
 
 def check_sequence(text: str, colours: int = MAX_COLOURS) -> str:
-    """Return a sequence of pictures unchanged. Raises GameError if one is not of 1..colours."""
-    strangers = text.strip(_DIGITS[1 : colours + 1])
-    if strangers:
-        raise GameError(f"a picture of the sequence is a colour from 1 to {colours}, not {strangers[0]!r}")
+    """Return the sequence unchanged. Raises GameError if a picture is not in 1..colours."""
+    unknown = text.strip(_DIGITS[1 : colours + 1])
+    if unknown:
+        raise GameError(f"a picture of the sequence is a colour from 1 to {colours}, not {unknown[0]!r}")
     return text
 
 
 def draw_deal(seed: int, start: str | Planes, colours: int, plies: int) -> tuple[Planes, str]:
     """Return the start board and a sequence of `plies` pictures.
 
-    `start` is `full`, `partial`, `empty` or a given board, which is taken as it is. The order of
-    the draws is: for `partial` the heights of the columns from the left; the pictures of the
-    board column by column, each from the bottom up; the pictures of the sequence.
+    `start` is `full`, `partial`, `empty` or a given board, which is returned unchanged. The draws in
+    their order: for `partial` the heights of the columns from the left; the pictures of the board
+    column by column, each from the bottom up; the pictures of the sequence.
     """
     draws = draw_bytes("insertion", seed)
     board = _board(draws, start, colours) if isinstance(start, str) else start
@@ -107,7 +103,7 @@ def _heights(draws: Iterator[int], start: str) -> list[int]:
 
 
 def _stack(draws: Iterator[int], planes: Planes, x: int, colours: int) -> Planes:
-    """Put a picture that makes no run on column x; at most two colours would make one, and C >= 3."""
+    """Drop a picture that makes no run on column x; at most two colours make one, and C >= 3."""
     while True:
         p0, p1, p2, _ = drop(*planes, x, 1 + draw_below(draws, colours))
         if not runs(p0, p1, p2):

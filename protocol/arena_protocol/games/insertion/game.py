@@ -1,8 +1,4 @@
-"""Insertion as a plug-in: options, deals, positions and moves as text.
-
-The rules themselves are in `rules.py`; this file adds seats, the sequence and points. It
-must not know: clocks, sockets, names of players, engines.
-"""
+"""Insertion as a plug-in: the rules of `rules.py` with seats, options, the sequence and points."""
 
 from __future__ import annotations
 
@@ -21,11 +17,11 @@ from arena_protocol.games.insertion.board import (
     parse_board,
 )
 
-#: The moves in their natural order, clockwise along the rim from the bottom left.
+#: The moves, clockwise along the rim from the bottom left.
 MOVES = tuple(str(number) for number in range(1, rules.MOVES + 1))
 STARTS = ("full", "partial", "empty")
 
-#: OVER carries the whole sequence in one line of at most 65,536 bytes.
+#: OVER has the whole sequence in one line of at most 65,536 bytes.
 MAX_PLIES = 60_000
 MAX_LOOKAHEAD = 999_999_999
 
@@ -33,10 +29,10 @@ _NUMBER = {move: number for number, move in enumerate(MOVES, start=1)}
 
 
 class Position(NamedTuple):
-    """The board, the pictures known so far and the points; a value, never changed.
+    """The board, the known pictures and the points; immutable.
 
-    `sequence` holds every known picture from ply 1 on: all of them at the referee, those
-    shown by NEXT and `reveal=` at a client. `played` counts the plies behind us.
+    `sequence` holds every known picture from ply 1 on: all of them at the referee, those of NEXT
+    and `reveal=` at a client. `played` is the number of plies played.
     """
 
     planes: Planes
@@ -56,22 +52,22 @@ class Position(NamedTuple):
 
     @property
     def visible(self) -> str:
-        """The known pictures yet to be inserted; the first is the one to insert now."""
+        """The known pictures that are not inserted yet; the first one is inserted next."""
         return self.sequence[self.played :]
 
     @property
     def picture(self) -> int | None:
-        """The colour to insert now; None if it is not known here, or no ply is left."""
+        """The colour to insert next; None if it is unknown or no ply is left."""
         return int(self.visible[0]) if self.played < len(self.sequence) else None
 
     @property
     def distinct_moves(self) -> tuple[str, ...]:
-        """The moves without those that do just what a lower-numbered one does."""
+        """The moves without those whose effect equals that of a lower-numbered one."""
         distinct = rules.distinct_moves(*self.planes)
         return tuple(move for number, move in enumerate(MOVES, start=1) if distinct >> number & 1)
 
     def gain(self, move: str | int) -> int:
-        """The points that `move` would earn now. Raises GameError as `Insertion.play` does."""
+        """The points for `move`. Raises GameError as `Insertion.play` does."""
         return self._after(str(move))[1]
 
     def _after(self, move: str) -> tuple[Planes, int]:
@@ -88,10 +84,9 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True)
 class Insertion(Game[Position]):
-    """One contest's insertion: the numbers that `RULES.md` leaves open, fixed.
+    """Insertion with its options. Build it by `from_options`, which checks the values.
 
-    `start` is `full`, `partial` or `empty`; a given `board` takes its place. Build it by
-    `from_options`, which checks the values.
+    `start_kind` is `full`, `partial` or `empty`; a given `board` replaces it.
     """
 
     name: ClassVar[str] = "insertion"
@@ -121,7 +116,7 @@ class Insertion(Game[Position]):
         )
 
     def options(self) -> dict[str, str]:
-        """The options as GAME prints them; `start` and `board` only where they are not the default."""
+        """The options as GAME prints them; `start` and `board` only if they are not the default."""
         printed = {"plies": str(self.plies), "colours": str(self.colours), "lookahead": str(self.lookahead)}
         if self.board is not None:
             printed["board"] = self.board
@@ -130,67 +125,62 @@ class Insertion(Game[Position]):
         return printed
 
     def brief(self) -> str:
-        """What a move is and what earns points."""
         return (
             "A move is a number of the rim, where the next picture goes in: 1-5 push from the left, "
             "6-10 drop, 11-15 push from the right. Three or more of a colour in a line go, 10 points a cell."
         )
 
     def rim(self) -> Rim:
-        """The fifteen moves, clockwise from the bottom left."""
+        """The numbers of the fifteen moves."""
         left, top, right = MOVES[:5], MOVES[5:10], MOVES[10:]
         return Rim(top=top, right=right, left=left[::-1])
 
     def deal(self, seed: int) -> Deal:
-        """The start board and the sequence of this seed; `deal.py` documents the draws."""
+        """The start board and the sequence for this seed; see `board.draw_deal`."""
         start = self.start_kind if self.board is None else parse_board(self.board)
         planes, sequence = draw_deal(seed, start, self.colours, self.plies)
         return Deal(format_board(planes), sequence)
 
     def start(self, deal: Deal) -> Position:
-        """The position before the first ply; a client gives the pictures of NEXT as the sequence."""
+        """The position before the first ply; a client passes the pictures of NEXT as the sequence."""
         planes = _parse_start(deal.board, self.colours)
         sequence = self._checked(deal.sequence)
         return Position(planes, sequence, 0, (0,) * self.seats)
 
     def _checked(self, sequence: str) -> str:
         if len(sequence) > self.plies:
-            raise GameError(
-                f"a game of {self.plies} plies has no more pictures, and here are {len(sequence)}"
-            )
+            raise GameError(f"a game of {self.plies} plies has at most as many pictures, not {len(sequence)}")
         return check_sequence(sequence, self.colours)
 
     def state_text(self, position: Position) -> str:
-        """The board."""
         return position.board
 
     def preview(self, deal: Deal) -> str:
-        """The first K pictures, or all if there are fewer."""
+        """The first `lookahead` pictures, or all if there are fewer."""
         return deal.sequence[: self.lookahead]
 
     def reveal(self, deal: Deal, ply: int) -> str | None:
-        """Picture number ply + K, if there is one."""
+        """Picture number ply + `lookahead`, if there is one."""
         return deal.sequence[ply + self.lookahead - 1 : ply + self.lookahead] or None
 
     def extend(self, position: Position, revealed: str) -> Position:
-        """The position with `revealed` added to the known pictures. Raises GameError if it is none."""
+        """The position with `revealed` added to the known pictures. Raises GameError for a bad text."""
         sequence = position.sequence + check_sequence(revealed, self.colours)
         return Position(position.planes, self._checked(sequence), position.played, position.totals)
 
     def to_move(self, position: Position) -> int:
-        """The seats move in turn."""
         return position.played % self.seats + 1
 
     def legal_moves(self, position: Position) -> tuple[str, ...]:
-        """All 15 moves, until the last ply has been played."""
+        """All 15 moves until the last ply has been played."""
         return MOVES if position.played < self.plies else ()
 
     def is_legal(self, position: Position, move: str) -> bool:
-        """Whether `move` is `1` to `15`, written without leading zeros, and the game goes on."""
+        """Whether `move` is `1` to `15` without leading zeros, and a ply is left."""
         return move in _NUMBER and position.played < self.plies
 
     def play(self, position: Position, move: str) -> Step[Position]:
-        """Insert the next picture. Raises GameError for no such move, no ply left, or an unknown picture."""
+        """Insert the next picture. Raises GameError for a bad move, no ply left, or an unknown picture."""
         if position.played >= self.plies:
             raise GameError(f"the game is over: all {self.plies} plies are played")
         planes, points = position._after(move)
@@ -199,11 +189,10 @@ class Insertion(Game[Position]):
         return Step(Position(planes, position.sequence, position.played + 1, totals), points)
 
     def totals(self, position: Position) -> tuple[int, ...]:
-        """The points of each seat so far."""
         return position.totals
 
     def end(self, position: Position) -> str | None:
-        """`complete` after the last ply; insertion knows no other end."""
+        """`complete` after the last ply; insertion has no other end."""
         return "complete" if position.played >= self.plies else None
 
 

@@ -1,8 +1,7 @@
-"""The rules of insertion, once: pure functions over plain integers.
+"""The rules of insertion as pure functions over integers.
 
-The referee and bot authors run this file as it is; the engines compile the very same
-functions. So it keeps to the subset that both speak: integers, `if`, `while`, tuples.
-It must not know: text, seats, sequences, points of a game, numba.
+The referee and bots run this module as it is; the engines compile the same functions with
+numba. So it keeps to the common subset: integers, `if`, `while`, tuples. It must not import numba.
 
 A board is three planes of 25 bits: plane k holds bit k of every cell's colour (0 = empty).
 Bit 5*x + y of a plane is the cell in column x from the left, row y from the bottom:
@@ -13,8 +12,8 @@ Bit 5*x + y of a plane is the cell in column x from the left, row y from the bot
      1  6 11 16 21
      0  5 10 15 20     bottom row: moves 1 and 15 push here
 
-A column is five neighbouring bits, so a drop is a carry: the bit above a stack of ones is
-the stack plus its lowest bit. A row is every fifth bit, so a push is a shift by five.
+A column is five adjacent bits, so a drop is a carry: the bit above a stack of ones is the stack
+plus its lowest bit. A row is every fifth bit, so a push is a shift by five.
 """
 
 COLUMN = 0b11111
@@ -29,7 +28,7 @@ POINTS_A_CELL = 10
 
 
 def drop(p0: int, p1: int, p2: int, x: int, colour: int) -> tuple[int, int, int, int]:
-    """Drop `colour` into column x (0..4). Returns the planes and how many pictures fell off (0 or 1)."""
+    """Drop `colour` into column x (0..4). Returns the planes and the number of pictures that fell off."""
     low = 1 << (5 * x)
     column = COLUMN * low
     stack = (p0 | p1 | p2) & column
@@ -46,7 +45,7 @@ def drop(p0: int, p1: int, p2: int, x: int, colour: int) -> tuple[int, int, int,
 
 
 def push_left(p0: int, p1: int, p2: int, y: int, colour: int) -> tuple[int, int, int, int]:
-    """Push `colour` into row y (0..4) from the left. Returns the planes and how many fell off."""
+    """Push `colour` into row y (0..4) from the left. Returns the planes and the number that fell off."""
     occupied = p0 | p1 | p2
     open_ = ~(occupied >> y) & BOTTOM
     hole = open_ & -open_
@@ -74,7 +73,7 @@ def push_left(p0: int, p1: int, p2: int, y: int, colour: int) -> tuple[int, int,
 
 
 def push_right(p0: int, p1: int, p2: int, y: int, colour: int) -> tuple[int, int, int, int]:
-    """Push `colour` into row y (0..4) from the right. Returns the planes and how many fell off."""
+    """Push `colour` into row y (0..4) from the right. Returns the planes and the number that fell off."""
     occupied = p0 | p1 | p2
     smear = ~(occupied >> y) & BOTTOM
     smear |= smear >> 5
@@ -102,7 +101,7 @@ def push_right(p0: int, p1: int, p2: int, y: int, colour: int) -> tuple[int, int
 
 
 def insert(p0: int, p1: int, p2: int, move: int, colour: int) -> tuple[int, int, int, int]:
-    """Insert `colour` (1..7) by `move` (1..15), before any run goes. Returns planes and fallen-off count."""
+    """Insert `colour` (1..7) by `move` (1..15) without removing runs; returned values as for `drop`."""
     if move <= 5:
         return push_left(p0, p1, p2, move - 1, colour)
     if move <= 10:
@@ -111,7 +110,7 @@ def insert(p0: int, p1: int, p2: int, move: int, colour: int) -> tuple[int, int,
 
 
 def runs(p0: int, p1: int, p2: int) -> int:
-    """The cells of all runs of three or more, as one plane of bits."""
+    """Return the cells of all runs of three or more as one plane of bits."""
     occupied = p0 | p1 | p2
     across = occupied & ~((p0 ^ p0 >> 5) | (p1 ^ p1 >> 5) | (p2 ^ p2 >> 5))
     across &= across >> 5
@@ -121,7 +120,7 @@ def runs(p0: int, p1: int, p2: int) -> int:
 
 
 def remove(p0: int, p1: int, p2: int, gone: int) -> tuple[int, int, int]:
-    """Take the cells of `gone` away and let what was above them fall, all columns at once."""
+    """Remove the cells of `gone` and let the pictures above them fall, all columns in parallel."""
     p0 &= ~gone
     p1 &= ~gone
     p2 &= ~gone
@@ -139,7 +138,7 @@ def remove(p0: int, p1: int, p2: int, gone: int) -> tuple[int, int, int]:
 
 
 def count(cells: int) -> int:
-    """How many bits of a 25-bit plane are set (the population count, SWAR)."""
+    """Return the number of set bits of a 25-bit plane (SWAR population count)."""
     cells -= cells >> 1 & 0x5555555
     cells = (cells & 0x3333333) + (cells >> 2 & 0x3333333)
     cells = (cells + (cells >> 4)) & 0xF0F0F0F
@@ -147,7 +146,7 @@ def count(cells: int) -> int:
 
 
 def settle(p0: int, p1: int, p2: int) -> tuple[int, int, int, int, int]:
-    """Remove runs until none is left. Returns the planes, the cells removed and the number of waves."""
+    """Remove runs until none is left. Returns the planes, the number of cells removed and of waves."""
     removed = 0
     waves = 0
     gone = runs(p0, p1, p2)
@@ -160,23 +159,23 @@ def settle(p0: int, p1: int, p2: int) -> tuple[int, int, int, int, int]:
 
 
 def play(p0: int, p1: int, p2: int, move: int, colour: int) -> tuple[int, int, int, int, int, int]:
-    """One whole ply. Returns (p0, p1, p2, removed, fell, waves); the mover earns POINTS_A_CELL * removed."""
+    """Play one ply. Returns (p0, p1, p2, removed, fell, waves); its points are POINTS_A_CELL * removed."""
     p0, p1, p2, fell = insert(p0, p1, p2, move, colour)
     p0, p1, p2, removed, waves = settle(p0, p1, p2)
     return p0, p1, p2, removed, fell, waves
 
 
 def height(p0: int, p1: int, p2: int, x: int) -> int:
-    """How many pictures stand in column x (0..4)."""
+    """Return the number of pictures in column x (0..4)."""
     return count((p0 | p1 | p2) & COLUMN << 5 * x)
 
 
 def distinct_moves(p0: int, p1: int, p2: int) -> int:
-    """The moves that differ, as bits 1..15; of moves that coincide the lowest number stays.
+    """Return the moves with different effects as bits 1..15; of equal moves the lowest number.
 
-    A push into a row whose rim cell is empty lands on that rim column's stack, as the drop
-    there does: with a left column of height h the moves h+1..6 are one move, and with a
-    right column of height g the moves 10..15-g are one.
+    A push into a row whose rim cell is empty lands on the stack of that rim column, like the drop
+    there: with a left column of height h the moves h+1..6 are equal, and with a right column of
+    height g the moves 10..15-g.
     """
     left = height(p0, p1, p2, 0)
     right = height(p0, p1, p2, 4)

@@ -1,0 +1,200 @@
+"""Six kinds of players of insertion outside master's opponent models, for benchmarks/rivals/run.py.
+
+half      own points less half of the others', 4 plies             tuned on
+noisy     the champion's move at 3 plies; one in four is random     tuned on
+mean      own points, the mean over all replies, 3 plies            tuned on
+ties      own points, 3 plies, a random one of the equal moves      held out
+switch    3 plies, cooperative and spoiling in turn                 held out
+builder   own points and pairs of equal neighbours, 2 plies         held out
+"""
+
+from __future__ import annotations
+
+import random
+from abc import abstractmethod
+from collections.abc import Iterator
+
+from arena_engines.engine import Engine
+from arena_engines.insertion.champion import search
+from arena_engines.insertion.evaluation import COOPERATIVE, FELL, INFINITY, MINE, SPOILING
+from arena_engines.insertion.fixed_depth import InsertionPosition, Task, task_of
+from arena_engines.jit import compiled
+from arena_protocol.games.insertion.board import Planes
+from arena_protocol.games.insertion.rules import MOVES, NOT_TOP, count, distinct_moves, play
+
+Weights = tuple[int, int]
+
+#: 10 points for an own cell, 5 less for another's, in the first tier of the packed value.
+HALF: Weights = (10 * MINE, -5 * MINE)
+#: Fractions of a cell in `mean_search`.
+SCALE = 1 << 20
+
+
+def mean_search(p0: int, p1: int, p2: int, pictures: int, depth: int, mine: int) -> int:
+    """Return the own cells in `depth` plies, in 1 / SCALE: my best move, the mean of all replies."""
+    distinct = distinct_moves(p0, p1, p2)
+    best = 0
+    total = 0
+    moves = 0
+    for move in range(1, MOVES + 1):
+        if distinct >> move & 1:
+            q0, q1, q2, removed, _, _ = play(p0, p1, p2, move, pictures & 7)
+            value = removed * SCALE if mine else 0
+            if depth > 1:
+                value += mean_search(q0, q1, q2, pictures >> 3, depth - 1, 1 - mine)
+            best = max(best, value)
+            total += value
+            moves += 1
+    return best if mine else total // moves
+
+
+class Rival(Engine):
+    """A player of insertion that searches 3 plies and has a seeded random generator."""
+
+    game = "insertion"
+    depth = 3
+
+    def __init__(self, seed: int = 0) -> None:
+        super().__init__({})
+        self._random = random.Random(seed)
+
+    def warm_up(self) -> None:
+        """Compile the kernels."""
+        self._search, self._mean = compiled(search), compiled(mean_search)
+
+    def choose(self, position: InsertionPosition) -> int:
+        """Return the best move by `weights`, the first of equals."""
+        values = self.move_values(position, self.weights(position))
+        return max(values, key=lambda move: (values[move], -move))
+
+    def any_best(self, values: dict[int, int]) -> int:
+        """Return a random one of the best moves."""
+        best = max(values.values())
+        return self._random.choice([move for move, value in values.items() if value == best])
+
+    @abstractmethod
+    def weights(self, position: InsertionPosition) -> Weights:
+        """Return what a cell of mine and one of the others' adds."""
+
+    def move_values(self, position: InsertionPosition, weights: Weights) -> dict[int, int]:
+        """Return the exact value of every distinct move."""
+        task = task_of(position, self.depth)
+        rest = (task.pictures >> 3, task.roles >> 2, task.depth - 1, -INFINITY, INFINITY)
+        values = {}
+        for move, planes, removed, fell in children(task):
+            values[move] = removed * weights[0] + fell * FELL
+            if task.depth > 1:
+                values[move] += self._search(*planes, *rest, *weights)[0]
+        return values
+
+
+def first_tier(value: int) -> int:
+    """Return the first tier of a packed value."""
+    return -(-value >> 40)
+
+
+def children(task: Task) -> Iterator[tuple[int, Planes, int, int]]:
+    """Yield every distinct move with the planes after it, the cells removed and the pictures pushed off."""
+    distinct = distinct_moves(*task.planes)
+    for move in range(1, MOVES + 1):
+        if distinct >> move & 1:
+            p0, p1, p2, removed, fell, _ = play(*task.planes, move, task.pictures & 7)
+            yield move, (p0, p1, p2), removed, fell
+
+
+class Half(Rival):
+    """Values the others' points at one half of its own, 4 plies ahead; of equal moves a random one."""
+
+    name = "half"
+    depth = 4
+
+    def weights(self, position: InsertionPosition) -> Weights:
+        return HALF
+
+    def choose(self, position: InsertionPosition) -> int:
+        packed = self.move_values(position, HALF)
+        return self.any_best({move: first_tier(value) for move, value in packed.items()})
+
+
+class Noisy(Rival):
+    """Plays the champion's move at 3 plies, but one move in four at random."""
+
+    name = "noisy"
+
+    def weights(self, position: InsertionPosition) -> Weights:
+        return COOPERATIVE.cells
+
+    def choose(self, position: InsertionPosition) -> int:
+        move = super().choose(position)
+        return self._random.randint(1, MOVES) if self._random.random() < 0.25 else move
+
+
+class Mean(Rival):
+    """Takes the reply for random: the mean over all replies instead of the worst."""
+
+    name = "mean"
+
+    def weights(self, position: InsertionPosition) -> Weights:
+        return COOPERATIVE.cells
+
+    def move_values(self, position: InsertionPosition, weights: Weights) -> dict[int, int]:
+        task = task_of(position, 3)
+        return {
+            move: removed * SCALE
+            + (self._mean(*planes, task.pictures >> 3, task.depth - 1, 0) if task.depth > 1 else 0)
+            for move, planes, removed, _ in children(task)
+        }
+
+
+class Ties(Rival):
+    """Counts own points alone and plays a random one of the equal moves."""
+
+    name = "ties"
+
+    def weights(self, position: InsertionPosition) -> Weights:
+        return 10 * MINE, 0
+
+    def choose(self, position: InsertionPosition) -> int:
+        packed = self.move_values(position, self.weights(position))
+        return self.any_best({move: first_tier(value) for move, value in packed.items()})
+
+
+class Switch(Rival):
+    """Is cooperative and spoils in turn."""
+
+    name = "switch"
+
+    def weights(self, position: InsertionPosition) -> Weights:
+        own_moves = len(position.moves) // position.rules.seats
+        return (SPOILING if own_moves % 2 else COOPERATIVE).cells
+
+
+class Builder(Rival):
+    """Weighs cells removed, pairs of equal neighbours left, and the best reply: 100, 8 and -60."""
+
+    name = "builder"
+
+    def weights(self, position: InsertionPosition) -> Weights:
+        return 100, -60
+
+    def move_values(self, position: InsertionPosition, weights: Weights) -> dict[int, int]:
+        task = task_of(position, 2)
+        values = {}
+        for move, planes, removed, _ in children(task):
+            values[move] = removed * weights[0] + 8 * pairs(*planes)
+            if task.depth > 1:
+                after = task._replace(planes=planes, pictures=task.pictures >> 3)
+                values[move] += weights[1] * max(cells for _, _, cells, _ in children(after))
+        return values
+
+
+def pairs(p0: int, p1: int, p2: int) -> int:
+    """Return the number of equal neighbours of a board."""
+    occupied = p0 | p1 | p2
+    across = occupied & ~((p0 ^ p0 >> 5) | (p1 ^ p1 >> 5) | (p2 ^ p2 >> 5))
+    up = occupied & NOT_TOP & ~((p0 ^ p0 >> 1) | (p1 ^ p1 >> 1) | (p2 ^ p2 >> 1))
+    return count(across) + count(up)
+
+
+TUNED: tuple[type[Rival], ...] = (Half, Noisy, Mean)
+HELD_OUT: tuple[type[Rival], ...] = (Ties, Switch, Builder)

@@ -1,0 +1,82 @@
+"""Points of master and of the champion against players outside master's models.
+
+    python benchmarks/rivals/run.py [--deals 16] [--millis 10] [--rivals half ...] [--engines SPEC ...]
+
+Every deal is played from both seats, the same deals for every engine, so the last columns compare the engines
+deal by deal. Intervals are the middle 95 % of 2,000 bootstrap means over the deals.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+
+from players import HELD_OUT, TUNED, Rival
+
+from arena_engines.match import bootstrap, play_deal
+from arena_engines.registry import create
+from arena_protocol.games.insertion import Insertion
+
+ALL = {each.name: each for each in (*TUNED, *HELD_OUT)}
+SEED = 4000
+ENGINES = ("master:model=worst", "champion", "master:model=seen")
+TITLES = (
+    "rival",
+    "engine",
+    "points a game",
+    "95 % interval",
+    "the rival's",
+    "less the first engine",
+    "95 % interval",
+)
+
+
+def mean(values: list[float]) -> float:
+    """Return the mean."""
+    return sum(values) / len(values)
+
+
+def points(spec: str, rival: type[Rival], deals: int) -> tuple[list[float], list[float]]:
+    """Return, per deal, the mean points of an engine and of the rival over both games."""
+    rules = Insertion()
+    mine, theirs = [], []
+    for number in range(SEED, SEED + deals):
+        players = create(spec), rival(number)
+        for player in players:
+            player.warm_up()
+        games = play_deal(rules, rules.deal(number), players, None)
+        totals = [sum(game.totals[seating.index(who)] for seating, game in games) / 2 for who in (0, 1)]
+        mine.append(totals[0])
+        theirs.append(totals[1])
+    return mine, theirs
+
+
+def main() -> None:
+    """Print a row for every rival and engine."""
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("--deals", type=int, default=16)
+    parser.add_argument("--millis", type=int, default=10)
+    parser.add_argument("--rivals", nargs="+", choices=ALL, default=list(ALL))
+    parser.add_argument("--engines", nargs="+", default=ENGINES)
+    given = parser.parse_args()
+    print(f"| {' | '.join(TITLES)} |")
+    print("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
+    for name in given.rivals:
+        first: list[float] = []
+        for spec in given.engines:
+            joint = "," if ":" in spec else ":"
+            timed = f"{spec}{joint}millis={given.millis}" if spec.startswith("master") else spec
+            mine, theirs = points(timed, ALL[name], given.deals)
+            first = first or mine
+            lead = [one - other for one, other in zip(mine, first, strict=True)]
+            low, high = bootstrap([mine], mean)
+            worse, better = bootstrap([lead], mean)
+            kind = "tuned" if ALL[name] in TUNED else "held out"
+            print(
+                f"| {name} ({kind}) | `{timed}` | {mean(mine):,.0f} | {low:,.0f} to {high:,.0f} | "
+                f"{mean(theirs):,.0f} | {mean(lead):+,.0f} | {worse:+,.0f} to {better:+,.0f} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

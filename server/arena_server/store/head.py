@@ -1,0 +1,250 @@
+"""`arena.db-head`: what was announced of each contest, kept in a second place beside an SQLite file.
+
+SQLite drops a damaged or missing WAL without a word, and with it the newest commits. This file has
+two lines in SLOT_BYTES for each contest, at offset (number - 1) * SLOT_BYTES:
+
+    contest 3 results 152 chain <64 hex> boot <id> name friday sha256 <64 hex>
+    journal 4711 4711
+
+that is the number of results and the chain value of the last one (`chain.py`), and the place of the
+newest journal row, twice in place of a digest. They are written after the commit and before anything
+is announced, so a database that has less than they say has lost announced data.
+
+Results are on the disk before they are announced, journal rows with the operating system. So a power
+cut may take journal rows, which the id of the system's boot tells from damage.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from arena_server.errors import StoreError
+from arena_server.store.chain import GENESIS
+
+HEAD_SUFFIX: Final = "-head"
+WAL_SUFFIX: Final = "-wal"
+#: A sector: a power cut leaves the old lines or the new ones.
+SLOT_BYTES: Final = 512
+_JOURNAL_BYTES: Final = 64
+_RESULTS_BYTES: Final = SLOT_BYTES - _JOURNAL_BYTES
+#: Databases and what stands beside them hold seeds and keys: for their owner only.
+FILE_MODE: Final = 0o600
+
+_BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
+fdatasync = getattr(os, "fdatasync", os.fsync)
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """What the file says of a contest."""
+
+    contest: int
+    results: int
+    chain: bytes
+    journal: int
+    boot: str
+    name: str
+
+
+def boot_id() -> str:
+    """Changes when the system starts; `-` where it is unknown."""
+    try:
+        return _BOOT_ID.read_text(encoding="ascii").strip()
+    except OSError:
+        return "-"
+
+
+def beside(database: Path, suffix: str) -> Path:
+    return database.with_name(database.name + suffix)
+
+
+def create_private(database: Path) -> None:
+    """Create an empty SQLite file with FILE_MODE if there is none; SQLite gives it to the WAL as well."""
+    with suppress(OSError):  # SQLite reports what is wrong with the path
+        os.close(os.open(database, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, FILE_MODE))
+
+
+class HeadFile:
+    """The lines of one contest. Raises OSError."""
+
+    def __init__(self, database: Path, contest: int, name: str) -> None:
+        path = beside(database, HEAD_SUFFIX)
+        is_new = not path.exists()
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+        if is_new:
+            _sync_folder(path.parent)
+        self._offset = (contest - 1) * SLOT_BYTES
+        self._start, self._end = f"contest {contest} results", f"boot {boot_id()} name {name}"
+
+    def write_results(self, results: int, chain: bytes) -> None:
+        """Write the first line. It survives the end of this process, and a power cut after `sync`."""
+        text = f"{self._start} {results} chain {chain.hex()} {self._end}".encode("ascii")
+        line = b"%s sha256 %s" % (text, sha256(text).hexdigest().encode("ascii"))
+        os.pwrite(self._file, line.ljust(_RESULTS_BYTES - 1) + b"\n", self._offset)
+
+    def write_journal(self, place: int) -> None:
+        """Write the second line, in 2 us."""
+        line = b"journal %d %d" % (place, place)
+        os.pwrite(self._file, line.ljust(_JOURNAL_BYTES - 1) + b"\n", self._offset + _RESULTS_BYTES)
+
+    def sync(self) -> None:
+        """Wait until both lines are on the disk."""
+        fdatasync(self._file)
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the name of a new file survive a power cut, where the system can."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def read_head(database: Path) -> list[Announced]:
+    """All lines of the file, none if there is no file. Raises StoreError for a damaged line."""
+    path = beside(database, HEAD_SUFFIX)
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read: {error.strerror}") from None
+    found = []
+    for start in range(0, len(data), SLOT_BYTES):
+        slot = data[start : start + SLOT_BYTES]
+        # Without the first line nothing was announced yet.
+        if slot[:_RESULTS_BYTES].strip(b"\0"):
+            announced = _parse(start // SLOT_BYTES + 1, slot)
+            if announced is None:
+                raise StoreError(f"{path}: damaged; restore it, or delete it to do without its protection")
+            found.append(announced)
+    return found
+
+
+def _parse(contest: int, slot: bytes) -> Announced | None:
+    """The lines of a contest, None if they are damaged."""
+    text, _, digest = slot[:_RESULTS_BYTES].rstrip(b" \n").rpartition(b" sha256 ")
+    words, journal = text.split(b" "), slot[_RESULTS_BYTES:].split()
+    if sha256(text).hexdigest().encode("ascii") != digest or words[1] != b"%d" % contest:
+        return None
+    if len(journal) != 3 or journal[0] != b"journal" or journal[1] != journal[2]:
+        return None
+    try:
+        place = int(journal[1])
+    except ValueError:
+        return None
+    boot, name = words[7].decode("ascii"), words[9].decode("ascii")
+    return Announced(contest, int(words[3]), bytes.fromhex(words[5].decode("ascii")), place, boot, name)
+
+
+def check_not_lost(database: Path) -> None:
+    """Raise StoreError if the database file is missing or empty, and a WAL or announced results are not."""
+    if database.exists() and database.stat().st_size:
+        return
+    what = "is empty" if database.exists() else "is missing"
+    wal = beside(database, WAL_SUFFIX)
+    if wal.exists() and wal.stat().st_size:
+        raise StoreError(
+            f"{database}: the database {what} and its log {wal.name} is not; restore the database, "
+            f"or delete {wal.name} too"
+        )
+    check_nothing_announced(database, what, read_head(database))
+
+
+def check_nothing_announced(database: Path, what: str, announced: list[Announced]) -> None:
+    """Raise StoreError if a database without contests, which `what` says, had some."""
+    if announced:
+        results = _count(sum(each.results for each in announced), "announced result")
+        raise StoreError(
+            f"{database}: the database {what}, and {results} with it; restore the database with its "
+            f"{WAL_SUFFIX} file, or delete {database.name}{HEAD_SUFFIX} to give them up"
+        )
+
+
+def check_announced(database: Path, announced: list[Announced], connection: sqlite3.Connection) -> None:
+    """Raise StoreError if something announced is missing; call `read_head` before the database is opened.
+
+    After a power cut the newest journal rows of an unfinished contest may be missing.
+    """
+    for each in announced:
+        missing = _missing(each, connection)
+        if missing is not None:
+            raise StoreError(
+                f"{database}: {missing}; restore the database with its {WAL_SUFFIX} file, "
+                f"or delete {database.name}{HEAD_SUFFIX} to give them up"
+            )
+
+
+def _missing(each: Announced, connection: sqlite3.Connection) -> str | None:
+    contest = f"contest {each.contest} {each.name}"
+    row = connection.execute("SELECT name FROM contests WHERE id = ?", (each.contest,)).fetchone()
+    if row != (each.name,):
+        return f"{contest}, with {_count(each.results, 'announced result')}, is missing"
+    up_to = "SELECT count(*) FROM games WHERE contest_id = ? AND place <= ?"
+    (found,) = connection.execute(up_to, (each.contest, each.results)).fetchone()
+    if found != each.results:
+        lost = each.results - found
+        are = "is" if lost == 1 else "are"
+        return f"{_count(lost, 'announced result')} of {contest} {are} missing"
+    last = "SELECT chain FROM games WHERE contest_id = ? AND place = ?"
+    row = connection.execute(last, (each.contest, each.results)).fetchone()
+    if (row or (GENESIS,)) != (each.chain,):
+        return f"the results of {contest} are not those that were announced"
+    lost = missing_rows(each, connection)
+    if lost and each.boot == boot_id() != "-":
+        return f"the newest journal rows of {contest}, {lost} with announced moves, are missing"
+    return None
+
+
+def missing_rows(each: Announced, connection: sqlite3.Connection) -> int:
+    """How many of the newest journal rows of a contest are missing."""
+    (newest,) = connection.execute(
+        "SELECT max(place) FROM journal WHERE contest_id = ?", (each.contest,)
+    ).fetchone()
+    return max(0, each.journal - (newest or 0))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+# -- files that were deleted or replaced while a server has them open
+
+#: Device and inode.
+FileId = tuple[int, int]
+
+
+def identify_files(database: Path) -> list[tuple[Path, FileId]]:
+    """The files of an open database, for `check_files`."""
+    paths = [database, *(beside(database, suffix) for suffix in (WAL_SUFFIX, "-shm", HEAD_SUFFIX))]
+    return [(path, _identify(path)) for path in paths if path.exists()]
+
+
+def check_files(database: Path, files: list[tuple[Path, FileId]]) -> None:
+    """Raise StoreError if a file is not the one that was identified: what is written now would be lost."""
+    for path, file_id in files:
+        try:
+            is_same = _identify(path) == file_id
+        except OSError:
+            is_same = False
+        if not is_same:
+            raise StoreError(
+                f"{database}: {path.name} was deleted or replaced while the server had it open; "
+                "nothing more can be kept"
+            )
+
+
+def _identify(path: Path) -> FileId:
+    status = path.stat()
+    return status.st_dev, status.st_ino

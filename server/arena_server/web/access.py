@@ -1,0 +1,165 @@
+"""The web ports, the organiser's token, and the file by which `arena admin` finds token and address.
+
+The file lies beside the database, `arena.db-CONTEST.admin`, with mode 0600, and is removed when
+the server ends. A server that was killed leaves it behind; the next one replaces it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from arena_server.errors import ArenaError, ConfigError
+from arena_server.store.database import Database
+
+#: The environment's token takes precedence over the file's, on both sides.
+TOKEN_VARIABLE: Final = "ARENA_ADMIN_TOKEN"  # noqa: S105 - the name of a variable
+#: 128 bits, as hexadecimal digits.
+TOKEN_BYTES: Final = 16
+#: Shorter ones can be guessed.
+SHORTEST: Final = 16
+SUFFIX: Final = ".admin"
+
+
+#: Connections of the organiser's port: a scraper, a probe and a few commands need fewer than ten.
+ORGANISER_CONNECTIONS = 64
+#: Connections of the site: a stream per viewer, and those that load pages.
+SITE_CONNECTIONS = 6_000
+
+
+@dataclass(frozen=True, slots=True)
+class WebPorts:
+    """The listening sockets of the site and of the organiser's port; None: there is none.
+
+    Without a port of their own the organiser's pages are part of the site. Without a `token`
+    there are none. `names` are the host names by which the ports are reached, beside addresses
+    and localhost. The site holds at most `connections`.
+    """
+
+    site: socket.socket | None = None
+    organiser: socket.socket | None = None
+    token: str | None = None
+    names: Sequence[str] = ()
+    connections: int = SITE_CONNECTIONS
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Where the admin port is (`host:port`), and its token."""
+
+    address: str
+    token: str
+
+
+def choose_token(database: Database, environment: Mapping[str, str]) -> str:
+    """The environment's token, else a fresh one.
+
+    Raises ConfigError for a token that is too short, and where there is no file for a fresh one.
+    """
+    given = environment.get(TOKEN_VARIABLE)
+    if given is None:
+        if not isinstance(database, Path):
+            raise ConfigError(
+                f"the admin port needs {TOKEN_VARIABLE} in the environment: beside {database} "
+                "there is no place for a file with a token"
+            )
+        return secrets.token_hex(TOKEN_BYTES)
+    if len(given) < SHORTEST or not (given.isascii() and given.isprintable()) or " " in given:
+        raise ConfigError(
+            f"{TOKEN_VARIABLE}: expected at least {SHORTEST} ASCII characters without a blank, "
+            f"got {len(given)} characters"
+        )
+    return given
+
+
+def path_of(database: Path, contest: str) -> Path:
+    """The file of the server that plays `contest` into `database`."""
+    return database.with_name(f"{database.name}-{contest}{SUFFIX}")
+
+
+class AccessFile:
+    """The file with an Access beside a database; it exists inside a `with` statement.
+
+    A token from the environment is not written. Raises ArenaError if the file cannot be written.
+    """
+
+    def __init__(
+        self, database: Database, contest: str, access: Access, environment: Mapping[str, str]
+    ) -> None:
+        self._path = path_of(database, contest) if isinstance(database, Path) else None
+        token = None if TOKEN_VARIABLE in environment else access.token
+        self._text = json.dumps({"address": access.address, "token": token}) + "\n"
+
+    def __enter__(self) -> AccessFile:
+        if self._path is not None:
+            try:
+                _write(self._path, self._text)
+            except OSError as error:
+                raise ArenaError(f"{self._path}: cannot be written: {error.strerror}") from None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove the file, unless another server has replaced it."""
+        try:
+            if self._path is not None and self._path.read_text(encoding="ascii") == self._text:
+                self._path.unlink()
+        except (OSError, ValueError):
+            return  # it is gone or unreadable: it misleads no client
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file that only its owner can ever read, whole or not at all."""
+    new = path.with_name(f"{path.name}.{os.getpid()}")
+    new.unlink(missing_ok=True)
+    with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+        file.write(text)
+    new.replace(path)
+
+
+def find_access(
+    database: Database, contest: str | None, connect: str | None, environment: Mapping[str, str]
+) -> Access:
+    """Address and token of the server that plays into `database`.
+
+    `contest` chooses between several servers; `connect` is the address if it is known. Raises
+    ConfigError or ArenaError with one line that says what is missing.
+    """
+    token = environment.get(TOKEN_VARIABLE)
+    if connect is not None and token is not None:
+        return Access(connect, token)
+    path = _find(database, contest)
+    if path is None and connect is not None:
+        raise ConfigError(f"--connect: the server's token is needed too: set {TOKEN_VARIABLE}")
+    if path is None:
+        raise ArenaError(
+            f"{database}: no server with an admin port plays here; start it by arena serve --admin-port 0, "
+            f"or say where it is by --connect, and its token by {TOKEN_VARIABLE}"
+        )
+    try:
+        found = json.loads(path.read_text(encoding="ascii"))
+        address, its_token = str(found["address"]), found["token"]
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise ArenaError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if token is None and its_token is None:
+        raise ConfigError(f"the server has its token from {TOKEN_VARIABLE}; set the same here")
+    return Access(connect or address, token or str(its_token))
+
+
+def _find(database: Database, contest: str | None) -> Path | None:
+    if not isinstance(database, Path):
+        return None
+    if contest is not None:
+        path = path_of(database, contest)
+        return path if path.exists() else None
+    beginning = f"{database.name}-"
+    paths = [path for path in sorted(database.parent.glob(f"*{SUFFIX}")) if path.name.startswith(beginning)]
+    if len(paths) > 1:
+        names = ", ".join(path.name.removeprefix(beginning).removesuffix(SUFFIX) for path in paths)
+        raise ConfigError(f"{database}: more than one server plays here; choose by --contest: {names}")
+    return paths[0] if paths else None

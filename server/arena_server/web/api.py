@@ -1,0 +1,124 @@
+"""The organiser's API, and the pages for monitoring.
+
+GET  /metrics   for Prometheus        GET  /status   for `arena admin status`      (token)
+GET  /healthz   is the loop alive     POST /orders   {"verb": ..., "target": ...}  (token)
+GET  /readyz    can bots play
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from functools import wraps
+from hmac import compare_digest
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from arena_server.core.standings import Overview
+from arena_server.web.bridge import LoopBridge, ServerView, UnavailableError
+from arena_server.web.metrics import exposition
+from arena_server.web.security import read_body
+
+#: The longest body of an order in bytes; real ones have about 50.
+ORDER_BYTES = 4096
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class OrganiserApi:
+    """Endpoints over a bridge to the referee's loop; `token` guards /status and /orders."""
+
+    def __init__(self, bridge: LoopBridge, view: ServerView, token: str) -> None:
+        self._bridge = bridge
+        self._view = view
+        self._token = token
+
+    def routes(self) -> list[Route]:
+        """All routes; an endpoint that cannot be answered now has status 503."""
+        return [
+            Route("/metrics", unavailable_as_503(self.metrics)),
+            Route("/healthz", unavailable_as_503(self.health)),
+            Route("/readyz", unavailable_as_503(self.readiness)),
+            Route("/status", self.guarded(unavailable_as_503(self.status))),
+            Route("/orders", self.guarded(unavailable_as_503(self.order)), methods=["POST"]),
+        ]
+
+    def guarded(self, endpoint: Endpoint) -> Endpoint:
+        """Answer 401 to requests without the organiser's token."""
+
+        @wraps(endpoint)
+        async def call(request: Request) -> Response:
+            given = request.headers.get("authorization", "").removeprefix("Bearer ")
+            if not compare_digest(given.encode("latin-1"), self._token.encode("ascii")):
+                return JSONResponse({"error": "a wrong token, or none"}, 401)
+            return await endpoint(request)
+
+        return call
+
+    async def metrics(self, _: Request) -> Response:
+        text, content_type = exposition(await self._bridge.call(self._view.snapshot))
+        return Response(text, headers={"Content-Type": content_type})
+
+    async def health(self, _: Request) -> Response:
+        await self._bridge.call(lambda: None)
+        return PlainTextResponse("ok\n")
+
+    async def readiness(self, _: Request) -> Response:
+        problem = await self._bridge.call(self._view.problem)
+        return PlainTextResponse("ready\n") if problem is None else PlainTextResponse(f"{problem}\n", 503)
+
+    async def status(self, _: Request) -> Response:
+        overview, connections = await self._bridge.call(self._view.overview)
+        return JSONResponse({"contest": self._view.name, **plain_overview(overview, connections)})
+
+    async def order(self, request: Request) -> Response:
+        order = parse_order(await read_body(request, ORDER_BYTES))
+        if order is None:
+            return JSONResponse({"error": 'expected {"verb": "...", "target": "..."}'}, 400)
+        problem = await self._bridge.order(self._view.driver, *order)
+        return JSONResponse({"done": True}) if problem is None else JSONResponse({"error": problem}, 409)
+
+
+def unavailable_as_503(endpoint: Endpoint) -> Endpoint:
+    @wraps(endpoint)
+    async def call(request: Request) -> Response:
+        try:
+            return await endpoint(request)
+        except UnavailableError as error:
+            return JSONResponse({"error": str(error)}, 503)
+
+    return call
+
+
+def parse_order(body: bytes) -> tuple[str, str] | None:
+    """The verb and the target of an order; None if `body` is not an order."""
+    try:
+        order = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(order, dict):
+        return None
+    verb, target = order.get("verb"), order.get("target", "")
+    return (verb, target) if isinstance(verb, str) and isinstance(target, str) else None
+
+
+def plain_overview(overview: Overview, connections: int) -> dict[str, Any]:
+    """An overview in the types of JSON; each bot has its points and games beside its state."""
+    progress = overview.progress
+    rows = {row.name: row for row in progress.standings}
+    games = {key: getattr(progress, key) for key in ("done", "total", "void", "running")}
+    return {
+        "state": overview.gate,
+        "games": games,
+        "plies": progress.plies,
+        "connections": connections,
+        "running": [asdict(game) for game in overview.running],
+        "bots": [
+            {**asdict(bot), "points": rows[bot.name].points, "games": rows[bot.name].games}
+            for bot in overview.bots
+        ],
+    }

@@ -1,0 +1,76 @@
+"""The client of the organiser's API, for `arena admin`.
+
+Every function returns the server's answer or raises ArenaError with one line.
+"""
+
+from __future__ import annotations
+
+import json
+from http.client import HTTPConnection, HTTPException
+from typing import Any
+
+from arena_server.errors import ArenaError, ConfigError
+from arena_server.web.access import TOKEN_VARIABLE, Access
+from arena_server.web.bridge import ORDER_S
+
+#: A little more than the server itself takes before it reports that there is no answer.
+TIMEOUT_S = ORDER_S + 2.0
+
+
+class OrderRefused(ArenaError):  # noqa: N818 - a regular answer of the contest, not a failure
+    """The contest refused the order; the text is its reason."""
+
+
+def status(access: Access) -> dict[str, Any]:
+    """The server's status, as `api.plain_overview` makes it."""
+    return _request(access, "GET", "/status")
+
+
+def order(access: Access, verb: str, target: str) -> None:
+    """Give an order and wait until it is carried out. Raises OrderRefused and other ArenaErrors."""
+    _request(access, "POST", "/orders", json.dumps({"verb": verb, "target": target}))
+
+
+def _request(access: Access, method: str, path: str, body: str | None = None) -> dict[str, Any]:
+    host, port = _split(access.address)
+    connection = HTTPConnection(host, port, timeout=TIMEOUT_S)
+    try:
+        connection.request(method, path, body, {"Authorization": f"Bearer {access.token}"})
+        response = connection.getresponse()
+        answer = _document(access, response.read())
+    except TimeoutError:
+        raise ArenaError(f"the server at {access.address} did not answer within {TIMEOUT_S:.0f} s") from None
+    except (OSError, HTTPException) as error:
+        why = getattr(error, "strerror", None) or type(error).__name__
+        raise ArenaError(
+            f"no server answers at {access.address} ({why}); is it running, with --admin-port?"
+        ) from None
+    finally:
+        connection.close()
+    if response.status == 401:
+        raise ArenaError(
+            f"the server at {access.address} has another token; see {TOKEN_VARIABLE}, "
+            "or the file beside its database"
+        )
+    if response.status == 409:
+        raise OrderRefused(answer["error"])
+    if response.status != 200:
+        raise ArenaError(f"the server at {access.address}: {answer.get('error', response.reason)}")
+    return answer
+
+
+def _document(access: Access, body: bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict):
+        raise ArenaError(f"at {access.address} there is something, but not the admin port of an arena server")
+    return document
+
+
+def _split(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    if not host or not (port.isascii() and port.isdigit() and 0 < int(port[:6]) < 65536):
+        raise ConfigError(f"--connect: expected HOST:PORT, got {address!r}")
+    return host.strip("[]"), int(port)

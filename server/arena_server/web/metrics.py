@@ -1,0 +1,224 @@
+"""Counters of a running server, and their text form for Prometheus.
+
+`MetricsRecorder` counts on the loop's thread with plain integers: a ply pays 2 us for all of
+them and takes no lock. `exposition` turns a snapshot into text on the web thread, where
+prometheus-client is loaded. `docs/operating.md` lists all metrics, and a test compares.
+"""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_left
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from arena_server.core.effects import Note
+from arena_server.core.standings import Progress
+from arena_server.server import ServerObserver
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
+
+#: The upper bounds of the buckets in nanoseconds: 50 us to 10 s, three a decade.
+BOUNDS: Final = (50_000, *(step * 10**power for power in range(5, 10) for step in (1, 2, 5)), 10**10)
+NS_PER_S = 1e9
+
+
+@dataclass(slots=True)
+class Histogram:
+    """How often a duration fell in each bucket; the last bucket has no bound. `total` is in nanoseconds."""
+
+    counts: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
+    total: int = 0
+
+    def observe(self, ns: int) -> None:
+        """Count one duration; a bound belongs to its bucket."""
+        self.counts[bisect_left(BOUNDS, ns)] += 1
+        self.total += ns
+
+    def copy(self) -> Histogram:
+        return Histogram(self.counts.copy(), self.total)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Everything counted since the server started, at one moment."""
+
+    plies: Histogram
+    journal: Histogram
+    store: Histogram
+    endings: dict[str, int]
+    faults: dict[str, int]
+    refused: dict[str, int]
+    orders: dict[str, int]
+    stalls: int
+    stalled_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All metrics at one moment; `progress` is None before the contest has started."""
+
+    contest: Mapping[str, str]
+    counts: Counts
+    progress: Progress | None
+    connections: int
+    cap: int
+
+
+class MetricsRecorder(ServerObserver):
+    """Counts what a service does. Every method runs on the loop's thread."""
+
+    def __init__(self, clock: Callable[[], int] = time.monotonic_ns) -> None:
+        self._clock = clock
+        self._plies = Histogram()
+        self._journal = Histogram()
+        self._store = Histogram()
+        self._endings: Counter[str] = Counter()
+        self._faults: Counter[str] = Counter()
+        self._refused: Counter[str] = Counter()
+        self._orders: Counter[str] = Counter()
+        self._stalls = self._stalled_ms = 0
+        #: When each batch that is not durable yet was handed over, and how many batches are durable.
+        self._batches: deque[int] = deque()
+        self._batches_durable = 0
+        self._records: dict[str, int] = {}
+
+    def counts(self) -> Counts:
+        return Counts(
+            self._plies.copy(),
+            self._journal.copy(),
+            self._store.copy(),
+            dict(self._endings),
+            dict(self._faults),
+            dict(self._refused),
+            dict(self._orders),
+            self._stalls,
+            self._stalled_ms,
+        )
+
+    # -- called by the service
+
+    def turn_sent(self, ns: int) -> None:
+        """Count the referee's own share of a ply, in nanoseconds."""
+        self._plies.observe(ns)
+
+    def appended(self) -> None:
+        """A batch of entries waits for the disk from now on."""
+        self._batches.append(self._clock())
+
+    def record_queued(self, game_id: str) -> None:
+        """A record waits for the disk from now on."""
+        self._records[game_id] = self._clock()
+
+    def durable(self, batches: int, game_ids: Sequence[str]) -> None:
+        now = self._clock()
+        while self._batches and self._batches_durable < batches:
+            self._batches_durable += 1
+            self._journal.observe(now - self._batches.popleft())
+        for game_id in game_ids:
+            self._store.observe(now - self._records.pop(game_id, now))
+
+    def noted(self, note: Note) -> None:
+        """Count the log events that have a metric."""
+        if note.event == "over":
+            self._over(str(note.fields["end"]), str(note.fields["faults"]))
+        elif note.event == "stall":
+            self._stalls += 1
+            self._stalled_ms += int(str(note.fields["ms"]))
+        elif note.event == "refused":
+            self._refused[str(note.fields["code"])] += 1
+        elif note.event == "command":
+            self._orders[str(note.fields["verb"])] += 1
+
+    def _over(self, end: str, faults: str) -> None:
+        """`faults` is `name:kind,name:kind`; a name has no colon."""
+        self._endings[end] += 1
+        for fault in faults.split(",") if faults else ():
+            self._faults[fault.rpartition(":")[2]] += 1
+
+
+def exposition(snapshot: Snapshot) -> tuple[bytes, str]:
+    """The text that Prometheus reads, and its content type."""
+    # On the web thread and at the first scrape: 60 ms that the referee does not wait for.
+    from prometheus_client import CollectorRegistry, ProcessCollector
+    from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+
+    registry = CollectorRegistry()
+    registry.register(_Collector(snapshot))
+    ProcessCollector(registry=registry)
+    return generate_latest(registry), CONTENT_TYPE_LATEST
+
+
+class _Collector:
+    """Yields the families of one snapshot to a registry."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+
+    def collect(self) -> Iterator[Metric]:
+        from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
+
+        snapshot = self._snapshot
+        yield InfoMetricFamily("arena_contest", "Which contest is played.", value=dict(snapshot.contest))
+        yield GaugeMetricFamily("arena_connections", "Connections held.", value=snapshot.connections)
+        yield GaugeMetricFamily("arena_connections_max", "Connections that may be held.", value=snapshot.cap)
+        yield from _count_families(snapshot.counts)
+        if snapshot.progress is not None:
+            yield from _progress_families(snapshot.progress)
+
+
+def _progress_families(progress: Progress) -> Iterator[Metric]:
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+    games = GaugeMetricFamily("arena_games", "Games of the contest by state.", labels=["state"])
+    pending = max(0, progress.total - progress.done - progress.running)
+    states = {"pending": pending, "running": progress.running, "done": progress.done, "void": progress.void}
+    for state, number in states.items():
+        games.add_metric([state], number)
+    yield games
+    yield GaugeMetricFamily("arena_bots_connected", "Bots that are logged in.", value=progress.connected)
+    yield CounterMetricFamily("arena_plies", "Plies of the contest.", value=progress.plies)
+
+
+def _count_families(counts: Counts) -> Iterator[Metric]:
+    from prometheus_client.core import CounterMetricFamily
+
+    yield _counter("arena_games_ended", "Games ended since the server started.", "end", counts.endings)
+    yield _counter("arena_faults", "Faults since the server started.", "kind", counts.faults)
+    yield _counter("arena_refusals", "Connections refused by an ERROR.", "code", counts.refused)
+    yield _counter("arena_orders", "Orders of the organiser that were carried out.", "verb", counts.orders)
+    yield _histogram("arena_ply_latency_seconds", "From a move read to the next TURN sent.", counts.plies)
+    yield _histogram(
+        "arena_journal_delay_seconds", "From journal entries to their durability.", counts.journal
+    )
+    yield _histogram(
+        "arena_store_delay_seconds", "From the end of a game to its durable record.", counts.store
+    )
+    yield CounterMetricFamily("arena_loop_stalls", "Stalls of the event loop.", value=counts.stalls)
+    seconds = counts.stalled_ms / 1000
+    yield CounterMetricFamily("arena_loop_stalled_seconds", "Duration of all stalls.", value=seconds)
+
+
+def _counter(name: str, words: str, label: str, numbers: Mapping[str, int]) -> Metric:
+    from prometheus_client.core import CounterMetricFamily
+
+    family = CounterMetricFamily(name, words, labels=[label])
+    for value, number in sorted(numbers.items()):
+        family.add_metric([value], number)
+    return family
+
+
+def _histogram(name: str, words: str, histogram: Histogram) -> Metric:
+    """Prometheus expects cumulative buckets in seconds."""
+    from prometheus_client.core import HistogramMetricFamily
+
+    family = HistogramMetricFamily(name, words)
+    buckets, reached = [], 0
+    for bound, count in zip([*BOUNDS, None], histogram.counts, strict=True):
+        reached += count
+        buckets.append(("+Inf" if bound is None else repr(bound / NS_PER_S), reached))
+    family.add_metric([], buckets, histogram.total / NS_PER_S)
+    return family

@@ -1,0 +1,179 @@
+// The board of insertion: 25 tiles in a frame with the 15 numbered moves of the rim, and the belt of pictures.
+
+import { el, stillMotion, svg } from "../dom.js";
+import { SIDE } from "../games/insertion.js";
+
+const CELL = 100;
+const NAMES = ["", "circle", "square", "triangle", "diamond", "star", "hexagon", "cross"];
+
+function polygon(points) {
+  return (x, y, r) => svg("polygon", { points: points.map(([px, py]) => `${x + px * r},${y + py * r}`).join(" ") });
+}
+
+function regular(corners, inner = 1, turn = 0) {
+  const count = inner === 1 ? corners : 2 * corners;
+  return Array.from({ length: count }, (_, i) => {
+    const angle = 2 * Math.PI * i / count - Math.PI / 2 + turn;
+    const r = i % 2 && inner !== 1 ? inner : 1;
+    return [r * Math.cos(angle), r * Math.sin(angle)].map((value) => Math.round(value * 1000) / 1000);
+  });
+}
+
+/** A shape for each colour, so that pictures differ by more than their hue alone. */
+const SHAPES = [
+  null,
+  (x, y, r) => svg("circle", { cx: x, cy: y, r: 0.88 * r }),
+  (x, y, r) => svg("rect", { x: x - 0.78 * r, y: y - 0.78 * r, width: 1.56 * r, height: 1.56 * r }),
+  polygon(regular(3).map(([x, y]) => [1.12 * x, 1.12 * y + 0.16])),
+  polygon([[0, -1.08], [0.92, 0], [0, 1.08], [-0.92, 0]]),
+  polygon(regular(5, 0.5).map(([x, y]) => [1.15 * x, 1.15 * y + 0.04])),
+  polygon(regular(6, 1, Math.PI / 6)),
+  polygon([[-0.38, -1], [0.38, -1], [0.38, -0.38], [1, -0.38], [1, 0.38], [0.38, 0.38], [0.38, 1], [-0.38, 1], [-0.38, 0.38], [-1, 0.38], [-1, -0.38], [-0.38, -0.38]]),
+];
+
+/** One picture, 100 units wide, its centre at 0,0. */
+export function tile(colour) {
+  return svg("g", { class: "tile" },
+    svg("rect", { class: `c${colour}`, x: -46, y: -46, width: 92, height: 92, rx: 14 }),
+    svg("g", { class: "shape" }, SHAPES[colour](0, 0, 32)),
+    svg("text", { class: "digit", y: 10 }, String(colour)));
+}
+
+/** The centre of cell [x, y], y from the bottom, in the units of the drawing. */
+function centre([x, y]) {
+  return [CELL * x + CELL / 2, CELL * (SIDE - 1 - y) + CELL / 2];
+}
+
+function place(node, cell) {
+  const [x, y] = centre(cell);
+  node.setAttribute("transform", `translate(${x} ${y})`);
+}
+
+/** Where the rim has move number `move`, and the angle of its arrow. */
+function rimPlace(move) {
+  if (move <= 5) return [-38, CELL * (5 - move) + CELL / 2, 90];
+  if (move <= 10) return [CELL * (move - 6) + CELL / 2, -38, 180];
+  return [CELL * SIDE + 38, CELL * (move - 11) + CELL / 2, 270];
+}
+
+export class InsertionBoard {
+  onmove = null;
+
+  constructor(rules) {
+    this.rules = rules;
+    this.tiles = svg("g", { class: "tiles" });
+    this.rim = new Map();
+    const cells = [];
+    for (let x = 0; x < SIDE; x++) {
+      for (let y = 0; y < SIDE; y++) cells.push(svg("rect", { class: "cell", x: CELL * x + 3, y: CELL * y + 3, width: CELL - 6, height: CELL - 6, rx: 14 }));
+    }
+    for (let move = 1; move <= 15; move++) this.rim.set(String(move), this.#rimMark(move));
+    const clip = svg("clipPath", { id: `clip-${Math.random().toString(36).slice(2)}` }, svg("rect", { x: -6, y: -CELL, width: 512, height: 606 }));
+    this.tiles.setAttribute("clip-path", `url(#${clip.id})`);
+    this.element = svg("svg", { viewBox: "-72 -72 644 582", class: "board insertion", role: "img" },
+      clip,
+      svg("rect", { class: "frame", x: -6, y: -6, width: 512, height: 512, rx: 20 }),
+      ...cells, this.tiles, ...this.rim.values());
+    this.belt = el("div", { class: "belt", role: "img" });
+    this.extra = el("div", { class: "belt-box" }, el("span", { class: "label" }, "Next pictures"), this.belt);
+  }
+
+  compact() {
+    this.element.setAttribute("viewBox", "-8 -8 516 516");
+    for (const mark of this.rim.values()) mark.remove();
+  }
+
+  #rimMark(move) {
+    const [x, y, angle] = rimPlace(move);
+    return svg("g", { class: "rim", transform: `translate(${x} ${y})`, "data-move": move, onclick: () => this.onmove?.(String(move)) },
+      svg("rect", { class: "hit", x: -34, y: -34, width: 68, height: 68, rx: 12 }),
+      svg("path", { class: "arrow", d: "M-24 20 L0 -26 L24 20 Z", transform: `rotate(${angle})` }),
+      svg("text", { y: 8 }, String(move)));
+  }
+
+  describe(position) {
+    const rows = this.rules.state(position).split("/");
+    const word = (cell) => cell === "." ? "empty" : `${cell} ${NAMES[cell]}`;
+    return `Board, rows from the top: ${rows.map((row) => [...row].map(word).join(", ")).join("; ")}`;
+  }
+
+  show(position, last) {
+    this.tiles.replaceChildren();
+    this.nodes = new Map();
+    position.board.forEach((colour, cell) => {
+      if (colour) this.#put(colour, [Math.floor(cell / SIDE), cell % SIDE]);
+    });
+    this.#mark(last);
+    this.#showBelt(position);
+    this.element.setAttribute("aria-label", this.describe(position));
+  }
+
+  #put(colour, cell) {
+    const node = tile(colour);
+    place(node, cell);
+    this.tiles.append(node);
+    this.nodes.set(String(cell), node);
+    return node;
+  }
+
+  #mark(last) {
+    for (const [move, node] of this.rim) node.classList.toggle("last", last !== null && last?.move === move);
+  }
+
+  #showBelt(position) {
+    const visible = this.rules.visible(position);
+    this.belt.replaceChildren(...[...visible].slice(0, 40).map((picture, i) =>
+      svg("svg", { viewBox: "-50 -50 100 100", class: i ? "chip" : "chip first" }, tile(Number(picture)))));
+    this.belt.setAttribute("aria-label", visible ? `Next pictures: ${[...visible].join(" ")}` : "No pictures left");
+  }
+
+  /** Play the phases of `step` from the position shown; `ms` for a phase that moves pictures by one cell. */
+  async animate(step, last, ms) {
+    if (stillMotion() || ms < 20) return this.show(step.position, last);
+    const run = this.running = {};
+    this.#mark(last);
+    for (const phase of step.phases) {
+      await (phase.kind === "clear" ? this.#clear(phase.cells, ms) : this.#move(phase.paths, ms));
+      if (this.running !== run) return undefined;
+    }
+    return this.show(step.position, last);
+  }
+
+  /** Stop an animation; call `show` next. */
+  stop() {
+    this.running = null;
+    for (const animation of this.element.getAnimations({ subtree: true })) animation.cancel();
+  }
+
+  #move(paths, ms) {
+    const moved = paths.map(({ colour, cells }) => {
+      const start = cells[0];
+      const outside = start[0] < 0 || start[0] >= SIDE || start[1] >= SIDE;
+      return { cells, node: outside ? this.#put(colour, start) : this.nodes.get(String(start)) };
+    });
+    for (const { cells } of paths) this.nodes.delete(String(cells[0]));
+    const animations = moved.map(({ cells, node }) => {
+      const points = cells.map(centre);
+      let total = 0;
+      const lengths = points.map(([x, y], i) => (total += i ? Math.sqrt(Math.hypot(x - points[i - 1][0], y - points[i - 1][1])) : 0));
+      place(node, cells.at(-1));
+      this.nodes.set(String(cells.at(-1)), node);
+      const [endX, endY] = points.at(-1);
+      const frames = points.map(([x, y], i) => ({ transform: `translate(${x}px, ${y}px)`, offset: total ? lengths[i] / total : i }));
+      const leaves = cells.at(-1).some((value) => value < 0 || value >= SIDE);
+      if (leaves) Object.assign(frames.at(-1), { opacity: 0, transform: `translate(${endX}px, ${endY}px)` });
+      return node.animate(frames, { duration: ms * Math.max(1, total / 10), easing: "ease-in-out" }).finished.catch(() => null);
+    });
+    return Promise.all(animations);
+  }
+
+  #clear(cells, ms) {
+    const nodes = cells.map((cell) => this.nodes.get(String([Math.floor(cell / SIDE), cell % SIDE])));
+    for (const cell of cells) this.nodes.delete(String([Math.floor(cell / SIDE), cell % SIDE]));
+    return Promise.all(nodes.map((node) => {
+      node.classList.add("gone");
+      return node.animate([{ opacity: 1 }, { opacity: 0.25 }, { opacity: 1 }, { opacity: 0 }], { duration: 1.6 * ms }).finished
+        .catch(() => null).then(() => node.remove());
+    }));
+  }
+}

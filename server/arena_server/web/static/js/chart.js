@@ -1,0 +1,76 @@
+// A line chart over the plies of a game, one line per seat, with a cursor; a click chooses a ply.
+
+import { svg } from "./dom.js";
+
+const HEIGHT = 130;
+const LEFT = 46;
+const BOTTOM = 18;
+
+export class Chart {
+  /** `series(timeline)` gives a list of points [ply, value] per seat; `format` prints a value. */
+  constructor(title, series, format, onpick) {
+    this.title = title;
+    this.series = series;
+    this.format = format;
+    this.lines = svg("g");
+    this.axis = svg("g", { class: "axis" });
+    this.cursor = svg("line", { class: "cursor", y1: 4, y2: HEIGHT - BOTTOM });
+    this.element = svg("svg", { height: HEIGHT, class: "chart", role: "img", "aria-label": title,
+      onclick: (event) => {
+        const x = event.clientX - this.element.getBoundingClientRect().left;
+        onpick(Math.round((x - LEFT) / (this.width - LEFT - 6) * this.length));
+      } }, this.axis, this.lines, this.cursor);
+    this.length = 1;
+    this.ply = 0;
+    this.width = 600;
+    new ResizeObserver(([entry]) => {
+      this.width = Math.max(100, entry.contentRect.width);
+      this.update(this.timeline);
+      this.point(this.ply);
+    }).observe(this.element);
+  }
+
+  #x(ply) {
+    return LEFT + (this.width - LEFT - 6) * ply / this.length;
+  }
+
+  update(timeline) {
+    this.timeline = timeline;
+    this.length = Math.max(1, timeline.length);
+    const all = this.series(timeline);
+    const values = all.flat().map(([, value]) => value);
+    const low = Math.min(0, ...values);
+    const high = Math.max(low + 1, ...values);
+    const y = (value) => 6 + (HEIGHT - BOTTOM - 12) * (high - value) / (high - low);
+    this.lines.replaceChildren(...all.map((points, seat) => svg("polyline", {
+      class: `line s${seat + 1}`,
+      points: thinned(points).map(([ply, value]) => `${this.#x(ply).toFixed(1)},${y(value).toFixed(1)}`).join(" "),
+    })));
+    const text = (value, at) => svg("text", { x: LEFT - 6, y: at + 4, class: "end" }, this.format(value));
+    this.axis.replaceChildren(
+      svg("line", { x1: LEFT, x2: this.width - 6, y1: y(low), y2: y(low) }), text(low, y(low)),
+      svg("line", { x1: LEFT, x2: this.width - 6, y1: y(high), y2: y(high) }), text(high, y(high)),
+      svg("text", { x: LEFT, y: HEIGHT - 3 }, "ply 0"), svg("text", { x: this.width - 6, y: HEIGHT - 3, class: "end" }, String(timeline.length)));
+  }
+
+  point(ply) {
+    this.ply = ply;
+    const x = this.#x(ply);
+    this.cursor.setAttribute("x1", x);
+    this.cursor.setAttribute("x2", x);
+  }
+}
+
+/** At most about a thousand points: first, least, greatest and last of each group. */
+function thinned(points) {
+  const size = Math.ceil(points.length / 300);
+  if (size < 4) return points;
+  const kept = [];
+  for (let i = 0; i < points.length; i += size) {
+    const group = points.slice(i, i + size);
+    const least = group.reduce((a, b) => b[1] < a[1] ? b : a);
+    const greatest = group.reduce((a, b) => b[1] > a[1] ? b : a);
+    kept.push(group[0], ...[least, greatest].sort((a, b) => a[0] - b[0]), group.at(-1));
+  }
+  return kept;
+}

@@ -1,0 +1,91 @@
+// Elements, texts and the theme. Everything that comes from a bot or a file is set as text, never as markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+export function el(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+export function svg(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+/** Milliseconds as 1:02.3, or 0:00.25 below ten seconds. */
+export function clockText(ms) {
+  const digits = ms < 10_000 ? 2 : 1;
+  const unit = 10 ** digits;
+  const ticks = Math.floor(Math.max(0, ms) * unit / 1000);
+  const minutes = Math.floor(ticks / unit / 60);
+  const seconds = ticks - minutes * 60 * unit;
+  return `${minutes}:${String(Math.floor(seconds / unit)).padStart(2, "0")}.${String(seconds % unit).padStart(digits, "0")}`;
+}
+
+export function numberText(value) {
+  return value.toLocaleString("en");
+}
+
+export function plural(count, word) {
+  return `${numberText(count)} ${word}${count === 1 ? "" : "s"}`;
+}
+
+export function pliesText(count) {
+  return `${numberText(count)} ${count === 1 ? "ply" : "plies"}`;
+}
+
+/** The parameter `name` of the page's address. */
+export function parameter(name) {
+  return new URLSearchParams(location.search).get(name);
+}
+
+/** The address of a page of the site with parameters. */
+export function link(page, parameters = {}, hash = "") {
+  const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== null && value !== undefined));
+  return `${page}${query.size ? `?${query}` : ""}${hash ? `#${hash}` : ""}`;
+}
+
+export const stillMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/** The stored theme, or none to follow the system. */
+export function applyTheme() {
+  let theme = null;
+  try { theme = localStorage.getItem("theme"); } catch { /* storage may be forbidden */ }
+  if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
+}
+
+function toggleTheme() {
+  const root = document.documentElement;
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+  try { localStorage.setItem("theme", root.dataset.theme); } catch { /* the choice lasts for this page */ }
+}
+
+const PAGES = [["index.html", "Contests"], ["replay.html", "Replay a file"], ["tv.html", "TV"], ["play.html", "Play"], ["organiser.html", "Organiser"]];
+
+/** The header of every page; `only` limits the links, for a site without a server. */
+export function pageHeader(only = null) {
+  const here = location.pathname.split("/").pop() || "index.html";
+  const links = PAGES.filter(([page]) => only === null || only.includes(page)).map(([page, title]) =>
+    el("a", { href: page, "aria-current": page === here ? "page" : null }, title));
+  return el("header", { class: "site" },
+    el("a", { class: "skip", href: "#main" }, "Skip to the content"),
+    el("a", { class: "brand", href: "index.html" }, brandMark(), "insertion-arena"),
+    el("nav", { "aria-label": "Pages" }, links),
+    el("button", { type: "button", class: "theme", "aria-label": "Switch between light and dark", title: "Light or dark", onclick: toggleTheme }, "◐"));
+}
+
+function brandMark() {
+  return svg("svg", { viewBox: "0 0 20 20", width: 20, height: 20, "aria-hidden": "true" },
+    svg("rect", { class: "c5", x: 0, y: 11, width: 9, height: 9, rx: 2 }),
+    svg("rect", { class: "c1", x: 11, y: 11, width: 9, height: 9, rx: 2 }),
+    svg("rect", { class: "c3", x: 0, y: 0, width: 9, height: 9, rx: 2 }));
+}

@@ -1,0 +1,335 @@
+// A game on the page: board, seats, controls, graphs and moves, over a timeline that may still grow.
+
+import { makeBoard } from "./boards.js";
+import { Chart } from "./chart.js";
+import { clockText, el, link, numberText, plural, svg } from "./dom.js";
+
+const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16];
+/** Plies a second at speed 1. */
+const PACE = 1.25;
+/** What a phase of an animation takes at speed 1, in ms. */
+const PHASE_MS = 170;
+const MOVES_SHOWN = 300;
+
+export class GameView {
+  /** `botLink(name)` gives the address of a bot's page, or null. */
+  constructor(timeline, { botLink = () => null, live = false } = {}) {
+    this.timeline = timeline;
+    this.ply = live ? timeline.length : 0;
+    this.following = live;
+    this.speed = 1;
+    this.timer = null;
+    this.board = makeBoard(timeline.info.game, timeline.rules);
+    this.seats = timeline.info.names.map((name, i) => new SeatCard(i + 1, name, botLink(name)));
+    this.status = el("p", { class: "status", role: "status" });
+    this.charts = this.#charts();
+    this.badge = el("p", { class: "badge" });
+    this.moves = el("ol", { class: "moves" });
+    this.controls = this.#controls();
+    this.element = el("div", { class: "game" },
+      el("div", { class: "stage" }, this.board.element, this.board.extra ?? null, this.status),
+      el("div", { class: "side" }, el("div", { class: "seats" }, ...this.seats.map((seat) => seat.element)), this.badge, this.#movesBox()),
+      this.controls,
+      el("div", { class: "charts" }, ...this.charts.map((chart) => el("figure", {}, el("figcaption", {}, chart.title, this.#legend()), chart.element))));
+    this.refresh();
+  }
+
+  // -- moving through the game
+
+  /** Show the position after ply `ply`; with `step`, if it is the next one, by its animation. */
+  go(ply, { animate = false } = {}) {
+    const target = Math.max(0, Math.min(this.timeline.length, ply));
+    this.board.stop();
+    const forward = target === this.ply + 1;
+    this.ply = target;
+    const last = this.timeline.ply(target);
+    let done = null;
+    if (animate && forward) done = this.board.animate(this.timeline.steps[target], last, PHASE_MS / this.speed);
+    else this.board.show(this.timeline.position(target), last);
+    this.#showPly();
+    return done;
+  }
+
+  /** A person moved through the game: stop playing and following, then go. */
+  jump(ply, options) {
+    this.pause();
+    this.following = this.following && ply >= this.timeline.length;
+    this.go(ply, options);
+    this.onjump?.(this.ply);
+  }
+
+  play() {
+    if (this.ply >= this.timeline.length) this.go(0);
+    this.playing = true;
+    this.#showPlaying();
+    this.#next();
+  }
+
+  pause() {
+    this.playing = false;
+    clearTimeout(this.timer);
+    this.#showPlaying();
+  }
+
+  async #next() {
+    if (!this.playing) return;
+    if (this.ply >= this.timeline.length) return void (this.timeline.end === null ? this.follow() : this.pause());
+    const began = performance.now();
+    await this.go(this.ply + 1, { animate: true });
+    if (!this.playing) return;
+    const wait = Math.max(0, 1000 / PACE / this.speed - (performance.now() - began));
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.#next(), wait);
+  }
+
+  /** Show the newest ply, and each one that comes. */
+  follow() {
+    this.pause();
+    this.following = true;
+    this.go(this.timeline.length);
+  }
+
+  /** The timeline has grown, or the game is over. */
+  grown() {
+    this.refresh();
+    if (this.following) this.go(this.timeline.length, { animate: this.timeline.length === this.ply + 1 });
+  }
+
+  /** The next (or previous) fault or cascade. */
+  mark(direction, kinds = ["fault", "cascade"]) {
+    const plies = this.#marks().filter((mark) => kinds.includes(mark.kind)).map((mark) => mark.ply).sort((a, b) => a - b);
+    const found = direction > 0 ? plies.find((ply) => ply > this.ply) : plies.findLast((ply) => ply < this.ply);
+    if (found !== undefined) this.jump(found);
+  }
+
+  #marks() {
+    const { faults, cascades, length, steps } = this.timeline;
+    return [
+      ...faults.map((fault) => ({ kind: "fault", ply: Math.min(length, fault.ply), text: `${this.#name(fault.seat)}: ${fault.kind} at ply ${fault.ply}` })),
+      ...cascades.map((ply) => ({ kind: "cascade", ply, text: `cascade of ${steps[ply].waves} waves at ply ${ply}` })),
+    ];
+  }
+
+  #name(seat) {
+    return seat ? this.timeline.info.names[seat - 1] : "the server";
+  }
+
+  // -- what is shown
+
+  /** Draw everything that depends on the whole game. */
+  refresh() {
+    const { timeline } = this;
+    this.slider.max = timeline.length;
+    for (const chart of this.charts) chart.update(timeline);
+    this.ticks.replaceChildren(...this.#marks().map(({ kind, ply, text }) => {
+      const x = timeline.length ? 100 * ply / timeline.length : 0;
+      const tick = el("button", { type: "button", class: `tick ${kind}`, title: text, "aria-label": text, tabindex: -1, onclick: () => this.jump(ply) }, kind === "fault" ? "!" : "◆");
+      tick.style.left = `${x}%`;
+      return tick;
+    }));
+    for (const kind of ["fault", "cascade"]) this.jumps[kind].hidden = !this.#marks().some((mark) => mark.kind === kind);
+    this.element.classList.toggle("running", timeline.end === null);
+    this.board.show(timeline.position(this.ply), timeline.ply(this.ply));
+    this.#showPly();
+  }
+
+  #showPly() {
+    const { timeline, ply } = this;
+    this.slider.value = ply;
+    this.slider.setAttribute("aria-valuetext", `ply ${ply} of ${timeline.length}`);
+    this.counter.textContent = `ply ${ply} of ${timeline.length}`;
+    const clocks = timeline.clocks(ply);
+    const points = timeline.points(ply);
+    const mover = timeline.toMove(ply);
+    const last = timeline.ply(ply);
+    this.seats.forEach((card, i) => card.show({
+      points: points[i], clock: clocks[i], bank: timeline.info.clock_ms, moving: mover === i + 1,
+      gained: last?.seat === i + 1 ? last.points : 0, fault: timeline.fault(i + 1, ply),
+      note: timeline.notes.findLast((note) => note.seat === i + 1 && note.ply <= ply) ?? null,
+    }));
+    for (const chart of this.charts) chart.point(ply);
+    const text = this.#sentence(ply);
+    if (!this.playing || this.speed <= 1) this.status.setAttribute("aria-live", "polite");
+    else this.status.setAttribute("aria-live", "off");
+    this.status.textContent = text;
+    this.#showMoves();
+    this.onply?.(ply);
+  }
+
+  #sentence(ply) {
+    const { timeline } = this;
+    const last = timeline.ply(ply);
+    const over = timeline.end !== null && ply === timeline.length;
+    const parts = [];
+    if (last === null) parts.push("The start.");
+    else {
+      const zombie = last.zombie ? " (played by the server)" : "";
+      const waves = timeline.steps[ply].waves;
+      parts.push(`Ply ${ply}: ${this.#name(last.seat)} plays ${last.move}${zombie}, ${plural(last.points, "point")}${waves > 1 ? ` in ${waves} waves` : ""}.`);
+    }
+    if (over) parts.push(`The game is over: ${endText(timeline.end)}, ${timeline.info.names.map((name, i) => `${name} ${timeline.points(ply)[i]}`).join(", ")}.`);
+    return parts.join(" ");
+  }
+
+  #showMoves() {
+    const { timeline, ply } = this;
+    const from = Math.max(1, Math.min(ply - MOVES_SHOWN / 2, timeline.length - MOVES_SHOWN + 1));
+    const to = Math.min(timeline.length, from + MOVES_SHOWN - 1);
+    const shown = `${from}-${to}-${timeline.faults.length}`;
+    if (this.movesShown !== shown) {
+      this.movesShown = shown;
+      this.moves.replaceChildren(...timeline.plies.slice(from - 1, to).map((move, i) => this.#moveRow(from + i, move)));
+    }
+    this.moves.querySelector("[aria-current]")?.removeAttribute("aria-current");
+    const row = this.moves.children[ply - from];
+    if (ply && row) {
+      row.firstChild.setAttribute("aria-current", "step");
+      const box = this.moves.getBoundingClientRect();
+      const place = row.getBoundingClientRect();
+      if (place.top < box.top || place.bottom > box.bottom) this.moves.scrollTop += place.top - box.top - box.height / 2;
+    }
+  }
+
+  #moveRow(number, move) {
+    const faults = this.timeline.faults.filter((fault) => fault.ply === number);
+    const classes = `move s${move.seat}${move.zombie ? " zombie" : ""}`;
+    return el("li", {}, el("button", { type: "button", class: classes, onclick: () => this.jump(number) },
+      el("span", { class: "n" }, String(number)), el("span", { class: "dot" }), el("span", { class: "m" }, move.move),
+      el("span", { class: "p" }, move.points ? `+${move.points}` : ""),
+      el("span", { class: "t" }, faults.length ? faults.map((fault) => fault.kind).join(", ") : `${numberText(move.time_ms)} ms`)));
+  }
+
+  #movesBox() {
+    return el("details", { class: "moves-box", open: matchMedia("(min-width: 800px)").matches }, el("summary", {}, "Moves"), this.moves);
+  }
+
+  #legend() {
+    return el("span", { class: "legend" }, ...this.timeline.info.names.map((name, i) => el("span", { class: `key s${i + 1}` }, svg("svg", { viewBox: "0 0 24 8", width: 24, height: 8 }, svg("line", { class: `line s${i + 1}`, x1: 0, x2: 24, y1: 4, y2: 4 })), name)));
+  }
+
+  #charts() {
+    const pick = (ply) => this.jump(ply);
+    const perSeat = (timeline, value) => timeline.info.names.map((_, seat) => value(timeline, seat));
+    const points = (timeline, seat) => [[0, 0], ...timeline.plies.map((ply, i) => [i + 1, ply.total[seat]])];
+    const clocks = (timeline, seat) => [[0, timeline.info.clock_ms], ...timeline.plies.map((ply, i) => [i + 1, ply.clock[seat]])];
+    const evals = (timeline, seat) => timeline.notes.filter((note) => note.seat === seat + 1 && note.eval !== null).map((note) => [note.ply, note.eval]);
+    const charts = [
+      new Chart("Points", (timeline) => perSeat(timeline, points), numberText, pick),
+      new Chart("Time left", (timeline) => perSeat(timeline, clocks), (ms) => `${Math.round(ms / 100) / 10} s`, pick),
+    ];
+    if (this.timeline.notes.some((note) => Number.isFinite(note.eval))) {
+      charts.push(new Chart("Evaluation by the bots", (timeline) => perSeat(timeline, evals), numberText, pick));
+    }
+    return charts;
+  }
+
+  #controls() {
+    const button = (label, content, onclick) => el("button", { type: "button", "aria-label": label, title: label, onclick }, content);
+    this.slider = el("input", { type: "range", min: 0, max: 0, value: 0, "aria-label": "Ply", oninput: () => this.jump(Number(this.slider.value)) });
+    this.ticks = el("div", { class: "ticks" });
+    this.counter = el("span", { class: "counter" });
+    this.playButton = button("Play (space)", icon("play"), () => (this.playing ? this.pause() : this.play()));
+    this.speedSelect = el("select", { "aria-label": "Speed", onchange: () => { this.speed = Number(this.speedSelect.value); } },
+      ...SPEEDS.map((speed) => el("option", { value: speed, selected: speed === 1 }, `${speed}×`)));
+    this.followButton = el("button", { type: "button", class: "follow", onclick: () => this.follow() }, "● Live");
+    this.jumps = {
+      fault: el("span", { class: "group" }, button("Previous fault", "‹ !", () => this.mark(-1, ["fault"])), button("Next fault", "! ›", () => this.mark(1, ["fault"]))),
+      cascade: el("span", { class: "group" }, button("Previous cascade", "‹ ◆", () => this.mark(-1, ["cascade"])), button("Next cascade", "◆ ›", () => this.mark(1, ["cascade"]))),
+    };
+    return el("div", { class: "controls", role: "group", "aria-label": "Replay" },
+      el("div", { class: "slider" }, this.slider, this.ticks),
+      el("div", { class: "buttons" },
+        el("span", { class: "group" }, button("Start (Home)", icon("start"), () => this.jump(0)), button("Back (left arrow)", icon("back"), () => this.jump(this.ply - 1)), this.playButton,
+          button("Forward (right arrow)", icon("forward"), () => this.jump(this.ply + 1, { animate: true })), button("End (End)", icon("end"), () => this.jump(this.timeline.length))),
+        this.speedSelect, this.jumps.fault, this.jumps.cascade, this.counter, this.followButton));
+  }
+
+  #showPlaying() {
+    this.playButton.replaceChildren(icon(this.playing ? "pause" : "play"));
+    this.playButton.setAttribute("aria-label", this.playing ? "Pause (space)" : "Play (space)");
+    this.playButton.title = this.playButton.getAttribute("aria-label");
+  }
+
+  /** Act on a key, wherever on the page it was pressed. */
+  key(event) {
+    const keys = {
+      " ": () => (this.playing ? this.pause() : this.play()),
+      ArrowLeft: () => this.jump(this.ply - 1), ArrowRight: () => this.jump(this.ply + 1, { animate: true }),
+      PageUp: () => this.jump(this.ply - 10), PageDown: () => this.jump(this.ply + 10),
+      Home: () => this.jump(0), End: () => this.jump(this.timeline.length),
+      n: () => this.mark(1), p: () => this.mark(-1),
+      "+": () => this.#faster(1), "-": () => this.#faster(-1),
+    };
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input:not([type=range]), select, textarea, [contenteditable]")) return;
+    if (event.key === " " && event.target.closest?.("button, a, summary")) return;
+    const action = keys[event.key];
+    if (action) { event.preventDefault(); action(); }
+  }
+
+  #faster(direction) {
+    const place = Math.max(0, Math.min(SPEEDS.length - 1, SPEEDS.indexOf(this.speed) + direction));
+    this.speed = SPEEDS[place];
+    this.speedSelect.value = this.speed;
+  }
+
+  /** Show whether the record is true: `problem` is undefined while the check runs, null if it is. */
+  showVerdict(problem) {
+    this.badge.className = `badge ${problem === undefined ? "checking" : problem === null ? "true" : "false"}`;
+    this.badge.textContent = problem === undefined ? "Checking the record ..."
+      : problem === null ? "✓ Verified here: deal, moves, points and clocks are as recorded." : `✗ This record does not verify. ${problem}`;
+  }
+}
+
+const ICONS = {
+  start: "M3 3h2.5v14H3z M17 3v14L6.5 10z", back: "M14 3v14L4 10z", play: "M5 2l12 8-12 8z", pause: "M4 3h4v14H4z M12 3h4v14h-4z",
+  forward: "M6 3v14l10-7z", end: "M14.5 3H17v14h-2.5z M3 3v14l10.5-7z",
+};
+
+function icon(name) {
+  return svg("svg", { viewBox: "0 0 20 20", width: 16, height: 16, "aria-hidden": "true", class: "icon" }, svg("path", { d: ICONS[name] }));
+}
+
+export function endText(end) {
+  return { complete: "all plies are played", win: "won", draw: "a draw", forfeit: "forfeited", void: "void, it does not count" }[end] ?? end;
+}
+
+class SeatCard {
+  constructor(seat, name, address) {
+    this.points = el("span", { class: "points" });
+    this.gained = el("span", { class: "gained" });
+    this.clock = el("span", { class: "clock" });
+    this.bar = el("span", { class: "bar" }, this.fill = el("span", { class: "bar-fill" }));
+    this.state = el("span", { class: "state" });
+    this.note = el("span", { class: "note" });
+    this.element = el("section", { class: `seat s${seat}`, "aria-label": `Seat ${seat}: ${name}` },
+      el("h2", {}, el("span", { class: "dot" }), address ? el("a", { href: address }, name) : name),
+      el("p", { class: "score" }, this.points, el("span", { class: "unit" }, " points "), this.gained),
+      el("p", { class: "time" }, this.clock, this.bar), this.state, this.note);
+  }
+
+  show({ points, clock, bank, moving, gained, fault, note }) {
+    this.points.textContent = numberText(points);
+    this.gained.textContent = gained ? `+${gained}` : "";
+    this.showClock(clock, bank);
+    this.element.classList.toggle("moving", moving);
+    this.element.classList.toggle("zombie", fault !== null);
+    this.state.textContent = fault !== null ? `zombie since ply ${fault.ply}: ${fault.kind}${lineText(fault.line)}` : moving ? "to move" : "";
+    this.note.textContent = note === null ? "" : ["depth", "eval", "nodes"].filter((key) => note[key] !== null && note[key] !== undefined).map((key) => `${key} ${numberText(note[key])}`).concat(note.text ?? []).join(", ");
+  }
+
+  showClock(ms, bank) {
+    this.clock.textContent = clockText(ms);
+    this.fill.style.width = `${bank ? Math.min(100, 100 * Math.max(0, ms) / bank) : 0}%`;
+    this.element.classList.toggle("low", ms < bank / 10);
+  }
+}
+
+/** The offending line of a fault, from hexadecimal, as printable ASCII. */
+function lineText(line) {
+  const text = (line?.match(/../g) ?? []).map((pair) => parseInt(pair, 16)).map((byte) => byte >= 32 && byte < 127 ? String.fromCharCode(byte) : "·").join("");
+  return text ? ` (it sent “${text.length > 60 ? `${text.slice(0, 60)}…` : text}”)` : "";
+}
+
+export function gameLink(contest, game, ply = null) {
+  return link("game.html", { contest, game }, ply === null ? "" : `ply=${ply}`);
+}

@@ -1,0 +1,50 @@
+// The page on which a record file is dropped, and, with a record inside, the page of one file. No server is needed.
+
+import { applyTheme, el, pageHeader } from "./dom.js";
+import { readRecord } from "./record.js";
+import { showRecord, startWorker } from "./replay.js";
+
+applyTheme();
+const main = document.getElementById("main");
+const embedded = document.getElementById("record");
+document.body.prepend(pageHeader(embedded ? [] : null));
+const chooser = el("input", { type: "file", id: "file", class: "hidden-file", onchange: () => chooser.files.length && open(chooser.files[0]) });
+const message = el("p", { class: "error-line", role: "alert" });
+const drop = el("div", { class: "drop" },
+  el("h1", {}, "Replay a record"),
+  el("p", {}, "Drop a file here: a record of ", el("code", {}, "arena export"), " or the output of ", el("code", {}, "arena replay --json"), ". It stays in your browser."),
+  el("label", { class: "button", for: "file" }, "Choose a file"), chooser, message);
+
+async function open(file) {
+  message.textContent = "";
+  try {
+    if (file.size > 50_000_000) throw new Error("the file is larger than 50 MB");
+    show(new Uint8Array(await file.arrayBuffer()));
+  } catch (error) {
+    message.textContent = `${file.name}: ${error.message}`;
+    if (!main.contains(drop)) main.replaceChildren(drop);
+  }
+}
+
+function show(bytes) {
+  const record = readRecord(bytes);
+  const download = URL.createObjectURL(new Blob([bytes]));
+  showRecord(main, record, { worker: embedded ? embeddedWorker : startWorker, download: embedded ? download : null });
+  document.title = `${record.names.join(" – ")}, ${record.game_id}`;
+}
+
+function embeddedWorker() {
+  const source = document.getElementById("worker").textContent;
+  return new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
+}
+
+main.replaceChildren(drop);
+if (embedded) show(Uint8Array.from(atob(embedded.textContent), (char) => char.charCodeAt(0)));
+
+addEventListener("dragover", (event) => { event.preventDefault(); document.body.classList.add("dragging"); });
+addEventListener("dragleave", (event) => { if (!event.relatedTarget) document.body.classList.remove("dragging"); });
+addEventListener("drop", (event) => {
+  event.preventDefault();
+  document.body.classList.remove("dragging");
+  if (event.dataTransfer.files.length) open(event.dataTransfer.files[0]);
+});

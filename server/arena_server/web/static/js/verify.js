@@ -1,0 +1,156 @@
+// The check of a record: replay the game and compare every number in it, as `arena verify` does.
+
+import { GameError } from "./games/base.js";
+import { RecordError } from "./record.js";
+import { makeGame } from "./rules.js";
+import { hex, sha256 } from "./sha256.js";
+
+const KINDS = ["timeout", "illegal", "malformed", "flood", "out-of-turn", "disconnect", "never-ready", "quit", "void"];
+const SETTINGS = ["clock_ms", "increment_ms", "margin_ms", "move_limit_ms", "byoyomi_ms", "lag_quota_ms"];
+const NS_A_MS = 1_000_000;
+
+/** Check everything in a record. Throws RecordError with the place, the expected and the found value. */
+export function verify(record) {
+  const audit = new Audit(record);
+  audit.checkStart();
+  audit.checkFaults();
+  record.plies.forEach((ply, i) => audit.checkPly(i + 1, ply));
+  audit.checkEnd();
+}
+
+class Audit {
+  constructor(record) {
+    this.record = record;
+    this.place = "start";
+    this.seats = record.names.length;
+    this.clock = new Array(this.seats).fill(record.clock_ms);
+    this.quota = new Array(this.seats + 1).fill(record.lag_quota_ms);
+    this.game = this.ask(() => makeGame(record.game, record.options, this.seats));
+    this.position = this.ask(() => this.game.start(record));
+    this.faults = record.faults.filter((fault) => fault.kind !== "void");
+    this.zombieFrom = new Map();
+  }
+
+  ask(question) {
+    try {
+      return question();
+    } catch (error) {
+      if (error instanceof GameError) throw new RecordError(`${this.place}: ${error.message}`);
+      throw error;
+    }
+  }
+
+  fail(what, expected, found) {
+    const show = (value) => { const text = String(value); return text.length > 80 ? `${text.slice(0, 80)}...` : text; };
+    throw new RecordError(`${this.place}: ${what}: expected ${show(expected)}, found ${show(found)}`);
+  }
+
+  equal(what, expected, found) {
+    if (String(expected) !== String(found)) this.fail(what, expected, found);
+  }
+
+  checkStart() {
+    const { record } = this;
+    const deal = this.ask(() => this.game.deal(record.seed));
+    this.equal("board", deal.board, record.board);
+    this.equal("sequence", deal.sequence, record.sequence);
+    this.equal("commit", hex(sha256(`${record.nonce}:${record.board}:${record.sequence}`)), record.commit);
+    for (const key of SETTINGS) if (record[key] < 0) this.fail(key, "0 or more", record[key]);
+  }
+
+  checkFaults() {
+    for (const fault of this.record.faults) {
+      this.place = `ply ${fault.ply}`;
+      if (!KINDS.includes(fault.kind)) this.fail("fault", `one of ${KINDS.join(", ")}`, fault.kind);
+      const [low, high] = fault.kind === "void" ? [0, 0] : [1, this.seats];
+      if (fault.seat < low || fault.seat > high) this.fail(`seat of fault ${fault.kind}`, `${low} to ${high}`, fault.seat);
+      const last = this.record.plies.length + (["forfeit", "void"].includes(this.record.end) ? 1 : 0);
+      if (fault.ply < 0 || fault.ply > last) this.fail(`ply of fault ${fault.kind}`, `0 to ${last}`, fault.ply);
+    }
+    for (const { seat, ply } of this.faults) this.zombieFrom.set(seat, Math.min(ply, this.zombieFrom.get(seat) ?? ply));
+  }
+
+  checkPly(number, ply) {
+    this.place = `ply ${number}`;
+    this.checkMover(number, ply);
+    this.checkMove(number, ply);
+    this.checkTime(number, ply);
+    const step = this.ask(() => this.game.play(this.position, ply.move));
+    this.position = step.position;
+    this.equal("points", step.points, ply.points);
+    this.equal("total", this.game.totals(this.position), ply.total);
+  }
+
+  checkMover(number, ply) {
+    const end = this.game.end(this.position);
+    if (end !== null) this.fail("plies", `none after the end (${end})`, `move ${ply.move}`);
+    if (this.game.zombieMove === null && this.faults.some((fault) => fault.ply <= number)) {
+      this.fail("plies", "none after a forfeit", `move ${ply.move}`);
+    }
+    this.equal("seat", this.game.toMove(this.position), ply.seat);
+    for (const fault of this.faultsAt(number, ["timeout", "illegal"])) this.equal(`seat of fault ${fault.kind}`, ply.seat, fault.seat);
+  }
+
+  faultsAt(number, kinds) {
+    return this.faults.filter((fault) => fault.ply === number && kinds.includes(fault.kind));
+  }
+
+  checkMove(number, ply) {
+    const zombie = number >= (this.zombieFrom.get(ply.seat) ?? Infinity);
+    this.equal("zombie", zombie, ply.zombie);
+    if (zombie) this.equal("move of a zombie", this.game.zombieMove, ply.move);
+    if (!this.game.moves(this.position).includes(ply.move)) this.fail("move", "a legal move", ply.move);
+  }
+
+  checkTime(number, ply) {
+    const ns = ply.arrived_ns - ply.handed_ns;
+    const elapsed = ns < 0 ? 0 : (ns - ns % NS_A_MS) / NS_A_MS;
+    const flag = this.flagFell(number, ply, elapsed);
+    const before = this.clock[ply.seat - 1];
+    if (!ply.zombie || flag) {
+      if (ply.lag_ms < 0) this.fail("lag", "0 or more", ply.lag_ms);
+      this.equal("credit", Math.min(ply.lag_ms, this.quota[ply.seat]), ply.credit_ms);
+      this.quota[ply.seat] -= Math.min(ply.credit_ms, elapsed);
+      const charge = Math.max(0, elapsed - ply.credit_ms);
+      this.equal("time", charge, ply.time_ms);
+      const limit = this.allowance(before);
+      if (flag && charge <= limit) this.fail("time on which the flag fell", `more than ${limit}`, charge);
+      if (!flag && charge > limit) this.fail("time without a fault", `at most ${limit}`, charge);
+    } else {
+      this.equal("time of a zombie", 0, ply.time_ms);
+      this.equal("lag and credit of a zombie", [0, 0], [ply.lag_ms, ply.credit_ms]);
+    }
+    if (flag) this.clock[ply.seat - 1] = 0;
+    else if (!ply.zombie) this.clock[ply.seat - 1] = Math.max(0, before - ply.time_ms) + this.record.increment_ms;
+    this.equal("clock", this.clock, ply.clock);
+  }
+
+  allowance(clock) {
+    const most = clock + this.record.byoyomi_ms;
+    return (this.record.move_limit_ms ? Math.min(most, this.record.move_limit_ms) : most) + this.record.margin_ms;
+  }
+
+  /** Whether the flag fell on this ply. A seat that was away at START has a fault without a charge. */
+  flagFell(number, ply, elapsed) {
+    const kinds = this.faultsAt(number, ["timeout", "disconnect"]).filter((fault) => fault.seat === ply.seat).map((fault) => fault.kind);
+    return kinds.includes("timeout") || kinds.includes("disconnect") && elapsed > 0;
+  }
+
+  checkEnd() {
+    this.place = "end";
+    this.equal("final position", this.game.state(this.position), this.record.final);
+    const [end, totals] = this.outcome();
+    this.equal("end", end, this.record.end);
+    this.equal("totals", totals, this.record.totals);
+  }
+
+  outcome() {
+    const totals = this.game.totals(this.position);
+    if (this.record.end === "void") return ["void", totals];
+    if (this.faults.length && this.game.zombieMove === null) {
+      const lost = this.faults.map((fault) => this.game.forfeit(this.position, fault.seat));
+      return ["forfeit", totals.map((_, seat) => Math.min(...lost.map((points) => points[seat])))];
+    }
+    return [this.game.end(this.position) ?? "void (the game is not over)", totals];
+  }
+}

@@ -1,0 +1,35 @@
+"""Fixtures of the command line's tests."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.server.programs import Players, Server, Shell, contest
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    return Shell(monkeypatch, capsys)
+
+
+@pytest.fixture(scope="session")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the results of three bots, one of which sends illegal moves; do not change it."""
+    folder = tmp_path_factory.mktemp("played")
+    text = contest("first", "six", "zero", contest="probation = 0", game='plies = 8\nclock = "10s"')
+    with Server(text, folder, "--until-finished") as server:
+        Players(
+            server.port, [("first", "first-legal"), ("six", "fixed:move=6"), ("zero", "zero-based")]
+        ).join()
+        assert server.end().code == 0
+    return folder
+
+
+@pytest.fixture
+def here(played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of `played`, which is the current folder."""
+    shutil.copy(played / "arena.db", tmp_path / "arena.db")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

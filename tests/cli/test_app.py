@@ -1,0 +1,161 @@
+"""The program around the commands: help, wrong command lines, Ctrl-C, bugs."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.server.programs import ARENA, Shell
+
+import arena_cli
+from arena_cli import main, user_message
+from arena_protocol.messages import VERSION
+
+
+class TestProgram:
+    def test_version(self, shell: Shell) -> None:
+        outcome = shell("--version")
+        assert outcome.code == 0
+        assert re.fullmatch(rf"arena \d+\.\d+\.\d+, protocol {VERSION}\n", outcome.out)
+
+    def test_every_command_has_help_with_an_example(self) -> None:
+        from typer.main import get_command
+
+        from arena_cli.app import app
+
+        def leaves(command: Any, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Any]]:
+            if not hasattr(command, "list_commands"):
+                return [(path, command)]
+            inner = {name: command.get_command(None, name) for name in command.list_commands(None)}
+            return [leaf for name, each in inner.items() for leaf in leaves(each, (*path, name))]
+
+        root = get_command(app)
+        groups = [(), ("bench",), ("explain",)]
+        for path in groups:
+            group = root.get_command(None, path[0]) if path else root
+            assert f"Example: arena {' '.join(path)}" in group.help, path
+        shown = [(path, each) for path, each in leaves(root, ()) if not each.hidden]
+        assert len(shown) >= 10
+        for path, command in shown:
+            assert f"Example: arena {' '.join(path)}" in command.help, path
+
+    def test_an_unknown_command(self, shell: Shell) -> None:
+        outcome = shell("sreve")
+        assert (outcome.code, outcome.line) == (2, "arena: no such command 'sreve' (see arena -h)")
+
+    @pytest.mark.parametrize(
+        ("command", "line"),
+        [
+            (("serve",), "missing argument 'CONFIG' (see arena serve -h)"),
+            (("bench", "nope"), "no such command 'nope' (see arena bench -h)"),
+            (("standings", "--nope"), "no such option: --nope (see arena standings -h)"),
+            (("replay", "g1", "--ply", "-1"), "invalid value for '--ply': "),
+            (("serve", "c.toml", "--port", "70000"), "invalid value for '--port': "),
+            (("admin",), "missing argument 'COMMAND'. Choose from: status, pause, "),
+        ],
+    )
+    def test_a_wrong_command_line_is_one_line(
+        self, shell: Shell, command: tuple[str, ...], line: str
+    ) -> None:
+        outcome = shell(*command)
+        assert outcome.code == 2
+        assert outcome.line.startswith(f"arena: {line}")
+        assert outcome.line.endswith(" -h)")
+
+    @pytest.mark.parametrize("command", [(), ("bench",), ("explain",)])
+    def test_without_a_command_help_is_printed(self, shell: Shell, command: tuple[str, ...]) -> None:
+        outcome = shell(*command)
+        assert (outcome.code, outcome.out) == (2, "")
+        assert outcome.err.startswith(f"Usage: {' '.join(('arena', *command))} ")
+        assert "Example: arena " in outcome.err
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+    def test_a_full_disk_is_one_line(self, here: Path) -> None:
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(
+                [*ARENA, "standings"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            )
+        assert done.returncode == 1
+        assert done.stderr == "arena: the output cannot be written: No space left on device\n"
+
+    @pytest.mark.parametrize(
+        ("ended", "code"),
+        [(KeyboardInterrupt(), 130), (BaseExceptionGroup("trio", [KeyboardInterrupt()]), 130)],
+    )
+    def test_an_interrupted_command_prints_nothing(
+        self, shell: Shell, monkeypatch: pytest.MonkeyPatch, ended: BaseException, code: int
+    ) -> None:
+        def command(*_: object, **__: object) -> None:
+            raise ended
+
+        monkeypatch.setattr("arena_cli.results.open_results", command)
+        outcome = shell("standings")
+        assert (outcome.code, outcome.out, outcome.err) == (code, "", "")
+
+    def test_a_group_with_a_bug_in_it_is_raised(self, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+        def command(*_: object, **__: object) -> None:
+            raise BaseExceptionGroup("trio", [KeyboardInterrupt(), ZeroDivisionError()])
+
+        monkeypatch.setattr("arena_cli.results.open_results", command)
+        monkeypatch.setattr(sys, "argv", ["arena", "standings"])
+        with pytest.raises(BaseExceptionGroup, match="trio"):
+            main()
+
+    @pytest.mark.parametrize(
+        ("library", "extra"),
+        [("typer", "server"), ("numba", "engines"), ("trio", "trio"), ("sqlalchemy", "server")],
+    )
+    def test_a_missing_extra_is_one_line(self, library: str, extra: str) -> None:
+        assert user_message(ModuleNotFoundError("...", name=f"{library}.inner")) == (
+            f'this command needs the extra [{extra}]: run `pip install ".[{extra}]"` in a checkout'
+            f' or `pip install "WHEEL[{extra}]"`'
+        )
+
+    def test_a_missing_extra_is_found_in_a_wrapped_error(self) -> None:
+        outer = ImportError("our own words")
+        outer.__cause__ = ModuleNotFoundError("...", name="trio")
+        message = user_message(outer)
+        assert message is not None
+        assert message.startswith("this command needs the extra [trio]: ")
+
+    def test_without_its_libraries_the_program_names_the_extra(self, tmp_path: Path) -> None:
+        (tmp_path / "typer.py").write_text("raise ModuleNotFoundError('no typer', name='typer')")
+        program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from arena_cli import main; main()"
+        done = subprocess.run(
+            [sys.executable, "-c", program, "standings"], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 2
+        assert done.stderr.startswith("arena: this command needs the extra [server]: ")
+        assert len(done.stderr.splitlines()) == 1
+
+    def test_a_bug_is_raised(self, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+        def fault(*_: object, **__: object) -> None:
+            raise RuntimeError("a bug")
+
+        monkeypatch.setattr("arena_cli.app.app", fault)
+        monkeypatch.setattr(sys, "argv", ["arena"])
+        with pytest.raises(RuntimeError, match="a bug"):
+            arena_cli.main()
+
+    def test_ctrl_c_ends_it_with_130(self, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+        def interrupted(*_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("arena_cli.app.app", interrupted)
+        outcome = shell()
+        assert (outcome.code, outcome.err) == (130, "")
+
+    def test_a_closed_stdout_is_no_error_message(self, here: Path) -> None:
+        reading = subprocess.Popen(
+            [*ARENA, "replay", "g1"], cwd=here, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        assert reading.stdout is not None
+        reading.stdout.close()
+        assert reading.stderr is not None
+        with reading.stderr:
+            assert reading.stderr.read() == ""
+        reading.wait()

@@ -1,0 +1,181 @@
+"""Exit statuses of every command: 1 failed at run time or a negative result, 2 wrong input."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.server.programs import arena, contest, inside
+
+from arena_cli import app
+from arena_server.errors import FAILED, INTERRUPTED, MISUSED
+
+LOCAL = contest(bots="".join(f'[[bot]]\nname = "{name}"\nengine = "dummy"\n' for name in "ab"))
+README = Path(__file__).resolve().parents[2] / "README.md"
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    """A folder with good and bad files, and no database."""
+    files = {
+        "good.toml": LOCAL,
+        "bad.toml": LOCAL.replace("[game]", "gmae = 1\n[game]"),
+        "game.toml": LOCAL.replace("[game]", 'game = "chess"\n[game]'),
+        "bad.positions": "no position\n",
+        "bad.record": "no record",
+        "other.db": "no database" * 100,
+        "taken": "",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    """A port that another program listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        yield other.getsockname()[1]
+
+
+@pytest.fixture
+def closed() -> Iterator[int]:
+    """A port without a listener: it is bound, so no other program can listen on it."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()[1]
+
+
+#: Wrong input. PORT is a port without a listener.
+WRONG_INPUT = """
+no-such-command
+serve
+serve nowhere.toml
+serve bad.toml
+serve game.toml
+serve good.toml --port 99999
+serve good.toml --absent soon
+serve good.toml --database mysql://x
+tournament nowhere.toml
+tournament bad.toml
+tournament game.toml
+tournament good.toml --database mysql://x
+bot chmapion --connect 127.0.0.1:PORT
+bot dummy
+bot dummy --connect 127.0.0.1
+bot dummy --game chess --connect 127.0.0.1:PORT
+bot greedy:depth=x --connect 127.0.0.1:PORT
+bot zero-based:size=2 --connect 127.0.0.1:PORT
+bot dummy --name a=b --connect 127.0.0.1:PORT
+bot dummy --tls-ca nowhere.pem --connect 127.0.0.1:PORT
+watch --connect 127.0.0.1
+watch --name a=b --connect 127.0.0.1:PORT
+watch gé --connect 127.0.0.1:PORT
+watch --tls-ca nowhere.pem --connect 127.0.0.1:PORT
+standings --database mysql://x
+replay g1 --database mysql://x
+verify --database mysql://x
+verify --head zz
+export folder --database mysql://x
+admin
+admin obey
+admin kick
+admin status g1
+admin status --connect 127.0.0.1:PORT
+play chess
+play insertion --against chmapion
+play insertion --seat 3
+play insertion --clock soon
+play insertion --option plies
+play insertion --option plies=x
+play insertion --option colour=6
+match dummy
+match dummy chmapion
+match dummy greedy:depth=x
+match dummy random --game chess
+match dummy random --clock soon
+match dummy random --option plies=x
+analyse chess --positions bad.positions
+analyse insertion --positions nowhere.positions
+analyse insertion --positions bad.positions
+analyse insertion --engine chmapion --positions bad.positions
+analyse insertion --depth 99 --positions bad.positions
+bench
+bench engines
+bench search --engine chmapion
+bench search --depth 99
+explain
+explain tree chess
+explain tree disc --depth 0
+explain whole insertion
+explain hanoi --discs 99
+"""
+
+#: Failures at run time and negative results. TAKEN is a port on which another program listens.
+RUN_TIME = """
+serve good.toml --port TAKEN
+serve good.toml --port 0 --admin-port TAKEN
+serve good.toml --host 203.0.113.7
+serve good.toml --database sqlite:///nowhere/arena.db
+serve good.toml --port 0 --database sqlite:///other.db
+tournament good.toml --database sqlite:///nowhere/arena.db
+tournament good.toml --database sqlite:///other.db
+tournament good.toml --logs taken
+watch --connect 127.0.0.1:PORT
+standings
+standings --database sqlite:///other.db
+replay g1
+replay bad.record
+verify
+verify g1
+verify bad.record
+export folder
+admin status
+explain hanoi --svg nowhere/hanoi.svg
+"""
+
+
+def words(line: str, **ports: int) -> list[str]:
+    return [re.sub("PORT|TAKEN", lambda found: str(ports[found[0]]), word) for word in line.split()]
+
+
+@pytest.mark.parametrize("line", WRONG_INPUT.strip().splitlines())
+def test_wrong_input_is_2(here: Path, closed: int, line: str) -> None:
+    outcome = inside(*words(line, PORT=closed), cwd=here)
+    assert outcome.code == MISUSED, outcome
+    assert "Traceback" not in outcome.err
+    assert not (here / "arena.db").exists()
+
+
+@pytest.mark.parametrize("line", RUN_TIME.strip().splitlines())
+def test_a_failure_at_run_time_is_1(here: Path, taken: int, closed: int, line: str) -> None:
+    outcome = inside(*words(line, TAKEN=taken, PORT=closed), cwd=here)
+    assert outcome.code == FAILED, outcome
+    assert outcome.line.startswith("arena: ")
+
+
+@pytest.mark.parametrize(
+    "command", [name for name in app.COMMANDS if not name.startswith(("warm", "bench-"))]
+)
+def test_every_command_is_covered(command: str) -> None:
+    covered = [line.split()[0] for line in f"{WRONG_INPUT}{RUN_TIME}".split("\n") if line]
+    assert command in covered
+
+
+def test_the_readme_has_the_table() -> None:
+    table = re.findall(r"^\| (\d+) \|", README.read_text(encoding="utf-8"), re.MULTILINE)
+    assert table == ["0", str(FAILED), str(MISUSED), str(INTERRUPTED)]
+
+
+@pytest.mark.slow
+def test_a_taken_port_is_the_same_error_everywhere(here: Path, taken: int) -> None:
+    for command in ("serve", "tournament"):
+        outcome = arena(command, "good.toml", "--port", str(taken), cwd=here)
+        assert (outcome.code, outcome.out) == (FAILED, "")
+        assert outcome.err.splitlines()[-1] == (
+            f"arena: cannot listen on 127.0.0.1:{taken}: the port is in use; "
+            "choose another by --port (0 picks one)"
+        )

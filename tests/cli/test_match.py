@@ -1,0 +1,101 @@
+"""`arena match` as a person types it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from arena_cli import user_message
+from arena_cli.app import app
+
+SHORT = ("--deals", "2", "--option", "plies=20", "--clock", "60s")
+
+
+def arena(*arguments: str) -> tuple[str, str, str | None]:
+    done = CliRunner().invoke(app, ["match", *arguments])
+    error = done.exception
+    message = user_message(error) if isinstance(error, Exception) else None
+    return done.stdout, done.stderr, message
+
+
+def test_two_engines() -> None:
+    table, progress, _ = arena("greedy", "dummy", *SHORT)
+    assert [line.split()[0] for line in table.splitlines()] == ["engine", "greedy", "dummy", "ratio"]
+    assert "in 4 games" in table
+    assert [line.rpartition(" after ")[2] for line in progress.splitlines()] == ["2 games", "4 games"]
+
+
+def test_games_of_two_points_have_decimals() -> None:
+    game = ("--game", "tictactoe", "--deals", "1", "--clock", "60s")
+    _, progress, _ = arena("perfect", "perfect", *game)
+    assert "perfect - perfect: 1.00 : 1.00 points a game after 2 games" in progress
+    table, _, _ = arena("perfect", "random:seed=1", "random:seed=2", *game)
+    cells = [line.split()[-3:] for line in table.splitlines()[1:]]
+    assert all(cell == "-" or re.fullmatch(r"[012]\.\d\d", cell) for row in cells for cell in row)
+
+
+def test_json_with_the_verdict_of_the_sequential_test() -> None:
+    answer = json.loads(arena("greedy", "dummy", *SHORT[2:], "--deals", "30", "--sprt", "--json")[0])
+    assert answer["verdict"] == "better"
+    assert answer["deals"] < 30
+    assert answer["points"][0] > answer["points"][1]
+
+
+def test_a_league_prints_its_cross_table() -> None:
+    table, progress, _ = arena("dummy", "random:seed=1", "greedy", *SHORT)
+    head, first, *others = table.splitlines()
+    assert head.split()[:4] == ["mean", "points", "a", "game"]
+    assert first.startswith("1 greedy")
+    assert len(others) == 2
+    assert len(progress.splitlines()) == 3
+
+
+def test_three_engines_play_a_game_of_three_seats() -> None:
+    table, progress, _ = arena("greedy", "dummy", "greedy", *SHORT, "--option", "seats=3")
+    assert [line.split()[0] for line in table.splitlines()] == [
+        "engine",
+        "greedy",
+        "dummy",
+        "greedy",
+        "ratio",
+    ]
+    assert progress.splitlines()[-1].startswith("greedy - dummy - greedy: ")
+    assert progress.splitlines()[-1].endswith(" points a game after 12 games")
+
+
+def test_four_engines_play_a_league_of_three_seats() -> None:
+    engines = ("greedy", "dummy", "random:seed=1", "random:seed=2")
+    table, progress, _ = arena(*engines, "--deals", "1", *SHORT[2:], "--option", "seats=3")
+    assert table.splitlines()[1].startswith("1 greedy")
+    assert len(progress.splitlines()) == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("greedy",), "match: expected two engines or more, got 1"),
+        (
+            ("greedy", "dummy", "greedy"),
+            "match: expected each engine of a league once, got greedy more than once",
+        ),
+        (("greedy", "dummy", "random", "--sprt"), "--sprt: expected 2 engines, got 3"),
+        (("greedy", "dummy", "--option", "seats=3"), "a game of 3 seats needs 3 engines, got 2"),
+        (("greedy", "dummy", "--option", "plies"), "--option: expected KEY=VALUE, got 'plies'"),
+        (("greedy", "dummy", "--clock", "0s"), "--clock: expected a duration of at least 1ms"),
+        (("greedy", "dummy", "--clock", "soon"), "--clock: expected a duration such as '500ms', '20s'"),
+        (("greedy", "dummmy"), "no engine 'dummmy' for insertion"),
+        (
+            ("greedy", "dummy", "--option", "colour=4"),
+            "insertion has no option 'colour'; it has: board, colours",
+        ),
+        (("greedy", "dummy", "--option", "colours=9"), "colours is a whole number from 3 to 7"),
+    ],
+)
+def test_wrong_input_is_one_line(arguments: tuple[str, ...], line: str) -> None:
+    _, _, message = arena(*arguments)
+    assert message is not None
+    assert line in message
+    assert "\n" not in message

@@ -1,0 +1,92 @@
+"""`arena replay`: a game drawn in the terminal, and the whole record as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from tests.server.programs import Shell
+
+from arena_cli import replay
+from arena_protocol.record import FaultRecord, PlyRecord, decode
+
+
+class TestReplay:
+    def test_in_a_pipe_all_plies_come_at_once_and_plain(self, here: Path, shell: Shell) -> None:
+        outcome = shell("replay", "g1")
+        assert outcome.code == 0
+        assert "\x1b" not in outcome.out
+        heads = [line for line in outcome.out.splitlines() if line.startswith("trial g1: ")]
+        assert [head.rpartition("ply ")[2] for head in heads] == [f"{ply} of 8" for ply in range(9)]
+        assert outcome.out.count("end: complete") == 1
+
+    def test_one_ply(self, here: Path, shell: Shell) -> None:
+        outcome = shell("replay", "g1", "--ply", "2")
+        lines = outcome.out.splitlines()
+        assert lines[0].endswith("ply 2 of 8")
+        assert " plays " in lines[1]
+        assert lines[3].split() == ["6", "7", "8", "9", "10"]
+        board = lines[4:9]
+        assert all(re.fullmatch(r"[1-5] \| [1-6.](  [1-6.]){4}  \| 1[1-5]", row) for row in board)
+        assert lines[10].startswith("next   ")
+
+    def test_a_ply_that_was_not_played(self, here: Path, shell: Shell) -> None:
+        assert shell("replay", "g1", "--ply", "9").line == "arena: game g1 has 8 plies, not 9"
+
+    def test_a_record_file_needs_no_database(self, here: Path, shell: Shell) -> None:
+        shell("export", "records")
+        (here / "arena.db").unlink()
+        assert shell("replay", "records/g5.record", "--ply", "0").out.startswith("trial g5: ")
+
+    def test_json_is_the_whole_record(self, here: Path, shell: Shell) -> None:
+        shell("export", "records")
+        for number in range(1, 7):
+            record = decode((here / "records" / f"g{number}.record").read_bytes())
+            answer = json.loads(shell("replay", f"g{number}", "--json").out)
+            assert answer.keys() == set(record.__slots__)
+            assert answer["options"] == record.options
+            assert (tuple(answer["names"]), answer["seed"], answer["end"]) == (
+                record.names,
+                record.seed,
+                "complete",
+            )
+            assert [PlyRecord(**ply | {"clock": tuple(ply["clock"]), "total": tuple(ply["total"])})
+                    for ply in answer["plies"]] == list(record.plies)  # fmt: skip
+            assert [FaultRecord(**fault | {"line": bytes.fromhex(fault["line"])})
+                    for fault in answer["faults"]] == list(record.faults)  # fmt: skip
+            assert tuple(answer["totals"]) == record.totals
+
+    def test_a_zombies_moves_are_marked(self, here: Path, shell: Shell) -> None:
+        text = "".join(shell("replay", f"g{number}").out for number in range(1, 7))
+        assert "zero plays 6, for a zombie: " in text
+        frame = next(frame for frame in re.split("(?=^trial )", text, flags=re.M) if "zero sent" in frame)
+        ply = re.search(r" ply (\d) of 8\nzero plays 6, for a zombie: ", frame)
+        assert ply is not None
+        sentence = (
+            f'zero sent an illegal move "0" at ply {ply[1]}; the referee plays 6 for it until the game ends'
+        )
+        assert sentence in frame.splitlines()
+        assert text.count("zero sent an illegal move") == 4  # once per faulty game
+
+    def test_in_a_terminal_it_waits_between_plies(
+        self, here: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        pauses: list[float] = []
+        monkeypatch.setattr(replay.time, "sleep", pauses.append)
+        monkeypatch.setattr("arena_cli.replay.is_terminal", lambda: True)
+        outcome = shell("replay", "g1", "--delay", "0.25")
+        assert pauses == [0.25] * 8
+        assert outcome.out.count(replay.CLEAR) == 9
+        assert "\x1b[30;4" in outcome.out
+        plain = shell("replay", "g1", "--no-color", "--delay", "0")
+        assert "\x1b" not in plain.out
+        monkeypatch.setenv("NO_COLOR", "1")
+        assert "\x1b" not in shell("replay", "g1", "--delay", "0").out
+
+    def test_a_damaged_file(self, here: Path, shell: Shell) -> None:
+        (here / "x.record").write_bytes(b"what is this")
+        outcome = shell("replay", "x.record")
+        assert outcome.code == 1
+        assert outcome.line.startswith("arena: x.record: damaged record: ")

@@ -1,0 +1,370 @@
+"""`arena tournament` as processes: the final table, failing bots, and no process left."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from tests.server.programs import ARENA, PATIENCE_S, Outcome, arena, contest, inside
+
+from arena_cli import tournament
+from arena_cli.progress import Display
+from arena_server.config_file import parse_contest
+from arena_server.errors import ArenaError
+from arena_server.store.reader import Results
+
+pytestmark = pytest.mark.slow
+
+
+def engines(*specs: str) -> str:
+    return "".join(f'[[bot]]\nname = "{spec}"\nengine = "{spec}"\n' for spec in specs)
+
+
+def program(name: str, code: str) -> str:
+    """A bot that is a command."""
+    command = json.dumps([sys.executable, "-c", code])
+    return f"[[bot]]\nname = {json.dumps(name)}\ncommand = {command}\n"
+
+
+#: A bot in a dozen lines of the standard library; the tournament replaces `{...}`.
+HONEST = (
+    "import socket\n"
+    "sock = socket.create_connection(('{host}', {port})); lines = sock.makefile('rb')\n"
+    "say = lambda text: sock.sendall(text.encode() + b'\\n')\n"
+    "say('HELLO 1 {name} token={token}')\n"
+    "for line in lines:\n"
+    "    verb, *rest = line.decode().split()\n"
+    "    if verb == 'GAME': say('READY ' + rest[0])\n"
+    "    if verb == 'TURN': say('MOVE 6')\n"
+)
+
+
+def play(folder: Path, text: str, *options: str, env: dict[str, str] | None = None) -> Outcome:
+    (folder / "c.toml").write_text(text)
+    return arena("tournament", "c.toml", *options, cwd=folder, env=env)
+
+
+class TestFinalTable:
+    def test_engines_scripted_bots_and_commands_play_each_other(self, tmp_path: Path) -> None:
+        bots = engines("dummy", "random", "zero-based") + program("mine", "print('hello there')\n" + HONEST)
+        outcome = play(tmp_path, contest(contest="probation = 0", bots=bots), "--logs", "logs")
+        assert outcome.code == 0, outcome.err
+        listening, title, *table = outcome.out.splitlines()
+        assert re.fullmatch(r"listening on 127\.0\.0\.1:\d+", listening)
+        assert title == "trial: insertion, 12 of 12 games, scored by points, finished"
+        heading = next(line for line in table if "rank" in line)
+        assert heading.split() == ["rank", "bot", "points", "games", "mean", "points", "faults"]
+        rows = {
+            line.split()[1]: line.split() for line in table if line.split()[:1] and line.split()[0].isdigit()
+        }
+        assert set(rows) == {"dummy", "random", "zero-based", "mine"}
+        assert rows["zero-based"][-2:] == ["illegal", "6"]
+        assert [rows[name][-1] for name in ("dummy", "random", "mine")] == ["-", "-", "-"]
+        assert "compiling" not in outcome.err  # these engines have no compiled functions
+        assert "games 12/12" in outcome.err
+        with Results(tmp_path / "arena.db") as results:
+            assert results.contest().status == "finished"
+        assert inside("verify", cwd=tmp_path).out == "verified: 12 games\n"
+        logs = {path.name: path.read_text() for path in (tmp_path / "logs").iterdir()}
+        assert set(logs) == {"dummy.log", "random.log", "zero-based.log", "mine.log", "the server.log"}
+        assert logs["mine.log"] == "hello there\n"
+        assert " info over game=g1 " in logs["the server.log"]
+
+    def test_json_and_the_same_seed_gives_the_same_games(self, tmp_path: Path) -> None:
+        tables = []
+        for name in ("one", "two"):
+            (tmp_path / name).mkdir()
+            text = contest(contest='scoring = "wins"', bots=engines("dummy", "zero-based"))
+            outcome = play(tmp_path / name, text, "--json")
+            assert outcome.code == 0
+            assert outcome.err.startswith("listening on 127.0.0.1:")
+            answer = json.loads(outcome.out)
+            assert answer["contest"]["games"] == {"played": 2, "total": 2}
+            assert answer["contest"]["scoring"] == "wins"
+            assert sorted(row["bot"] for row in answer["standings"]) == ["dummy", "zero-based"]
+            assert set(answer["standings"][0]) == {"rank", "bot", "points", "games", "mean", "wins", "faults"}
+            assert answer == json.loads(inside("standings", "--json", cwd=tmp_path / name).out)
+            tables.append(answer["standings"])
+        assert tables[0] == tables[1]
+
+    def test_python_is_the_interpreter_of_arena_and_the_file_may_give_the_port(self, tmp_path: Path) -> None:
+        """The bot imports arena_client, which only that interpreter can, whatever PATH says."""
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        (tmp_path / "mybot.py").write_text("from arena_client import run\nrun(lambda view: '6')\n")
+        bots = engines("dummy") + '[[bot]]\nname = "mine"\ncommand = ["python", "mybot.py"]\n'
+        outcome = play(tmp_path, contest(server=f"port = {port}", bots=bots), env={"PATH": "/nowhere"})
+        assert outcome.code == 0, outcome.err
+        assert outcome.out.startswith(f"listening on 127.0.0.1:{port}\n")
+        assert "2 of 2 games" in outcome.out
+
+    def test_a_remote_bot_joins(self, tmp_path: Path) -> None:
+        """A bot without engine or command connects by itself, to the port of `--port`."""
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        text = contest(bots=engines("dummy") + '[[bot]]\nname = "guest"\n', contest='absent = "30s"')
+        (tmp_path / "c.toml").write_text(text)
+        guest = subprocess.Popen(
+            [*ARENA, "bot", "first-legal", "--connect", f"127.0.0.1:{port}", "--name", "guest"],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        outcome = arena("tournament", "c.toml", "--port", str(port), cwd=tmp_path)
+        said, _ = guest.communicate(timeout=PATIENCE_S)
+        assert outcome.code == 0, outcome.err
+        assert said == "guest leaves: finished\n"
+        assert f"listening on 127.0.0.1:{port}\n" in outcome.out
+        assert "2 of 2 games" in outcome.out
+
+    @pytest.mark.parametrize("form", [[], ["--json"]])
+    def test_a_contest_without_all_its_games_is_incomplete(self, tmp_path: Path, form: list[str]) -> None:
+        bots = engines("dummy", "random") + '[[bot]]\nname = "guest"\n'
+        outcome = play(tmp_path, contest(contest='absent = "1s"', bots=bots), *form)
+        assert outcome.code == 1
+        reason = "4 of 6 games have no result (4 absent: guest); missing bots: guest"
+        assert outcome.err.splitlines()[-1] == f"arena: the contest is incomplete: {reason}"
+        if form:
+            answer = json.loads(outcome.out)
+            assert answer["contest"]["status"] == "incomplete"
+            assert (answer["missing"], answer["unplayed"]) == (["guest"], {"absent: guest": 4})
+            assert [(row["bot"], row["rank"]) for row in answer["standings"]][-1] == ("guest", None)
+        else:
+            assert outcome.out.splitlines()[1].endswith("2 of 6 games, scored by points, incomplete")
+            assert re.search(r"^ +- +guest ", outcome.out, re.MULTILINE)
+
+
+class TestBotsThatFail:
+    def test_one_that_cannot_start_ends_the_tournament_with_its_error(self, tmp_path: Path) -> None:
+        crash = "print('hello')\nimport no_such_module"
+        bots = engines("dummy", "random") + program("mine", crash)
+        outcome = play(tmp_path, contest(bots=bots))
+        assert outcome.code == 1
+        last = "arena: bot mine cannot start: ModuleNotFoundError: No module named 'no_such_module'"
+        assert outcome.err.splitlines()[-1] == last
+        with Results(tmp_path / "arena.db") as results:
+            assert results.contest().status == "stopped"
+
+    def test_one_that_always_crashes_is_started_again_until_it_is_gone(self, tmp_path: Path) -> None:
+        crash = HONEST.replace(
+            "for line in lines:", "lines.readline(); lines.readline(); exit('boom')\nif 1:"
+        )
+        crash = "import os; print('token:', len(os.environ['ARENA_TOKEN']))\n" + crash
+        bots = engines("dummy", "random") + program("crasher", crash)
+        outcome = play(tmp_path, contest(contest='absent = "1s"', bots=bots))
+        assert outcome.code == 1
+        assert "; missing bots: crasher" in outcome.err.splitlines()[-1]
+        assert "bot crasher ended with status 1; starting it again" in outcome.err
+        assert "  crasher: boom" in outcome.err
+        assert "  crasher: token: 32" in outcome.err
+        with Results(tmp_path / "arena.db") as results:
+            games = {row.name: row.games for row in results.standings(results.contest())}
+        assert games["dummy"] >= 2  # those against random; the crasher may be offered games before it is gone
+        assert games["random"] >= 2
+
+    def test_one_that_comes_back_plays_on(self, tmp_path: Path) -> None:
+        """It exits at its first TURN and plays after the restart."""
+        code = (
+            "import pathlib, os, sys\n"
+            "first = not os.path.exists('born'); pathlib.Path('born').touch()\n"
+            + HONEST.replace(
+                "if verb == 'TURN':", "if verb == 'TURN' and first: os._exit(9)\n    if verb == 'TURN':"
+            )
+        )
+        outcome = play(tmp_path, contest(bots=engines("dummy") + program("phoenix", code)))
+        assert outcome.code == 0
+        assert "bot phoenix ended with status 9; starting it again" in outcome.err
+        assert "2 of 2 games" in outcome.out
+        assert "phoenix" in outcome.out
+
+    def test_one_killed_by_a_signal_before_its_log_in_is_reported(self, tmp_path: Path) -> None:
+        code = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+        outcome = play(tmp_path, contest(bots=engines("dummy") + program("victim", code)))
+        assert outcome.code == 1
+        last = "arena: bot victim cannot start: it ended by signal 9 before it logged in"
+        assert outcome.err.splitlines()[-1] == last
+
+    def test_one_that_ignores_bye_and_sigterm_is_killed(self, tmp_path: Path) -> None:
+        """It ignores BYE and SIGTERM, and has a child of its own."""
+        code = (
+            "import signal, subprocess, sys, os\n"
+            "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+            "child = subprocess.Popen([sys.executable, '-c', 'import signal; signal.pause()'])\n"
+            "open('pids', 'w').write(f'{os.getpid()} {child.pid}')\n" + HONEST + "signal.pause()\n"
+        )
+        outcome = play(tmp_path, contest(bots=engines("dummy") + program("limpet", code)))
+        assert outcome.code == 0, outcome.err
+        assert "2 of 2 games" in outcome.out
+        for pid in (tmp_path / "pids").read_text().split():
+            assert not _alive(int(pid))
+
+
+def _alive(pid: int) -> bool:
+    """Whether a process runs; a zombie process (not waited for yet) does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+class TestRefusals:
+    """Nothing is started; the error is one line."""
+
+    def play(self, folder: Path, text: str, *options: str) -> Outcome:
+        (folder / "c.toml").write_text(text)
+        return inside("tournament", "c.toml", *options, cwd=folder)
+
+    @pytest.mark.parametrize(
+        ("bots", "line"),
+        [
+            (
+                engines("dummy") + '[[bot]]\nname = "x"\ncommand = ["./no-such-bot"]\n',
+                "arena: c.toml: bot 2: command: no program './no-such-bot' here or on the path",
+            ),
+            (
+                engines("dummy") + '[[bot]]\nname = "x"\nengine = "greedy:depth=2"\n',
+                "arena: c.toml: bot 2: engine: engine greedy has no parameter 'depth'; it takes none",
+            ),
+            (
+                engines("dummy") + '[[bot]]\nname = "x"\nengine = "zero-based:size=2"\n',
+                "arena: c.toml: bot 2: engine: zero-based has no parameter 'size'; it has: none",
+            ),
+        ],
+    )
+    def test_bots_that_cannot_be_started(self, tmp_path: Path, bots: str, line: str) -> None:
+        outcome = self.play(tmp_path, contest(bots=bots))
+        assert (outcome.code, outcome.out, outcome.line) == (2, "", line)
+        assert not (tmp_path / "arena.db").exists()
+
+    def test_an_engine_that_does_not_exist(self, tmp_path: Path) -> None:
+        outcome = self.play(tmp_path, contest(bots=engines("dummy", "chmapion")))
+        assert outcome.code == 2
+        assert outcome.line.startswith(
+            "arena: c.toml: bot 2: engine: no engine 'chmapion' for insertion; there are: "
+        )
+        assert "champion" in outcome.line
+        assert "; scripted bots: first-legal, " in outcome.line
+
+    def test_a_missing_file(self, tmp_path: Path) -> None:
+        outcome = inside("tournament", "nowhere.toml", cwd=tmp_path)
+        assert (outcome.code, outcome.line) == (2, "arena: nowhere.toml: no such file")
+
+    def test_a_folder_for_logs_that_cannot_be_made(self, tmp_path: Path) -> None:
+        (tmp_path / "taken").touch()
+        outcome = self.play(tmp_path, contest(bots=engines("dummy", "random")), "--logs", "taken")
+        assert (outcome.code, outcome.line) == (1, "arena: --logs: taken: cannot be made: File exists")
+
+    def test_an_error_of_the_server_is_quoted(self, tmp_path: Path) -> None:
+        bots = program("mine", HONEST) + program("other", HONEST)
+        outcome = play(tmp_path, contest(bots=bots), "--host", "a b")
+        assert outcome.code == 1
+        assert outcome.line == "arena: cannot listen on a b:0: Name or service not known"
+
+    def test_a_file_that_is_no_database(self, tmp_path: Path) -> None:
+        (tmp_path / "arena.db").write_bytes(b"not a database, just text" * 100)
+        outcome = self.play(tmp_path, contest(bots=engines("dummy", "random")))
+        assert outcome.code == 1
+        assert outcome.line.startswith("arena: arena.db: the database is damaged (file is not a database)")
+
+
+class TestCompiling:
+    """The process that fills the compiler's cache is replaced by a line of Python."""
+
+    def compile(self, monkeypatch: pytest.MonkeyPatch, code: str) -> str:
+        monkeypatch.setattr(tournament, "ARENA", (sys.executable, "-c", code))
+        console = Console(file=io.StringIO(), force_terminal=False)
+        tournament._compile_engines(
+            parse_contest(contest(bots=engines("dummy", "greedy")), "c.toml"), Display("c", console)
+        )
+        assert isinstance(console.file, io.StringIO)
+        return console.file.getvalue()
+
+    def test_it_is_shown_if_a_function_is_compiled(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert self.compile(monkeypatch, "print('compiling little.kernel')") == "compiling engines ...\n"
+
+    def test_it_is_not_shown_if_all_are_in_the_cache(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert self.compile(monkeypatch, "") == ""
+
+    @pytest.mark.parametrize(
+        ("code", "why"), [("exit('arena: no numba')", "no numba"), ("exit(3)", "status 3")]
+    )
+    def test_its_failure_is_quoted(self, monkeypatch: pytest.MonkeyPatch, code: str, why: str) -> None:
+        with pytest.raises(ArenaError, match=rf"^the engines cannot be compiled: {why}$"):
+            self.compile(monkeypatch, code)
+
+
+class TestInterrupted:
+    @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+    def test_results_so_far_are_kept_and_printed(self, tmp_path: Path, how: int) -> None:
+        tournament = self.begin(tmp_path)
+        assert tournament.stderr is not None
+        _wait_for(tournament, "games ", lambda line: not line.startswith("games 0/"))
+        tournament.send_signal(how)
+        out, err = tournament.communicate(timeout=PATIENCE_S)
+        assert tournament.returncode == 130, err
+        assert "stopping: running games are void, results so far are kept" in err
+        assert out.splitlines()[1].endswith(", stopped")
+        with Results(tmp_path / "arena.db") as results:
+            chosen = results.contest()
+            assert chosen.status == "stopped"
+            assert results.games_played(chosen) > 0
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+    def test_killed_it_takes_server_and_bots_with_it(self, tmp_path: Path) -> None:
+        tournament = self.begin(tmp_path)
+        _wait_for(tournament, "games ", lambda line: "2 of 2 bots connected" in line)
+        children = _children(tournament.pid)
+        assert len(children) == 3
+        tournament.kill()
+        tournament.communicate(timeout=PATIENCE_S)
+        for pid in children:
+            _wait_for_end(pid)
+
+    def begin(self, folder: Path) -> subprocess.Popen[str]:
+        """A tournament of 50,000 games."""
+        text = contest(contest="games_per_pair = 50000", bots=engines("dummy", "first-legal"))
+        (folder / "c.toml").write_text(text)
+        return subprocess.Popen(
+            [*ARENA, "tournament", "c.toml"],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+
+def _wait_for(process: subprocess.Popen[str], start: str, wanted: object) -> None:
+    """Read its stderr up to a wanted line."""
+    assert process.stderr is not None
+    assert callable(wanted)
+    for line in process.stderr:
+        if line.startswith(start) and wanted(line):
+            return
+    raise EOFError(start)
+
+
+def _children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _wait_for_end(pid: int) -> None:
+    """Wait for the end of a process that is not our child, without polling."""
+    import select
+
+    try:
+        watch = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        assert select.select([watch], [], [], PATIENCE_S)[0], f"process {pid} lives on"
+    finally:
+        os.close(watch)

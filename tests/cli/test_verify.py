@@ -1,0 +1,85 @@
+"""`arena verify`: single records and the columns stored next to them; the chain has tests of its own."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.server.programs import Shell
+
+
+def change(folder: Path, statement: str, *values: object) -> None:
+    with closing(sqlite3.connect(folder / "arena.db")) as database:
+        assert database.execute(statement, values).rowcount == 1
+        database.commit()
+
+
+class TestVerify:
+    def test_all_games_one_game_and_a_file(self, here: Path, shell: Shell) -> None:
+        assert shell("verify").out == "verified: 6 games\n"
+        assert shell("verify", "g3").out == "verified: 1 game\n"
+        assert shell("export", "records").code == 0
+        assert shell("verify", "records/g6.record").out == "verified: 1 game\n"
+        answer = json.loads(shell("verify", "--json").out)
+        assert len(answer.pop("head")) == 64
+        assert answer == {"games": 6, "verified": 6, "wrong": []}
+
+    @pytest.mark.parametrize("place", [0, 1, 40, 300, -33, -32, -1])
+    def test_any_changed_byte_is_refused(self, here: Path, shell: Shell, place: int) -> None:
+        shell("export", "records")
+        path = here / "records" / "g2.record"
+        data = bytearray(path.read_bytes())
+        data[place] ^= 0x01
+        path.write_bytes(data)
+        outcome = shell("verify", str(path))
+        assert (outcome.code, outcome.out) == (1, "")
+        assert outcome.line.startswith(f"arena: not verified: game {path}: damaged record: ")
+        change(here, "UPDATE games SET record = ? WHERE game_id = 'g2'", bytes(data))
+        outcome = shell("verify")
+        assert outcome.code == 1
+        assert outcome.line.startswith("arena: not verified: game g2: damaged record: ")
+
+    @pytest.mark.parametrize(
+        ("column", "value", "words"),
+        [
+            ("totals", "[9999, 0]", "totals: expected "),
+            ("names", '["six", "six"]', "names: expected "),
+            ("end", "won", "end: expected 'complete', found 'won'"),
+            ("plies", 3, "plies: expected 8, found 3"),
+        ],
+    )
+    def test_a_changed_column_is_refused_too(
+        self, here: Path, shell: Shell, column: str, value: object, words: str
+    ) -> None:
+        change(here, f"UPDATE games SET {column} = ? WHERE game_id = 'g1'", value)
+        outcome = shell("verify")
+        assert outcome.code == 1
+        assert outcome.line.startswith("arena: not verified: game g1, database: ")
+        assert words in outcome.line
+
+    def test_a_deleted_fault_is_found(self, here: Path, shell: Shell) -> None:
+        change(here, "DELETE FROM faults WHERE id = (SELECT min(id) FROM faults)")
+        assert ", database: faults: expected [(" in shell("verify").line
+
+    def test_a_column_that_is_no_json(self, here: Path, shell: Shell) -> None:
+        change(here, "UPDATE games SET totals = 'nonsense' WHERE game_id = 'g1'")
+        outcome = shell("verify")
+        assert outcome.code == 1
+        assert outcome.line.startswith("arena: arena.db: the database is damaged (")
+
+    def test_several_wrong_games_are_counted(self, here: Path, shell: Shell) -> None:
+        change(here, "UPDATE games SET plies = 3 WHERE game_id = 'g1'")
+        change(here, "UPDATE games SET plies = 3 WHERE game_id = 'g4'")
+        outcome = shell("verify", "--json")
+        assert outcome.code == 1
+        assert outcome.line.endswith("(and 1 more games)")
+        answer = json.loads(outcome.out)
+        assert (answer["games"], answer["verified"]) == (6, 4)
+        assert [wrong["game"] for wrong in answer["wrong"]] == ["g1", "g4"]
+
+    def test_an_unknown_game(self, here: Path, shell: Shell) -> None:
+        outcome = shell("verify", "g99")
+        assert (outcome.code, outcome.line) == (1, "arena: arena.db: no game 'g99' in contest 1 trial")

@@ -1,0 +1,203 @@
+"""`arena watch`: updates as lines, as JSON and as a board; the command as a process."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import socket
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.client.test_spectator import GAME_LINES
+from tests.server.programs import ARENA, Players, Server, arena, contest
+
+from arena_cli.watch import HOME, Screen, frame, json_line, line_printer, text_line, watch
+from arena_client.errors import ClientError
+from arena_client.spectator import Spectator
+from arena_client.transport import TlsTransport
+from arena_server.errors import ArenaError
+
+
+def spectator(target: str = "g1") -> Spectator:
+    return Spectator("spectator", None, target)
+
+
+def test_a_game_becomes_a_line_per_event() -> None:
+    lines = [text_line(update) for update in spectator().receive(GAME_LINES)]
+    assert [line for line in lines if line is not None] == [
+        "g1: ann - bob, insertion",
+        'g1: ann sent an illegal move "0\\u00ff" at ply 1; the referee plays 6 for it until the game ends',
+        "g1 1: ann plays 6, 0 points, 0 ms, 0 - 0",
+        "g1 2: bob plays 6, 0 points, 4 ms, 0 - 0",
+        "g1 3: ann plays 6, 30 points, 0 ms, 30 - 0",
+        "g1: over, complete, 30 - 0",
+    ]
+
+
+def test_json_has_every_message() -> None:
+    objects = [json.loads(json_line(update)) for update in spectator().receive(GAME_LINES)]
+    verbs = [each["verb"] for each in objects]
+    assert verbs == ["GAME", "STATE", "NEXT", "START", "ZOMBIE", "PLAYED", "PLAYED", "PLAYED", "OVER"]
+    assert {each["id"] for each in objects} == {"g1"}
+    assert objects[4]["line"] == "MOVE 0\xff"
+    assert objects[-1]["total"] == [30, 0]
+
+
+def test_the_frame_of_a_game() -> None:
+    *_, (_, game) = spectator().receive(GAME_LINES)
+    picture = frame(game)
+    assert picture.title == "g1: ann - bob   ply 3 of 3"
+    assert picture.caption == "ann plays 6: 30 points in 0 ms"
+    assert picture.state == "...../...../...../...../....."  # three fours in a column are gone
+    assert picture.seats == [("ann", 30, 20000), ("bob", 0, 19996)]
+    assert picture.end == "complete"
+
+
+def test_the_screen_draws_once_per_call_and_follows_a_game_to_its_end() -> None:
+    drawn: list[str] = []
+    screen = Screen(drawn.append, color=False)
+    watching = spectator("*")
+    first, second = GAME_LINES.split(b"OVER")
+    other = GAME_LINES[GAME_LINES.index(b"GAME") : GAME_LINES.index(b"ZOMBIE")].replace(b"g1", b"g2")
+    screen(watching.receive(first + other))
+    assert len(drawn) == 1
+    assert drawn[0].startswith(f"{HOME}g1: ann - bob   ply 3 of 3\n")
+    screen(watching.receive(b"OVER" + second))
+    assert drawn[1].splitlines()[-1] == "g1: ann - bob   30 - 0, complete"
+    assert "end: complete" in drawn[1]
+    screen(watching.receive(b"PING x\n"))
+    assert len(drawn) == 2
+    screen(watching.receive(b"PLAYED 1 seat=1 move=6 time=0 clock=1,1 points=0 total=0,0 game=g2\n"))
+    assert drawn[2].startswith(f"{HOME}g2: ann - bob   ply 1 of 3\n")
+    assert drawn[2].splitlines()[-1] == "g1: ann - bob   30 - 0, complete"
+
+
+def test_the_screen_waits_for_the_position() -> None:
+    drawn: list[str] = []
+    Screen(drawn.append, color=False)(spectator("*").receive(GAME_LINES[: GAME_LINES.index(b"STATE")]))
+    assert drawn == []
+
+
+def test_a_move_against_the_rules_is_an_error() -> None:
+    screen = Screen(lambda _: None, color=False)
+    with pytest.raises(ClientError, match=r"^g1 ply 1: the server's PLAYED breaks the rules known here"):
+        screen(spectator().receive(GAME_LINES.replace(b"move=6", b"move=16")))
+
+
+@given(st.lists(st.binary() | st.sampled_from(GAME_LINES.splitlines(keepends=True)), max_size=20))
+@settings(max_examples=200, deadline=None)
+def test_any_bytes_lead_to_lines_or_one_error(chunks: list[bytes]) -> None:
+    show = line_printer(lambda update: text_line(update) and None)
+    watching = spectator("*")
+    with suppress(ClientError):
+        for chunk in chunks:
+            show(watching.receive(chunk))
+
+
+def test_a_connection_that_breaks() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(GAME_LINES[: GAME_LINES.index(b"ZOMBIE")])
+        theirs.close()  # with our HELLO unread: a reset
+        with pytest.raises(
+            (ArenaError, ClientError), match=r"the connection was lost: |the server closed the conn"
+        ):
+            watch(ours, spectator(), line_printer(lambda _: None), TlsTransport(None, "here"))
+
+
+def test_a_closed_output_is_not_an_error_of_the_connection() -> None:
+    """As of `arena watch | head -3`: the program ends without a message."""
+
+    def closed(_: object) -> None:
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(GAME_LINES)
+        with pytest.raises(BrokenPipeError):
+            watch(ours, spectator(), closed, TlsTransport(None, "here"))
+
+
+def test_no_server() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    outcome = arena("watch", "--connect", f"127.0.0.1:{port}")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.line == (
+        f"arena: no server at 127.0.0.1:{port}: Connection refused; is it running, and is the address right?"
+    )
+
+
+@pytest.mark.parametrize("address", ["nowhere", "host:0", "host:70000", ":7"])
+def test_a_wrong_address(address: str) -> None:
+    outcome = arena("watch", "--connect", address)
+    assert outcome.code == 2
+    assert outcome.line == f"arena: --connect: expected HOST:PORT, got {address!r}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_a_contest_is_watched_to_its_end(tmp_path: Path, form: list[str]) -> None:
+    with Server(contest("a", "b"), tmp_path) as server:
+        watching = subprocess.Popen(
+            [*ARENA, "watch", "--connect", f"127.0.0.1:{server.port}", *form],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert server.process.stderr is not None
+        for line in server.process.stderr:  # until the spectator is logged in
+            if " info login " in line:
+                break
+        Players(server.port, [("a", "first-legal"), ("b", "fixed:move=6")]).join()
+        out, err = watching.communicate(timeout=60)
+        assert (watching.returncode, err) == (0, "")
+    lines = out.splitlines()
+    if form:
+        games = [json.loads(line) for line in lines]
+        assert [each["verb"] for each in games].count("PLAYED") == 12
+    else:
+        assert "g1: over, complete" in out
+        assert "g2: over, complete" in out
+        assert sum(" plays " in line for line in lines) == 12
+
+
+@pytest.mark.slow
+def test_in_a_terminal_the_board_is_drawn(tmp_path: Path) -> None:
+    ours, theirs = os.openpty()
+    with Server(contest("a", "b"), tmp_path) as server:
+        watching = subprocess.Popen(
+            [*ARENA, "watch", "--connect", f"127.0.0.1:{server.port}"], stdout=theirs, stderr=subprocess.PIPE
+        )
+        os.close(theirs)
+        assert server.process.stderr is not None
+        for line in server.process.stderr:
+            if " info login " in line:
+                break
+        bots = Players(server.port, [("a", "first-legal"), ("b", "fixed:move=6")])
+        seen = b""
+        with suppress(OSError):  # EIO: the other end of the terminal is closed
+            while chunk := os.read(ours, 65536):
+                seen += chunk
+        os.close(ours)
+        bots.join()
+        assert (watching.communicate(timeout=60)[1], watching.returncode) == (b"", 0)
+    last = seen.decode().split(HOME)[-1]
+    assert "end: complete" in last
+    assert "\x1b[30;4" in seen.decode()  # painted pictures
+    assert last.count(", complete\r\n") == 2  # both results beneath the board
+
+
+@pytest.mark.slow
+def test_a_game_that_is_not_played(tmp_path: Path) -> None:
+    with Server(contest("a", "b"), tmp_path) as server:
+        outcome = arena("watch", "g9", "--connect", f"127.0.0.1:{server.port}")
+        assert outcome.code == 1
+        assert outcome.line == (
+            "arena: game g9 is not being played now; without a game id all games are shown"
+        )

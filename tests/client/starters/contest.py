@@ -1,0 +1,80 @@
+"""A real `arena serve` for one starter, with a scripted rival."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+ARENA = (sys.executable, "-m", "arena_cli")
+#: Nothing here takes long; a process that hangs ends the test with an error.
+LIMIT_S = 120.0
+TOKEN = "s3cret"
+
+CONFIG = f"""
+[contest]
+name = "starters"
+games_per_pair = {{games}}
+seed = 2006
+
+[game]
+plies = {{plies}}
+clock = "20s"
+
+[[bot]]
+name = "starter"
+token_sha256 = "{sha256(TOKEN.encode()).hexdigest()}"
+
+[[bot]]
+name = "rival"
+"""
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """The environment of a process, with no variable of the arena's but these."""
+    return {key: value for key, value in os.environ.items() if not key.startswith("ARENA_")} | variables
+
+
+class Contest:
+    """A contest on a free port against a rival that plays the first legal move; a context manager."""
+
+    def __init__(self, folder: Path, *, games: int = 2, plies: int = 20) -> None:
+        config = folder / "contest.toml"
+        config.write_text(CONFIG.format(games=games, plies=plies))
+        self._server = subprocess.Popen(
+            [*ARENA, "serve", str(config), "--port", "0", "--database", f"sqlite:///{folder / 'arena.db'}"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self._server.stdout is not None
+        line = self._server.stdout.readline()
+        assert line.startswith("listening on "), self._server.communicate()[1]
+        self.port = int(line.rpartition(":")[2])
+        self._rival = subprocess.Popen(
+            [*ARENA, "bot", "first-legal", "--connect", f"127.0.0.1:{self.port}", "--name", "rival"],
+            stdout=subprocess.DEVNULL,
+            env=environment(),
+        )
+
+    def __enter__(self) -> Contest:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in (self._rival, self._server):
+            process.kill()
+            process.communicate()
+
+
+def run(command: list[str], *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a starter to its end."""
+    return subprocess.run(
+        [*command, *arguments],
+        env=environment(**variables),
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )

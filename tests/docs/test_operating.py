@@ -1,0 +1,214 @@
+"""docs/operating.md: its commands run, its tables are those of the program."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+import subprocess
+from pathlib import Path
+from typing import get_args
+from urllib.request import urlopen
+
+import pytest
+from tests.server.programs import ARENA, PATIENCE_S, Players, arena
+
+from arena_cli.admin import Order
+from arena_server.core.standings import Progress
+from arena_server.web.metrics import Counts, Histogram, Snapshot, exposition
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
+HEAD = re.compile(r"\b[0-9a-f]{64}\b")
+
+
+def section(title: str) -> str:
+    return PAGE.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def table(title: str) -> list[list[str]]:
+    """The cells of the section's last table."""
+    lines = [line for line in section(title).splitlines() if line.startswith("|")]
+    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+    start = max(index for index, row in enumerate(rows) if set("".join(row)) <= {"-", "|"})
+    return rows[start + 1 :]
+
+
+def name(cell: str) -> str:
+    found = re.match(r"`([^`]+)`", cell)
+    assert found, cell
+    return found[1]
+
+
+class TestMetrics:
+    snapshot = Snapshot(
+        {"name": "club", "game": "insertion", "software": "test"},
+        Counts(
+            *(Histogram([1] * len(Histogram().counts), 5_000_000) for _ in range(3)),
+            {"complete": 3},
+            {"flood": 1},
+            {"token": 2},
+            {"kick": 1},
+            2,
+            1500,
+        ),
+        Progress(done=3, total=6, void=1, running=2, plies=77, connected=2, ended=None, standings=()),
+        4,
+        100,
+    )
+
+    def exposed(self) -> dict[str, str]:
+        """Name (as the samples have it) and kind of every metric of ours."""
+        text = exposition(self.snapshot)[0].decode()
+        kinds = dict(re.findall(r"^# TYPE (arena_\S+) (\w+)$", text, re.MULTILINE))
+        infos = {found for found in kinds if found.endswith("_info")}
+        return {found: "info" if found in infos else kind for found, kind in kinds.items()}
+
+    def test_the_table_has_every_metric_with_its_kind_and_no_other(self) -> None:
+        assert {name(row[0]): row[1] for row in table("Metrics")} == self.exposed()
+
+    def test_the_samples(self) -> None:
+        text = exposition(self.snapshot)[0].decode()
+        for line in (
+            'arena_contest_info{game="insertion",name="club",software="test"} 1.0',
+            'arena_games{state="pending"} 1.0',
+            'arena_games{state="running"} 2.0',
+            'arena_games{state="done"} 3.0',
+            'arena_games{state="void"} 1.0',
+            'arena_games_ended_total{end="complete"} 3.0',
+            'arena_faults_total{kind="flood"} 1.0',
+            'arena_refusals_total{code="token"} 2.0',
+            'arena_orders_total{verb="kick"} 1.0',
+            "arena_plies_total 77.0",
+            'arena_ply_latency_seconds_bucket{le="5e-05"} 1.0',
+            'arena_ply_latency_seconds_bucket{le="0.0001"} 2.0',
+            'arena_ply_latency_seconds_bucket{le="10.0"} 17.0',
+            'arena_ply_latency_seconds_bucket{le="+Inf"} 18.0',
+            "arena_ply_latency_seconds_sum 0.005",
+            "arena_loop_stalls_total 2.0",
+            "arena_loop_stalled_seconds_total 1.5",
+            "arena_connections 4.0",
+            "arena_connections_max 100.0",
+            "arena_bots_connected 2.0",
+        ):
+            assert f"\n{line}\n" in text, line
+
+
+class TestOrders:
+    def test_the_table_has_every_order_and_no_other(self) -> None:
+        assert sorted(name(row[0]).split()[0] for row in table("Orders")) == sorted(get_args(Order))
+
+    def test_the_program_and_the_core_know_the_same_orders(self) -> None:
+        from arena_server.core.commands import VERBS
+
+        assert {*VERBS, "status"} == set(get_args(Order))
+
+
+def logged() -> dict[str, tuple[str, set[str]]]:
+    """Level and fields of every event that the server's sources log, by its name."""
+    events: dict[str, tuple[str, set[str]]] = {}
+    for path in (ROOT / "server" / "arena_server").rglob("*.py"):
+        if "simulation" in path.parts:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and (event := _event(node)) is not None:
+                events[event[0]] = event[1:]
+    return events
+
+
+def _event(call: ast.Call) -> tuple[str, str, set[str]] | None:
+    """Name, level and fields of the event that a call logs; None for another call."""
+    called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if called not in ("note", "Note"):
+        return None
+    # What concerns a connection names it first, and its fields are put in by `Connections.note`.
+    of_a_peer = bool(call.args) and isinstance(call.args[0], ast.Name) and call.args[0].id == "peer"
+    arguments = call.args[1:] if of_a_peer else call.args
+    words = [each.value for each in arguments[:2] if isinstance(each, ast.Constant)]
+    if len(words) != 2:
+        return None  # it forwards an event of another call
+    fields = {keyword.arg for keyword in call.keywords if keyword.arg is not None}
+    if of_a_peer:
+        fields |= {"conn", "peer", "bot"}
+    for each in arguments[2:]:
+        assert isinstance(each, ast.Dict), ast.dump(call)
+        fields |= {str(key.value) for key in each.keys if isinstance(key, ast.Constant)}
+    return str(words[1]), str(words[0]), fields
+
+
+class TestLog:
+    def test_the_table_has_every_event_with_its_fields_and_no_other(self) -> None:
+        fields = re.compile(r"`([^`:,]+)`")
+        documented = {name(row[0]): (row[1], set(fields.findall(row[2]))) for row in table("The log")}
+        assert documented == logged()
+
+    def test_no_field_takes_the_place_of_what_every_line_has(self) -> None:
+        for event, (_, fields) in logged().items():
+            assert not fields & {"time", "level", "event"}, event
+
+
+def consoles() -> list[tuple[str, list[str]]]:
+    """Every command of the page with its output."""
+    found: list[tuple[str, list[str]]] = []
+    for block in re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL):
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                found.append((line[2:], []))
+            else:
+                found[-1][1].append(line)
+    return found
+
+
+def plain(lines: list[str]) -> list[str]:
+    """The comparable part: without heads, empty lines, and the blanks and rules of tables."""
+    words = (" ".join(HEAD.sub("HEAD", line).replace("─", "").split()) for line in lines)
+    return [line for line in words if line]
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_page(tmp_path: Path) -> None:
+    toml = re.search(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    assert toml
+    (tmp_path / "club.toml").write_text(toml[1], encoding="utf-8")
+    (first, said), *rest = consoles()
+    options = shlex.split(re.sub(r"\b20\d\d\b", "0", first))[1:]  # any port that is free
+    server = subprocess.Popen(
+        [*ARENA, *options], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    assert server.stdout is not None
+    try:
+        lines = [server.stdout.readline() for _ in said]
+        assert [re.sub(r"\d+$", "", line.rstrip()) for line in lines] == [
+            re.sub(r"\d+$", "", line) for line in said
+        ]
+        port, url = int(lines[0].rpartition(":")[2]), lines[1].split()[-1]
+        while _curl(f"{url}/readyz") is None:
+            assert server.poll() is None
+        played, head = False, ""
+        for command, expected in rest:
+            program, *arguments = shlex.split(command)
+            if arguments == ["verify"] and not played:
+                played = True
+                bots = [(bot, "first-legal") for bot in ("anna", "boris", "cleo")]
+                assert set(Players(port, bots).join().values()) == {"finished"}
+            if program == "curl":
+                out = _curl(arguments[0].replace("http://127.0.0.1:2008", url)) or ""
+            else:
+                out = arena(*(HEAD.sub(head, each) for each in arguments), cwd=tmp_path).out
+            assert plain(out.splitlines()) == plain(expected), command
+            if found := HEAD.search(out):
+                head = found[0]
+        assert played
+    finally:
+        server.kill()
+        server.communicate()
+
+
+def _curl(url: str) -> str | None:
+    """The page at `url`; None if it is not available now."""
+    try:
+        with urlopen(url, timeout=PATIENCE_S) as response:
+            text: str = response.read().decode()
+            return text
+    except OSError:
+        return None

@@ -1,0 +1,165 @@
+"""Facts and their entries, and which entries still matter."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena_protocol.record import FaultRecord, PlyRecord
+from arena_server.core.journal import (
+    CONTEST,
+    Away,
+    Conduct,
+    ContestFact,
+    Ended,
+    Entry,
+    GameFact,
+    JournalError,
+    Live,
+    Offered,
+    Ready,
+    Repeat,
+    ResumeKey,
+    RunStateSet,
+    Started,
+    entry_of,
+    fact_of,
+)
+from arena_server.store.journal import pack, unpack
+
+INTEGERS = st.integers(-(2**63), 2**63 - 1)
+NUMBERS = st.lists(INTEGERS, max_size=4).map(tuple)
+TEXTS = st.text(max_size=8)
+PLIES = st.builds(
+    PlyRecord, INTEGERS, TEXTS, INTEGERS, INTEGERS, INTEGERS, NUMBERS, INTEGERS, NUMBERS, st.booleans(),
+    INTEGERS, INTEGERS,
+)  # fmt: skip
+GAME_FACTS = st.one_of(
+    st.builds(Offered),
+    st.builds(Ready, INTEGERS),
+    st.builds(Away, INTEGERS),
+    st.builds(Started),
+    PLIES,
+    st.builds(FaultRecord, INTEGERS, INTEGERS, TEXTS, st.binary(max_size=8)),
+    st.builds(Ended, NUMBERS, TEXTS),
+)
+CONTEST_FACTS = st.one_of(
+    st.builds(ResumeKey, TEXTS, st.none() | TEXTS),
+    st.builds(Conduct, TEXTS, INTEGERS, st.booleans()),
+    st.builds(Repeat, INTEGERS, INTEGERS),
+    st.builds(RunStateSet, TEXTS, TEXTS),
+)
+
+
+@given(GAME_FACTS, st.integers(1, 10**9))
+def test_a_fact_of_a_game_survives_its_entry_and_its_bytes(fact: GameFact, number: int) -> None:
+    entry = entry_of(number, fact)
+    (read,) = unpack(pack([entry]))
+    assert (read[0], fact_of(read), type(fact_of(read))) == (number, fact, type(fact))
+
+
+@given(CONTEST_FACTS)
+def test_a_fact_of_the_contest_survives_its_entry_and_its_bytes(fact: ContestFact) -> None:
+    (read,) = unpack(pack([entry_of(CONTEST, fact)]))
+    assert (read[0], fact_of(read), type(fact_of(read))) == (CONTEST, fact, type(fact))
+
+
+@pytest.mark.parametrize(
+    ("entry", "text"),
+    [
+        ((), "expected a fact of the journal, found ()"),
+        ((1,), "expected a fact of the journal, found (1,)"),
+        ((1, "dance", 0), "expected a fact of the journal, found (1, 'dance', 0)"),
+        ((1, 7), "expected a fact of the journal, found (1, 7)"),
+        ((0, "offer"), "expected the number of a game, found (0, 'offer')"),
+        ((-1, "offer"), "expected the number of a game, found (-1, 'offer')"),
+        (("1", "offer"), "expected the number of a game, found ('1', 'offer')"),
+        ((True, "offer"), "expected the number of a game, found (True, 'offer')"),
+        ((1, "again", 3, 1), "expected the number of no game, found (1, 'again', 3, 1)"),
+        ((False, "again", 3, 1), "expected the number of no game, found (False, 'again', 3, 1)"),
+        ((1, "offer", 0), "expected the values of a 'offer' fact, found (1, 'offer', 0)"),
+        ((1, "ready", True), "expected the values of a 'ready' fact, found (1, 'ready', True)"),
+        ((1, "end", (1, "2"), "x"), "expected the values of a 'end' fact, found (1, 'end', (1, '2'), 'x')"),
+        ((1, "end", 12, "x"), "expected the values of a 'end' fact, found (1, 'end', 12, 'x')"),
+        ((0, "key", "ann", 5), "expected the values of a 'key' fact, found (0, 'key', 'ann', 5)"),
+    ],
+)
+def test_an_entry_that_no_contest_wrote_is_refused_in_one_line(entry: Entry, text: str) -> None:
+    with pytest.raises(JournalError) as caught:
+        fact_of(entry)
+    assert str(caught.value) == text
+
+
+def test_a_long_entry_is_cut_in_the_message() -> None:
+    with pytest.raises(JournalError) as caught:
+        fact_of((1, "x" * 1000))
+    assert len(str(caught.value)) < 130
+
+
+NAMES = st.sampled_from(["ann", "bob"])
+FEW = st.integers(1, 3)
+ENTRIES = st.lists(
+    st.one_of(
+        st.builds(
+            entry_of, FEW, st.builds(Offered) | st.builds(Ready, FEW) | st.builds(Ended, NUMBERS, TEXTS)
+        ),
+        st.builds(
+            entry_of, st.just(CONTEST), st.builds(ResumeKey, NAMES, TEXTS) | st.builds(Repeat, FEW, FEW)
+        ),
+        FEW,  # the record of this game is stored
+    ),
+    max_size=30,
+)
+
+
+def slowly(steps: list[Entry | int]) -> list[Entry]:
+    """The entries that still matter, found by looking at all that follow each."""
+    kept = []
+    for index, step in enumerate(steps):
+        later = steps[index + 1 :]
+        if isinstance(step, int):
+            continue
+        if step[0] == CONTEST:
+            replaced = any(isinstance(each, tuple) and each[:3] == step[:3] for each in later)
+        else:
+            replaced = step[0] in later or any(each == (step[0], "offer") for each in later)
+        if not replaced:
+            kept.append(step)
+    return kept
+
+
+@given(ENTRIES)
+def test_what_still_matters_is_the_last_fact_about_each_thing_and_every_unfinished_game(
+    steps: list[Entry | int],
+) -> None:
+    live = Live()
+    for step in steps:
+        if isinstance(step, int):
+            live.forget(step)
+        else:
+            live.add([step])
+    assert sorted(live, key=repr) == sorted(slowly(steps), key=repr)
+    assert len(live) == len(list(live))
+    assert sorted(live.contest, key=repr) == sorted((each for each in live if each[0] == CONTEST), key=repr)
+    assert [entry for entries in live.games.values() for entry in entries] == [
+        entry for entry in live if entry[0] != CONTEST
+    ]
+
+
+@given(ENTRIES)
+def test_a_compacted_journal_says_the_same(steps: list[Entry | int]) -> None:
+    """A journal that is compacted begins with all that matters; a crash may leave it behind the old one.
+
+    A game's entries begin with its offer: those of a second copy replace the first.
+    """
+    live, twice = Live(), Live()
+    for step in steps:
+        if isinstance(step, int):
+            live.forget(step)
+        elif step[0] == CONTEST or step[1] == "offer" or step[0] in live.games:
+            live.add([step])
+    for _ in range(2):
+        twice.add(live)
+    assert list(twice) == list(live)
+    assert len(twice) == len(live)

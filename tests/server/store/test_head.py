@@ -1,0 +1,325 @@
+"""Damage behind SQLite's back: no answer changes without a line that says so."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena_protocol.record import FaultRecord
+from arena_server.errors import StoreError
+from arena_server.store import head
+from arena_server.store.chain import GENESIS
+from arena_server.store.contest_store import ContestStore
+from arena_server.store.head import SLOT_BYTES, Announced, HeadFile, read_head
+from arena_server.store.preflight import check_contest, check_readable, check_writable
+from arena_server.store.reader import Results
+
+from ..records import PATIENCE_S, Kept, game, keep, opening
+
+FILES = ("arena.db", "arena.db-wal", "arena.db-head")
+GAMES = 12
+
+
+def entries(number: int) -> list[tuple[object, ...]]:
+    return [(number, "offer"), *((number, "ply", ply, "6") for ply in range(4))]
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files that a server leaves when it is killed: a part of the contest is in the WAL alone."""
+    folder = tmp_path_factory.mktemp("killed")
+    kept = Kept(folder / "arena.db")
+    kept.start()
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr("arena_server.store.contest_store.CHECKPOINT_ROWS", GAMES)
+        for number in range(1, GAMES + 1):
+            kept.append(*entries(number))
+            kept.wait_for(number)
+            faults = (FaultRecord(2, 1, "illegal", b"MOVE 0\xff"),) if number % 3 == 0 else ()
+            kept.writer.store(f"g{number}", game(number, totals=(30 + number, 10), faults=faults))
+            assert kept.next() == [f"g{number}"]
+    kept.append(*entries(GAMES + 1))
+    kept.wait_for(GAMES + 1)
+    left = tmp_path_factory.mktemp("left")
+    for name in FILES:
+        shutil.copy(folder / name, left / name)
+    kept.close("stopped")
+    return left
+
+
+@pytest.fixture
+def left(killed: Path, tmp_path: Path) -> Path:
+    """A copy of these files, to be damaged."""
+    return Path(shutil.copytree(killed, tmp_path / "copy"))
+
+
+def standings(database: Path) -> object:
+    with Results(database) as results:
+        contest = results.contest()
+        return contest.name, contest.status, contest.games, contest.scoring, results.standings(contest)
+
+
+def export(database: Path) -> object:
+    with Results(database) as results:
+        return [sorted(row.items()) for row in results.rows(results.contest())]
+
+
+def serve(database: Path) -> object:
+    header = opening(new=False)
+    check_writable(database)
+    check_contest(database, header.plan, header.names, new=False, seeded=True)
+    with ContestStore(database) as store:
+        return store.find(header)
+
+
+COMMANDS: list[Callable[[Path], object]] = [standings, export, serve]
+
+
+def answers(folder: Path) -> Iterator[object]:
+    """What each command says of a copy of these files: its answer, or the error."""
+    for command in COMMANDS:
+        copy = folder.with_name("copy")
+        shutil.copytree(folder, copy)
+        try:
+            yield command(copy / "arena.db")
+        except Exception as error:
+            yield error
+        finally:
+            shutil.rmtree(copy)
+
+
+def flipped(killed: Path, folder: Path, name: str, step: int) -> list[tuple[int, str, object, object]]:
+    """Flip a bit of every `step`th byte in turn; returns every answer that changed without an error."""
+    folder = Path(shutil.copytree(killed, folder / "files"))
+    whole = list(answers(folder))
+    assert not any(isinstance(each, Exception) for each in whole)
+    data = (folder / name).read_bytes()
+    silent = []
+    for at in range(0, len(data), step):
+        damaged = bytearray(data)
+        damaged[at] ^= 1 << at % 8
+        (folder / name).write_bytes(damaged)
+        for command, answer, expected in zip(COMMANDS, answers(folder), whole, strict=True):
+            if answer != expected and not isinstance(answer, Exception):
+                silent.append((at, command.__name__, expected, answer))
+    return silent
+
+
+@pytest.mark.parametrize(("name", "step"), [(FILES[0], 3989), (FILES[1], 9973), (FILES[2], 97)])
+def test_no_flipped_bit_changes_an_answer(killed: Path, tmp_path: Path, name: str, step: int) -> None:
+    assert flipped(killed, tmp_path, name, step) == []
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", FILES)
+def test_no_flipped_bit_of_every_97th_byte_changes_an_answer(killed: Path, tmp_path: Path, name: str) -> None:
+    assert flipped(killed, tmp_path, name, 97) == []
+
+
+# -- what is reported
+
+
+def refusals(database: Path) -> set[str]:
+    """The one line of every command, without the name of the database."""
+    lines = set()
+    for command in COMMANDS:
+        with pytest.raises(StoreError) as caught:
+            command(database)
+        assert "\n" not in str(caught.value)
+        lines.add(str(caught.value).removeprefix(f"{database}: "))
+    return lines
+
+
+def damage_newest_frame(wal: Path) -> None:
+    """Flip a bit of the frame that was written last; frames from before the WAL restarted are behind it."""
+    data = bytearray(wal.read_bytes())
+    starts = range(32, len(data), 24 + 4096)
+    newest = max(start for start in starts if data[start + 8 : start + 16] == data[16:24])
+    data[newest + 1000] ^= 1
+    wal.write_bytes(data)
+
+
+def test_a_missing_wal(left: Path) -> None:
+    (left / "arena.db-wal").unlink()
+    (line,) = refusals(left / "arena.db")
+    assert line == (
+        "6 announced results of contest 1 trial are missing; restore the database with its -wal file, "
+        "or delete arena.db-head to give them up"
+    )
+
+
+def test_lost_results_can_be_given_up(left: Path) -> None:
+    (left / "arena.db-wal").unlink()
+    (left / "arena.db-head").unlink()
+    assert standings(left / "arena.db")
+
+
+def test_a_missing_journal_row(left: Path) -> None:
+    damage_newest_frame(left / "arena.db-wal")
+    (line,) = refusals(left / "arena.db")
+    assert line.startswith("the newest journal rows of contest 1 trial, 1 with announced moves, are missing")
+
+
+def test_after_a_power_cut_journal_rows_may_be_missing(left: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    damage_newest_frame(left / "arena.db-wal")
+    monkeypatch.setattr(head, "boot_id", lambda: "another")
+    assert standings(left / "arena.db")
+    kept = Kept(left / "arena.db", opening(new=False))
+    found = kept.start()
+    assert found is not None
+    assert found.lost_rows == 1
+    kept.writer.store(f"g{GAMES + 2}", game(GAMES + 2))
+    assert kept.next() == [f"g{GAMES + 2}"]
+    kept.close("stopped")
+    assert read_head(left / "arena.db")[0].boot == "another"
+
+
+def test_after_a_power_cut_no_result_may_be_missing(left: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (left / "arena.db-wal").unlink()
+    monkeypatch.setattr(head, "boot_id", lambda: "another")
+    (line,) = refusals(left / "arena.db")
+    assert line.startswith("6 announced results of contest 1 trial are missing; ")
+
+
+def test_a_missing_or_empty_database_beside_a_wal_is_no_new_contest(left: Path) -> None:
+    database = left / "arena.db"
+    database.unlink()
+    line = "{} and its log arena.db-wal is not; restore the database, or delete arena.db-wal too"
+    assert refusals(database) == {line.format("the database is missing")}
+    database.write_bytes(b"")
+    assert refusals(database) == {line.format("the database is empty")}
+    assert database.read_bytes() == b""
+
+
+def test_a_missing_database_with_announced_results_is_no_new_contest(left: Path) -> None:
+    for name in ("arena.db", "arena.db-wal"):
+        (left / name).unlink()
+    assert refusals(left / "arena.db") == {
+        "the database is missing, and 12 announced results with it; restore the database with its -wal "
+        "file, or delete arena.db-head to give them up"
+    }
+
+
+def test_another_database_in_its_place(left: Path, tmp_path: Path) -> None:
+    keep(tmp_path / "other.db", 1, contest=opening("other"))
+    (left / "arena.db-wal").unlink()
+    shutil.copy(tmp_path / "other.db", left / "arena.db")
+    (line,) = refusals(left / "arena.db")
+    assert line.startswith("contest 1 trial, with 12 announced results, is missing; restore the database")
+
+
+def test_results_that_are_not_those_that_were_announced(left: Path) -> None:
+    HeadFile(left / "arena.db", 1, "trial").write_results(GAMES, bytes(32))
+    (line,) = refusals(left / "arena.db")
+    assert line.startswith("the results of contest 1 trial are not those that were announced; restore")
+
+
+def test_a_damaged_head(left: Path) -> None:
+    whole = (left / "arena.db-head").read_bytes()
+    for at in (8, 20, 449, 456):
+        data = bytearray(whole)
+        data[at] ^= 1
+        (left / "arena.db-head").write_bytes(data)
+        assert refusals(left / "arena.db") == {
+            f"{left}/arena.db-head: damaged; restore it, or delete it to do without its protection"
+        }
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root reads every file")
+def test_a_head_that_cannot_be_read(left: Path) -> None:
+    (left / "arena.db-head").chmod(0)
+    (line,) = refusals(left / "arena.db")
+    assert line == f"{left}/arena.db-head: cannot be read: Permission denied"
+
+
+# -- the file
+
+
+@given(st.lists(st.tuples(st.integers(1, 9), st.integers(0, 10**9), st.binary(min_size=32, max_size=32))))
+def test_the_last_line_of_each_contest_is_read_back(lines: list[tuple[int, int, bytes]]) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        database = Path(folder) / "arena.db"
+        last = {}
+        for contest, number, chain in lines:
+            file = HeadFile(database, contest, f"c{contest}")
+            file.write_results(number, chain)
+            file.write_journal(number + 1)
+            file.sync()
+            file.close()
+            last[contest] = Announced(contest, number, chain, number + 1, head.boot_id(), f"c{contest}")
+        assert read_head(database) == [last[contest] for contest in sorted(last)]
+
+
+def test_a_line_of_the_longest_values_fits(tmp_path: Path) -> None:
+    file = HeadFile(tmp_path / "arena.db", 1, "x" * 32)
+    file.write_results(2**63, GENESIS)
+    file.write_journal(2**63)
+    file.close()
+    assert (tmp_path / "arena.db-head").stat().st_size == SLOT_BYTES
+    assert read_head(tmp_path / "arena.db")[0].results == 2**63
+
+
+def test_every_file_is_for_its_owner_only(tmp_path: Path) -> None:
+    mask = os.umask(0)
+    try:
+        check_writable(tmp_path / "arena.db")
+        kept = Kept(tmp_path / "arena.db")
+        kept.start()
+        kept.append((1, "offer"))
+        kept.wait_for(1)
+        modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+        kept.close()
+        keep(tmp_path / "second.db", 1)
+    finally:
+        os.umask(mask)
+    names = ["arena.db", "arena.db-head", "arena.db-locks", "arena.db-shm", "arena.db-wal"]
+    assert modes == dict.fromkeys(names, 0o600)
+    assert (tmp_path / "second.db").stat().st_mode & 0o777 == 0o600
+
+
+# -- files that change under a running server
+
+
+@pytest.mark.parametrize("name", ["arena.db", "arena.db-wal", "arena.db-shm", "arena.db-head"])
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_deleted_or_replaced_under_a_server_stops_it(
+    tmp_path: Path, name: str, replaced: bool
+) -> None:
+    kept = Kept(tmp_path / "arena.db")
+    kept.start()
+    kept.append((1, "offer"))
+    kept.wait_for(1)
+    data = (tmp_path / name).read_bytes()
+    (tmp_path / name).rename(tmp_path / "away")
+    if replaced:
+        (tmp_path / name).write_bytes(data)
+    error = kept.told.get(timeout=PATIENCE_S)  # without a write: the files are checked twice a second
+    assert str(error) == (
+        f"{tmp_path}/arena.db: {name} was deleted or replaced while the server had it open; "
+        "nothing more can be kept"
+    )
+    kept.append((1, "ply"))
+    kept.close()
+    assert isinstance(kept.batches.get_nowait(), StoreError)
+    assert kept.batches.empty()
+
+
+def test_a_reader_changes_nothing_under_a_server(tmp_path: Path) -> None:
+    kept = Kept(tmp_path / "arena.db")
+    kept.start()
+    kept.writer.store("g1", game(1))
+    assert kept.next() == ["g1"]
+    for number in (2, 3):
+        assert standings(tmp_path / "arena.db")
+        check_readable(tmp_path / "arena.db")
+        kept.writer.store(f"g{number}", game(number))
+        assert kept.next() == [f"g{number}"]
+    kept.close("finished")

@@ -1,0 +1,56 @@
+"""One child process: its output, its end and the end of its children."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena_server.tournament.process import Child
+
+pytestmark = pytest.mark.asyncio
+
+
+async def test_only_the_end_of_the_output_is_kept() -> None:
+    child = await Child.start([sys.executable, "-c", "print('x' * 100_000); print('the', 'end')"], {})
+    assert await child.wait() == 0
+    assert child.last_lines(1) == ["the end"]
+    assert sum(map(len, child.last_lines(100))) < 5_000
+    await child.end()
+
+
+async def test_a_program_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        await Child.start(["./no-such-program"], {}, log=tmp_path / "log")
+
+
+async def test_it_can_end_in_order_after_sigterm() -> None:
+    code = (
+        "import signal, sys; signal.signal(signal.SIGTERM, lambda *_: sys.exit(7)); "
+        "print('up', flush=True); signal.pause()"
+    )
+    child = await Child.start([sys.executable, "-c", code], {}, split=True)
+    assert child.process.stdout is not None
+    assert await child.process.stdout.readline() == b"up\n"
+    assert await child.end() == 7
+    assert await child.end() == 7  # the same answer again
+
+
+async def test_a_new_log_is_private_and_keeps_the_output_of_every_start(tmp_path: Path) -> None:
+    log = tmp_path / "bot.log"
+    for word in ("one", "two"):
+        child = await Child.start([sys.executable, "-c", f"print({word!r})"], {}, log=log)
+        await child.wait()
+        await child.end()
+    assert log.read_text() == "one\ntwo\n"
+    assert log.stat().st_mode & 0o777 == 0o600
+
+
+async def test_the_last_error_is_the_last_line_of_stderr() -> None:
+    code = "import sys; print('out', flush=True); print('one\\ntwo\\n\\n', file=sys.stderr); print('out')"
+    child = await Child.start([sys.executable, "-c", code], {})
+    await child.wait()
+    assert child.last_error() == "two"
+    assert sorted(line for line in child.last_lines(9) if line) == ["one", "out", "out", "two"]
+    await child.end()

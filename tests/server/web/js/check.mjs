@@ -1,0 +1,52 @@
+// A line-based server for the tests: a JSON request a line on stdin, its answer a line on stdout.
+
+import { createInterface } from "node:readline";
+
+const base = new URL("../../../../server/arena_server/web/static/js/", import.meta.url);
+const load = (name) => import(new URL(name, base));
+const { playBoard, parseBoard, formatBoard, runs, Insertion } = await load("games/insertion.js");
+const { GameError } = await load("games/base.js");
+const { makeGame } = await load("rules.js");
+const { parseRecord, readRecord, RecordError } = await load("record.js");
+const { verify } = await load("verify.js");
+const { hex, sha256 } = await load("sha256.js");
+
+const bytes = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+
+const commands = {
+  sha256: ({ data }) => hex(sha256(bytes(data))),
+  insertion: ({ board, move, colour }) => {
+    const result = playBoard(parseBoard(board), move, colour);
+    // Every phase follows from the one before by its paths.
+    return [formatBoard(result.board), result.removed, result.fell, result.waves, result.phases.map((phase) => formatBoard(phase.board))];
+  },
+  runs: ({ board }) => runs(parseBoard(board)).length,
+  deal: ({ game, options, seats, seed }) => makeGame(game, options, seats).deal(seed),
+  play: ({ game, options, seats, deal, moves }) => {
+    const rules = makeGame(game, options, seats);
+    let position = rules.start(deal);
+    const seen = [];
+    const show = () => [rules.state(position), rules.toMove(position), rules.moves(position), rules.totals(position), rules.end(position)];
+    seen.push(show());
+    for (const move of moves) {
+      const step = rules.play(position, move);
+      position = step.position;
+      seen.push([...show(), step.points]);
+    }
+    return seen;
+  },
+  verify: ({ record }) => { verify(parseRecord(record)); return null; },
+  read: ({ data }) => readRecord(bytes(data)),
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const request = JSON.parse(line);
+  let answer;
+  try {
+    answer = { value: commands[request.command](request) };
+  } catch (error) {
+    const expected = error instanceof GameError || error instanceof RecordError;
+    answer = { error: error.message, kind: expected ? "expected" : error.stack };
+  }
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}

@@ -1,0 +1,141 @@
+"""The organiser's API before the contest has started, while it stops, and over a loop that stands still."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from arena_server.core.config import ContestPlan, Entrant
+from arena_server.logs import LineWriter, Log
+from arena_server.server import Service, Setup
+from arena_server.web.api import ORDER_BYTES
+from arena_server.web.app import organiser_app
+from arena_server.web.bridge import LoopBridge, ServerView
+
+from .running import LIMIT_S, TOKEN, Running, running
+
+PLAN = ContestPlan(name="trial", seed=7)
+NOT_STARTED = "the contest has not begun yet: the database is being opened"
+GUARD = f"Authorization: Bearer {TOKEN}\n"
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    setup = Setup(
+        plan=PLAN, entrants=[Entrant("a"), Entrant("b")], database=Path("arena.db"), max_connections=10
+    )
+    sock, log_fd = socket.socket(), os.open(os.devnull, os.O_WRONLY)
+    lines = LineWriter(log_fd)
+    yield Service(setup, sock, Log(lines))
+    lines.close()
+    os.close(log_fd)
+    sock.close()
+
+
+@contextmanager
+def loop_that_runs() -> Iterator[asyncio.AbstractEventLoop]:
+    """A loop on a thread of its own, as the referee's."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    try:
+        yield loop
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(LIMIT_S)
+        loop.close()
+
+
+@contextmanager
+def api(service: Service) -> Iterator[Running]:
+    with loop_that_runs() as loop:
+        view = ServerView(service, PLAN)
+        with running(lambda: organiser_app(LoopBridge(loop), view, TOKEN)) as server:
+            yield server
+
+
+def order(server: Running, body: bytes, guard: str = GUARD) -> tuple[int, object]:
+    status, headers, text = server.ask_body("POST /orders", body, guard)
+    assert headers["content-type"] == "application/json"
+    return status, json.loads(text)
+
+
+def test_before_the_contest_has_started(service: Service) -> None:
+    with api(service) as server:
+        assert server.ask("GET /healthz")[::2] == (200, "ok\n")
+        assert server.ask("GET /readyz")[::2] == (503, f"{NOT_STARTED}\n")
+        status, _, body = server.ask("GET /status", GUARD)
+        assert (status, json.loads(body)) == (503, {"error": NOT_STARTED})
+        assert order(server, b'{"verb": "pause"}') == (503, {"error": NOT_STARTED})
+        status, headers, body = server.ask("GET /metrics")
+        assert status == 200
+        assert headers["content-type"].startswith("text/plain; version=")
+        assert "arena_connections_max 0.0" in body
+        assert "arena_games{" not in body  # not known yet
+
+
+def test_while_the_server_stops(service: Service) -> None:
+    service.stop()
+    with api(service) as server:
+        assert server.ask("GET /readyz")[::2] == (503, "the server is stopping\n")
+
+
+def test_a_loop_that_stands_still(service: Service) -> None:
+    loop = asyncio.new_event_loop()  # it never runs
+    view = ServerView(service, PLAN)
+    with running(lambda: organiser_app(LoopBridge(loop, call_s=0), view, TOKEN)) as server:
+        status, _, body = server.ask("GET /healthz")
+    loop.close()
+    assert (status, json.loads(body)) == (503, {"error": "no answer from the loop within 0 s"})
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "",
+        "Authorization: Bearer wrong\n",
+        f"Authorization: Bearer {TOKEN}x\n",
+        "Authorization: Bearer\n",
+        "Authorization: Bearer \xff\n",
+        f"X-Authorization: Bearer {TOKEN}\n",
+    ],
+)
+def test_without_the_token_nothing_is_done(service: Service, header: str) -> None:
+    with api(service) as server:
+        expected = {"error": "a wrong token, or none"}
+        assert order(server, b'{"verb": "pause"}', header) == (401, expected)
+        status, _, body = server.ask("GET /status", header)
+        assert (status, json.loads(body)) == (401, expected)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[" * ORDER_BYTES,
+        b"pause",
+        b"\xff",
+        b"[]",
+        b'"pause"',
+        b"{}",
+        b'{"verb": 1}',
+        b'{"verb": "void", "target": 7}',
+    ],
+)
+def test_a_body_that_is_no_order(service: Service, body: bytes) -> None:
+    with api(service) as server:
+        assert order(server, body) == (400, {"error": 'expected {"verb": "...", "target": "..."}'})
+
+
+def test_a_body_too_long_for_an_order(service: Service) -> None:
+    with api(service) as server:
+        status, _, body = server.ask_body("POST /orders", b"x" * (ORDER_BYTES + 1), GUARD)
+    assert (status, body) == (413, f"a request may have {ORDER_BYTES} bytes at most\n")

@@ -1,0 +1,117 @@
+"""What `arena admin`'s client makes of every answer of a server."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+
+import pytest
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from arena_server.errors import ArenaError, ConfigError
+from arena_server.web import client
+from arena_server.web.access import Access
+from arena_server.web.app import application
+
+from .running import TOKEN, Running, running
+
+
+class Answering:
+    """A server that gives one answer to everything, and keeps what it was sent."""
+
+    def __init__(self, status: int, value: object) -> None:
+        self._response: Response = (
+            PlainTextResponse(value, status) if isinstance(value, str) else JSONResponse(value, status)
+        )
+        self.bodies: list[object] = []
+        self.tokens: list[str | None] = []
+        routes = [Route("/orders", self._answer, methods=["POST"]), Route("/status", self._answer)]
+        self.serve = lambda: running(lambda: application(routes))
+
+    async def _answer(self, request: Request) -> Response:
+        self.bodies.append(json.loads(await request.body() or "null"))
+        self.tokens.append(request.headers.get("authorization"))
+        return self._response
+
+
+def access(server: Running) -> Access:
+    return Access(server.address, TOKEN)
+
+
+class TestClient:
+    def test_an_order_as_it_goes_over_the_wire(self) -> None:
+        answering = Answering(200, {"done": True})
+        with answering.serve() as server:
+            client.order(access(server), "kick", "flooder")
+        assert answering.bodies == [{"verb": "kick", "target": "flooder"}]
+        assert answering.tokens == [f"Bearer {TOKEN}"]
+
+    def test_the_status(self) -> None:
+        with Answering(200, {"state": "open"}).serve() as server:
+            assert client.status(access(server)) == {"state": "open"}
+
+    def test_an_order_that_is_refused(self) -> None:
+        with (
+            Answering(409, {"error": "no game 'g9' is running"}).serve() as server,
+            pytest.raises(client.OrderRefused, match=r"^no game 'g9' is running$"),
+        ):
+            client.order(access(server), "void", "g9")
+
+    @pytest.mark.parametrize(
+        ("status", "value", "line"),
+        [
+            (
+                401,
+                {"error": "a wrong token, or none"},
+                "the server at {} has another token; see ARENA_ADMIN_TOKEN, or the file beside its database",
+            ),
+            (
+                503,
+                {"error": "no answer from the loop within 1 s"},
+                "the server at {}: no answer from the loop within 1 s",
+            ),
+            (500, {}, "the server at {}: Internal Server Error"),
+            (
+                200,
+                "welcome to my page",
+                "at {} there is something, but not the admin port of an arena server",
+            ),
+            (200, [], "at {} there is something, but not the admin port of an arena server"),
+        ],
+    )
+    def test_any_other_answer(self, status: int, value: object, line: str) -> None:
+        with Answering(status, value).serve() as server, pytest.raises(ArenaError) as caught:
+            client.status(access(server))
+        assert str(caught.value) == line.format(server.address)
+
+    def test_no_server(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            address = f"127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(ArenaError) as caught:
+            client.status(Access(address, TOKEN))
+        assert str(caught.value) == (
+            f"no server answers at {address} (Connection refused); is it running, with --admin-port?"
+        )
+
+    def test_a_connection_that_is_cut(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            threading.Thread(target=lambda: listener.accept()[0].close(), daemon=True).start()
+            address = f"127.0.0.1:{listener.getsockname()[1]}"
+            with pytest.raises(ArenaError, match=rf"^no server answers at {address} \("):
+                client.status(Access(address, TOKEN))
+
+    def test_a_server_that_does_not_answer(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(client, "TIMEOUT_S", 0.05)
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            address = f"127.0.0.1:{listener.getsockname()[1]}"
+            with pytest.raises(ArenaError, match=rf"^the server at {address} did not answer within 0 s$"):
+                client.status(Access(address, TOKEN))
+
+    @pytest.mark.parametrize("address", ["nowhere", ":80", "host:", "host:0", "host:x", "host:65536", "h:²"])
+    def test_an_address_that_is_none(self, address: str) -> None:
+        with pytest.raises(ConfigError) as caught:
+            client.status(Access(address, TOKEN))
+        assert str(caught.value) == f"--connect: expected HOST:PORT, got {address!r}"

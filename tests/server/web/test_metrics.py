@@ -1,0 +1,85 @@
+"""The counters, and the bucket into which a duration falls."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena_server.core.effects import Note
+from arena_server.server import ServerObserver
+from arena_server.web.metrics import BOUNDS, Histogram, MetricsRecorder
+
+
+class TestMetricsRecorder:
+    def test_the_bounds_of_the_buckets(self) -> None:
+        milliseconds = [bound / 1e6 for bound in BOUNDS]
+        assert milliseconds[:5] == [0.05, 0.1, 0.2, 0.5, 1]
+        assert milliseconds[-3:] == [2000, 5000, 10000]
+        assert milliseconds == sorted(set(milliseconds))
+
+    @given(st.lists(st.integers(0, 2 * 10**10) | st.sampled_from(BOUNDS)))
+    def test_a_histogram_counts_every_duration_once_and_in_its_bucket(self, durations: list[int]) -> None:
+        histogram = Histogram()
+        for duration in durations:
+            histogram.observe(duration)
+        for index, bound in enumerate(BOUNDS):
+            assert sum(histogram.counts[: index + 1]) == sum(each <= bound for each in durations)
+        assert sum(histogram.counts) == len(durations)
+        assert histogram.total == sum(durations)
+
+    def test_a_copy_does_not_change_any_more(self) -> None:
+        monitor = MetricsRecorder()
+        before = monitor.counts()
+        monitor.turn_sent(1)
+        monitor.noted(Note("warning", "stall", {"ms": 250}))
+        assert sum(before.plies.counts) == before.stalls == 0
+        assert sum(monitor.counts().plies.counts) == 1
+
+    def test_how_long_the_disk_took(self) -> None:
+        moments = iter([0, 1_000, 2_000, 60_000, 400_000])
+        monitor = MetricsRecorder(lambda: next(moments))
+        monitor.appended()
+        monitor.appended()
+        monitor.record_queued("g1")
+        monitor.durable(1, [])
+        monitor.durable(2, ["g1"])
+        counts = monitor.counts()
+        assert (counts.journal.total, sum(counts.journal.counts)) == (60_000 + 399_000, 2)
+        assert (counts.store.total, sum(counts.store.counts)) == (398_000, 1)
+
+    def test_a_group_is_counted_once_reported_twice(self) -> None:
+        monitor = MetricsRecorder(lambda: 0)
+        monitor.appended()
+        monitor.durable(1, [])
+        monitor.durable(1, [])
+        assert sum(monitor.counts().journal.counts) == 1
+
+    def test_log_events_with_a_metric(self) -> None:
+        monitor = MetricsRecorder()
+        for note in (
+            Note("info", "over", {"game": "g1", "end": "complete", "totals": "1,0", "faults": ""}),
+            Note(
+                "info", "over", {"game": "g2", "end": "complete", "totals": "1,0", "faults": "a:flood,b:quit"}
+            ),
+            Note("info", "over", {"game": "g3", "end": "void", "totals": "1,0", "faults": "b:quit"}),
+            Note("warning", "stall", {"ms": 250}),
+            Note("warning", "stall", {"ms": 3250}),
+            Note("warning", "refused", {"code": "token"}),
+            Note("warning", "command", {"verb": "kick", "target": "a"}),
+            Note("info", "login", {"bot": "a"}),
+        ):
+            monitor.noted(note)
+        counts = monitor.counts()
+        assert counts.endings == {"complete": 2, "void": 1}
+        assert counts.faults == {"flood": 1, "quit": 2}
+        assert (counts.stalls, counts.stalled_ms) == (2, 3500)
+        assert counts.refused == {"token": 1}
+        assert counts.orders == {"kick": 1}
+
+    def test_the_default_watcher_does_nothing(self) -> None:
+        watcher = ServerObserver()
+        watcher.turn_sent(1)
+        watcher.appended()
+        watcher.record_queued("g1")
+        watcher.durable(1, ["g1"])
+        watcher.noted(Note("info", "over"))

@@ -1,0 +1,351 @@
+"""`arena admin` and the organiser's port with real processes: orders, metrics, health, refusals."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from arena_server.store.reader import Results
+
+from ..programs import PATIENCE_S, Outcome, Players, Server, arena, contest, inside
+
+pytestmark = pytest.mark.slow
+TOKEN = "a-token-of-the-organiser"
+
+
+class Organised(Server):
+    """A server with an admin port, and the organiser's hands."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *options: str,
+        config: str | None = None,
+        before: Callable[[], None] | None = None,
+    ) -> None:
+        config = contest("a", "b", "c") if config is None else config
+        super().__init__(config, folder, "--admin-port", "0", *options, before=before)
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line.startswith("admin on http://127.0.0.1:"), self.end()
+        self.url = line.removeprefix("admin on ").rstrip()
+
+    def get(self, path: str) -> tuple[int, str]:
+        """Status and body of a page."""
+        try:
+            with urlopen(f"{self.url}{path}", timeout=PATIENCE_S) as response:
+                return response.status, response.read().decode()
+        except HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
+
+    def admin(self, *arguments: str) -> Outcome:
+        return inside("admin", *arguments, "--database", f"sqlite:///{self.database}")
+
+    def status(self) -> dict[str, object]:
+        outcome = self.admin("status", "--json")
+        assert outcome.code == 0, outcome.err
+        found: dict[str, object] = json.loads(outcome.out)
+        return found
+
+    def ready(self) -> None:
+        """Wait until the contest has begun: every question before is answered by 503."""
+        while self.get("/readyz")[0] != 200:
+            assert self.process.poll() is None
+
+    def metrics(self) -> dict[str, float]:
+        """Every sample by name and labels."""
+        status, text = self.get("/metrics")
+        assert status == 200
+        return {
+            sample.name + "".join(f" {value}" for value in sample.labels.values()): sample.value
+            for family in text_string_to_metric_families(text)
+            for sample in family.samples
+        }
+
+
+class Client:
+    """A bot of blocking lines."""
+
+    def __init__(self, server: Server, name: str) -> None:
+        self._sock = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S)
+        self._lines = self._sock.makefile("rb")
+        self.say(f"HELLO 1 {name}")
+        self.until("WELCOME")
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lines.close()
+        self._sock.close()
+
+    def say(self, line: str) -> None:
+        self._sock.sendall(line.encode() + b"\n")
+
+    def until(self, verb: str) -> str:
+        for line in self._lines:
+            if line.startswith(verb.encode()):
+                return line.decode().rstrip()
+        raise EOFError(verb)
+
+
+def test_orders_and_their_effect_on_a_contest(tmp_path: Path) -> None:
+    with Organised(tmp_path, config=contest("a", "b", "c", "d", contest="games_per_pair = 2")) as server:
+        server.ready()
+        said = server.admin("pause")
+        assert (said.code, said.out) == (0, "paused: no game begins; those that run go on\n")
+        with Client(server, "a") as a, Client(server, "b") as b:
+            seen = server.status()
+            assert (seen["contest"], seen["state"], seen["running"]) == ("trial", "paused", [])
+            assert [bot["where"] for bot in seen["bots"]] == ["free", "free", "away", "away"]  # type: ignore[attr-defined]
+            assert server.admin("resume").out == "resumed: games begin again\n"
+            game = a.until("GAME").split()[1]
+            assert b.until("GAME").split()[1] == game
+            shown = server.admin("status").out
+            assert shown.startswith("trial: open, 0 of 12 games, 1 running, 0 void, 0 plies, 2 connections\n")
+            assert re.search(rf"^ {game} +a - b +0 *$", shown, re.MULTILINE)
+            assert re.search(r"^ a +playing +0 +0 +0 *$", shown, re.MULTILINE)
+            said = server.admin("replay", game, "--json")
+            assert json.loads(said.out) == {"order": "replay", "target": game, "done": True}
+            assert " end=void" in a.until("OVER")
+            again = a.until("GAME").split()[1]
+            assert b.until("OVER")
+            assert b.until("GAME").split()[1] == again
+            assert server.admin("void", again).out == f"void: {again}; it is not played again\n"
+            assert " end=void" in a.until("OVER")
+            assert b.until("OVER")
+            assert a.until("GAME")
+            assert b.until("GAME")
+            assert server.admin("kick", "b").out == "kicked b: its game is void, and it is paired no more\n"
+            assert b.until("BYE") == "BYE reason=kicked"
+            assert " end=void" in a.until("OVER")
+            with Client(server, "b") as late:
+                seen = server.status()
+                assert [bot["where"] for bot in seen["bots"]][1] == "kicked"  # type: ignore[attr-defined]
+                assert server.admin("lift", "b").out == "lifted: b is paired again\n"
+                late.until("GAME")
+            assert server.admin("drain").code == 0
+            running = server.status()["running"]
+            assert isinstance(running, list)
+            for each in running:
+                server.admin("void", each["game_id"])
+            assert a.until("BYE") == "BYE reason=stopped"
+        orders = {
+            key: value for key, value in server.metrics().items() if key.startswith("arena_orders_total")
+        }
+        assert orders.pop("arena_orders_total void") >= 2
+        assert orders == {
+            f"arena_orders_total {verb}": 1 for verb in ("pause", "resume", "replay", "kick", "lift", "drain")
+        }
+        assert server.status()["state"] == "stopped"
+        assert server.get("/readyz") == (503, "the contest is over: stopped\n")
+        assert server.end(signal.SIGTERM).code == 0
+        assert sorted(path.name for path in tmp_path.glob("*.admin")) == []
+
+
+def test_an_order_outlives_the_server(tmp_path: Path) -> None:
+    """`kill -9` right after the command has returned: it was durable by then."""
+    with Organised(tmp_path) as server:
+        server.ready()
+        assert server.admin("kick", "c").code == 0
+        assert server.admin("pause").code == 0
+        server.end(signal.SIGKILL)
+    with Organised(tmp_path) as server:
+        server.ready()
+        seen = server.status()
+        assert seen["state"] == "paused"
+        assert [bot["where"] for bot in seen["bots"]] == ["away", "away", "kicked"]  # type: ignore[attr-defined]
+
+
+def test_a_refusal_is_one_line(tmp_path: Path) -> None:
+    with Organised(tmp_path) as server:
+        server.ready()
+        for arguments, line in (
+            (("kick", "zoe"), "no bot of this contest is called 'zoe'"),
+            (("lift", "zoe"), "no bot of this contest is called 'zoe'"),
+            (("void", "g9"), "no game 'g9' is running"),
+            (("replay", "g1"), "no game 'g1' is running or void; the result of any other stands"),
+        ):
+            outcome = server.admin(*arguments)
+            assert (outcome.code, outcome.out, outcome.line) == (1, "", f"arena: {line}")
+        outcome = inside(
+            "admin",
+            "pause",
+            "--database",
+            f"sqlite:///{server.database}",
+            env={"ARENA_ADMIN_TOKEN": "x" * 20},
+        )
+        address = server.url.removeprefix("http://")
+        assert (outcome.code, outcome.line) == (
+            1,
+            f"arena: the server at {address} has another token; see ARENA_ADMIN_TOKEN, "
+            "or the file beside its database",
+        )
+        assert server.status()["state"] == "open"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("kick",), "arena admin kick: expected the name of a bot"),
+        (("replay",), "arena admin replay: expected a game"),
+        (("pause", "g1"), "arena admin pause: expected nothing more, got 'g1'"),
+        (("status", "x"), "arena admin status: expected nothing more, got 'x'"),
+        (("status", "--connect", "nowhere"), "--connect: expected HOST:PORT, got 'nowhere'"),
+    ],
+)
+def test_a_wrong_command_line(tmp_path: Path, arguments: tuple[str, ...], line: str) -> None:
+    outcome = inside("admin", *arguments, cwd=tmp_path, env={"ARENA_ADMIN_TOKEN": TOKEN})
+    assert (outcome.code, outcome.out, outcome.line) == (2, "", f"arena: {line}")
+
+
+def test_a_server_that_was_killed_does_not_answer(tmp_path: Path) -> None:
+    with Organised(tmp_path) as server:
+        address = server.url.removeprefix("http://")
+        server.end(signal.SIGKILL)
+        outcome = server.admin("status")
+        assert (outcome.code, outcome.line) == (
+            1,
+            f"arena: no server answers at {address} (Connection refused); is it running, with --admin-port?",
+        )
+
+
+def test_no_server_with_an_admin_port(tmp_path: Path) -> None:
+    with Server(contest("a", "b"), tmp_path) as server:
+        outcome = inside("admin", "pause", "--database", f"sqlite:///{server.database}")
+        assert outcome.code == 1
+        assert outcome.line == (
+            f"arena: {server.database}: no server with an admin port plays here; start it by "
+            "arena serve --admin-port 0, or say where it is by --connect, and its token by ARENA_ADMIN_TOKEN"
+        )
+
+
+def test_a_token_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARENA_ADMIN_TOKEN", TOKEN)
+    with Organised(tmp_path) as server:
+        server.ready()
+        assert server.admin("pause").code == 0
+        address = server.url.removeprefix("http://")
+        elsewhere = inside("admin", "status", "--connect", address, cwd=tmp_path)
+        assert elsewhere.out.startswith("trial: paused, 0 of 6 games, 0 running, 0 void, 0 plies, ")
+        monkeypatch.delenv("ARENA_ADMIN_TOKEN")
+        assert server.admin("status").line == (
+            "arena: the server has its token from ARENA_ADMIN_TOKEN; set the same here"
+        )
+
+
+def test_the_metrics_of_a_contest_agree_with_its_results(tmp_path: Path) -> None:
+    with Organised(tmp_path, config=contest("a", "b", "c", contest="probation = 0")) as server:
+        server.ready()
+        before = server.metrics()
+        assert before["arena_games pending"] == 6
+        assert before["arena_connections"] == before["arena_plies_total"] == 0
+        assert before["arena_connections_max"] > 100
+        played = Players(server.port, [("a", "first-legal"), ("b", "fixed:move=6"), ("c", "zero-based")])
+        assert set(played.join().values()) == {"finished"}
+        after = server.metrics()
+        with Results(server.database) as results:
+            chosen = results.contest()
+            plies = sum(row["plies"] for row in results.rows(chosen))
+            faults = sum(len(row["faults"]) for row in results.rows(chosen))
+        states = {state: after[f"arena_games {state}"] for state in ("pending", "running", "done", "void")}
+        assert states == {"pending": 0, "running": 0, "done": 6, "void": 0}
+        assert after["arena_games_ended_total complete"] == 6
+        assert after["arena_plies_total"] == plies == 36
+        assert after["arena_faults_total illegal"] == faults == 4
+        # A latency for each line that led to another's TURN; zombies' plies follow at once.
+        assert 0 < after["arena_ply_latency_seconds_count"] <= plies + 6
+        assert after["arena_ply_latency_seconds_bucket +Inf"] == after["arena_ply_latency_seconds_count"]
+        assert after["arena_ply_latency_seconds_sum"] > 0
+        assert after["arena_journal_delay_seconds_count"] >= plies
+        assert after["arena_store_delay_seconds_count"] == 6
+        assert after["process_resident_memory_bytes"] > 1e6
+        assert server.get("/healthz") == (200, "ok\n")
+        info = [key for key in after if key.startswith("arena_contest_info")]
+        assert info == ["arena_contest_info insertion trial insertion-arena/0.1"]
+
+
+def test_a_loop_that_stands_still_is_not_healthy(tmp_path: Path) -> None:
+    """The process is stopped and does not answer; a probe counts that as not healthy."""
+    with Organised(tmp_path) as server:
+        server.ready()
+        server.process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, server.process.pid, os.WSTOPPED | os.WNOWAIT)
+        with pytest.raises(OSError, match="timed out"), urlopen(f"{server.url}/healthz", timeout=0.4):
+            pass
+        server.process.send_signal(signal.SIGCONT)
+        assert server.get("/healthz") == (200, "ok\n")
+        while not (metrics := server.metrics())["arena_loop_stalls_total"]:
+            assert server.process.poll() is None
+        assert metrics["arena_loop_stalled_seconds_total"] > 0.2  # shorter ones are none
+
+
+def test_the_configuration_may_have_the_admin_port(tmp_path: Path) -> None:
+    lines = 'admin_port = 0\nadmin_host = "localhost"'
+    with Server(contest("a", "b", server=lines), tmp_path) as server:
+        assert server.process.stdout is not None
+        assert re.fullmatch(r"admin on http://127\.0\.0\.1:\d+\n", server.process.stdout.readline())
+
+
+def test_the_admin_port_is_off_unless_asked_for(tmp_path: Path) -> None:
+    with Server(contest("a", "b"), tmp_path) as server:
+        outcome = server.end(signal.SIGTERM)
+        assert (outcome.code, outcome.out) == (0, "")
+
+
+def test_without_the_port_nothing_is_loaded_for_it() -> None:
+    program = (
+        "import sys, arena_cli.app, arena_cli.serve, arena_server.web.thread\n"
+        "sys.exit(bool({'prometheus_client', 'http.server', 'starlette', 'uvicorn'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+class TestRefusals:
+    """Nothing is started, and one line says why."""
+
+    def test_the_admin_port_is_taken(self, tmp_path: Path) -> None:
+        (tmp_path / "c.toml").write_text(contest("a", "b"))
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            port = str(other.getsockname()[1])
+            outcome = arena("serve", "c.toml", "--port", "0", "--admin-port", port, cwd=tmp_path)
+        assert (outcome.code, outcome.out) == (1, "")
+        assert outcome.line == (
+            f"arena: cannot listen on 127.0.0.1:{port}: the port is in use; "
+            "choose another by --admin-port (0 picks one)"
+        )
+
+    def test_a_token_that_can_be_guessed(self, tmp_path: Path) -> None:
+        (tmp_path / "c.toml").write_text(contest("a", "b", server="admin_port = 0"))
+        outcome = arena("serve", "c.toml", "--port", "0", cwd=tmp_path, env={"ARENA_ADMIN_TOKEN": "short"})
+        assert (outcome.code, outcome.out) == (2, "")
+        assert outcome.line == (
+            "arena: ARENA_ADMIN_TOKEN: expected at least 16 ASCII characters without a blank, "
+            "got 5 characters"
+        )
+
+
+def test_the_log_as_json(tmp_path: Path) -> None:
+    with Server(contest("a", "b"), tmp_path, "--log-format", "json") as server:
+        Players(server.port, [("a", "first-legal"), ("b", "zero-based")]).join()
+        outcome = server.end(signal.SIGTERM)
+    lines = [json.loads(line) for line in outcome.err.splitlines()]
+    assert {"login", "game", "over", "stopping"} <= {line["event"] for line in lines}
+    for line in lines:
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line["time"])
+    login = next(line for line in lines if line["event"] == "login")
+    assert isinstance(login["conn"], int)
+    assert login["resumed"] is False

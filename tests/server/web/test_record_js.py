@@ -1,0 +1,201 @@
+"""The browser's reader and checker of records against those of `arena_protocol`."""
+
+from __future__ import annotations
+
+import copy
+import json
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
+
+import msgpack
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.protocol.records import FLAGGED, FORFEIT, RECORD, ZOMBIE, a_record
+
+from arena_cli.replay import plain
+from arena_protocol.record import (
+    FaultRecord,
+    GameRecord,
+    PlyRecord,
+    RecordError,
+    encode,
+)
+from arena_protocol.verify import verify
+
+from .node import Node, Refused
+
+NONE_READY = (FaultRecord(1, 1, "never-ready", b""), FaultRecord(2, 1, "never-ready", b""))
+RECORDS = [
+    RECORD,
+    ZOMBIE,
+    FLAGGED,
+    FORFEIT,
+    a_record(stop=5),
+    a_record(stop=0),
+    a_record(seed=2**128 - 1, options={"plies": 30, "seats": 3}),
+    a_record(options={"plies": 30, "seats": 4, "colours": 7, "start": "empty"}),
+    a_record("lastcoin", {"coins": 9}, faults={2: (2, "quit")}),
+    a_record("xo", {"opening": 4}),
+    a_record("tictactoe", {}),
+    replace(a_record("disc", {}, stop=0), faults=NONE_READY, end="forfeit", totals=(0, 0)),
+    replace(RECORD, faults=(FaultRecord(2, 9, "quit", b"QUIT\xff"),)),
+]
+relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def as_json(record: GameRecord) -> str:
+    return json.dumps(plain(record), indent=2)
+
+
+def judged(record: GameRecord) -> str | None:
+    """What `arena verify` finds, without the id of the game."""
+    try:
+        verify(record)
+    except RecordError as error:
+        return str(error).split(", ", 1)[1]
+    return None
+
+
+def judged_by_browser(node: Node, text: str) -> str | None:
+    try:
+        node("verify", record=text)
+    except Refused as refused:
+        return str(refused)
+    return None
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_verdicts(node: Node, record: GameRecord) -> None:
+    assert (judged_by_browser(node, as_json(record)) is None) == (judged(record) is None)
+
+
+NUMBER = st.integers(-1, 40) | st.sampled_from([999, 10**6, 2**53 - 1])
+TEXT = st.sampled_from(
+    ["", "1", "6", "7", "15", "16", "a1", "c3", "2/3/1", "complete", "void", "forfeit", "win"]
+)
+VALUES: dict[type, st.SearchStrategy[Any]] = {
+    int: NUMBER,
+    str: TEXT,
+    bool: st.booleans(),
+    bytes: st.binary(max_size=3),
+}
+
+
+def changed(draw: st.DrawFn, value: Any) -> Any:
+    """A value of the same type; a tuple with one item changed, dropped or repeated."""
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        place = draw(st.integers(0, len(value) - 1))
+        return type(value)(
+            *(changed(draw, item) if index == place else item for index, item in enumerate(value))
+        )
+    if isinstance(value, tuple):
+        if not value:
+            return value
+        place = draw(st.integers(0, len(value) - 1))
+        how = draw(st.sampled_from(["change", "change", "change", "drop", "repeat"]))
+        middle = {"change": (changed(draw, value[place]),), "drop": (), "repeat": (value[place],) * 2}[how]
+        return (*value[:place], *middle, *value[place + 1 :])
+    return draw(VALUES[type(value)])
+
+
+#: What is forged; plies more often than the rest.
+KEYS = [
+    *["plies"] * 3,
+    *("faults", "board", "sequence", "clock_ms", "increment_ms", "margin_ms", "move_limit_ms"),
+    *("byoyomi_ms", "lag_quota_ms", "final", "totals", "end", "seed", "nonce"),
+]
+
+
+@st.composite
+def forged(draw: st.DrawFn) -> GameRecord:
+    record = draw(st.sampled_from(RECORDS))
+    for _ in range(draw(st.integers(1, 2))):
+        key = draw(st.sampled_from(KEYS))
+        record = replace(record, **{key: changed(draw, getattr(record, key))})
+    return record
+
+
+@given(forged())
+@settings(relaxed, max_examples=500)
+def test_verdicts_on_forged_records(node: Node, record: GameRecord) -> None:
+    """Both find fault with the same records; the browser refuses rows of the wrong length earlier."""
+    seats = len(record.names)
+    rows = [ply.clock for ply in record.plies] + [ply.total for ply in record.plies] + [record.totals]
+    found = judged_by_browser(node, as_json(record))
+    if any(len(row) != seats for row in rows) or any(not 1 <= ply.seat <= seats for ply in record.plies):
+        assert found is not None
+    else:
+        expected = judged(record)
+        assert (found is None) == (expected is None), (found, expected)
+        if expected is not None and found is not None:
+            assert found.split(": ")[0] == expected.split(": ")[0]
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_exported_bytes_are_read_as_the_json_is(node: Node, record: GameRecord) -> None:
+    expected = json.loads(as_json(record))
+    expected["seed"] = str(expected["seed"])
+    assert node("read", data=encode(record).hex()) == expected
+    assert node("read", data=as_json(record).encode().hex()) == expected
+
+
+@given(st.sampled_from(RECORDS), st.integers(0, 10**6), st.integers(1, 255))
+@relaxed
+def test_a_changed_byte_of_an_exported_file(node: Node, record: GameRecord, place: int, flip: int) -> None:
+    data = bytearray(encode(record))
+    data[place % len(data)] ^= flip
+    with pytest.raises(Refused, match=r"^(not a record|damaged record)"):
+        node("read", data=data.hex())
+
+
+@given(
+    st.binary(max_size=300)
+    | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(repr).map(str.encode)
+)
+@relaxed
+def test_any_file_is_a_record_or_refused(node: Node, data: bytes) -> None:
+    for whole in (data, data + sha256(data).digest()):
+        with pytest.raises(Refused, match=r"^(not a record|damaged record)"):
+            node("read", data=whole.hex())
+
+
+@given(
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers(-(2**53) + 1, 2**53 - 1)
+        | st.text(max_size=40)
+        | st.binary(max_size=300),
+        lambda inner: (
+            st.lists(inner, max_size=20) | st.dictionaries(st.text(max_size=40), inner, max_size=20)
+        ),
+        max_leaves=20,
+    )
+)
+@relaxed
+def test_any_msgpack_is_refused_as_a_record(node: Node, value: object) -> None:
+    data = msgpack.packb(value)
+    with pytest.raises(Refused, match=r"^(not a record|damaged record)"):
+        node("read", data=(data + sha256(data).digest()).hex())
+
+
+@given(st.data())
+@settings(relaxed, max_examples=200)
+def test_json_with_a_value_of_another_type_is_refused(node: Node, data: st.DataObject) -> None:
+    record = json.loads(as_json(RECORD))
+    whole = copy.deepcopy(record)
+    key = data.draw(st.sampled_from(sorted(whole)))
+    value = data.draw(st.sampled_from([None, [], {}, "", 1.5, [None], [[]], {"a": 1}]))
+    if type(value) is type(whole[key]):
+        value = None
+    whole[key] = value
+    with pytest.raises(Refused):
+        node("verify", record=json.dumps(whole))
+
+
+def test_the_columns_are_those_of_the_program(node: Node) -> None:
+    found = node("read", data=encode(ZOMBIE).hex())
+    assert list(found["plies"][0]) == list(PlyRecord._fields)
+    assert list(found["faults"][0]) == list(FaultRecord._fields)
