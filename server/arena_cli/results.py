@@ -289,6 +289,18 @@ def _write_private(path: Path, data: bytes) -> None:
         file.write(data)
 
 
+def find_path(target: str) -> Path | None:
+    """Return the file or folder `target`, or None for the id of a game. Raises StoreError for neither."""
+    from arena_server.errors import StoreError
+
+    path = Path(target)
+    if path.exists():
+        return path
+    if path.name != target or path.suffix:
+        raise StoreError(f"{target}: no such file or folder")
+    return None
+
+
 def read_file(path: Path) -> bytes:
     """Return the bytes of a file. Raises StoreError."""
     from arena_server.errors import StoreError

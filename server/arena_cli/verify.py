@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
-from arena_cli.results import CHAIN_FILE, SUFFIX, open_results, read_file
+from arena_cli.results import CHAIN_FILE, SUFFIX, find_path, open_results, read_file
 
 if TYPE_CHECKING:
     from arena_server.store.chain import Flaw, Link
@@ -50,12 +50,13 @@ def command(
 
     published = None if head is None else _parse_head(head)
     verification = Verification()
-    if target is not None and Path(target).is_file():
-        verification.check(target, read_file(Path(target)))
-    elif target is not None and Path(target).is_dir():
-        _check_folder(Path(target), verification)
-    else:
+    path = None if target is None else find_path(target)
+    if path is None:
         _check_database(database, contest, target, verification)
+    elif path.is_dir():
+        _check_folder(path, verification)
+    else:
+        verification.check(str(target), read_file(path))
     since = None if published is None else verification.compare_head(published)
     if as_json:
         print_json(verification.plain())
@@ -145,7 +146,7 @@ class Verification:
     def compare_head(self, published: bytes) -> int:
         """Return how many games were stored after `published` was the head; an error if it never was.
 
-        The head of an empty chain proves nothing, so it is not accepted.
+        The start of the chain is no head: it proves nothing.
         """
         from arena_server.errors import ConfigError
 

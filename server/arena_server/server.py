@@ -176,6 +176,8 @@ class Service:
         if found is not None:
             plan = replace(plan, seed=found.seed)
             self.note(Note("info", "taking-up", {"contest": found.contest, "games": len(found.past.results)}))
+            if found.lost_rows:
+                self.note(Note("warning", "power-cut", {"lost_journal_rows": found.lost_rows}))
         past = None if found is None else found.past
         try:
             contest = Contest(plan, self._setup.entrants, secrets.token_hex, time.monotonic_ns(), past)

@@ -18,7 +18,7 @@ CELLS = [(fault, moment) for fault in FAULTS for moment in MOMENTS]
 
 @cache
 def written() -> dict[tuple[str, str], tuple[str, ...]]:
-    """The page's cells: what is in the record, the connection, who pays, what the other bot sees."""
+    """The page's cells: what is in the record, the connection, the cost, what the other bot sees."""
     cells = {}
     fault = ""
     for line in PAGE.read_text(encoding="utf-8").splitlines():
@@ -43,7 +43,7 @@ def test_the_page_has_72_cells() -> None:
 @pytest.mark.parametrize(("fault", "moment"), CELLS)
 def test_a_cell(fault: str, moment: str) -> None:
     out = outcome(fault, moment)
-    assert written()[fault, moment] == (out.verdict, out.connection, out.pays, out.sees)
+    assert written()[fault, moment] == (out.verdict, out.connection, out.cost, out.seen)
 
 
 @pytest.mark.parametrize(("fault", "moment"), CELLS)
