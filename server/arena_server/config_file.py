@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from arena_protocol.games import GAMES, make_game
+from arena_protocol.games import FLAGSHIP, GAMES, make_game
 from arena_protocol.games.base import Game, GameError
+from arena_protocol.library import parse_library, start_boards
 from arena_server.config_schema import BotTable, ContestFile, ContestTable, GameTable, ServerTable
 from arena_server.core.config import ContestPlan, Entrant
 from arena_server.errors import ConfigError
@@ -123,6 +124,7 @@ def parse_contest(text: str, source: str) -> ContestFile:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{source}: not a TOML file: {error}") from None
+    _read_library(tables, Path(source).parent, source)
     try:
         contest = ContestFile.model_validate(tables)
     except ValidationError as error:
@@ -134,6 +136,23 @@ def parse_contest(text: str, source: str) -> ContestFile:
     except ValueError as error:
         raise ConfigError(f"{source}: {error}") from None
     return contest
+
+
+def _read_library(tables: dict[str, Any], folder: Path, source: str) -> None:
+    """Replace the file `game.library` in `folder` by its positions as `game.board`. Raises ConfigError."""
+    game = tables.get("game")
+    if not isinstance(game, dict) or not isinstance(game.get("library"), str):
+        return
+    path = folder / game.pop("library")
+    if "board" in game:
+        raise ConfigError(f"{source}: game: give either board or library, not both")
+    contest = tables.get("contest", {})
+    name = contest.get("game", FLAGSHIP) if isinstance(contest, dict) else FLAGSHIP
+    own = {key: value for key, value in game.items() if key in getattr(GAMES.get(name), "OPTIONS", ())}
+    try:
+        game["board"] = start_boards(parse_library(_read(path)), make_game(name, own))
+    except GameError as error:
+        raise ConfigError(f"{path}: {error}") from None
 
 
 def _read(path: Path) -> str:
