@@ -3,21 +3,26 @@
     xo:time=1000,library=xo.jsonl,extend=yes
 
 Any engine takes the two parameters. In a game of marks the eight rotations and reflections of a position are
-one. The format of the file is that of arena_protocol/library.py.
+one. Several processes may extend one file: each writes under a lock, and keeps what the others have added.
+The format of the file is that of arena_protocol/library.py.
 """
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from arena_engines.engine import Analysis, AnyPosition, Engine, EngineError
+from arena_protocol.games import GAMES
 from arena_protocol.games.base import Game, GameError
 from arena_protocol.games.insertion import Insertion
 from arena_protocol.games.mnk import MarksGame
-from arena_protocol.library import Entry, format_library, parse_library
+from arena_protocol.library import Entry, format_library, parse_library, position_options
 
 #: An engine extends its library by its own moves up to this ply of a game.
 LAST_PLY = 20
@@ -34,67 +39,87 @@ class Library:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._entries: dict[Key, Entry] = {}
-        try:
-            text = path.read_text(encoding="utf-8") if path.exists() else ""
-            for entry in parse_library(text):
-                self._entries[_key_of(entry)] = entry
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is not text"
-            raise EngineError(f"cannot read the library {path}: {reason}") from error
-        except GameError as error:
-            raise EngineError(f"{path}: {error}") from error
+        self._read()
 
     def __len__(self) -> int:
         return len(self._entries)
 
     def find(self, position: AnyPosition) -> Entry | None:
-        """The entry of a position, its move turned to fit; None if it has none, or one without a move."""
+        """The deepest entry of a position with its move turned to fit; None without an entry with a move."""
         rules = position.rules
         text = rules.state_text(position.state)
-        for symmetry in range(8 if isinstance(rules, MarksGame) else 1):
-            for sequence in _sequences(position):
-                found = self._entries.get((rules.name, _options(rules), turned(text, symmetry), sequence))
-                if found is not None and found.move is not None:
-                    move = _turned_back(found.move, symmetry, rules)
-                    return replace(found, state=text, move=move)
-        return None
+        keys = _keys(rules.name, _options(rules), text, _visible(position))
+        known = [(symmetry, self._entries[key]) for symmetry, key in keys if key in self._entries]
+        known = [(symmetry, entry) for symmetry, entry in known if entry.move is not None]
+        if not known:
+            return None
+        symmetry, found = max(known, key=lambda each: each[1].depth)
+        assert found.move is not None, "selected above"
+        move = _turned_back(found.move, symmetry, text) if symmetry else found.move
+        return replace(found, state=text, move=move)
 
     def add(self, position: AnyPosition, answer: Analysis, engine: str) -> bool:
         """Add what an engine found. Returns whether it is new or deeper than the entry there was."""
-        known = self.find(position)
-        if known is not None and known.depth >= answer.depth:
-            return False
         rules = position.rules
-        entry = Entry(
-            game=rules.name,
-            options=dict(_options(rules)),
-            state=rules.state_text(position.state),
-            sequence=_visible(position)[: answer.depth or None],
-            move=str(answer.move),
-            value=answer.eval[0] if answer.eval else None,
-            depth=answer.depth,
-            engine=engine,
+        return self._keep(
+            Entry(
+                game=rules.name,
+                options=position_options(rules),
+                state=rules.state_text(position.state),
+                sequence=_visible(position)[: answer.depth or None],
+                move=str(answer.move),
+                value=answer.eval[0] if answer.eval else None,
+                depth=answer.depth,
+                engine=engine,
+            )
         )
-        if known is not None:
-            self._forget(position)
-        self._entries[_key_of(entry)] = entry
+
+    def _keep(self, entry: Entry) -> bool:
+        """Take an entry in, unless there is one as deep of this position."""
+        own = _key_of(entry)
+        name, options, state, _ = own
+        # An entry of insertion for fewer pictures stays: it serves more continuations.
+        keys = [own] if entry.sequence else [key for _, key in _keys(name, options, state, "")]
+        for key in keys:
+            known = self._entries.get(key)
+            if known is not None:
+                if entry.move is None or (known.move is not None and known.depth >= entry.depth):
+                    return False
+                del self._entries[key]
+        self._entries[own] = entry
         return True
 
-    def _forget(self, position: AnyPosition) -> None:
-        rules = position.rules
-        text = rules.state_text(position.state)
-        for symmetry in range(8 if isinstance(rules, MarksGame) else 1):
-            for sequence in _sequences(position):
-                self._entries.pop((rules.name, _options(rules), turned(text, symmetry), sequence), None)
-
     def save(self) -> None:
-        """Replace the file. Raises EngineError if it cannot be written."""
+        """Write the file, with what other processes have added to it. Raises EngineError if it cannot."""
         temporary = self.path.with_name(f"{self.path.name}.{os.getpid()}.tmp")
         try:
-            temporary.write_text(format_library(self._entries.values()), encoding="utf-8")
-            temporary.replace(self.path)
+            with locked(self.path.with_name(f"{self.path.name}.lock")):
+                self._read()
+                temporary.write_text(format_library(self._entries.values()), encoding="utf-8")
+                temporary.replace(self.path)  # atomic: a reader sees the old file or the new one
         except OSError as error:
             raise EngineError(f"cannot write the library {self.path}: {error.strerror}") from error
+
+    def _read(self) -> None:
+        try:
+            text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
+            for entry in parse_library(text):
+                self._keep(entry)
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is not text"
+            raise EngineError(f"cannot read the library {self.path}: {reason}") from error
+        except GameError as error:
+            raise EngineError(f"{self.path}: {error}") from error
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock file; without locks (another system, a network disk) the last writer wins."""
+    with path.open("w") as handle:
+        with contextlib.suppress(ImportError, OSError):
+            fcntl = importlib.import_module("fcntl")
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
 
 
 def _key_of(entry: Entry) -> Key:
@@ -102,19 +127,26 @@ def _key_of(entry: Entry) -> Key:
 
 
 def _options(rules: Game[Any]) -> tuple[tuple[str, str], ...]:
-    """The options that a position depends on."""
-    names = {"xo": ("size",), "tictactoe": ("size", "win"), "disc": ("m",)}.get(rules.name, ())
-    return tuple((name, rules.options()[name]) for name in names)
+    return tuple(sorted(position_options(rules).items()))
 
 
 def _visible(position: AnyPosition) -> str:
     return str(position.state.visible) if isinstance(position.rules, Insertion) else ""
 
 
-def _sequences(position: AnyPosition) -> list[str]:
-    """The visible pictures and their prefixes, the longest first."""
-    visible = _visible(position)
-    return [visible[:length] for length in range(len(visible), 0, -1)] or [""]
+def _keys(
+    name: str, options: tuple[tuple[str, str], ...], state: str, visible: str
+) -> Iterator[tuple[int, Key]]:
+    """Yield the keys under which a position may stand, each with its symmetry.
+
+    Insertion: its visible pictures and their prefixes, the longest first. Games of marks: all symmetries.
+    """
+    if name == Insertion.name:
+        for length in range(len(visible), -1, -1):
+            yield 0, (name, options, state, visible[:length])
+    else:
+        for symmetry in range(8 if issubclass(GAMES[name], MarksGame) else 1):
+            yield symmetry, (name, options, turned(state, symmetry), visible)
 
 
 def turned(text: str, symmetry: int) -> str:
@@ -132,15 +164,11 @@ def turned(text: str, symmetry: int) -> str:
     return "/".join(rows)
 
 
-def _turned_back(move: str, symmetry: int, rules: Game[Any]) -> str:
-    """The cell that the symmetry maps to `move`."""
-    if symmetry == 0 or not isinstance(rules, MarksGame):
-        return move
-    size = rules.size
-    for name in (f"{chr(ord('a') + column)}{row + 1}" for column in range(size) for row in range(size)):
-        if turned(_marked(name, size), symmetry) == _marked(move, size):
-            return name
-    raise AssertionError("a symmetry maps every cell")
+def _turned_back(move: str, symmetry: int, text: str) -> str:
+    """The cell of the board `text` that the symmetry maps to `move`."""
+    size = len(text.split("/"))
+    names = [f"{chr(ord('a') + column)}{row + 1}" for column in range(size) for row in range(size)]
+    return next(name for name in names if turned(_marked(name, size), symmetry) == _marked(move, size))
 
 
 def _marked(name: str, size: int) -> str:

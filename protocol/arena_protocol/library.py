@@ -3,7 +3,7 @@
     {"game": "xo", "options": {"size": "10"}, "state": "...", "move": "e5", "value": 120, "depth": 8,
     "engine": "xo"}
 
-`state` is the text of STATE; `options` are those that the position needs, a part of the game's; `sequence`
+`state` is the text of STATE; `options` are those of the game that are not the default; `sequence`
 the visible pictures that a move of insertion was chosen for. `move`, `value`, `depth` and `engine` may be
 absent: such a position is only a start. Contests start from the positions (option `board`), engines play the
 moves.
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from arena_protocol.games import make_game
@@ -35,8 +35,17 @@ class Entry:
 
     def is_of(self, rules: Game[Any]) -> bool:
         """Whether the position belongs to this game with its options."""
-        given = rules.options()
-        return self.game == rules.name and all(given.get(key) == value for key, value in self.options.items())
+        return self.game == rules.name and self.options == position_options(rules)
+
+
+#: The options of a game that a position depends on.
+_POSITION_OPTIONS = {"xo": ("size",), "tictactoe": ("size", "win"), "disc": ("m",)}
+
+
+def position_options(rules: Game[Any]) -> dict[str, str]:
+    """Return the options that a position of this game depends on."""
+    given = rules.options()
+    return {name: given[name] for name in _POSITION_OPTIONS.get(rules.name, ())}
 
 
 _TYPES = {
@@ -49,6 +58,7 @@ _TYPES = {
     "depth": int,
     "engine": str,
 }
+_NAMES = {str: "a text", int: "a whole number", dict: "an object"}
 
 
 def parse_library(text: str) -> list[Entry]:
@@ -71,7 +81,7 @@ def _entry(found: object) -> Entry:
         if key not in _TYPES:
             raise GameError(f"unknown key {key!r}; there are: {', '.join(_TYPES)}")
         if type(value) is not _TYPES[key]:
-            raise GameError(f"{key} is {_TYPES[key].__name__}, not {value!r}")
+            raise GameError(f"{key} is {_NAMES[_TYPES[key]]}, not {value!r}")
     if "game" not in found or "state" not in found:
         raise GameError("expected the keys game and state")
     entry = Entry(**found)
@@ -81,7 +91,7 @@ def _entry(found: object) -> Entry:
     position = rules.start(Deal(entry.state, entry.sequence))
     if entry.move is not None and not rules.is_legal(position, entry.move):
         raise GameError(f"{entry.move!r} is not a legal move of {entry.state!r}")
-    return entry
+    return replace(entry, options=position_options(rules))
 
 
 def format_library(entries: Iterable[Entry]) -> str:

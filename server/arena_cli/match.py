@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -11,6 +10,7 @@ import typer
 from arena_cli.options import (
     GameOptions,
     Json,
+    Library,
     duration,
     game_options,
     interruptible,
@@ -44,10 +44,7 @@ def command(
     seed: Annotated[int, typer.Option(min=0, help="The seed of the first deal.")] = 2006,
     game: Annotated[str, typer.Option(help="The game to play.")] = "insertion",
     option: GameOptions = None,
-    library: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Start from the positions of this library.", show_default=False),
-    ] = None,
+    library: Library = None,
     json: Json = False,
 ) -> None:
     """Compare engines by their points, with confidence intervals.

@@ -58,6 +58,10 @@ GameOptions = Annotated[
 ]
 Color = Annotated[bool, typer.Option("--color/--no-color", help="Colour the board.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Library = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Start from the positions of this library.", show_default=False),
+]
 
 
 def tls_context(tls: bool, certificates: Path | None) -> ssl.SSLContext | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from arena_protocol.games import FLAGSHIP, GAMES, make_game
+from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Game, GameError
 from arena_protocol.library import parse_library, start_boards
 from arena_server.config_schema import BotTable, ContestFile, ContestTable, GameTable, ServerTable
@@ -113,9 +113,17 @@ _EXPECTED = {
 }
 
 
-def load_contest(path: Path) -> ContestFile:
-    """Read and check `path`. Raises ConfigError."""
-    return parse_contest(_read(path), str(path))
+def load_contest(path: Path, library: Path | None = None) -> ContestFile:
+    """Read and check `path`; a `library` replaces game.library, which is relative to the file.
+
+    Raises ConfigError.
+    """
+    contest = parse_contest(_read(path), str(path))
+    if library is not None:
+        return _from_library(contest, library, "--library")
+    if contest.game.library is not None:
+        return _from_library(contest, path.parent / contest.game.library, f"{path}: game.library")
+    return contest
 
 
 def parse_contest(text: str, source: str) -> ContestFile:
@@ -124,7 +132,6 @@ def parse_contest(text: str, source: str) -> ContestFile:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{source}: not a TOML file: {error}") from None
-    _read_library(tables, Path(source).parent, source)
     try:
         contest = ContestFile.model_validate(tables)
     except ValidationError as error:
@@ -138,21 +145,17 @@ def parse_contest(text: str, source: str) -> ContestFile:
     return contest
 
 
-def _read_library(tables: dict[str, Any], folder: Path, source: str) -> None:
-    """Replace the file `game.library` in `folder` by its positions as `game.board`. Raises ConfigError."""
-    game = tables.get("game")
-    if not isinstance(game, dict) or not isinstance(game.get("library"), str):
-        return
-    path = folder / game.pop("library")
-    if "board" in game:
-        raise ConfigError(f"{source}: game: give either board or library, not both")
-    contest = tables.get("contest", {})
-    name = contest.get("game", FLAGSHIP) if isinstance(contest, dict) else FLAGSHIP
-    own = {key: value for key, value in game.items() if key in getattr(GAMES.get(name), "OPTIONS", ())}
+def _from_library(contest: ContestFile, path: Path, place: str) -> ContestFile:
+    """Return the contest with the positions of a library as its option `board`. Raises ConfigError."""
+    if "board" in contest.game.own_options:
+        raise ConfigError(f"{place}: expected either game.board or a library, got both")
     try:
-        game["board"] = start_boards(parse_library(_read(path)), make_game(name, own))
+        board = start_boards(parse_library(_read(path)), game_of(contest))
+        found = contest.model_copy(update={"game": contest.game.model_copy(update={"board": board})})
+        game_of(found)
     except GameError as error:
-        raise ConfigError(f"{path}: {error}") from None
+        raise ConfigError(f"{place}: {path}: {error}") from None
+    return found
 
 
 def _read(path: Path) -> str:
