@@ -93,7 +93,7 @@ class Library:
         """Write the file, with what other processes have added to it. Raises EngineError if it cannot."""
         temporary = self.path.with_name(f"{self.path.name}.{os.getpid()}.tmp")
         try:
-            with locked(self.path.with_name(f"{self.path.name}.lock")):
+            with locked(self.path.parent):
                 self._read()
                 temporary.write_text(format_library(self._entries.values()), encoding="utf-8")
                 temporary.replace(self.path)  # atomic: a reader sees the old file or the new one
@@ -113,13 +113,18 @@ class Library:
 
 
 @contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold the lock file; without locks (another system, a network disk) the last writer wins."""
-    with path.open("w") as handle:
-        with contextlib.suppress(ImportError, OSError):
-            fcntl = importlib.import_module("fcntl")
-            fcntl.flock(handle, fcntl.LOCK_EX)
+def locked(folder: Path) -> Iterator[None]:
+    """Lock a folder; without locks (another system, a network disk) the last writer wins."""
+    handle = None
+    with contextlib.suppress(ImportError, OSError):
+        fcntl = importlib.import_module("fcntl")
+        handle = os.open(folder, os.O_RDONLY)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    try:
         yield
+    finally:
+        if handle is not None:
+            os.close(handle)
 
 
 def _key_of(entry: Entry) -> Key:

@@ -71,12 +71,12 @@ def create(spec: str, game: str = "insertion") -> Engine:
     library: dict[str, str] = {}
     for item in rest.split(",") if colon else ():
         key, _, text = item.partition("=")
-        if key in LIBRARY_KEYS and key not in library:
+        if key in values or key in library:
+            raise EngineError(f"engine {spec}: {key} is given twice")
+        if key in LIBRARY_KEYS:
             library[key] = text
             continue
         parameter = _parameter(kind, key)
-        if key in values:
-            raise EngineError(f"engine {spec}: {key} is given twice")
         try:
             values[key] = parameter.parse(text)
         except EngineError as error:

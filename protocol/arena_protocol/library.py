@@ -69,8 +69,10 @@ def parse_library(text: str) -> list[Entry]:
             continue
         try:
             entries.append(_entry(json.loads(line)))
-        except (ValueError, RecursionError) as error:  # GameError and JSONDecodeError are ValueErrors
+        except GameError as error:
             raise GameError(f"line {number} of the library: {error}") from None
+        except (ValueError, RecursionError):  # of the JSON parser
+            raise GameError(f"line {number} of the library: expected a JSON object") from None
     return entries
 
 

@@ -33,7 +33,7 @@ def analyse(
     ],
     engine: Annotated[
         str | None,
-        typer.Option(help="The engine that analyses; champion, openlines or weighted if absent."),
+        typer.Option(help="The engine that analyses; champion, openlines, weighted or xo if absent."),
     ] = None,
     depth: Annotated[int, typer.Option(help="How many plies deep.")] = 5,
     option: GameOptions = None,

@@ -64,7 +64,7 @@ def test_blank_lines_and_comments_are_skipped_and_options_are_completed() -> Non
 @pytest.mark.parametrize(
     ("line", "text"),
     [
-        ("x", "Expecting value"),
+        ("x", "expected a JSON object"),
         ("[1]", "expected a JSON object"),
         ("{}", "expected the keys game and state"),
         ('{"game": "xo"}', "expected the keys game and state"),
@@ -81,7 +81,7 @@ def test_blank_lines_and_comments_are_skipped_and_options_are_completed() -> Non
             '{"game": "tictactoe", "state": "xxx/.../..."}',
             "x has as many marks as o or one more, not 3 and 0",
         ),
-        ("[" * 100_000, "recursion"),
+        ("[" * 100_000, "expected a JSON object"),
     ],
 )
 def test_a_wrong_line_is_named(line: str, text: str) -> None:
