@@ -12,6 +12,7 @@ from arena_client.bridges.brain import Brain, serve
 from arena_client.bridges.manager import Manager
 from arena_protocol.games.mnk import Marks, Xo
 
+VERBS = ["START", "RECTSTART", "RESTART", "BEGIN", "TURN", "BOARD", "TAKEBACK", "INFO", "ABOUT", "DONE"]
 ABOUT = 'name="first", version="1"'
 
 
@@ -120,9 +121,7 @@ class TestCommands:
                 st.text(max_size=30),
                 st.builds(
                     "{} {}".format,
-                    st.sampled_from(
-                        "START RECTSTART RESTART BEGIN TURN BOARD TAKEBACK INFO ABOUT DONE".split()
-                    ),
+                    st.sampled_from(VERBS),
                     st.from_regex(r"\A(\d{1,3}(,\d{1,3}){0,2}|rule \d)?\Z"),
                 ),
             ),
