@@ -13,7 +13,7 @@ from tests.server.programs import ARENA, PATIENCE_S, Outcome, Players, Server, S
 
 BRAINS = Path(__file__).resolve().parents[1] / "client" / "bridges" / "brains.py"
 
-#: A program that plays by the lines of PROTOCOL.md; given a file, it ends in the game in which that is missing.
+#: A program that plays by the lines of PROTOCOL.md. With a file as argument it ends once, and creates it.
 PLAIN = """
 import os, sys
 turns = 0

@@ -19,7 +19,7 @@ Choose = Callable[[Xo, Marks, int | None], str]
 
 #: time_left of a match without a limit.
 UNLIMITED = 2**31 - 1
-#: A limit for one move counts as this many times as much for all moves: engines plan an eighth of it for one at most.
+#: INFO timeout_turn counts as this many times as much for all moves: engines plan an eighth at most.
 MOVES_OF_A_TURN = 8
 #: Bits of INFO rule that are not XO: exactly five, renju, caro. 2, a continuous game, concerns managers.
 _OTHER_RULES = 1 | 4 | 8
