@@ -25,13 +25,12 @@ from math import comb
 from typing import TYPE_CHECKING, Any
 
 from arena_protocol.games import make_game
-from arena_protocol.record import GameRecord
 from arena_server.connection import Cipher
 from arena_server.core.config import ContestPlan, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.effects import Note
 from arena_server.core.events import Stop
-from arena_server.core.journal import Entry, JournalError
+from arena_server.core.journal import JournalError
 from arena_server.driver import Driver
 from arena_server.errors import ArenaError
 from arena_server.listener import connection_cap, raise_descriptor_limit
@@ -64,18 +63,6 @@ class ServerObserver:
 
     def started(self, contest: Contest, driver: Driver) -> None:
         """The contest exists; connections are accepted from now on."""
-
-    def turn_sent(self, ns: int) -> None:
-        """A TURN reached its socket `ns` nanoseconds after its batch was read."""
-
-    def appended(self) -> None:
-        """A batch of entries was given to the writer."""
-
-    def record_queued(self, game_id: str) -> None:
-        """A record was given to the writer."""
-
-    def durable(self, batches: int, game_ids: Sequence[str]) -> None:
-        """The first `batches` batches of entries are durable, and the records of these games."""
 
     def noted(self, note: Note) -> None:
         """The contest or its driver logged an event."""
@@ -126,12 +113,6 @@ class Service:
         """Add an observer; call it before `run`."""
         self._observers.append(observer)
 
-    def _overriding(self, method: str) -> list[Callable[..., None]]:
-        """The observers' own versions of a method that is called for every ply."""
-        default = getattr(ServerObserver, method)
-        methods = [(type(each), getattr(each, method)) for each in self._observers]
-        return [own for kind, own in methods if getattr(kind, method) is not default]
-
     @property
     def leaving(self) -> bool:
         """Whether the server is about to end."""
@@ -150,7 +131,6 @@ class Service:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self.stop, number.name)
         self._writer = self._open_store(loop)
-        self._batches = 0
         self._writer.start()
         try:
             if await self._opened():
@@ -193,10 +173,7 @@ class Service:
             self.note(
                 Note("warning", "connection-cap", {"cap": cap, "wanted": wanted, "open_files": descriptors})
             )
-        self._on_turn_sent = self._overriding("turn_sent")
-        self._on_appended = self._overriding("appended")
-        self._on_durable = self._overriding("durable")
-        self._driver = Driver(contest, self, loop, cap, self._setup.cipher)
+        self._driver = Driver(contest, self._writer, self, loop, cap, self._setup.cipher)
         listener = self._driver.pool.listen(self._sock)
         self._driver.start()
         for observer in self._observers:
@@ -241,14 +218,9 @@ class Service:
     def _written(self, groups: int, game_ids: list[str]) -> None:
         """A commit is reported, on any thread."""
         if threading.get_ident() == self._thread:
-            self._committed(groups, game_ids)
+            self._driver.committed(groups, game_ids)
         else:
-            _later(self._loop, self._committed, groups, game_ids)
-
-    def _committed(self, batches: int, game_ids: list[str]) -> None:
-        for observer in self._observers:
-            observer.durable(batches, game_ids)
-        self._driver.committed(batches, game_ids)
+            _later(self._loop, self._driver.committed, groups, game_ids)
 
     def _fail(self, error: ArenaError) -> None:
         """Nothing more can be promised: stop, with this error."""
@@ -267,23 +239,6 @@ class Service:
 
     # -- what the driver needs (driver.Environment)
 
-    def append(self, entries: Sequence[Entry]) -> bool:
-        """Commit a batch of journal entries. False: it is queued, and `_written` will be called."""
-        self._batches += 1
-        for appended in self._on_appended:
-            appended()
-        durable = self._writer.append(entries)
-        if durable:
-            for report in self._on_durable:
-                report(self._batches, ())
-        return durable
-
-    def store(self, game_id: str, record: GameRecord) -> None:
-        """Queue a record for the writer."""
-        for observer in self._observers:
-            observer.record_queued(game_id)
-        self._writer.store(game_id, record)
-
     def reply(self, number: int, problem: str | None) -> None:
         for observer in self._observers:
             observer.replied(number, problem)
@@ -292,10 +247,6 @@ class Service:
         for observer in self._observers:
             observer.noted(note)
         self._log.note(note.level, note.event, note.fields)
-
-    def turn_sent(self, ns: int) -> None:
-        for report in self._on_turn_sent:
-            report(ns)
 
     def finished(self, reason: str) -> None:
         """Nothing more will be played."""
