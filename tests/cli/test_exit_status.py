@@ -82,6 +82,11 @@ verify --head zz
 export folder --database mysql://x
 admin
 admin obey
+check
+check bot
+check bot 99 -- true
+proxy
+proxy 1 2
 admin kick
 admin status g1
 admin status --connect 127.0.0.1:PORT
