@@ -75,7 +75,7 @@ class ServerObserver:
     def appended(self) -> None:
         """A batch of entries was given to the writer."""
 
-    def record_queued(self, game_id: str) -> None:
+    def record_queued(self, game_id: str, record: GameRecord) -> None:
         """A record was given to the writer."""
 
     def durable(self, batches: int, game_ids: Sequence[str]) -> None:
@@ -274,7 +274,7 @@ class Service:
     def store(self, game_id: str, record: GameRecord) -> None:
         """Queue a record for the writer."""
         for observer in self._observers:
-            observer.record_queued(game_id)
+            observer.record_queued(game_id, record)
         self._writer.store(game_id, record)
 
     def reply(self, number: int, problem: str | None) -> None:

@@ -109,7 +109,7 @@ class MetricsRecorder(ServerObserver):
         """A batch of entries waits for the disk from now on."""
         self._batches.append(self._clock())
 
-    def record_queued(self, game_id: str) -> None:
+    def record_queued(self, game_id: str, record: object) -> None:
         """A record waits for the disk from now on."""
         self._records[game_id] = self._clock()
 
