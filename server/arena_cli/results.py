@@ -144,6 +144,8 @@ def plain_standings(results: Results, contest: Contest, scoring: str | None = No
             "game": contest.game,
             "scoring": scoring or contest.scoring,
             "status": contest.status,
+            # Of a contest that may go on, the secret would reveal deals that are still to be played.
+            "secret": contest.seed if contest.status == "finished" else None,
             "games": {"played": results.games_played(contest), "total": contest.games},
         },
         "standings": [plain_row(row) for row in results.standings(contest, scoring)],
@@ -181,6 +183,8 @@ def print_standings(results: Results, contest: Contest, scoring: str | None = No
         + (f" (the first of {counts[fault['bot']]} faults)" if counts[fault["bot"]] > 1 else "")
         for fault in plain["first_faults"]
     ]
+    if plain["contest"]["secret"] is not None:
+        notes.append(f"secret of the deals: {plain['contest']['secret']}")
     table = standings_table(plain["standings"], wins=plain["contest"]["scoring"] == "wins")
     print_table(title, table, notes)
 
@@ -283,6 +287,18 @@ def _write_private(path: Path, data: bytes) -> None:
     """Write a file that only its owner can read, if it is new: records may be secret until the end."""
     with open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         file.write(data)
+
+
+def find_path(target: str) -> Path | None:
+    """Return the file or folder `target`, or None for the id of a game. Raises StoreError for neither."""
+    from arena_server.errors import StoreError
+
+    path = Path(target)
+    if path.exists():
+        return path
+    if path.name != target or path.suffix:
+        raise StoreError(f"{target}: no such file or folder")
+    return None
 
 
 def read_file(path: Path) -> bytes:

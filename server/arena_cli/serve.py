@@ -169,12 +169,13 @@ def prepare(
     web: WebOptions | None = None,
 ) -> Prepared:
     """Check the input and bind the ports. Raises ArenaError, with no port left open."""
-    from arena_server.config_file import entrants_of, load_contest, plan_of
+    from arena_server.config_file import check_seed, entrants_of, load_contest, plan_of
     from arena_server.sockets import bind
     from arena_server.store.database import database_of
     from arena_server.store.preflight import check_contest, check_writable
 
     file = load_contest(config)
+    check_seed(file, host or file.server.host, tournament=False)
     plan = plan_of(file, absent_ms=None if absent is None else duration(absent, "--absent"))
     where = database_of(database, async_journal=file.server.journal_commit == "async")
     check_writable(where)

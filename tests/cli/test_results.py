@@ -24,8 +24,9 @@ class TestStandings:
         assert re.fullmatch(
             r'g\d: zero sent an illegal move "0" at ply \d; '
             r"the referee plays 6 for it until the game ends \(the first of 4 faults\)",
-            outcome.out.splitlines()[-1],
+            outcome.out.splitlines()[-2],
         )
+        assert outcome.out.splitlines()[-1] == "secret of the deals: 7"
 
     def test_json(self, here: Path, shell: Shell) -> None:
         answer = json.loads(shell("standings", "--contest", "trial", "--json").out)

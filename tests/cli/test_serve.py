@@ -200,10 +200,22 @@ class TestRefusals:
 
     @pytest.mark.parametrize("host", ["203.0.113.7", "no.such.host.invalid"])
     def test_an_address_of_another_machine(self, tmp_path: Path, host: str) -> None:
-        (tmp_path / "c.toml").write_text(contest("a", "b"))
+        (tmp_path / "c.toml").write_text(contest("a", "b", seed=None))
         outcome = arena("serve", "c.toml", "--host", host, "--port", "0", cwd=tmp_path)
         assert outcome.code == 1
         assert outcome.line.startswith(f"arena: cannot listen on {host}:0: ")
+
+    @pytest.mark.parametrize("options", [["--host", "0.0.0.0"], []])
+    def test_a_seed_where_bots_come_from_elsewhere(self, tmp_path: Path, options: list[str]) -> None:
+        guest = '[[bot]]\nname = "a"\n[[bot]]\nname = "guest"\n'
+        if not options:
+            guest += f'token_sha256 = "{"0" * 64}"\n'
+        (tmp_path / "c.toml").write_text(contest(bots=guest))
+        outcome = arena("serve", "c.toml", "--port", "0", *options, cwd=tmp_path)
+        assert outcome.code == 2
+        assert outcome.line.startswith(
+            "arena: contest.seed: expected no seed where bots connect by themselves ("
+        )
 
     def test_a_wrong_duration(self, tmp_path: Path) -> None:
         (tmp_path / "c.toml").write_text(contest("a", "b"))
