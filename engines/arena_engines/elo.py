@@ -99,7 +99,10 @@ class Sprt:
     beta: float = 0.05
 
     def test(self, pairs: Pairs) -> dict[str, Any]:
-        """Return the log-likelihood ratio, its bounds and the `verdict`: `better` (H1), `no better` or `open`."""
+        """Return the log-likelihood ratio, its bounds and the `verdict`.
+
+        The verdict is `better` (H1 accepted), `no better` (H0 accepted) or `open`.
+        """
         low = math.log(self.beta / (1 - self.alpha))
         high = math.log((1 - self.beta) / self.alpha)
         llr = log_likelihood_ratio(pairs.counts, score_of(self.elo0), score_of(self.elo1))

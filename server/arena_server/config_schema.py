@@ -96,7 +96,7 @@ class ContestTable(_Table):
 
     name: str
     game: str = _PLAN.game
-    format: Literal["round-robin"] = "round-robin"
+    format: Literal["round-robin", "matches"] = "round-robin"
     games_per_pair: int = _number("games_per_pair")
     deals: Literal["fresh", "paired"] = "fresh"
     scoring: Literal["points", "wins"] = "points"

@@ -21,7 +21,6 @@ import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from math import comb
 from typing import TYPE_CHECKING, Any
 
 from arena_protocol.games import make_game
@@ -32,6 +31,7 @@ from arena_server.core.contest import Contest
 from arena_server.core.effects import Note
 from arena_server.core.events import Stop
 from arena_server.core.journal import Entry, JournalError
+from arena_server.core.schedule import schedule_of
 from arena_server.driver import Driver
 from arena_server.errors import ArenaError
 from arena_server.listener import connection_cap, raise_descriptor_limit
@@ -228,7 +228,7 @@ class Service:
         setup, plan = self._setup, self._setup.plan
         names = [entrant.name for entrant in setup.entrants]
         game = make_game(plan.game, plan.options)
-        games = comb(len(names), game.seats) * plan.games_per_pair
+        games = schedule_of(plan, names, game.seats).total
         self._past: asyncio.Future[UnfinishedContest | None] = loop.create_future()
         return Writer(
             setup.database,
