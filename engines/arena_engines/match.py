@@ -123,6 +123,7 @@ class Scores:
     faults: dict[str, list[str]]
     used: list[int]
     pairs: Pairs | None
+    games: int = 0
 
     @classmethod
     def empty(cls, engines: int) -> Scores:
@@ -132,6 +133,7 @@ class Scores:
     def add(self, names: Sequence[str], games: Sequence[tuple[tuple[int, ...], Played]]) -> None:
         """Add a deal: each of its games with the engine of every seat."""
         totals = [0] * len(names)
+        self.games += len(games)
         for seating, game in games:
             for seat, engine in enumerate(seating):
                 totals[engine] += game.totals[seat]
@@ -154,6 +156,16 @@ class Scores:
         pairs = zip(self.points[0], self.others, strict=True)
         return [(one - other) / max(one + other, 1) for one, other in pairs]
 
+    def means(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return the part of `summary` that costs no bootstrap."""
+        return {
+            "engines": list(names),
+            "deals": len(self.points[0]),
+            "games": self.games,
+            "points": [round(_mean(points), 2) for points in self.points],
+            **(self.pairs.summary() if self.pairs is not None else {}),
+        }
+
     def summary(self, names: Sequence[str]) -> dict[str, Any]:
         """Return means, intervals (95 %, bootstrap over the deals) and faults, ready for JSON.
 
@@ -163,16 +175,12 @@ class Scores:
         first, others = self.points[0], self.others
         best = [max(deal) for deal in zip(*self.points[1:], strict=True)]
         return {
-            "engines": list(names),
-            "deals": len(first),
-            "games": len(seatings(len(names))) * len(first),
-            "points": [round(_mean(points), 2) for points in self.points],
+            **self.means(names),
             "interval": [bootstrap([points], _mean) for points in self.points],
             "ratio": _ratio(first, others),
             "ratio_interval": bootstrap([first, others], _ratio),
             "deals_won": sum(mine > most for mine, most in zip(first, best, strict=True)),
             "deals_drawn": sum(mine == most for mine, most in zip(first, best, strict=True)),
-            **(self.pairs.summary() if self.pairs is not None else {}),
             "most_ms": list(self.used),
             "faults": self.faults,
         }
@@ -361,17 +369,22 @@ def text_table(answer: Mapping[str, Any]) -> str:
     verdict = f"; verdict: {answer['verdict']}" if "verdict" in answer else ""
     rows.append(f"ratio {answer['ratio']:.3f} ({low:.3f} to {high:.3f}) in {answer['games']} games{verdict}")
     if "elo" in answer:
-        low, high = answer["elo_interval"]
         loss, draw, win = answer["pairs"][:2], answer["pairs"][2], answer["pairs"][3:]
+        rows.append(f"{elo_text(answer)}; pairs won {sum(win)}, even {draw}, lost {sum(loss)}")
+    if "elo0" in answer:
         rows.append(
-            f"Elo {_elo_text(answer['elo'])} ({_elo_text(low)} to {_elo_text(high)}); "
-            f"pairs won {sum(win)}, even {draw}, lost {sum(loss)}"
+            f"test of Elo {answer['elo0']:g} against {answer['elo1']:g}, error probabilities "
+            f"{answer['alpha']:g} and {answer['beta']:g}: LLR {answer['llr']:+.2f}"
         )
     return "\n".join(rows)
 
 
-def _elo_text(elo: float | None) -> str:
-    return "unbounded" if elo is None else f"{elo:+.0f}"
+def elo_text(answer: Mapping[str, Any]) -> str:
+    """Return the Elo difference of a summary with its interval."""
+    low, high = answer["elo_interval"]
+    at = answer["elo"] if answer["elo"] is not None else math.inf if low is not None else -math.inf
+    least, most = -math.inf if low is None else low, math.inf if high is None else high
+    return f"Elo {at:+.0f} ({least:+.0f} to {most:+.0f})"
 
 
 def league_table(answer: Mapping[str, Any]) -> str:

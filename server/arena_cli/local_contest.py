@@ -101,7 +101,7 @@ def bot_names(players: Sequence[str], commands: Sequence[Sequence[str] | None]) 
 
 
 def _program(command: Sequence[str]) -> str:
-    """Return the name of a program, or of the file that an interpreter is to run, without folder and ending."""
+    """Return the name of a program, or of the file that its interpreter runs."""
     name = PurePath(command[0]).name
     if _INTERPRETER.fullmatch(name):
         files = [word for word in command[1:] if not word.startswith("-")]

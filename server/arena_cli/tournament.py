@@ -83,7 +83,7 @@ def command(
         )
     check_seed(file, host or file.server.host, tournament=True)
     bots = _local_bots(file, config)
-    _make_folder(logs)
+    make_folder(logs)
     check_writable(database_of(database, async_journal=file.server.journal_commit == "async"))
     if port is None:
         port = file.server.port if "port" in file.server.model_fields_set else 0
@@ -159,7 +159,8 @@ def warm_up(game: Annotated[str, typer.Argument()], engines: Annotated[list[str]
     warm_up(engines, game)
 
 
-def _make_folder(folder: Path | None) -> None:
+def make_folder(folder: Path | None) -> None:
+    """Make the folder of --logs. Raises ArenaError."""
     from arena_server.errors import ArenaError
 
     if folder is not None:
