@@ -15,7 +15,7 @@ from pathlib import Path
 from secrets import randbelow
 from textwrap import fill
 from threading import Thread
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import typer
 
@@ -178,11 +178,13 @@ def _play_program(
     )
     adviser = _engine(usual_opponent(rules.name), rules.name)
     typer.echo(introduction(rules) + "\n")
-    with _Referee(contest) as address:
-        host, port = parse_address(address, "the referee")
+    with _Referee(contest) as referee:
+        host, port = parse_address(referee.address, "the referee")
         bot = PersonBot(adviser, group, color=color)
         try:
-            asyncio_client.run(bot, host, port, name=you, token=person.token)
+            reason = asyncio_client.run(bot, host, port, name=you, token=person.token)
+            referee.join()  # a program that cannot start has ended it, and is the better reason
+            raise ArenaError(f"the game was ended: {reason}")
         except LeaveGame:
             if not bot.finished:
                 typer.echo("you left the game")
@@ -191,7 +193,7 @@ def _play_program(
 
 
 class _Referee(ProgressListener):
-    """Runs the server and the programs in a thread; a `with` statement gets the server's HOST:PORT.
+    """Runs the server and the programs in a thread, in a `with` statement; `address` is HOST:PORT.
 
     The main thread stays free for the person: reading stdin there, Ctrl-C ends the game at once.
     """
@@ -199,32 +201,36 @@ class _Referee(ProgressListener):
     def __init__(self, contest: LocalContest) -> None:
         self._contest = contest
         self._address: Future[str] = Future()
-        self._failure: Exception | None = None
+        self._ended: Future[None] = Future()
         self._thread = Thread(target=self._run, name="referee")
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
 
-    def __enter__(self) -> str:
+    def __enter__(self) -> Self:
         self._thread.start()
-        return self._address.result()
+        self.address = self._address.result()
+        return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop the server and the programs. Raises their error, such as BotError."""
+        """Stop the server and the programs."""
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
         self._loop.close()
-        if self._failure is not None:
-            raise self._failure
+
+    def join(self) -> None:
+        """Wait until the server and the programs have ended. Raises their error, such as BotError."""
+        self._ended.result()
 
     def _run(self) -> None:
         try:
             with tournament(self._contest, None, None) as started:
                 self._loop.run_until_complete(run(started, self, self._stop))
         except Exception as error:  # raised again in the main thread
-            if self._address.done():
-                self._failure = error
-            else:
+            self._ended.set_exception(error)
+            if not self._address.done():
                 self._address.set_exception(error)
+        else:
+            self._ended.set_result(None)
 
     def listening(self, address: str) -> None:
         """Let the person connect."""
