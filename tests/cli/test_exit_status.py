@@ -94,12 +94,15 @@ admin status g1
 admin status --connect 127.0.0.1:PORT
 play chess
 play insertion --against chmapion
+play insertion --against ./nowhere
 play insertion --seat 3
 play insertion --clock soon
 play insertion --option plies
 play insertion --option plies=x
 play insertion --option colour=6
 match dummy
+match ./nowhere dummy
+match dummy random --sprt --elo0 99
 match dummy chmapion
 match dummy greedy:depth=x
 match dummy random --game chess
