@@ -52,6 +52,7 @@ COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "standings": single("results", "standings"),
     "watch": single("watch"),
     "replay": single("replay"),
+    "log": single("log"),
     "verify": single("verify"),
     "export": single("results", "export"),
     "admin": single("admin"),

@@ -41,6 +41,13 @@ def command(
         Path | None,
         typer.Option(metavar="FOLDER", help="Write the output of server and bots to files in FOLDER."),
     ] = None,
+    bot_logs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Keep what the server exchanges with each bot in files in FOLDER; else server.bot_logs.",
+        ),
+    ] = None,
     resume: Annotated[
         bool,
         typer.Option("--resume", help="Resume the latest contest of this name if it is unfinished."),
@@ -93,6 +100,8 @@ def command(
         server += ["--host", host]
     if web is not None:
         server.append("--web" if web else "--no-web")
+    if bot_logs is not None:
+        server += ["--bot-logs", str(bot_logs)]
     if web_port is not None:
         server += ["--web-port", str(web_port)]
     if not resume:

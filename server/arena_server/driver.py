@@ -29,6 +29,7 @@ from arena_server.core.effects import (
     Note,
     Reply,
     Send,
+    ShowLog,
     Store,
     TurnMark,
     Unmute,
@@ -288,6 +289,10 @@ class Driver:
                 self._environment.reply(number, problem)
             case Finished(reason):
                 self._environment.finished(reason)
+            case ShowLog(conn, _, last):
+                if (connection := self._connections.get(conn)) is not None:
+                    connection.send(last)
+                    connection.close()
             case Close(conn) | Mute(conn) | Unmute(conn):
                 if (connection := self._connections.get(conn)) is not None:
                     _apply(effect, connection)

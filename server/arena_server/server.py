@@ -21,10 +21,12 @@ import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena_protocol.games import make_game
 from arena_protocol.record import GameRecord
+from arena_server.bot_logs import BotLogs, LoggedDriver
 from arena_server.connection import Cipher
 from arena_server.core.config import ContestPlan, Entrant
 from arena_server.core.contest import Contest
@@ -91,7 +93,7 @@ class Setup:
     An unfinished contest of the same name in the database goes on, unless a `new` one is
     wanted; `seeded` tells that its seed has to be that of the plan. `cipher` makes the server's
     end of an encrypted connection, if connections are to be encrypted. `reserved` descriptors
-    are kept for the web server.
+    are kept for the web server. `bot_logs` is the folder of private logs of bots, None without.
     """
 
     plan: ContestPlan
@@ -103,6 +105,7 @@ class Setup:
     seeded: bool = True
     cipher: Callable[[], Cipher | None] = lambda: None
     reserved: int = 0
+    bot_logs: Path | None = None
 
 
 class Service:
@@ -196,7 +199,7 @@ class Service:
         self._on_turn_sent = self._overriding("turn_sent")
         self._on_appended = self._overriding("appended")
         self._on_durable = self._overriding("durable")
-        self._driver = Driver(contest, self, loop, cap, self._setup.cipher)
+        self._driver = self._make_driver(contest, cap)
         listener = self._driver.pool.listen(self._sock)
         self._driver.start()
         for observer in self._observers:
@@ -209,6 +212,18 @@ class Service:
             listener.close()
             await self._wind_up()
             self._driver.stop()
+            if self._logs is not None:
+                self._logs.close()
+
+    def _make_driver(self, contest: Contest, cap: int) -> Driver:
+        """Return the driver; raises ArenaError if the folder of the logs cannot be used."""
+        folder, cipher = self._setup.bot_logs, self._setup.cipher
+        self._logs: BotLogs | None = None
+        if folder is None:
+            return Driver(contest, self, self._loop, cap, cipher)
+        self._logs = BotLogs(folder / self._setup.plan.name)
+        self._logs.begin(self._loop, fresh=self._past.result() is None)
+        return LoggedDriver(contest, self, self._loop, cap, cipher, self._logs)
 
     def stop(self, why: str = "asked") -> None:
         """End the contest: running games are void, results so far are kept."""

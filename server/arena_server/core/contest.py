@@ -79,6 +79,7 @@ class Contest:
         self._stopping = False
         self._ended: str | None = None
         self._end_reported = False
+        self._closed_all = False
         for player in self._players:
             if player.plays:
                 self._connections.absent_from(player, now)
@@ -225,7 +226,13 @@ class Contest:
         return INCOMPLETE if self._games.unplayed({}) else FINISHED
 
     def _close_all(self, reason: ByeReason, now: int) -> None:
-        """Close every connection, except spectators to which lines are still to be sent."""
+        """Close every connection, except spectators to which lines are still to be sent.
+
+        One that is opened after the end may still send HELLO, and fetch a log.
+        """
         for peer in list(self._connections.peers.values()):
+            if self._closed_all and peer.session.state is State.CONNECTED:
+                continue
             if self._games.spectators.idle or peer.session.state is not State.WATCHING:
                 self._connections.close(peer, reason, now)
+        self._closed_all = True
