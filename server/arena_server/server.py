@@ -183,7 +183,14 @@ class Service:
                 self.note(Note("warning", "power-cut", {"lost_journal_rows": found.lost_rows}))
         past = None if found is None else found.past
         try:
-            contest = Contest(plan, self._setup.entrants, secrets.token_hex, time.monotonic_ns(), past)
+            contest = Contest(
+                plan,
+                self._setup.entrants,
+                secrets.token_hex,
+                time.monotonic_ns(),
+                past,
+                logs=self._setup.bot_logs is not None,
+            )
         except JournalError as error:
             raise damaged(self._setup.database, str(error)) from error
         self._writer.enter(plan)

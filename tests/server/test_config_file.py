@@ -88,7 +88,7 @@ def test_tokens_come_from_the_file_or_from_whoever_starts_the_bots() -> None:
         (toml(more="[sever]\nport = 1"), "sever: unknown key; did you mean 'server'?"),
         (
             toml(more="[server]\nzzz = 1"),
-            "server.zzz: unknown key; known here: admin_host, admin_port, host, journal_commit, "
+            "server.zzz: unknown key; known here: admin_host, admin_port, bot_logs, host, journal_commit, "
             "max_connections, port, tls_certificate, tls_key, web, web_host, web_names, web_port",
         ),
         (
