@@ -37,6 +37,8 @@ FLUSH_S = 0.25
 #: Lines between two flushes, and flushes that wait for the disk; what exceeds them is dropped.
 MOST_LINES = 50_000
 MOST_BATCHES = 20
+#: How many lines of a connection are remembered before its login.
+EARLY_LINES = 16
 #: A log is sent in chunks of this size; a client that does not take one in time is disconnected.
 CHUNK_BYTES = 32 * 1024
 CHUNK_S = 10.0
@@ -59,6 +61,8 @@ class BotLogs:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._bots: dict[int, str] = {}
+        #: What came with HELLO in one batch, before the login was noted.
+        self._early: dict[int, list[tuple[int, bytes]]] = {}
         self._entries: list[Entry] = []
         self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="bot-logs", daemon=True)
@@ -92,6 +96,8 @@ class BotLogs:
         """A client sent a line, or the beginning of one that is too long."""
         if (bot := self._bots.get(conn)) is not None:
             self._add((bot, arrived, CLIENT, line))
+        elif len(early := self._early.setdefault(conn, [])) < EARLY_LINES:
+            early.append((arrived, line))
 
     def sent(self, conn: int, data: bytes) -> None:
         """Whole lines are handed to the socket now."""
@@ -103,17 +109,21 @@ class BotLogs:
         conn, bot = note.fields.get("conn"), note.fields.get("bot")
         if not isinstance(conn, int) or not isinstance(bot, str):
             return
+        fields = {key: value for key, value in note.fields.items() if key not in ("conn", "bot")}
+        event = " ".join([note.event, *(f"{key}={value}" for key, value in fields.items())])
+        self._add((bot, time.monotonic_ns(), EVENT, event.encode()))
         if note.event == "login":
             # After WELCOME was sent: its resume key is in no log, and neither is the token of HELLO.
             self._bots[conn] = bot
-        fields = "".join(
-            f" {key}={value}" for key, value in note.fields.items() if key not in ("conn", "bot")
-        )
-        self._add((bot, time.monotonic_ns(), EVENT, f"{note.event}{fields}".encode()))
+            early = self._early.pop(conn, [])
+            hello = next((at for at, (_, line) in enumerate(early) if line.startswith(b"HELLO")), len(early))
+            for arrived, line in early[hello + 1 :]:
+                self._add((bot, arrived, CLIENT, line))
 
     def released(self, conn: int) -> None:
         """The connection is gone."""
         self._bots.pop(conn, None)
+        self._early.pop(conn, None)
 
     def _add(self, entry: Entry) -> None:
         entries = self._entries

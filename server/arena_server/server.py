@@ -221,6 +221,8 @@ class Service:
             self._driver.stop()
             if self._logs is not None:
                 self._logs.close()
+                if self._logs.dropped:
+                    self.note(Note("warning", "bot-logs-dropped", {"lines": self._logs.dropped}))
 
     def _make_driver(self, contest: Contest, cap: int) -> Driver:
         """Return the driver; raises ArenaError if the folder of the logs cannot be used."""

@@ -74,6 +74,8 @@ bot zero-based:size=2 --connect 127.0.0.1:PORT
 bot dummy --name a=b --connect 127.0.0.1:PORT
 bot dummy --tls-ca nowhere.pem --connect 127.0.0.1:PORT
 watch --connect 127.0.0.1
+log --name a=b --connect 127.0.0.1:PORT
+log --connect nowhere --name a
 watch --name a=b --connect 127.0.0.1:PORT
 watch gé --connect 127.0.0.1:PORT
 watch --tls-ca nowhere.pem --connect 127.0.0.1:PORT
@@ -135,6 +137,7 @@ tournament good.toml --database sqlite:///nowhere/arena.db
 tournament good.toml --database sqlite:///other.db
 tournament good.toml --logs taken
 watch --connect 127.0.0.1:PORT
+log --name a --connect 127.0.0.1:PORT
 standings
 standings --database sqlite:///other.db
 replay g1

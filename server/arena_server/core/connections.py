@@ -58,7 +58,7 @@ class Connections:
 
     def show_log(self, peer: Peer, bot: str, now: int) -> None:
         """Let the shell send the log of `bot`, BYE last, and close; the contest has no more of the peer."""
-        self.note(peer, "info", "log", of=bot)
+        self._out.note("info", "log-read", conn=peer.conn, peer=peer.address, bot=bot)
         self._out.effects.append(ShowLog(peer.conn, bot, peer.session.send(wire.Bye(ByeReason.LOG))))
         self._forget(peer, now)
 
