@@ -53,6 +53,7 @@ COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "watch": single("watch"),
     "replay": single("replay"),
     "why": single("why"),
+    "log": single("log"),
     "verify": single("verify"),
     "export": single("results", "export"),
     "admin": single("admin"),
