@@ -388,7 +388,7 @@ def switched(deals: int, options: Options = ()) -> tuple[Pairing, ...]:
             clock,
             (*options, *looking(pictures)),
         )
-        for pictures, depth, clock in ((3, 3, 1_000), (5, 5, 80), (20, 6, 1_000))
+        for pictures, depth, clock in ((3, 3, 1_000), (5, 5, 100), (20, 6, 1_000))
         for switch in (100, 85)
     )
 
