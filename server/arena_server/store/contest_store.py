@@ -1,7 +1,7 @@
 """The database as a server writes it: the rows of one contest.
 
-    transaction, add, sync, maintain, ...     the writer's thread; they may wait for the disk
-    append                                    any thread; entries to an SQLite file, without waiting
+    transaction, add, sync, maintain, ...     on the writer's thread
+    append                                    entries alone, by a shorter way; with SQLite on any thread
 
 Every method raises what SQLAlchemy or its driver raises; the writer makes one line of it.
 """
@@ -28,7 +28,7 @@ from arena_server.store import schema
 from arena_server.store.chain import GENESIS, extend
 from arena_server.store.database import APPLICATION_ID, LAYOUT, ContestHeader, ContestLock, Database, Postgres
 from arena_server.store.head import FileId, HeadFile, check_files, identify_files, missing_rows, read_head
-from arena_server.store.journal import JournalAppender, WriteAheadLog, pack
+from arena_server.store.journal import JournalAppender, PostgresAppender, SqliteAppender, WriteAheadLog, pack
 from arena_server.store.preflight import COMMENT, COMMENT_QUERY, check_comment, check_same_config
 from arena_server.store.reader import UnfinishedContest, find_unfinished, load_unfinished, stored_contest
 from arena_server.store.schema import contest_row, fault_row, game_row, now, open_engine
@@ -112,17 +112,13 @@ class ContestStore:
         connection.execute(text(f"COMMENT ON TABLE contests IS '{COMMENT} {LAYOUT}'"))
 
     @contextmanager
-    def transaction(self, *, synced: bool = True) -> Iterator[None]:
+    def transaction(self) -> Iterator[None]:
         """Commit what is written in it, all or none.
 
-        It survives the end of this process. A `synced` one also survives a power cut, with
-        everything before it, once `sync` has returned. PostgreSQL waits in every commit, unless
-        this one is not `synced` and the organiser chose the faster setting.
+        It survives the end of this process, and a power cut once `sync` has returned.
         """
         with self._lock:
             with self._connection.begin():
-                if isinstance(self._database, Postgres) and self._database.async_journal and not synced:
-                    self._connection.execute(text("SET LOCAL synchronous_commit = off"))
                 yield
             if self._head is not None:
                 self._head.write_journal(self._journal_place)
@@ -173,8 +169,10 @@ class ContestStore:
             self._bots = {bot.name: bot.id for bot in session.scalars(bots)}
         if list(self._bots) != list(header.names):
             raise ValueError(f"the bots of contest {self._contest} are not those of its configuration")
-        if isinstance(self._database, Path):
-            self._appender = JournalAppender(self._database, self._contest)
+        if isinstance(self._database, Postgres):
+            self._appender = PostgresAppender(self._database, self._contest)
+        else:
+            self._appender = SqliteAppender(self._database, self._contest)
             self._head = HeadFile(self._database, self._contest, plan.name)
             self._files = identify_files(self._database)
 
@@ -230,9 +228,10 @@ class ContestStore:
             self._live.forget(number_of(game_id))
 
     def append(self, entries: Sequence[Entry]) -> bool:
-        """Commit entries at once. Returns False, and keeps nothing, if that would mean to wait.
+        """Commit entries at once. Returns False, with nothing written, if that would wait for a transaction.
 
-        Raises sqlite3.Error for any other reason, such as a full disk.
+        It does not wait for the disk with SQLite, so it may be called on any thread; with PostgreSQL it
+        waits for the network. Raises the driver's error, for a full disk for example.
         """
         if not self._lock.acquire(timeout=APPEND_WAIT_S):
             return False
@@ -280,7 +279,7 @@ class ContestStore:
             steps = self._compaction_steps()
             more = True
             while more:
-                with self.transaction(synced=False):
+                with self.transaction():
                     more = next(steps, False)
         at_rest = idle and self._unsaved and self._unsaved == self._unsaved_before
         self._unsaved_before = self._unsaved
