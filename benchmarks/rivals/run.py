@@ -1,15 +1,14 @@
 """Points of master and of the champion against players outside master's models.
 
-    python benchmarks/rivals/run.py [--deals 20] [--millis 10] [--rivals half noisy ...] [--engines SPEC ...]
+    python benchmarks/rivals/run.py [--deals 16] [--millis 10] [--rivals half ...] [--engines SPEC ...]
 
-Every deal is played from both seats, the same deals for every engine, so the last column compares engines
+Every deal is played from both seats, the same deals for every engine, so the last columns compare the engines
 deal by deal. Intervals are the middle 95 % of 2,000 bootstrap means over the deals.
 """
 
 from __future__ import annotations
 
-import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 from players import HELD_OUT, TUNED, Rival
 
@@ -19,6 +18,16 @@ from arena_protocol.games.insertion import Insertion
 
 ALL = {each.name: each for each in (*TUNED, *HELD_OUT)}
 SEED = 4000
+ENGINES = ("master:model=worst", "champion", "master:model=seen")
+TITLES = (
+    "rival",
+    "engine",
+    "points a game",
+    "95 % interval",
+    "the rival's",
+    "less the first engine",
+    "95 % interval",
+)
 
 
 def mean(values: list[float]) -> float:
@@ -43,25 +52,22 @@ def points(spec: str, rival: type[Rival], deals: int) -> tuple[list[float], list
 
 def main() -> None:
     """Print a row for every rival and engine."""
-    parser = ArgumentParser(description=__doc__)
-    parser.add_argument("--deals", type=int, default=20)
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("--deals", type=int, default=16)
     parser.add_argument("--millis", type=int, default=10)
     parser.add_argument("--rivals", nargs="+", choices=ALL, default=list(ALL))
-    parser.add_argument(
-        "--engines", nargs="+", default=["master:model=worst", "champion", "master:model=seen"]
-    )
+    parser.add_argument("--engines", nargs="+", default=ENGINES)
     given = parser.parse_args()
-    print(
-        "| rival | engine | points a game | 95 % interval | the rival's | less the first engine's | 95 % interval |"
-    )
+    print(f"| {' | '.join(TITLES)} |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
     for name in given.rivals:
-        base: list[float] = []
+        first: list[float] = []
         for spec in given.engines:
-            timed = f"{spec}{',' if ':' in spec else ':'}millis={given.millis}" if "master" in spec else spec
+            joint = "," if ":" in spec else ":"
+            timed = f"{spec}{joint}millis={given.millis}" if spec.startswith("master") else spec
             mine, theirs = points(timed, ALL[name], given.deals)
-            base = base or mine
-            lead = [one - other for one, other in zip(mine, base, strict=True)]
+            first = first or mine
+            lead = [one - other for one, other in zip(mine, first, strict=True)]
             low, high = bootstrap([mine], mean)
             worse, better = bootstrap([lead], mean)
             kind = "tuned" if ALL[name] in TUNED else "held out"
@@ -73,4 +79,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

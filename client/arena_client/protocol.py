@@ -21,6 +21,7 @@ from arena_client.errors import SILENT, ClientError
 from arena_client.view import GameView, Result
 from arena_protocol import messages as wire
 from arena_protocol.errors import ByeReason, ErrorCode, LocalProtocolError, ProtocolError
+from arena_protocol.faults import describe_fault
 from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
 from arena_protocol.session import LOGGED_IN, ClientSession, State
 
@@ -309,13 +310,11 @@ class ClientProtocol:
     def _warn_zombie(self, message: wire.Zombie) -> None:
         view = self._view
         if view is not None and message.seat in (None, view.seat):
-            logger.warning(
-                "%s: %s is a zombie from ply %d on (%s): the server plays in its place until the game ends",
-                view.game_id,
-                self.name,
-                message.ply,
-                message.reason,
-            )
+            # The server quotes the line only to spectators; an illegal move was the last answer.
+            sent = self._answer is not None and self._move_sent
+            line = wire.encode(self._answer[1]).rstrip() if sent and self._answer is not None else b""
+            fault = describe_fault(self.name, message.reason, message.ply, line, zombie_move=view.zombie_move)
+            logger.warning("%s: %s", view.game_id, fault)
 
     def _handle_error(self, message: wire.Error) -> None:
         if self.welcomed:

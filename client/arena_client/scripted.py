@@ -326,19 +326,13 @@ SCRIPTED: dict[str, Recipe] = {
     "illegal": Recipe("plays an illegal move from a ply on", IllegalAt, {"ply": 1}),
     "silent": Recipe("does not answer TURN", _never("TURN")),
     "never-ready": Recipe("does not answer GAME", _never("GAME")),
-    "out-of-turn": Recipe(
-        "sends a second move after each move", lambda: HONEST.but(On(MINE, (Say("MOVE {move}"),)))
-    ),
+    "out-of-turn": Recipe("moves twice", lambda: HONEST.but(On(MINE, (Say("MOVE {move}"),)))),
     "slow-bytes": Recipe(
-        "sends its moves byte by byte",
-        lambda gap: HONEST.but(On("TURN", drip("MOVE 6", gap))),
-        {"gap": 50},
+        "sends its moves byte by byte", lambda gap: HONEST.but(On("TURN", drip("MOVE 6", gap))), {"gap": 50}
     ),
     "malformed": _fault("sends lines that cannot be parsed", lambda _: (Say("MOVE"), Say("MOOVE 6"))),
     "garbage": _fault("sends bytes that are not ASCII", lambda _: (Raw(b"\xff\xfe\x00\x80\r\x07\n"),)),
-    "overlong": _fault(
-        "sends a line over the limit", lambda size: (Raw(b"MOVE " + b"6" * size + b"\n"),), 5000
-    ),
+    "overlong": _fault("sends an over-long line", lambda size: (Raw(b"MOVE " + b"6" * size + b"\n"),), 5000),
     # More than the 100 of a flood, but less than the 200 that close the connection.
     "flooder": _fault("sends many unasked lines", lambda size: (Say("READY {game}", size),), 150),
     "move-flooder": _fault("sends a move many times", lambda size: (Say("MOVE 7", size),), 150),
@@ -348,10 +342,7 @@ SCRIPTED: dict[str, Recipe] = {
     "half-line": _fault("closes in the middle of a line", lambda _: (Raw(b"MOV"), Close())),
     "vanisher": _fault("stops reading and writing", lambda _: (StopReading(),)),
     "never-reads": _fault(
-        "requests much and reads nothing",
-        lambda size: (Say("PING unread", size), StopReading()),
-        20_000,
-        "lobby",
+        "sends PINGs and reads nothing", lambda size: (Say("PING x", size), StopReading()), 20_000, "lobby"
     ),
 }
 

@@ -127,11 +127,12 @@ class Connection:
 
     async def _pause(self, reason: str, lasted: float) -> None:
         """Wait for the next try after a connection that lasted for this number of seconds."""
-        protocol = self.protocol
-        wait = self._retry.after(
-            reason, welcomed=protocol.welcomed, at_least=protocol.retry_after_s, lasted=lasted
+        welcomed, at_least = self.protocol.welcomed, self.protocol.retry_after_s
+        wait = self._retry.after(reason, welcomed=welcomed, at_least=at_least, lasted=lasted)
+        server = server_name(self._host, self._port)
+        logger.warning(
+            "%s: no connection to %s (%s), next try in %.1f s", self.protocol.name, server, reason, wait
         )
-        logger.warning("%s: no connection (%s), next try in %.1f s", protocol.name, reason, wait)
         await trio.sleep(wait)
 
     async def _deliver_results(self) -> None:

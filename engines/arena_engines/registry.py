@@ -14,6 +14,7 @@ from arena_engines.insertion.baselines import Dummy, Greedy, Random
 from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.history import Entry2006, FourTier, Minimax, ThreeTier
 from arena_engines.insertion.master.engine import Master
+from arena_engines.search.engines import Expectiminimax, MaxN
 from arena_engines.small.openlines import OpenLines
 from arena_engines.small.solved import Perfect, PerfectMarks
 from arena_engines.small.weighted import TERMS, weighted
@@ -35,6 +36,8 @@ ENGINES: tuple[type[Engine], ...] = (
     Dummy,
     Random,
     Greedy,
+    MaxN,
+    Expectiminimax,
     Minimax,
     Entry2006,
     FourTier,

@@ -37,12 +37,12 @@ from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT
 
 __all__ = [
+    "SPECTATOR",
     "TABLE",
     "VERSION",
     "Arena",
     "Bye",
     "ClientMessage",
-    "Direction",
     "Error",
     "Game",
     "Hello",
@@ -55,7 +55,6 @@ __all__ = [
     "Pong",
     "Quit",
     "Ready",
-    "Schema",
     "ServerMessage",
     "Start",
     "State",
@@ -73,11 +72,13 @@ __all__ = [
 
 #: The version of the protocol that this file defines.
 VERSION: Final = 1
+#: The one value of `role=` in HELLO.
+SPECTATOR: Final = "spectator"
 
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """The client's first line: its name and its credential (`token` or `resume`)."""
+    """The client's first line. `role` is None for a player, SPECTATOR for a client that only watches."""
 
     version: int
     name: str
@@ -85,6 +86,7 @@ class Hello:
     token: str | None = None
     resume: str | None = None
     agent: str | None = None
+    role: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +272,7 @@ TABLE: Final[tuple[Schema, ...]] = (
         Hello,
         Direction.CLIENT,
         {"version": COUNT, "name": NAME},
-        {"games": WORDS, "token": WORD, "resume": WORD, "agent": WORD},
+        {"games": WORDS, "token": WORD, "resume": WORD, "agent": WORD, "role": WORD},
     ),
     Schema("READY", Ready, Direction.CLIENT, {"game_id": WORD}),
     Schema("MOVE", Move, Direction.CLIENT, {"move": WORD}),
@@ -314,15 +316,8 @@ TABLE: Final[tuple[Schema, ...]] = (
         Played,
         Direction.SERVER,
         {"ply": COUNT},
-        {
-            "seat": COUNT,
-            "move": WORD,
-            "time": COUNT,
-            "clock": COUNTS,
-            "points": INTEGER,
-            "total": INTEGERS,
-            "reveal": WORD,
-        }
+        {"seat": COUNT, "move": WORD, "time": COUNT, "clock": COUNTS}
+        | {"points": INTEGER, "total": INTEGERS, "reveal": WORD}
         | _WATCHED,
     ),
     Schema(
@@ -385,10 +380,7 @@ def is_other_version(line: bytes) -> bool:
 
 
 def parse_server(line: bytes) -> ServerMessage | None:
-    """Parse a line of a server, given without its line end; None for a blank line.
-
-    Raises ProtocolError with code too-long, syntax, unknown-verb, or name for a name of a wrong form.
-    """
+    """Parse a line of a server, as `parse_client` does."""
     message: ServerMessage | None = _parse(line, SERVER_LINE_LIMIT, _SERVER_VERBS)
     return message
 

@@ -43,6 +43,7 @@ class _Audit:
         self.record = record
         self.place = "start"
         self.seats = len(record.names)
+        self.last_ns = 0
         self.clock = (record.clock_ms,) * self.seats
         self.quota = dict.fromkeys(range(1, self.seats + 1), record.lag_quota_ms)
         self.game: Game[Any] = self._ask(
@@ -131,8 +132,13 @@ class _Audit:
             self._fail("move", "a legal move", ply.move)
 
     def _check_time(self, number: int, ply: PlyRecord) -> None:
-        """Check the charge, computed from the two times, and the clocks after it."""
-        elapsed = max(0, (ply.arrived_ns - ply.handed_ns) // _NS_A_MS)
+        """Check the order of the times, the charge computed from them, and the clocks after it."""
+        for what in ("handed_ns", "arrived_ns"):
+            at = getattr(ply, what)
+            if at < self.last_ns:
+                self._fail(what, f"{self.last_ns} or later", at)
+            self.last_ns = at
+        elapsed = (ply.arrived_ns - ply.handed_ns) // _NS_A_MS
         flag = self._flag_fell(number, ply, elapsed)
         before = self.clock[ply.seat - 1]
         if not ply.zombie or flag:

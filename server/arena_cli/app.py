@@ -57,6 +57,8 @@ COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "admin": single("admin"),
     "play": single("play"),
     "match": single("match"),
+    "check": group("check"),
+    "proxy": single("proxy"),
     "analyse": single("bench", "analyse"),
     "bench": group("bench"),
     "explain": group("explain"),

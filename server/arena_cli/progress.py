@@ -76,8 +76,8 @@ class Display:
         self._console = console or Console(stderr=True, highlight=False)
         self._json = json
         self._live: Live | None = None
-        #: Whether the server has reported on the contest.
-        self.begun = False
+        #: The last report of the server; None before the contest has begun.
+        self.last: dict[str, Any] | None = None
         self._speed = Speed()
         self._left = TimeLeft()
         self._bar = Progress(
@@ -124,9 +124,13 @@ class Display:
         """Print the server's address as `arena serve` does."""
         typer.echo(f"listening on {address}", err=self._json)
 
+    def web(self, url: str) -> None:
+        """Print the address of the web page, likewise."""
+        typer.echo(f"web on {url}", err=self._json)
+
     def report(self, progress: dict[str, Any]) -> None:
         """Show a report of the server, see `arena_server.tournament.reporter`."""
-        self.begun = True
+        self.last = progress
         now = time.monotonic()
         speed = self._speed.at(now, progress["plies"])
         left = _minutes(self._left.at(now, progress["done"], progress["total"]))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
+from arena_protocol.faults import describe_fault
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game, Rim
 from arena_protocol.record import GameRecord, PlyRecord
@@ -29,7 +30,8 @@ PREVIEW = 20
 class Frame:
     """One picture of a game: `state` is the text of the position, `preview` the next pictures.
 
-    `seats` has (name, points, milliseconds left) per seat, None without a clock.
+    `seats` has (name, points, milliseconds left) per seat, None without a clock; `notes` are lines
+    below them.
     """
 
     title: str
@@ -37,6 +39,7 @@ class Frame:
     state: str
     preview: str
     seats: Sequence[tuple[str, int, int | None]]
+    notes: Sequence[str] = ()
     end: str | None = None
     rim: Rim = NO_RIM
 
@@ -51,6 +54,7 @@ def draw(frame: Frame, *, color: bool) -> str:
     for name, total, clock in frame.seats:
         time = "" if clock is None else f"   {clock / 1000:>8.3f} s"
         lines.append(f"{name:<32} {total:>6} points{time}")
+    lines += frame.notes
     if frame.end is not None:
         lines.append(f"end: {frame.end}")
     return "\n".join([*lines, ""])
@@ -77,6 +81,7 @@ def _frame(record: GameRecord, game: Game[Any], position: Any, number: int) -> F
         state=game.state_text(position),
         preview=record.sequence[number:],
         seats=list(zip(record.names, totals, clocks, strict=True)),
+        notes=_faults(record, game, number),
         end=record.end if number == len(record.plies) else None,
         rim=game.rim(),
     )
@@ -87,6 +92,19 @@ def _caption(record: GameRecord, ply: PlyRecord | None) -> str:
         return "start position"
     zombie = ", for a zombie" if ply.zombie else ""
     return f"{record.names[ply.seat - 1]} plays {ply.move}{zombie}: {ply.points} points in {ply.time_ms} ms"
+
+
+def _faults(record: GameRecord, game: Game[Any], number: int) -> list[str]:
+    """Return the faults at ply `number`; those that ended the game without a ply belong to the last one."""
+    return [
+        describe_fault(
+            record.names[fault.seat - 1], fault.kind, fault.ply, fault.line, zombie_move=game.zombie_move
+        )
+        if fault.seat
+        else f"the server aborted the game at ply {fault.ply}"
+        for fault in record.faults
+        if min(fault.ply, len(record.plies)) == number
+    ]
 
 
 def _board(state: str, rim: Rim, *, color: bool) -> list[str]:

@@ -129,7 +129,8 @@ def load_record(game: str, contest: str | None, database: str) -> GameRecord:
             data = results.record(results.contest(contest), game)
     try:
         return decode(data)
-    except RecordError:
+    except RecordError as found:
+        error = found
         if FIRST_FIELD not in data[:16]:
             error = RecordError("not a game record as arena export writes it")
         raise StoreError(f"{game}: {error}") from None

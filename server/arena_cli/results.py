@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
+from arena_protocol.faults import describe_fault
+from arena_protocol.games import GAMES
 from arena_server.core.standings import plain_row
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from arena_protocol.record import FaultRecord
+    from arena_server.core.standings import Result
     from arena_server.store.reader import Results
     from arena_server.store.schema import Contest
 
@@ -27,21 +33,98 @@ SUFFIX = ".record"
 CHAIN_FILE = "chain.json"
 
 
-def standings(
-    contest: ContestChoice = None, database: Database = DEFAULT_DATABASE, as_json: Json = False
-) -> None:
-    """Print the standings of a contest.
+class Scoring(StrEnum):
+    POINTS = "points"
+    WINS = "wins"
 
-    The columns are rank, bot, points, games, mean points, and faults by kind.
 
-    Example: arena standings --contest local --json
+def read_results(path: Path) -> list[Result]:
+    """Return the games of a text file: lines `NAME POINTS NAME POINTS ...`, comments begin with `#`.
+
+    Raises ConfigError with file and line.
     """
+    from arena_server.core.standings import Result
+    from arena_server.errors import ConfigError
+
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise ConfigError(f"--file: cannot read {path}: {reason}") from error
+    games = []
+    for number, line in enumerate(lines, start=1):
+        words = line.partition("#")[0].split()
+        names, points = tuple(words[::2]), words[1::2]
+        if not words:
+            continue
+        if (
+            len(names) < 2
+            or len(names) != len(points)
+            or not all(re.fullmatch("-?[0-9]{1,9}", p) for p in points)
+        ):
+            raise ConfigError(
+                f"{path}:{number}: expected `NAME POINTS NAME POINTS ...`, got {line.strip()!r}"
+            )
+        if len(set(names)) < len(names):
+            raise ConfigError(f"{path}:{number}: a bot plays once in a game, got {line.strip()!r}")
+        games.append(Result(names, tuple(map(int, points))))
+    if not games:
+        raise ConfigError(
+            f"--file: {path} holds no game; expected a line `NAME POINTS NAME POINTS ...` for each"
+        )
+    return games
+
+
+def print_file(path: Path, scoring: Scoring, as_json: bool) -> None:
+    """Print the table of the games in a text file."""
+    games = read_results(path)
+    names = list(dict.fromkeys(name for game in games for name in game.names))
+    from arena_server.core.standings import plain_row
+    from arena_server.core.standings import standings as table_of
+
+    rows = [plain_row(row) for row in table_of(names, games, scoring)]
+    if as_json:
+        print_json({"file": str(path), "scoring": scoring, "games": len(games), "standings": rows})
+    else:
+        title = f"{path}: {len(games)} games, scored by {scoring}"
+        print_table(title, standings_table(rows, wins=scoring == Scoring.WINS))
+
+
+def standings(
+    contest: ContestChoice = None,
+    database: Database = DEFAULT_DATABASE,
+    file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Rank the games of a text file instead.", show_default=False),
+    ] = None,
+    scoring: Annotated[
+        Scoring | None,
+        typer.Option(
+            help="Rank by points or by games won; by default as the contest does.", show_default=False
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Print the standings of a contest, or of a file of results.
+
+    Its columns: rank, bot, points, games, mean points, faults by kind. A file holds a line
+    `NAME POINTS NAME POINTS ...` a game. The two scorings may disagree entirely: see examples/paradox.txt.
+
+    Example: arena standings --file examples/paradox.txt --scoring wins
+    """
+    if file is not None and contest is not None:
+        from arena_server.errors import ConfigError
+
+        raise ConfigError("--file: a file of results has no contests; leave out --contest")
+    if file is not None:
+        print_file(file, scoring or Scoring.POINTS, as_json)
+        return
     with open_results(database) as results:
         chosen = results.contest(contest)
         if as_json:
-            print_json(plain_standings(results, chosen))
+            print_json(plain_standings(results, chosen, scoring))
         else:
-            print_standings(results, chosen)
+            print_standings(results, chosen, scoring)
 
 
 def open_results(database: str) -> Results:
@@ -52,36 +135,83 @@ def open_results(database: str) -> Results:
     return Results(database_of(database))
 
 
-def plain_standings(results: Results, contest: Contest) -> dict[str, Any]:
+def plain_standings(results: Results, contest: Contest, scoring: str | None = None) -> dict[str, Any]:
     """Return a contest and its standings as JSON types."""
     return {
         "contest": {
             "id": contest.id,
             "name": contest.name,
             "game": contest.game,
-            "scoring": contest.scoring,
+            "scoring": scoring or contest.scoring,
             "status": contest.status,
+            # Of a contest that may go on, the secret would reveal deals that are still to be played.
+            "secret": contest.seed if contest.status == "finished" else None,
             "games": {"played": results.games_played(contest), "total": contest.games},
         },
-        "standings": [plain_row(row) for row in results.standings(contest)],
+        "standings": [plain_row(row) for row in results.standings(contest, scoring)],
+        "first_faults": [
+            _plain_fault(contest, bot, game, fault)
+            for bot, (game, fault) in results.first_faults(contest).items()
+        ],
     }
 
 
-def print_standings(results: Results, contest: Contest) -> None:
-    """Print a contest's standings on stdout."""
-    from rich.console import Console
+def _plain_fault(contest: Contest, bot: str, game: str, fault: FaultRecord) -> dict[str, Any]:
+    """Return a bot's first fault as JSON types: the line as hexadecimal text, `text` as a sentence."""
+    zombie_move = GAMES[contest.game].zombie_move
+    return {
+        "bot": bot,
+        "game": game,
+        "ply": fault.ply,
+        "kind": fault.kind,
+        "line": fault.line.hex(),
+        "text": describe_fault(bot, fault.kind, fault.ply, fault.line, zombie_move=zombie_move),
+    }
 
-    plain = plain_standings(results, contest)
+
+def print_standings(results: Results, contest: Contest, scoring: str | None = None) -> None:
+    """Print a contest's standings on stdout, by `scoring` or else as the contest scores."""
+    plain = plain_standings(results, contest, scoring)
     games = plain["contest"]["games"]
     title = (
         f"{contest.name}: {contest.game}, {games['played']} of {games['total']} games, "
-        f"scored by {contest.scoring}, {contest.status}"
+        f"scored by {plain['contest']['scoring']}, {contest.status}"
     )
+    counts = {row["bot"]: sum(row["faults"].values()) for row in plain["standings"]}
+    notes = [
+        f"{fault['game']}: {fault['text']}"
+        + (f" (the first of {counts[fault['bot']]} faults)" if counts[fault["bot"]] > 1 else "")
+        for fault in plain["first_faults"]
+    ]
+    if plain["contest"]["secret"] is not None:
+        notes.append(f"secret of the deals: {plain['contest']['secret']}")
+    table = standings_table(plain["standings"], wins=plain["contest"]["scoring"] == "wins")
+    print_table(title, table, notes)
+
+
+def unplayed_message(progress: dict[str, Any]) -> str:
+    """Return one line about a contest that did not finish; `progress` has the fields of `Progress`.
+
+    It names the bots that are missing and counts the games without a result by cause.
+    """
+    count = progress["total"] - progress["done"]
+    causes = ", ".join(f"{games} {cause}" for cause, games in progress["unplayed"].items())
+    text = f"the contest is {progress['ended']}: {count} of {progress['total']} games have no result"
+    missing = f"; missing bots: {', '.join(progress['missing'])}" if progress["missing"] else ""
+    return text + (f" ({causes})" if causes else "") + missing
+
+
+def print_table(title: str, table: Table, notes: Sequence[str] = ()) -> None:
+    """Print a title, a table and lines below it on stdout."""
+    from rich.console import Console
+
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = PLAIN_WIDTH
     console.print(title, markup=False, soft_wrap=True)
-    console.print(standings_table(plain["standings"], wins=contest.scoring == "wins"))
+    console.print(table)
+    for note in notes:
+        console.print(note, markup=False, soft_wrap=True)
 
 
 def standings_table(rows: Sequence[dict[str, Any]], *, wins: bool = False) -> Table:
@@ -96,7 +226,7 @@ def standings_table(rows: Sequence[dict[str, Any]], *, wins: bool = False) -> Ta
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("faults", no_wrap=True)
     for row in rows:
-        cells = [row["rank"], row["bot"], f"{row['points']:,}", row["games"], f"{row['mean']:,.1f}"]
+        cells = [row["rank"] or "-", row["bot"], f"{row['points']:,}", row["games"], f"{row['mean']:,.1f}"]
         faults = ", ".join(f"{kind} {count}" for kind, count in row["faults"].items())
         table.add_row(*map(str, [*cells, *([row["wins"]] if wins else []), faults or "-"]))
     return table

@@ -14,8 +14,8 @@ import json
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from arena_server.logs import Log
     from arena_server.server import Service
     from arena_server.store.database import Database as StoreURL
+    from arena_server.web.access import WebPorts
 
 #: Token digests (JSON: name to SHA-256) for bots without one in the file. In the environment,
 #: because other users can read a command line.
@@ -41,12 +42,26 @@ DIGESTS_VARIABLE = "ARENA_TOKEN_DIGESTS"
 STDERR = 2
 
 
+#: The port of the web page where none is given; if it is taken, any free one.
+WEB_PORT = 2080
+
+
+@dataclass(frozen=True, slots=True)
+class WebOptions:
+    """The options of the web ports; None leaves the choice to the file."""
+
+    web: bool | None = None
+    web_host: str | None = None
+    web_port: int | None = None
+    admin_host: str | None = None
+    admin_port: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A checked contest with a usable database and bound ports; nothing runs yet.
 
-    `seeded` means that the file gives the seed; `admin` is the bound admin port and its token;
-    `web_names` are the host names by which it is reached.
+    `seeded` means that the file gives the seed; `web` has the bound ports of the site and of the organiser.
     """
 
     plan: ContestPlan
@@ -55,9 +70,8 @@ class Prepared:
     database: StoreURL
     max_connections: int
     sock: socket.socket
-    admin: tuple[socket.socket, str] | None = None
-    web_names: tuple[str, ...] = ()
-    cipher: Callable[[], Cipher | None] = lambda: None
+    web: WebPorts
+    cipher: Callable[[], Cipher | None] | None = None
 
 
 def command(
@@ -68,7 +82,11 @@ def command(
     ] = None,
     database: Database = DEFAULT_DATABASE,
     until_finished: Annotated[
-        bool, typer.Option("--until-finished", help="Exit after the last game and print the standings.")
+        bool,
+        typer.Option(
+            "--until-finished",
+            help="Exit after the last game and print the standings; status 1 if games are missing.",
+        ),
     ] = False,
     new: Annotated[
         bool, typer.Option("--new", help="Begin a new contest even if one of this name is unfinished.")
@@ -94,6 +112,19 @@ def command(
     admin_host: Annotated[
         str | None, typer.Option(help="The address of the admin port; else server.admin_host.")
     ] = None,
+    web: Annotated[
+        bool | None,
+        typer.Option("--web/--no-web", help="Serve the web page for spectators; else server.web, on."),
+    ] = None,
+    web_port: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=65535, help="The port of the web page, 0 picks one; else server.web_port, else 2080."
+        ),
+    ] = None,
+    web_host: Annotated[
+        str | None, typer.Option(help="The address of the web page; else server.web_host, 127.0.0.1.")
+    ] = None,
     supervised: Annotated[bool, typer.Option("--supervised", hidden=True)] = False,
 ) -> None:
     """Run a contest server; bots connect to it over TCP.
@@ -105,17 +136,17 @@ def command(
     The same command resumes a contest that was stopped, or whose server was killed: results
     stay, running games continue, void games are played again.
 
-    With an admin port it also prints `admin on http://HOST:PORT`: /metrics, /healthz, /readyz,
-    and `arena admin`, which finds the port by a file next to the database.
+    It also prints `web on http://HOST:PORT`: standings, running games and replays in a browser,
+    and the port that `arena admin` finds by a file next to the database. With an admin port,
+    metrics and orders move there: `admin on http://HOST:PORT`.
 
     Example: arena serve examples/local.toml --port 0
     """
     # Set before `listening` is printed: a supervisor may send SIGTERM right after it.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _stopped_early)
-    prepared = prepare(
-        config, host, port, database, absent, new=new, admin_host=admin_host, admin_port=admin_port
-    )
+    chosen = WebOptions(web, web_host, web_port, admin_host, admin_port)
+    prepared = prepare(config, host, port, database, absent, new=new, web=chosen)
     from arena_server.sockets import address_of
 
     typer.echo(f"listening on {address_of(prepared.sock)}")
@@ -135,16 +166,16 @@ def prepare(
     absent: str | None,
     *,
     new: bool = False,
-    admin_host: str | None = None,
-    admin_port: int | None = None,
+    web: WebOptions | None = None,
 ) -> Prepared:
     """Check the input and bind the ports. Raises ArenaError, with no port left open."""
-    from arena_server.config_file import entrants_of, load_contest, plan_of
+    from arena_server.config_file import check_seed, entrants_of, load_contest, plan_of
     from arena_server.sockets import bind
     from arena_server.store.database import database_of
     from arena_server.store.preflight import check_contest, check_writable
 
     file = load_contest(config)
+    check_seed(file, host or file.server.host, tournament=False)
     plan = plan_of(file, absent_ms=None if absent is None else duration(absent, "--absent"))
     where = database_of(database, async_journal=file.server.journal_commit == "async")
     check_writable(where)
@@ -154,36 +185,45 @@ def prepare(
     cipher = _cipher(file.server)
     sock = bind(host or file.server.host, file.server.port if port is None else port)
     try:
-        admin = _bind_admin(
-            where,
-            admin_host or file.server.admin_host,
-            file.server.admin_port if admin_port is None else admin_port,
-        )
+        ports = _bind_web(where, file.server, web or WebOptions())
     except ArenaError:
         sock.close()
         raise
-    names = tuple(file.server.web_names)
-    return Prepared(plan, entrants, seeded, where, file.server.max_connections, sock, admin, names, cipher)
+    return Prepared(plan, entrants, seeded, where, file.server.max_connections, sock, ports, cipher)
 
 
-def _cipher(server: ServerTable) -> Callable[[], Cipher | None]:
-    """Return what makes the TLS end of a connection, or None without a certificate. Raises ConfigError."""
+def _cipher(server: ServerTable) -> Callable[[], Cipher | None] | None:
+    """Return what makes the TLS end of a connection; None without a certificate. Raises ConfigError."""
     if server.tls_certificate is None or server.tls_key is None:
-        return lambda: None
+        return None
     from arena_server.sockets import tls_ends
 
     return tls_ends(server.tls_certificate, server.tls_key)
 
 
-def _bind_admin(database: StoreURL, host: str, port: int | None) -> tuple[socket.socket, str] | None:
-    """Bind the admin port and choose its token; None without a port. Raises ArenaError."""
-    if port is None:
-        return None
+def _bind_web(database: StoreURL, server: ServerTable, options: WebOptions) -> WebPorts:
+    """Bind the ports of the site and of the organiser, and choose the token. Raises ArenaError."""
     from arena_server.sockets import bind
-    from arena_server.web.access import choose_token
+    from arena_server.web.access import TOKEN_VARIABLE, WebPorts, choose_token
 
-    token = choose_token(database, os.environ)
-    return bind(host, port, "--admin-port"), token
+    admin_port = server.admin_port if options.admin_port is None else options.admin_port
+    token = organiser = site = None
+    if admin_port is not None or isinstance(database, Path) or TOKEN_VARIABLE in os.environ:
+        token = choose_token(database, os.environ)
+    if admin_port is not None:
+        organiser = bind(options.admin_host or server.admin_host, admin_port, "--admin-port")
+    if options.web if options.web is not None else server.web or options.web_port is not None:
+        host = options.web_host or server.web_host
+        port = server.web_port if options.web_port is None else options.web_port
+        try:
+            site = bind(host, WEB_PORT if port is None else port, "--web-port")
+        except ArenaError:
+            if port is not None:
+                if organiser is not None:
+                    organiser.close()
+                raise
+            site = bind(host, 0, "--web-port")  # the default is taken: any other will do
+    return WebPorts(site, organiser, token, tuple(server.web_names))
 
 
 def serve(
@@ -195,9 +235,9 @@ def serve(
 
     from arena_server.logs import LineWriter, Log
     from arena_server.server import Setup
-    from arena_server.web.thread import ORGANISER_CONNECTIONS
 
     gc.enable()
+    prepared, reserved = _share_descriptors(prepared)
     setup = Setup(
         plan=prepared.plan,
         entrants=prepared.entrants,
@@ -206,55 +246,78 @@ def serve(
         until_finished=until_finished,
         new=new,
         seeded=prepared.seeded,
-        cipher=prepared.cipher,
-        reserved=0 if prepared.admin is None else ORGANISER_CONNECTIONS,
+        cipher=prepared.cipher or (lambda: None),
+        reserved=reserved,
     )
     log_lines = LineWriter(STDERR)
     try:
-        asyncio.run(_serve(prepared, setup, Log(log_lines, *log), supervised))
+        report = asyncio.run(_serve(prepared, setup, Log(log_lines, *log), supervised))
     finally:
         log_lines.close()
     if until_finished and not supervised:
-        from arena_cli.results import print_standings
+        from arena_cli.results import print_standings, unplayed_message
         from arena_server.store.reader import Results
 
         with Results(prepared.database) as results:
             print_standings(results, results.contest(prepared.plan.name))
+        if report["ended"] not in ("finished", "stopped"):  # the organiser asked for `stopped`
+            raise ArenaError(unplayed_message(report))
 
 
-async def _serve(prepared: Prepared, setup: Any, log: Log, supervised: bool) -> None:
+async def _serve(prepared: Prepared, setup: Any, log: Log, supervised: bool) -> dict[str, Any]:
+    """Serve until the end and return the last progress report."""
     from arena_server.server import Service
+    from arena_server.tournament.reporter import Reporter
 
     service = Service(setup, prepared.sock, log)
-    reporter = None
-    if supervised:
-        from arena_server.tournament.reporter import Reporter
-
-        reporter = Reporter(service)
-        service.observe(reporter)
+    reporter = Reporter(service, supervised=supervised)
+    service.observe(reporter)
     try:
-        with _admin(prepared, service, log):
+        with _web(prepared, service, log, supervised=supervised):
             await service.run()
     finally:
-        if reporter is not None:
-            reporter.close()
+        reporter.close()
+    return reporter.report()
+
+
+def _share_descriptors(prepared: Prepared) -> tuple[Prepared, int]:
+    """Give the site the descriptors that the referee leaves, at least a few. Returns how many the web has."""
+    from arena_server.listener import RESERVE, raise_descriptor_limit
+    from arena_server.web.access import ORGANISER_CONNECTIONS, SITE_CONNECTIONS
+
+    ports = prepared.web
+    kept = 0 if ports.organiser is None else ORGANISER_CONNECTIONS
+    if ports.site is None:
+        return prepared, kept
+    descriptors = raise_descriptor_limit()
+    site = SITE_CONNECTIONS
+    if descriptors is not None:
+        left = descriptors - RESERVE - kept - prepared.max_connections
+        site = max(ORGANISER_CONNECTIONS, min(site, left))
+    return replace(prepared, web=replace(ports, connections=site)), kept + site
 
 
 @contextmanager
-def _admin(prepared: Prepared, service: Service, log: Log) -> Iterator[None]:
-    """Serve the admin port, if there is one, inside the `with` statement."""
-    if prepared.admin is None:
-        yield
-        return
+def _web(prepared: Prepared, service: Service, log: Log, *, supervised: bool) -> Iterator[None]:
+    """Serve the site and the organiser's port, as far as there are any, inside the `with` statement."""
     from arena_server.sockets import address_of
     from arena_server.web.access import Access, AccessFile
-    from arena_server.web.thread import organiser_port
+    from arena_server.web.thread import Referee, serve_web
 
-    sock, token = prepared.admin
-    address = address_of(sock)
-    with (
-        AccessFile(prepared.database, prepared.plan.name, Access(address, token), os.environ),
-        organiser_port(sock, token, prepared.web_names, service, prepared.plan, log),
-    ):
-        typer.echo(f"admin on http://{address}")
+    ports = prepared.web
+    address = prepared.sock.getsockname()
+    referee = Referee(
+        service, prepared.plan, prepared.database, (address[0], address[1]), prepared.cipher is not None
+    )
+    with ExitStack() as stack:
+        organiser = ports.organiser or ports.site
+        if organiser is not None and ports.token is not None:
+            access = Access(address_of(organiser), ports.token)
+            stack.enter_context(AccessFile(prepared.database, prepared.plan.name, access, os.environ))
+        if organiser is not None:
+            stack.enter_context(serve_web(ports, referee, log))
+        for title, sock in (("admin", ports.organiser), ("web", ports.site)):
+            if sock is not None:
+                url = f"http://{address_of(sock)}"
+                typer.echo(json.dumps({title: url}) if supervised else f"{title} on {url}")
         yield

@@ -117,6 +117,18 @@ class Verification:
         except RecordError as error:
             self.errors[name] = str(error)
 
+    def check_deal(self, name: str, data: bytes, seed: int, deals: int) -> None:
+        """Check that deal and nonce of a record are derived from the contest's secret."""
+        from arena_protocol.record import decode
+        from arena_server.core.deal import deal_seed, nonce
+
+        if name in self.errors:
+            return
+        record = decode(data)
+        derived = {deal_seed(seed, record.names, deal) for deal in range(1, deals + 1)}
+        if record.seed not in derived or record.nonce != nonce(seed, record.game_id):
+            self.errors[name] = f"{name}: the deal is not derived from the contest's secret"
+
     def check_chain(self, head: bytes | None, record: Callable[[str], bytes]) -> None:
         """Check the chain of all checked records; `record` returns the bytes of a game again."""
         from arena_server.store.chain import audit
@@ -178,7 +190,9 @@ def _check_database(database: str, contest: str | None, game: str | None, verifi
             results.record(chosen, game)  # raises StoreError for an unknown game
         for row in results.rows(chosen, game, checked=False):
             link = row.pop("place"), row.pop("chain")
-            verification.check(row["game_id"], row.pop("record"), {**row, "contest": chosen.name}, link)
+            data = row.pop("record")
+            verification.check(row["game_id"], data, {**row, "contest": chosen.name}, link)
+            verification.check_deal(row["game_id"], data, int(chosen.seed), chosen.games_per_pair)
         if game is None:
             verification.check_chain(chosen.head, lambda name: results.record(chosen, name))
 

@@ -15,6 +15,7 @@ import typer
 
 from arena_cli.options import Color, Tls, TlsCa, check_login, is_terminal, tls_context, use_color
 from arena_protocol import messages as wire
+from arena_protocol.faults import describe_fault
 
 if TYPE_CHECKING:
     import socket
@@ -60,7 +61,7 @@ def command(
     Example: arena watch g3 --connect localhost:2006
     """
     from arena_client.spectator import Spectator
-    from arena_client.transport import TlsTransport
+    from arena_client.transport import TlsTransport, debug_trace
     from arena_server.sockets import parse_address
 
     host, port = parse_address(connect, "--connect") if connect is not None else _default_server()
@@ -74,7 +75,7 @@ def command(
     else:
         show = line_printer(text_line)
     with _connection(host, port) as sock:
-        watch(sock, Spectator(name, token, game), show, transport)
+        watch(sock, Spectator(name, token, game, debug_trace()), show, transport)
 
 
 #: Prints the updates that arrived together.
@@ -168,9 +169,10 @@ def text_line(update: Update) -> str | None:
         case wire.Played(ply, seat, move, time_ms, _, points, total):
             played = f"{game.names[seat - 1]} plays {move}, {points} points, {time_ms} ms"
             return f"{game.game_id} {ply}: {played}, {' - '.join(map(str, total))}"
-        case wire.Zombie(ply, reason, seat):
+        case wire.Zombie(ply, reason, seat, line):
             name = game.names[seat - 1] if seat else "?"
-            return f"{game.game_id} {ply}: {name} is a zombie: {reason}"
+            fault = describe_fault(name, reason, ply, line or b"", zombie_move=game.zombie_move)
+            return f"{game.game_id}: {fault}"
         case wire.Over(_, total, end):
             return f"{game.game_id}: over, {end}, {' - '.join(map(str, total))}"
     return None

@@ -154,6 +154,10 @@ class ServerTable(_Table):
     #: None disables metrics and the organiser's commands.
     admin_port: int | None = Field(default=None, ge=0, le=65_535)
     admin_host: str = Field(default="127.0.0.1", min_length=1)
+    #: The web page for spectators; without a port 2080, or a free one if that is taken.
+    web: bool = True
+    web_port: int | None = Field(default=None, ge=0, le=65_535)
+    web_host: str = Field(default="127.0.0.1", min_length=1)
     #: Host names by which browsers reach this server; addresses and localhost need no entry.
     web_names: list[str] = Field(default_factory=list)
     #: What a move waits for with PostgreSQL: see `store.database.Postgres`.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from arena_cli.render import Frame, draw, frames
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Deal
-from arena_protocol.record import GameRecord, PlyRecord, commitment
+from arena_protocol.record import FaultKind, FaultRecord, GameRecord, PlyRecord, commitment
 
 
 def played(name: str, plies: int) -> GameRecord:
@@ -95,3 +96,22 @@ def test_every_game_can_be_drawn() -> None:
 def test_a_position_that_is_no_board_is_shown_as_it_is() -> None:
     record = played("disc", 1)
     assert record.board in next(iter(frames(record, color=False))).splitlines()
+
+
+def test_faults_are_drawn_at_their_ply_or_the_last_one() -> None:
+    record = replace(
+        played("xo", 2),
+        faults=(
+            FaultRecord(1, 0, FaultKind.NEVER_READY, b""),
+            FaultRecord(2, 3, FaultKind.ILLEGAL, b"MOVE z9"),
+            FaultRecord(0, 3, FaultKind.VOID, b""),
+        ),
+    )
+    start, first, last = (frame.splitlines() for frame in frames(record, color=False))
+    assert start[-1] == "left did not send READY in time before the first ply; the seat loses the game"
+    assert first[-1].startswith("right ")
+    assert last[-3:] == [
+        'right sent an illegal move "z9" at ply 3; the seat loses the game',
+        "the server aborted the game at ply 3",
+        "end: void",
+    ]

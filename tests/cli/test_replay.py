@@ -61,6 +61,14 @@ class TestReplay:
     def test_a_zombies_moves_are_marked(self, here: Path, shell: Shell) -> None:
         text = "".join(shell("replay", f"g{number}").out for number in range(1, 7))
         assert "zero plays 6, for a zombie: " in text
+        frame = next(frame for frame in re.split("(?=^trial )", text, flags=re.M) if "zero sent" in frame)
+        ply = re.search(r" ply (\d) of 8\nzero plays 6, for a zombie: ", frame)
+        assert ply is not None
+        sentence = (
+            f'zero sent an illegal move "0" at ply {ply[1]}; the referee plays 6 for it until the game ends'
+        )
+        assert sentence in frame.splitlines()
+        assert text.count("zero sent an illegal move") == 4  # once per faulty game
 
     def test_in_a_terminal_it_waits_between_plies(
         self, here: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch

@@ -31,7 +31,7 @@ def test_a_game_becomes_a_line_per_event() -> None:
     lines = [text_line(update) for update in spectator().receive(GAME_LINES)]
     assert [line for line in lines if line is not None] == [
         "g1: ann - bob, insertion",
-        "g1 1: ann is a zombie: illegal",
+        'g1: ann sent an illegal move "0\\u00ff" at ply 1; the referee plays 6 for it until the game ends',
         "g1 1: ann plays 6, 0 points, 0 ms, 0 - 0",
         "g1 2: bob plays 6, 0 points, 4 ms, 0 - 0",
         "g1 3: ann plays 6, 30 points, 0 ms, 30 - 0",

@@ -13,7 +13,7 @@ from tests.server.programs import PATIENCE_S, Outcome, inside
 from arena_cli import watch
 from arena_client.errors import SILENT
 from arena_client.spectator import Spectator
-from arena_client.transport import Veil
+from arena_client.transport import TlsTransport
 from arena_server.errors import ArenaError
 
 Script = Callable[[socket.socket], None]
@@ -92,7 +92,7 @@ def test_tls_to_a_plain_port() -> None:
         outcome = watch_port(port, "--tls")
     assert outcome.code == 1
     assert outcome.line.startswith("arena: cannot speak TLS with 127.0.0.1: no TLS connection: ")
-    assert outcome.line.endswith("; is it an arena server, and does it want TLS?")
+    assert outcome.line.endswith("; is it an arena server, and does it use TLS?")
 
 
 def test_a_dead_link_is_not_a_silent_server() -> None:
@@ -110,4 +110,4 @@ def test_a_dead_link_is_not_a_silent_server() -> None:
 
     spectator = Spectator("spectator", None, "*")
     with pytest.raises(ArenaError, match=r"^the connection was lost: Connection timed out; watch again$"):
-        watch.watch(Dead(), spectator, lambda updates: None, Veil(None, "here"))  # type: ignore[arg-type]
+        watch.watch(Dead(), spectator, lambda updates: None, TlsTransport(None, "here"))  # type: ignore[arg-type]

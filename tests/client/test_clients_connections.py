@@ -216,8 +216,10 @@ def test_a_lost_connection_is_one_line_of_the_log(
     driver: Driver, server: FakeServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.follow(lambda connection: None, whole_contest)
+    port = server.port
     with caplog.at_level(logging.WARNING, "arena_client"):
-        driver.play(four, server.port)
+        driver.play(four, port)
+    start = f"me: no connection to 127.0.0.1:{port}"
     assert caplog.messages == [
-        f"me: no connection (the server closed the connection; {SILENT}), next try in 0.0 s"
-    ] or caplog.messages == [f"me: no connection (Connection reset by peer; {SILENT}), next try in 0.0 s"]
+        f"{start} (the server closed the connection; {SILENT}), next try in 0.0 s"
+    ] or caplog.messages == [f"{start} (Connection reset by peer; {SILENT}), next try in 0.0 s"]

@@ -161,7 +161,19 @@ def test_a_move_that_is_late_is_not_sent(caplog: pytest.LogCaptureFixture) -> No
     client.protocol.complete(job, 4)
     assert client.sent() == []
     assert caplog.messages == [
-        "g1: me is a zombie from ply 1 on (timeout): the server plays in its place until the game ends"
+        "g1: me used up its clock at ply 1; the referee plays 6 for it until the game ends"
+    ]
+
+
+def test_an_illegal_move_is_logged_with_the_move(caplog: pytest.LogCaptureFixture) -> None:
+    client = playing()
+    client.receive(TURN_1)
+    client.protocol.complete(client.job(), 0)
+    assert client.sent() == ["MOVE 0"]
+    with caplog.at_level(logging.WARNING, "arena_client"):
+        client.receive("ZOMBIE ply=1 reason=illegal")
+    assert caplog.messages == [
+        'g1: me sent an illegal move "0" at ply 1; the referee plays 6 for it until the game ends'
     ]
 
 

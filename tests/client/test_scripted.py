@@ -134,7 +134,7 @@ FAULTS: list[tuple[str, list[Act]]] = [
     ("resetter:moment=waiting", [Say("READY g1"), Say("MOVE 6"), Close(reset=True), Say("MOVE 6")]),
     ("half-line:moment=over", [*says(*GOOD), Raw(b"MOV"), Close()]),
     ("vanisher:moment=offer", [StopReading(), Say("MOVE 6"), Say("MOVE 6")]),
-    ("never-reads:size=3", [Say("PING unread", 3), StopReading(), *says(*GOOD)]),
+    ("never-reads:size=3", [Say("PING x", 3), StopReading(), *says(*GOOD)]),
 ]
 
 
@@ -311,7 +311,7 @@ class TestRealConnections:
     def test_one_that_never_reads_is_stuck_until_it_is_cut_off(self, server: FakeServer) -> None:
         def script(connection: Connection) -> None:
             connection.log_in()
-            connection.expect("PING unread")
+            connection.expect("PING x")
             connection.reset()
 
         server.follow(script)

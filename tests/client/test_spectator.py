@@ -36,7 +36,7 @@ GAME_LINES = (
     .encode()
     + b"\n"
 )
-ANSWERS = b"HELLO 1 spectator\nWATCH g1\nPONG here\n"
+ANSWERS = b"HELLO 1 spectator role=spectator\nWATCH g1\nPONG here\n"
 WELCOME = GAME_LINES[: GAME_LINES.index(b"PING")]
 OFFER = GAME_LINES[GAME_LINES.index(b"GAME") : GAME_LINES.index(b"STATE")]
 
@@ -63,6 +63,19 @@ def test_an_update_has_the_game_after_the_message() -> None:
     *_, (message, game) = Spectator("spectator", None, "g1").receive(GAME_LINES)
     assert (game.game_id, game.totals) == ("g1", (30, 0))
     assert game.over is message
+
+
+def test_a_trace_receives_every_line_of_both_directions() -> None:
+    lines: list[tuple[str, bytes]] = []
+    spectator = Spectator("eye", None, "*", trace=lambda direction, line: lines.append((direction, line)))
+    list(spectator.receive(b"ARENA 1 insertion-arena/0.1\n"))
+    assert lines == [("<", b"ARENA 1 insertion-arena/0.1"), (">", b"HELLO 1 eye role=spectator")]
+
+
+def test_a_token_is_that_of_a_registered_name() -> None:
+    spectator = Spectator("eye", "s3cret", "*")
+    list(spectator.receive(b"ARENA 1 insertion-arena/0.1\n"))
+    assert spectator.data_to_send() == b"HELLO 1 eye token=s3cret\n"
 
 
 def test_byte_by_byte_it_is_the_same() -> None:

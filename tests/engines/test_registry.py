@@ -30,7 +30,7 @@ def test_names_are_unique_in_a_game() -> None:
 
 
 def test_a_parameter_is_set_and_the_rest_keeps_its_default() -> None:
-    assert create("minimax").spec == "minimax:depth=4,strategy=cooperative"
+    assert create("minimax").spec == "minimax:depth=4,strategy=cooperative,switch=85,wildcards=0"
     assert create("champion:depth=3").values["depth"] == 3
     assert create("random:seed=7").spec == "random:seed=7"
     assert repr(create("dummy")) == "create('dummy')"
@@ -92,7 +92,9 @@ def test_every_engine_plays_a_legal_move_with_any_seats_and_any_lookahead(
         assert 1 <= engine.choose(at(BOARD, visible[:plies], plies=plies, seats=seats)) <= 15
 
 
-@pytest.mark.parametrize("name", [kind.name for kind in ENGINES if kind.game == "insertion"])
+@pytest.mark.parametrize(
+    "name", [kind.name for kind in ENGINES if kind.game == "insertion" and kind.max_depth]
+)
 @pytest.mark.parametrize(
     ("visible", "depth", "text"),
     [("", 2, "no picture is visible"), ("61", 0, "depth=0: expected at least 1")],

@@ -1,6 +1,14 @@
 """PROTOCOL.md and the code agree in both directions."""
 
+import os
 import re
+import shutil
+import socket
+import ssl
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -31,6 +39,9 @@ from arena_protocol.record import FaultKind
 from arena_protocol.session import CLIENT_TRANSITIONS, SERVER_TRANSITIONS, ClientSession, ServerSession
 from arena_protocol.session import State as At
 from arena_server.core.config import ContestPlan
+from arena_server.tournament.supervisor import LocalBot
+
+from .test_tls import make_pair
 
 TEXT = (Path(__file__).resolve().parents[2] / "protocol" / "PROTOCOL.md").read_text(encoding="utf-8")
 DIRECTIONS = {
@@ -163,6 +174,103 @@ def test_every_link_leads_to_a_heading():
     links = re.findall(r"\]\(#([^)]+)\)", TEXT)
     assert links
     assert set(links) <= headings
+
+
+# -- TLS in a shell and in C ----------------------------------------------------------------
+
+
+@pytest.fixture
+def tls_server(tmp_path: Path) -> Iterator[tuple[int, str]]:
+    """A server for one connection: it sends ARENA, reads a line, sends it back and closes."""
+    certificate, key = make_pair(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+
+    def serve() -> None:
+        with suppress(OSError), context.wrap_socket(listener.accept()[0], server_side=True) as tls:
+            lines = tls.makefile("rwb", buffering=0)
+            lines.write(b"ARENA 1 test/1\n")
+            lines.write(lines.readline())
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield listener.getsockname()[1], certificate
+        thread.join(20)
+
+
+ECHO = b"ARENA 1 test/1\nHELLO 1 me\n"
+
+
+def test_the_shell_command_makes_a_connection(tls_server: tuple[int, str]) -> None:
+    port, certificate = tls_server
+    ((*command,),) = blocks("sh")
+    environment = {"ARENA_HOST": "localhost", "ARENA_PORT": str(port), "ARENA_TLS": certificate}
+    ended = subprocess.run(
+        ["sh", "-c", "\n".join(command)],
+        input=b"HELLO 1 me\n",
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        timeout=20,
+        check=False,
+    )
+    assert ended.stdout == ECHO
+
+
+MAIN = r"""
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int main(int count, char **arguments)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(atoi(arguments[1]))};
+    int plain = socket(AF_INET, SOCK_STREAM, 0), size;
+    char buffer[1024];
+    SSL *tls;
+
+    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
+    if (count != 4 || connect(plain, (struct sockaddr *)&address, sizeof address) != 0)
+        return 2;
+    tls = start_tls(plain, arguments[2], arguments[3]);
+    if (tls == NULL)
+        return 1;
+    SSL_write(tls, "HELLO 1 me\n", 11);
+    while ((size = SSL_read(tls, buffer, sizeof buffer)) > 0)
+        fwrite(buffer, 1, size, stdout);
+    return 0;
+}
+"""
+
+
+@pytest.mark.skipif(
+    shutil.which("cc") is None or not Path("/usr/include/openssl/ssl.h").exists(),
+    reason="needs a C compiler and the headers of OpenSSL",
+)
+@pytest.mark.parametrize(("host", "status", "output"), [("localhost", 0, ECHO), ("elsewhere.test", 1, b"")])
+def test_the_c_function_makes_a_connection(
+    tls_server: tuple[int, str], tmp_path: Path, host: str, status: int, output: bytes
+) -> None:
+    port, certificate = tls_server
+    (function,) = blocks("c")
+    program, source = tmp_path / "client", tmp_path / "client.c"
+    source.write_text("\n".join(function) + MAIN, encoding="utf-8")
+    subprocess.run(
+        ["cc", "-Wall", "-Wextra", "-Werror", str(source), "-o", str(program), "-lssl", "-lcrypto"],
+        check=True,
+    )
+    ended = subprocess.run(
+        [str(program), str(port), host, certificate], stdout=subprocess.PIPE, timeout=20, check=False
+    )
+    assert (ended.returncode, ended.stdout) == (status, output)
+
+
+def test_the_variables_of_a_started_program_are_those_of_the_tournament() -> None:
+    bot = LocalBot("mine", ("true",), "s3cret")
+    given = bot.environment("127.0.0.1", 2006, {})
+    assert [f"`{name}`" for name in given] == [name for name, _ in rows("variable")]
 
 
 # -- transcripts --------------------------------------------------------------------------

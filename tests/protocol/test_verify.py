@@ -101,9 +101,9 @@ def test_a_clock_never_goes_below_zero_and_the_margin_gives_no_time() -> None:
     verify(replace(record, plies=(late,)))
 
 
-def test_a_move_that_arrived_before_its_turn_was_handed_over_costs_nothing() -> None:
+def test_a_move_that_arrived_together_with_its_turn_costs_nothing() -> None:
     record = a_record(stop=1)
-    early = record.plies[0]._replace(handed_ns=5 * MS, arrived_ns=0, time_ms=0, clock=(1005, 1000))
+    early = record.plies[0]._replace(handed_ns=5 * MS, arrived_ns=5 * MS, time_ms=0, clock=(1005, 1000))
     verify(replace(record, plies=(early,)))
 
 
@@ -229,6 +229,50 @@ def test_the_deal_must_follow_from_the_seed_even_if_the_commit_fits() -> None:
     sequence = RECORD.sequence.translate(str.maketrans("123", "231"))
     forged = replace(RECORD, sequence=sequence, commit=commitment(RECORD.nonce, RECORD.board, sequence))
     assert refusal(forged) == f"game g7, start: sequence: expected {RECORD.sequence}, found {sequence}"
+
+
+# -- time stamps never run backwards ------------------------------------------------------
+
+
+def shifted(record: GameRecord, number: int, by: int) -> GameRecord:
+    """Move both times of a ply, which leaves its charge as it was."""
+    ply = record.plies[number - 1]
+    return with_ply(record, number, handed_ns=ply.handed_ns + by, arrived_ns=ply.arrived_ns + by)
+
+
+@pytest.mark.parametrize("record", [RECORD, ZOMBIE, FLAGGED], ids=["plain", "zombie", "flag"])
+@pytest.mark.parametrize("number", range(1, 13))
+def test_a_turn_before_the_last_move_is_refused(record: GameRecord, number: int) -> None:
+    last = record.plies[number - 2].arrived_ns if number > 1 else 0
+    gap = record.plies[number - 1].handed_ns - last
+    verify(shifted(record, number, -gap))
+    line = f"game g7, ply {number}: handed_ns: expected {last} or later, found {last - 1}"
+    assert refusal(shifted(record, number, -gap - 1)) == line
+
+
+def test_a_move_before_its_turn_is_refused() -> None:
+    """Even where the charge is 0 as it is."""
+    zombie = ZOMBIE.plies[5]
+    assert zombie.time_ms == 0
+    forged = with_ply(ZOMBIE, 6, arrived_ns=zombie.handed_ns - 1)
+    line = f"game g7, ply 6: arrived_ns: expected {zombie.handed_ns} or later, found {zombie.handed_ns - 1}"
+    assert refusal(forged) == line
+
+
+@given(st.integers(2, 12), st.integers(1, 2**40))
+def test_a_ply_in_the_past_is_refused(number: int, by: int) -> None:
+    gap = RECORD.plies[number - 1].handed_ns - RECORD.plies[number - 2].arrived_ns
+    assert ": handed_ns: expected " in refusal(shifted(RECORD, number, -gap - by))
+
+
+@given(st.lists(st.integers(0, 2**40), min_size=12, max_size=12))
+def test_times_that_never_run_backwards_pass(pauses: list[int]) -> None:
+    """Any pauses between the plies, for example of a server that was down."""
+    plies, late = [], 0
+    for ply, pause in zip(RECORD.plies, pauses, strict=True):
+        late += pause
+        plies.append(ply._replace(handed_ns=ply.handed_ns + late, arrived_ns=ply.arrived_ns + late))
+    verify(replace(RECORD, plies=tuple(plies)))
 
 
 def test_a_long_value_is_cut_in_the_message() -> None:

@@ -40,6 +40,7 @@ TRANSCRIPT = [
         b"HELLO 1 mybot games=insertion,xo token=s3cret agent=cpp-starter/1",
         Hello(1, "mybot", ("insertion", "xo"), token="s3cret", agent="cpp-starter/1"),
     ),
+    ("C", b"HELLO 1 eye role=spectator", Hello(1, "eye", role="spectator")),
     ("S", b"WELCOME mybot session=7f3a resume=9c1e", Welcome("mybot", "7f3a", "9c1e")),
     (
         "S",

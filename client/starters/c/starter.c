@@ -40,7 +40,7 @@ static void debug(const char *mark, const char *line) {
 }
 
 static void send_line(int sock, const char *line) {
-    char out[1026];
+    char out[1040];
     int size = snprintf(out, sizeof out, "%s\n", line);
     debug(">", line);
     for (int sent = 0, n; sent < size; sent += n)
@@ -67,9 +67,9 @@ static int connect_to(const char *host, const char *port) {
 }
 
 static void answer(int sock, const char *verb, const char *word, const char *line) {
-    char out[1024], value[PLIES + 1];
+    char out[1040], value[PLIES + 1];
     if (!strcmp(verb, "PING") || !strcmp(verb, "GAME")) { /* warm up before READY: no clock runs yet */
-        snprintf(out, sizeof out, "%s %.1000s", *verb == 'P' ? "PONG" : "READY", word);
+        snprintf(out, sizeof out, "%s %.1019s", *verb == 'P' ? "PONG" : "READY", word);
         send_line(sock, out);
     }
     if (!strcmp(verb, "GAME")) {

@@ -5,11 +5,11 @@ import sys
 given = sys.argv[1:] or [os.environ.get(f"ARENA_{key}", "") for key in ("HOST", "PORT", "NAME")]
 host, port, name, token = [*given, os.environ.get("ARENA_TOKEN", "")][:4]
 hello = f"HELLO 1 {name} token={token}" if token else f"HELLO 1 {name}"
-with socket.create_connection((host, int(port))) as sock, sock.makefile("rw", encoding="ascii") as lines:
-    for line in lines:
+with socket.create_connection((host, int(port))) as sock:
+    for line in sock.makefile(encoding="ascii"):
         verb, value, *_ = [*line.split(), "", ""]
         answers = {"ARENA": hello, "GAME": f"READY {value}", "TURN": "MOVE 6", "PING": f"PONG {value}"}
-        if verb == "BYE":
+        if verb == "BYE" or not line.endswith("\n"):
             break
         if verb in answers:
-            print(answers[verb], file=lines, flush=True)
+            sock.sendall(f"{answers[verb]}\n".encode())

@@ -1,17 +1,19 @@
-"""Pictures of search trees, of whole games, and of AND/OR graphs; the alpha-beta example of seed 004."""
+"""Pictures of search trees and of whole games; the alpha-beta example of seed 004."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import inf
+from operator import add
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
-from arena_engines.andor.search import ProblemSpace, Reduction, Solution
 from arena_engines.engine import EngineError
-from arena_engines.explain.picture import Line, Picture, Shape, Sketch, Tone, Vertex, counted
-from arena_engines.search.adapters import TwoSides
+from arena_engines.explain.picture import MAX_VERTICES, Line, Picture, Shape, Sketch, Tone, Vertex, counted
+from arena_engines.search.adapters import AllSeats, TwoSides, WithChance
 from arena_engines.search.alphabeta import alphabeta
+from arena_engines.search.maxn import SharedNode, maxn
 from arena_engines.search.minimax import Node, Tree, minimax
 from arena_engines.small.solved import Solver
 from arena_protocol.games.base import Game
@@ -20,9 +22,8 @@ P = TypeVar("P")
 M = TypeVar("M")
 
 Method = Literal["minimax", "alphabeta"]
-
-#: More vertices are not readable, and slow in a browser.
-MAX_VERTICES = 4000
+#: The searches of a picture.
+METHODS = ("alphabeta", "minimax", "maxn", "expectiminimax")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +56,7 @@ def search_picture(
 
     def report(node: Node) -> None:
         nodes[node.path] = node
-        if len(nodes) > MAX_VERTICES:
-            raise EngineError(f"the picture would have more than {MAX_VERTICES} vertices: ask for less depth")
+        _check_size(len(nodes))
 
     search = alphabeta if method == "alphabeta" else minimax
     found = search(tree, root, depth, report=report)
@@ -137,30 +137,134 @@ def _key(path: tuple[Any, ...]) -> str:
     return " ".join(map(str, path))
 
 
-class _DistinctMoves(TwoSides):
-    """A game without transpositions of one ply: of moves to the same position only the first is tried."""
-
-    def moves(self, position: Any) -> Sequence[str]:
-        """The moves with different results, in natural order."""
-        first: dict[Any, str] = {}
-        for move in super().moves(position):
-            first.setdefault(self.game.play(position, move).position, move)
-        return list(first.values())
-
-
 def game_tree(rules: Game[Any], position: Any, depth: int, method: Method = "alphabeta") -> Searched:
     """Draw a search `depth` plies deep; a value is the lead of the seat to move at the end of the line.
 
     Moves with the same effect are drawn once. A game with hidden pictures is searched as far as they are
     visible. Raises EngineError for a depth below 1, a game that is over, and a picture that is too large.
     """
+    title = _title(rules, position, depth)
+    seat = rules.to_move(position)
+    return search_picture(TwoSides(rules, seat, distinct=True), position, depth, method, title=title)
+
+
+def _title(rules: Game[Any], position: Any, depth: int) -> str:
     if depth < 1:
         raise EngineError(f"depth={depth}: expected at least 1")
     if rules.end(position) is not None:
         raise EngineError("the game is over: there is no tree to draw")
-    seat = rules.to_move(position)
-    title = f"{rules.name}, seat {seat} to move: {rules.state_text(position)}"
-    return search_picture(_DistinctMoves(rules, seat), position, depth, method, title=title)
+    return f"{rules.name}, seat {rules.to_move(position)} to move: {rules.state_text(position)}"
+
+
+def maxn_tree(rules: Game[Any], position: Any, depth: int) -> Picture:
+    """Draw max^n: at every vertex the seat to move and what each seat gets in the whole line of play.
+
+    Raises EngineError as `game_tree` does.
+    """
+    sketch = Sketch(_title(rules, position, depth))
+    tree = AllSeats(rules, distinct=True)
+    nodes: list[SharedNode] = []
+
+    def report(node: SharedNode) -> None:
+        nodes.append(node)
+        _check_size(len(nodes))
+
+    found = maxn(tree, position, depth, report)
+    best = {found.line[:length] for length in range(len(found.line) + 1)}
+    values = {node.path: node.values for node in nodes}
+    sketch.caption.append(
+        f"maxn: {len(nodes)} vertices built below the root; points of seats 1 to {rules.seats}"
+    )
+    waiting: list[tuple[tuple[str, ...], Any, tuple[int, ...]]] = [((), position, (0,) * rules.seats)]
+    while waiting:
+        path, reached, gained = waiting.pop()
+        moves = tree.moves(reached) if len(path) < depth else ()
+        totals = [values[*path, move] for move in moves]
+        seat = tree.to_move(reached)
+        rest = max(totals, key=lambda each: each[seat]) if totals else (0,) * rules.seats
+        note = _vector(map(add, gained, rest))
+        text, shape = (f"seat {seat + 1}", Shape.POSITION) if moves else ("", Shape.END)
+        vertex = Vertex(_key(path), text or note, note if text else "", shape, heavy=path in best)
+        sketch.add(vertex)
+        for move in reversed(moves):
+            child, points = tree.play(reached, move)
+            waiting.append(((*path, move), child, tuple(map(add, gained, points))))
+        for move in moves:
+            line = Line.BEST if (*path, move) in best else Line.PLAIN
+            sketch.join(_key(path), _key((*path, move)), move, line)
+    return sketch.done()
+
+
+def _vector(values: Iterable[int]) -> str:
+    return f"({', '.join(map(str, values))})"
+
+
+def chance_tree(rules: Game[Any], position: Any, depth: int) -> Picture:
+    """Draw expectiminimax: chance vertices with the probability of each outcome, values as fractions.
+
+    A value is the expected lead of the seat to move at the root. Raises EngineError as `game_tree` does.
+    """
+    sketch = Sketch(_title(rules, position, depth))
+    tree = WithChance(rules, rules.to_move(position), distinct=True)
+    drawing = _ChanceDrawing(tree, sketch, depth)
+    drawing.draw(position, (), 0, depth)
+    count = len(sketch.vertices) - 1
+    sketch.caption.append(f"expectiminimax: {count} vertices built below the root")
+    return sketch.done()
+
+
+@dataclass(slots=True)
+class _ChanceDrawing:
+    tree: WithChance
+    sketch: Sketch
+    depth: int
+
+    def draw(self, position: Any, path: tuple[str, ...], gained: int, depth: int) -> Fraction:
+        """Add a vertex and all below it; return the expected value of the line of play through it."""
+        outcomes = self.tree.outcomes(position) if depth else ()
+        moves = () if outcomes or not depth else self.tree.moves(position)
+        key = self.sketch.add(Vertex(_key(path), "", shape=Shape.END))  # completed below, after its children
+        _check_size(len(self.sketch.vertices))
+        if outcomes:
+            value = Fraction(0)
+            for number, (probability, drawn) in enumerate(outcomes, start=1):
+                self.sketch.join(key, _key((*path, f"draw {number}")), f"{number}: {probability}")
+                value += probability * self.draw(drawn, (*path, f"draw {number}"), gained, depth)
+            shape = Shape.CHANCE
+        elif moves:
+            shape = Shape.MAX if self.tree.maximises(position) else Shape.MIN
+            value = self._best(position, path, gained, depth, moves, shape)
+        else:
+            value, shape = Fraction(gained + self.tree.horizon(position)), Shape.END
+        text, note = (str(value), "") if shape is Shape.END else ("", str(value))
+        self.sketch.vertices[key] = Vertex(key, text, note, shape)
+        return value
+
+    def _best(
+        self,
+        position: Any,
+        path: tuple[str, ...],
+        gained: int,
+        depth: int,
+        moves: Sequence[str],
+        shape: Shape,
+    ) -> Fraction:
+        values = []
+        places = []
+        for move in moves:
+            child, gain = self.tree.play(position, move)
+            places.append(len(self.sketch.edges))
+            self.sketch.join(_key(path), _key((*path, move)), move)
+            values.append(self.draw(child, (*path, move), gained + gain, depth - 1))
+        best = max(values) if shape is Shape.MAX else min(values)
+        place = places[values.index(best)]
+        self.sketch.edges[place] = replace(self.sketch.edges[place], line=Line.BEST)
+        return best
+
+
+def _check_size(count: int) -> None:
+    if count > MAX_VERTICES:
+        raise EngineError(f"the picture would have more than {MAX_VERTICES} vertices: ask for less depth")
 
 
 def whole_tree(rules: Game[Any], position: Any) -> Picture:
@@ -217,115 +321,6 @@ def _position_vertex(rules: Game[Any], solver: Solver, position: Any, key: str) 
     )
 
 
-def solution_picture(space: ProblemSpace[Any], solution: Solution[Any], title: str = "") -> Picture:
-    """Draw a solution graph: elementary problems have a double frame, arcs join the parts of one reduction.
-
-    Raises EngineError for more than MAX_VERTICES vertices.
-    """
-    drawing = _GraphDrawing(space, Sketch(title))
-    for problem in _from_root(solution):
-        choice = solution.choices[problem]
-        drawing.add(problem, elementary=choice is None)
-    for problem, choice in solution.choices.items():
-        if choice is not None:
-            drawing.join(problem, choice, Line.PLAIN)
-    elementary = sum(1 for choice in solution.choices.values() if choice is None)
-    drawing.sketch.caption.append(_size(len(solution.choices), elementary))
-    return drawing.sketch.done()
-
-
-def solution_tree(space: ProblemSpace[Any], solution: Solution[Any], title: str = "") -> Picture:
-    """Draw a solution as a tree: every problem as often as it is solved, in order from the left."""
-    sketch = Sketch(title)
-    waiting: list[tuple[str, Any]] = [("0", solution.root)]
-    elementary = 0
-    while waiting:
-        key, problem = waiting.pop()
-        choice = solution.choices[problem]
-        elementary += choice is None
-        shape = Shape.FINAL if choice is None else Shape.PROBLEM
-        sketch.add(Vertex(key, space.text(problem), shape=shape))
-        parts = [(f"{key}.{number}", part) for number, part in enumerate(choice.parts if choice else ())]
-        for below, _ in parts:
-            sketch.join(key, below)
-        if len(parts) > 1:
-            sketch.arcs.append((key, tuple(below for below, _ in parts)))
-        waiting.extend(reversed(parts))
-    sketch.caption.append(_size(len(sketch.vertices), elementary))
-    return sketch.done()
-
-
-def _size(problems: int, elementary: int) -> str:
-    return f"{counted(problems, 'problem')}, {elementary} of them elementary"
-
-
-def whole_graph(
-    space: ProblemSpace[Any], root: Any, solution: Solution[Any] | None, title: str = ""
-) -> Picture:
-    """Draw all problems that `root` can be reduced to, the solution in bold. The graph must be acyclic.
-
-    Raises EngineError for more than MAX_VERTICES vertices.
-    """
-    drawing = _GraphDrawing(space, Sketch(title))
-    chosen = solution.choices if solution is not None else {}
-    waiting, seen = [root], {root}
-    while waiting:
-        problem = waiting.pop(0)
-        elementary = space.is_elementary(problem)
-        drawing.add(problem, elementary=elementary, heavy=problem in chosen)
-        for way in () if elementary else space.reductions(problem):
-            waiting.extend(part for part in dict.fromkeys(way.parts) if part not in seen)
-            seen.update(way.parts)
-            drawing.join(problem, way, Line.BEST if chosen.get(problem) == way else Line.PLAIN)
-    answer = "no solution" if solution is None else f"the solution in bold has {len(chosen)}"
-    drawing.sketch.caption.append(f"{counted(len(seen), 'problem')}; {answer}")
-    return drawing.sketch.done()
-
-
-def _from_root(solution: Solution[Any]) -> list[Any]:
-    """The problems of a solution in depth-first order from the left."""
-    order: dict[Any, None] = {}
-    waiting = [solution.root]
-    while waiting:
-        problem = waiting.pop()
-        if problem not in order:
-            order[problem] = None
-            choice = solution.choices[problem]
-            waiting.extend(reversed(choice.parts) if choice is not None else ())
-    return list(order)
-
-
-@dataclass(slots=True)
-class _GraphDrawing:
-    space: ProblemSpace[Any]
-    sketch: Sketch
-    _keys: dict[Any, str] = field(default_factory=dict)
-
-    def add(self, problem: Any, *, elementary: bool, heavy: bool = False) -> None:
-        shape = Shape.FINAL if elementary else Shape.PROBLEM
-        self.sketch.add(Vertex(self._key(problem), self.space.text(problem), shape=shape, heavy=heavy))
-
-    def join(self, problem: Any, way: Reduction[Any], line: Line) -> None:
-        """Draw one reduction; a label with one word for each part labels the edges word by word."""
-        parts = tuple(dict.fromkeys(way.parts))
-        words = way.label.split()
-        if len(words) != len(parts):
-            words = [way.label] + [""] * len(parts)
-        for part, word in zip(parts, words, strict=False):
-            self.sketch.join(self._key(problem), self._key(part), word, line)
-        if len(parts) > 1:
-            self.sketch.arcs.append((self._key(problem), tuple(map(self._key, parts))))
-
-    def _key(self, problem: Any) -> str:
-        key = self._keys.setdefault(problem, f"v{len(self._keys)}")
-        if len(self._keys) > MAX_VERTICES:
-            raise EngineError(f"the picture would have more than {MAX_VERTICES} vertices")
-        return key
-
-
-DEPTH = 3
-
-
 class SeedExample:
     """The tree of figures 4 and 5 of seed 004: 17 vertices and 10 evaluations, with alpha-beta 11 and 6.
 
@@ -335,6 +330,7 @@ class SeedExample:
     The values of the leaves behind the cuts are not in the text; those here agree with it.
     """
 
+    depth: ClassVar[int] = 3
     children: ClassVar[dict[str, tuple[str, ...]]] = {
         "W0": ("W1", "W4"),
         "W1": ("W2", "W3"),
@@ -373,5 +369,11 @@ def seed_example(method: Method = "alphabeta") -> Searched:
         return position if position in SeedExample.children else ""
 
     return search_picture(
-        SeedExample(), "W0", DEPTH, method, title="The example of seed 004", text=text, named=False
+        SeedExample(),
+        "W0",
+        SeedExample.depth,
+        method,
+        title="The example of seed 004",
+        text=text,
+        named=False,
     )

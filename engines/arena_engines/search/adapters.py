@@ -1,32 +1,48 @@
 """Any game of the arena as a tree for the searches.
 
 `TwoSides` plays one seat against all others by the difference of their points (minimax, alpha-beta);
-`AllSeats` keeps the points of every seat (max^n); `Evaluated` ends in a static value instead of points. In a
-game with hidden pictures a search reaches no further than the pictures of the position: the game raises
-GameError beyond.
+`AllSeats` keeps the points of every seat (max^n); `WithChance` adds chance nodes (expectiminimax);
+`Evaluated` ends in a static value instead of points. In a game with hidden pictures a search reaches no
+further than the pictures of the position: the game raises GameError beyond.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from arena_protocol.games.base import Game
+from arena_protocol.games.insertion import Insertion
 
 #: The value of a game that is won at once; it exceeds every static value.
 WON = 1_000_000
 
 
-class TwoSides:
-    """A game in which `seat` maximises its lead and all other seats minimise it."""
+class _Moves:
+    """The moves of a game; with `distinct`, of moves to the same position only the first."""
 
-    def __init__(self, game: Game[Any], seat: int = 1) -> None:
+    def __init__(self, game: Game[Any], *, distinct: bool = False) -> None:
         self.game = game
-        self.seat = seat
+        self.distinct = distinct
 
     def moves(self, position: Any) -> Sequence[str]:
         """The legal moves, in the game's natural order."""
-        return self.game.legal_moves(position)
+        legal = self.game.legal_moves(position)
+        if not self.distinct:
+            return legal
+        first: dict[Any, str] = {}
+        for move in legal:
+            first.setdefault(self.game.play(position, move).position, move)
+        return list(first.values())
+
+
+class TwoSides(_Moves):
+    """A game in which `seat` maximises its lead and all other seats minimise it."""
+
+    def __init__(self, game: Game[Any], seat: int = 1, *, distinct: bool = False) -> None:
+        super().__init__(game, distinct=distinct)
+        self.seat = seat
 
     def play(self, position: Any, move: str) -> tuple[Any, int]:
         """The position after a move, and the growth of the lead of `seat`."""
@@ -46,15 +62,20 @@ class TwoSides:
         return 0
 
 
-class AllSeats:
+class WithChance(TwoSides):
+    """`TwoSides` with chance nodes: insertion whose next picture is not visible draws every colour alike."""
+
+    def outcomes(self, position: Any) -> Sequence[tuple[Fraction, Any]]:
+        """Each colour with its probability, 1 first; empty if the picture is visible or the game has none."""
+        game = self.game
+        if not isinstance(game, Insertion) or position.picture is not None or game.end(position) is not None:
+            return ()
+        colours = range(1, game.colours + 1)
+        return [(Fraction(1, game.colours), game.extend(position, str(colour))) for colour in colours]
+
+
+class AllSeats(_Moves):
     """A game in which every seat maximises its own points."""
-
-    def __init__(self, game: Game[Any]) -> None:
-        self.game = game
-
-    def moves(self, position: Any) -> Sequence[str]:
-        """The legal moves, in the game's natural order."""
-        return self.game.legal_moves(position)
 
     def play(self, position: Any, move: str) -> tuple[Any, tuple[int, ...]]:
         """The position after a move, and the points of each seat for it."""

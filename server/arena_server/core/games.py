@@ -482,6 +482,7 @@ class GameManager:
                 raise JournalError(f"the result of g{game.number} does not fit its {len(game.names)} seats")
             if game.end == VOID and game.number not in self._repeats:
                 self._void_only[game.number] = pairing
+            self._count_deal(pairing, game.end)
             self._results.add(game)
 
     def _recalled(self, number: int) -> Pairing:

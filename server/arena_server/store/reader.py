@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Self
 
@@ -11,7 +12,7 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from arena_protocol.record import RecordError
+from arena_protocol.record import FaultRecord, RecordError
 from arena_server.core.deal import number_of
 from arena_server.core.journal import Entry, Past, PastGame
 from arena_server.core.standings import Result, Row, standings
@@ -23,6 +24,7 @@ from arena_server.store.preflight import StoredContest, check_readable
 from arena_server.store.schema import (
     FINISHED,
     STATUSES,
+    Bot,
     Contest,
     Fault,
     Game,
@@ -89,14 +91,14 @@ class Results:
         query = select(func.count()).where(Game.contest_id == contest.id, Game.end != VOID)
         return self._session.scalar(query.select_from(Game)) or 0
 
-    def standings(self, contest: Contest) -> tuple[Row, ...]:
-        """The table of the games so far, as the contest scores them."""
+    def standings(self, contest: Contest, scoring: str | None = None) -> tuple[Row, ...]:
+        """The table of the games so far, by `scoring` or else as the contest scores them."""
         results = (
             Result(game.names, game.totals, game.faults)
             for game in _past_games(self._session, contest)
             if game.end != VOID
         )
-        return standings(contest.plan["bots"], results, contest.scoring)
+        return standings(contest.plan["bots"], results, scoring or contest.scoring)
 
     def records(self, contest: Contest) -> Iterator[tuple[str, bytes]]:
         """The id and the encoded record of every game, in the order of the schedule."""
@@ -124,6 +126,55 @@ class Results:
             columns = ("game_id", "names", "totals", "end", "plies", "record", "place", "chain")
             yield {**{key: getattr(game, key) for key in columns}, "faults": faults.get(game.id, [])}
 
+    def bots(self, contest: Contest) -> list[str]:
+        """The names of the entrants, in the order of the configuration."""
+        return list(
+            self._session.scalars(select(Bot.name).where(Bot.contest_id == contest.id).order_by(Bot.id))
+        )
+
+    def summaries(self, contest: Contest, after: int, until: datetime, limit: int) -> list[GameSummary]:
+        """The games of rows beyond number `after`, stored up to `until` (UTC), at most `limit`, in order."""
+        columns = (Game.id, Game.game_id, Game.names, Game.totals, Game.end, Game.plies, Game.stored_at)
+        games = select(*columns).where(Game.contest_id == contest.id, Game.id > after)
+        shown = games.where(Game.stored_at <= until).order_by(Game.id).limit(limit)
+        rows = self._session.execute(shown).all()
+        faults: dict[int, list[tuple[int, int, str]]] = {}
+        if rows:
+            query = select(Fault.game_pk, Fault.seat, Fault.ply, Fault.kind).order_by(Fault.id)
+            known = query.where(Fault.game_pk >= rows[0].id, Fault.game_pk <= rows[-1].id)
+            for game, seat, ply, kind in self._session.execute(known):
+                faults.setdefault(game, []).append((seat, ply, kind))
+        return [
+            GameSummary(
+                row.id,
+                row.game_id,
+                tuple(row.names),
+                tuple(row.totals),
+                row.end,
+                row.plies,
+                row.stored_at,
+                tuple(faults.get(row.id, ())),
+            )
+            for row in rows
+        ]
+
+    def stored_at(self, contest: Contest, game_id: str) -> datetime | None:
+        """When the record of this game was stored (UTC); None if there is none."""
+        query = select(Game.stored_at).where(Game.contest_id == contest.id, Game.game_id == game_id)
+        return self._session.scalar(query)
+
+    def first_faults(self, contest: Contest) -> dict[str, tuple[str, FaultRecord]]:
+        """The first fault of each bot that has one, with the id of its game."""
+        query = select(Game.game_id, Game.names, Fault.seat, Fault.ply, Fault.kind, Fault.line)
+        joined = query.join(Game, Fault.game_pk == Game.id).order_by(Fault.id)
+        first: dict[str, tuple[str, FaultRecord]] = {}
+        for row in self._session.execute(
+            joined.where(Game.contest_id == contest.id, Game.end != VOID, Fault.seat > 0)
+        ):
+            fault = FaultRecord(row.seat, row.ply, row.kind, row.line)
+            first.setdefault(row.names[row.seat - 1], (row.game_id, fault))
+        return first
+
     def record(self, contest: Contest, game_id: str) -> bytes:
         """The encoded record of one game."""
         query = select(Game.record).where(Game.contest_id == contest.id, Game.game_id == game_id)
@@ -131,6 +182,20 @@ class Results:
         if found is None:
             raise StoreError(f"{self._database}: no game {game_id!r} in contest {contest.id} {contest.name}")
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class GameSummary:
+    """A game without its record; `number` is its row. `faults` are (seat, ply, kind), `stored_at` is UTC."""
+
+    number: int
+    game_id: str
+    names: tuple[str, ...]
+    totals: tuple[int, ...]
+    end: str
+    plies: int
+    stored_at: datetime
+    faults: tuple[tuple[int, int, str], ...]
 
 
 #: Seat, ply, kind, line.

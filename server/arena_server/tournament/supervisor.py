@@ -54,6 +54,9 @@ class ProgressListener(Protocol):
     def listening(self, address: str) -> None:
         """Take HOST:PORT of the server."""
 
+    def web(self, url: str) -> None:
+        """Take the address of the web page."""
+
     def report(self, progress: dict[str, Any]) -> None:
         """Take a progress report, see `reporter`."""
 
@@ -280,8 +283,12 @@ async def _pass_reports(server: Child, bots: Mapping[str, RestartingBot], listen
     async for line in _lines(server):
         with suppress(ValueError):
             report = json.loads(line)
-            if "login" not in report:
+            if "web" in report:
+                listener.web(report["web"])
+            elif "done" in report:
                 listener.report(report)
+            elif "login" not in report:
+                continue
             elif (bot := bots.get(report["login"])) is not None:
                 bot.logged_in.set()
     status = await server.wait()

@@ -1,4 +1,4 @@
-"""The organiser's token, and the file by which `arena admin` finds it and the address.
+"""The web ports, the organiser's token, and the file by which `arena admin` finds token and address.
 
 The file lies beside the database, `arena.db-CONTEST.admin`, with mode 0600, and is removed when
 the server ends. A server that was killed leaves it behind; the next one replaces it.
@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Mapping
+import socket
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -24,6 +25,28 @@ TOKEN_BYTES: Final = 16
 #: Shorter ones can be guessed.
 SHORTEST: Final = 16
 SUFFIX: Final = ".admin"
+
+
+#: Connections of the organiser's port: a scraper, a probe and a few commands need fewer than ten.
+ORGANISER_CONNECTIONS = 64
+#: Connections of the site: a stream per viewer, and those that load pages.
+SITE_CONNECTIONS = 6_000
+
+
+@dataclass(frozen=True, slots=True)
+class WebPorts:
+    """The listening sockets of the site and of the organiser's port; None: there is none.
+
+    Without a port of their own the organiser's pages are part of the site. Without a `token`
+    there are none. `names` are the host names by which the ports are reached, beside addresses
+    and localhost. The site holds at most `connections`.
+    """
+
+    site: socket.socket | None = None
+    organiser: socket.socket | None = None
+    token: str | None = None
+    names: Sequence[str] = ()
+    connections: int = SITE_CONNECTIONS
 
 
 @dataclass(frozen=True, slots=True)

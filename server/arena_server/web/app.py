@@ -1,29 +1,64 @@
-"""The one ASGI application for everything HTTP: routes, the Host check, error pages."""
+"""The ASGI applications for everything HTTP: routes, checks of every request, error pages."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from arena_server.web.api import OrganiserApi
+from arena_server.web.archive import Archive
 from arena_server.web.bridge import LoopBridge, ServerView
-from arena_server.web.security import HostCheck
+from arena_server.web.live import LiveHub, SocketFeed
+from arena_server.web.security import HostCheck, PageHeaders, RateLimit
+from arena_server.web.site import Pages, PublicApi
+
+if TYPE_CHECKING:
+    from arena_server.web.access import WebPorts
+    from arena_server.web.thread import Referee
+
+#: Connections that streams leave for loading pages, out of all.
+KEPT_FOR_PAGES = 0.1
 
 
 def organiser_app(bridge: LoopBridge, view: ServerView, token: str, names: Sequence[str] = ()) -> Starlette:
-    """The application behind `--admin-port`; `names` are the host names it is reached by."""
-    return application(OrganiserApi(bridge, view, token).routes(), names)
+    """The application behind `--admin-port`; `names` are the host names by which it is reached."""
+    routes = OrganiserApi(bridge, view, token).routes()
+    return application(routes, [Middleware(HostCheck, names=names)])
 
 
-def application(routes: Sequence[Route], names: Sequence[str] = ()) -> Starlette:
-    """An application of these routes, with the Host check and errors of one line."""
-    known = ", ".join(f"{sorted(route.methods or ())[0]} {route.path}" for route in routes)
+def site_app(
+    referee: Referee, bridge: LoopBridge, view: ServerView, token: str | None, ports: WebPorts
+) -> Starlette:
+    """The application behind `--web-port`; with a `token` the organiser's pages are part of it."""
+    plan = referee.plan
+    features = {"software": plan.software, "name": plan.name, "organiser": token is not None}
+    viewers = int(ports.connections * (1 - KEPT_FOR_PAGES))
+    public = PublicApi(Archive(referee.database, plan.spectator_delay_ms), features, viewers)
+    if plan.guests:
+        feed = SocketFeed(referee.connect)
+        public.connect(LiveHub(feed, public.contest_document, secrets.token_hex(4)))
+    routes: list[BaseRoute] = [*public.routes(), *Pages().routes()]
+    if token is not None:
+        routes += OrganiserApi(bridge, view, token).routes()
+    middleware = [
+        Middleware(HostCheck, names=ports.names),
+        Middleware(RateLimit),
+        Middleware(PageHeaders),
+    ]
+    return application(routes, middleware)
+
+
+def application(routes: Sequence[BaseRoute], middleware: Sequence[Middleware] = ()) -> Starlette:
+    """An application of these routes, with errors of one line."""
+    known = ", ".join(_shown(route) for route in routes if isinstance(route, Route))
 
     async def error(_: Request, exception: Exception) -> Response:
         assert isinstance(exception, HTTPException)
@@ -31,7 +66,9 @@ def application(routes: Sequence[Route], names: Sequence[str] = ()) -> Starlette
         return PlainTextResponse(f"{text}\n", exception.status_code, exception.headers)
 
     return Starlette(
-        routes=list(routes),
-        middleware=[Middleware(HostCheck, names=names)],
-        exception_handlers={HTTPException: error},
+        routes=list(routes), middleware=list(middleware), exception_handlers={HTTPException: error}
     )
+
+
+def _shown(route: Route) -> str:
+    return f"{'POST' if 'POST' in (route.methods or ()) else 'GET'} {route.path}"

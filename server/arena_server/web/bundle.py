@@ -4,7 +4,7 @@ The modules of `static/js` keep to a subset of ES modules, so that joining them 
 import is one line of named imports from a relative path, and only declarations are exported.
 
     const modules = {};
-    modules["rules.js"] = (() => { const { GameError } = modules["games/base.js"]; ...; return {...}; })();
+    modules["a.js"] = (() => { const { B } = modules["b/b.js"]; ...; return { A }; })();
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _join(name: str, folder: Path, done: dict[str, str]) -> None:
         if other not in done:
             _join(other, folder, done)
     body = _IMPORT.sub(
-        lambda match: f'const {{ {match[1]} }} = modules["{_resolve(name, match[2])}"];', source
+        lambda found: f'const {{ {found[1]} }} = modules["{_resolve(name, found[2])}"];', source
     )
     exported = ", ".join(match[2] for match in _EXPORT.finditer(body))
     body = _EXPORT.sub(r"\1 \2", body)

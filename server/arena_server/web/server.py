@@ -30,6 +30,8 @@ REQUEST_S = 20.0
 SHUTDOWN_S = 1
 #: The key of a request's deadline (an `asyncio.Timeout`) among the extensions of its scope.
 DEADLINE = "arena.deadline"
+#: And the key of the connection's transport, for streams.
+TRANSPORT = "arena.transport"
 
 
 class _State(ServerState):
@@ -91,7 +93,7 @@ class BoundedProtocol(H11Protocol):
         self._stop_waiting()
         try:
             async with asyncio.timeout(REQUEST_S) as deadline:
-                scope["extensions"] = {DEADLINE: deadline}
+                scope["extensions"] = {DEADLINE: deadline, TRANSPORT: self.transport}
                 await self._application(scope, receive, send)
         except TimeoutError:
             if not deadline.expired():

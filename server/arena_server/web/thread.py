@@ -1,18 +1,28 @@
-"""The web server's thread. This module is light: it is imported before the referee listens."""
+"""The web server's threads. This module is light: it is imported before the referee listens.
+
+The site and the organiser's port have a thread each, with an event loop of its own. A thread sleeps
+until the first connection comes, and only then imports starlette and uvicorn (0.1 s, 15 MB): a
+contest that no browser looks at pays nothing.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import select
 import socket
+import ssl
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from arena_server.core.config import ContestPlan
 from arena_server.logs import Log
 from arena_server.server import Service
+from arena_server.store.database import Database
+from arena_server.web.access import ORGANISER_CONNECTIONS, WebPorts
 from arena_server.web.bridge import LoopBridge, ServerView
 
 if TYPE_CHECKING:
@@ -20,41 +30,61 @@ if TYPE_CHECKING:
 
     from arena_server.web.server import BoundedServer
 
-#: Connections of the organiser's port: a scraper, a probe and a few commands need fewer than ten.
-ORGANISER_CONNECTIONS = 64
+
+@dataclass(frozen=True, slots=True)
+class Referee:
+    """The server that the pages show: `address` is its port for bots, `tls` whether that is encrypted."""
+
+    service: Service
+    plan: ContestPlan
+    database: Database
+    address: tuple[str, int]
+    tls: bool = False
+
+    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A connection to the port for bots, from this machine. Raises OSError."""
+        host, port = self.address
+        context: ssl.SSLContext | None = None
+        if self.tls:
+            context = ssl.create_default_context()
+            context.check_hostname = False  # our own port: there is no name to check
+            context.verify_mode = ssl.CERT_NONE
+        local = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared only
+        return await asyncio.open_connection(local, port, ssl=context)
 
 
 @contextmanager
-def organiser_port(
-    sock: socket.socket, token: str, names: Sequence[str], service: Service, plan: ContestPlan, log: Log
-) -> Iterator[None]:
-    """Serve the organiser's API on the listening `sock` while `service` runs.
-
-    `names` are the host names by which it is reached, beside addresses and localhost. Enter it
-    on the service's loop, before the service runs.
-    """
+def serve_web(ports: WebPorts, referee: Referee, log: Log) -> Iterator[None]:
+    """Serve the ports while the referee runs. Enter it on the referee's loop, before it runs."""
     bridge = LoopBridge(asyncio.get_running_loop())
-    view = ServerView(service, plan)
-    service.observe(bridge)
+    view = ServerView(referee.service, referee.plan)
+    referee.service.observe(bridge)
 
-    def make() -> ASGIApp:
+    def make_organiser() -> ASGIApp:
         from arena_server.web.app import organiser_app
 
-        return organiser_app(bridge, view, token, names)
+        assert ports.token is not None
+        return organiser_app(bridge, view, ports.token, ports.names)
 
-    thread = WebThread(sock, make, ORGANISER_CONNECTIONS, log)
-    thread.start()
-    try:
+    def make_site() -> ASGIApp:
+        from arena_server.web.app import site_app
+
+        token = ports.token if ports.organiser is None else None
+        return site_app(referee, bridge, view, token, ports)
+
+    with ExitStack() as stack:
+        if ports.organiser is not None:
+            stack.enter_context(WebThread(ports.organiser, make_organiser, ORGANISER_CONNECTIONS, log))
+        if ports.site is not None:
+            stack.enter_context(WebThread(ports.site, make_site, ports.connections, log))
         yield
-    finally:
-        thread.close()
 
 
 class WebThread:
-    """Serves the application that `make` returns on the listening `sock`, on a thread of its own.
+    """Serves the application that `make` returns on the listening `sock`, inside a `with` statement.
 
-    `make` runs on the thread, so that what it imports (starlette and uvicorn: 0.1 s) delays
-    nothing. Call `start`, and `close` at the end. A failure is logged; the contest goes on.
+    `make` runs on the thread when the first connection comes. At the end requests under way get a
+    second to end. A failure is logged; the contest goes on.
     """
 
     def __init__(self, sock: socket.socket, make: Callable[[], ASGIApp], cap: int, log: Log) -> None:
@@ -66,25 +96,30 @@ class WebThread:
         self._server: BoundedServer | None = None
         self._closing = False
         self._lock = threading.Lock()
+        self._wake, self._waker = socket.socketpair()
         # A daemon: a process that ends without `close` has crashed, and must not hang as well.
         self._thread = threading.Thread(target=self._run, name="web", daemon=True)
 
-    def start(self) -> None:
-        """Begin to serve; returns at once."""
+    def __enter__(self) -> WebThread:
         self._thread.start()
+        return self
 
-    def close(self) -> None:
-        """Stop serving and free the port; requests under way get a second to end."""
+    def __exit__(self, *_: object) -> None:
         with self._lock:
             self._closing = True
+            self._waker.send(b"\0")
             if self._loop is not None and self._server is not None:
                 with suppress(RuntimeError):  # the loop has ended by itself
                     self._loop.call_soon_threadsafe(self._server.stop.set)
         self._thread.join()
+        self._wake.close()
+        self._waker.close()
 
     def _run(self) -> None:
         try:
-            asyncio.run(self._serve())
+            select.select([self._sock, self._wake], [], [])
+            if not self._closing:
+                asyncio.run(self._serve())
         except Exception as error:  # the thread's boundary: the log is the only place to report it
             for line in traceback.format_exception(error):
                 for part in line.rstrip().splitlines():

@@ -14,6 +14,10 @@ PICTURES = {
     "tower": lambda: explain.hanoi(8),
     "long ways": lambda: explain.strategy("disc", {}, seat=1, everything=True),
     "integral": lambda: explain.integral("x^2*sin(x)")[0],
+    "maxn": lambda: explain.tree("insertion", {"seats": 3}, depth=2, method="maxn"),
+    "chance": lambda: explain.tree(
+        "insertion", {"colours": 3}, state="...../...../...../...../12.21", depth=1, method="expectiminimax"
+    ),
     "insertion": lambda: explain.tree("insertion", {}, depth=1),
 }
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
+from operator import mul
 
 import pytest
 from hypothesis import given
@@ -12,7 +14,8 @@ from arena_engines import explain
 from arena_engines.engine import EngineError
 from arena_engines.explain.picture import Line, Shape, Tone, layout, levels
 from arena_engines.explain.trees import SeedExample, game_tree, search_picture, seed_example
-from arena_engines.search.adapters import TwoSides
+from arena_engines.search.adapters import TwoSides, WithChance
+from arena_engines.search.expectiminimax import expectiminimax
 from arena_engines.search.minimax import minimax
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal
@@ -209,3 +212,68 @@ def test_an_integral_is_drawn_with_its_answer() -> None:
     assert picture.caption == ("8 problems, 3 of them elementary",)
     labels = {edge.text for edge in picture.edges} - {""}
     assert labels == {"z = tan(x)", "division", "sum", "constant factor -1", "z = tan(w)"}
+
+
+# ---- max^n and chance
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(each) for each in text.strip("()").split(", "))
+
+
+@pytest.mark.parametrize("seats", [2, 3])
+def test_in_max_n_every_vertex_has_the_vector_of_the_child_best_for_its_seat(seats: int) -> None:
+    options = {"seats": seats, "colours": 3, "start": "partial"}
+    picture = explain.tree("insertion", options, seed=4, depth=2, method="maxn")
+    vertices = {vertex.key: vertex for vertex in picture.vertices}
+    for key, edges in picture.below.items():
+        if not edges:
+            continue
+        seat = int(vertices[key].text.removeprefix("seat ")) - 1
+        below = [numbers(vertices[edge.target].note or vertices[edge.target].text) for edge in edges]
+        best = max(below, key=lambda each: each[seat])
+        assert numbers(vertices[key].note) == best
+        assert len(best) == seats
+    root = vertices[picture.root]
+    best_line = [edge for edge in picture.edges if edge.line is Line.BEST]
+    assert len(best_line) == 2
+    assert vertices[best_line[-1].target].text == root.note
+
+
+def test_a_chance_vertex_is_the_weighted_mean_of_its_outcomes() -> None:
+    options = {"colours": 4, "lookahead": 1, "start": "partial"}
+    rules = make_game("insertion", options)
+    state = rules.deal(3).board
+    picture = explain.tree("insertion", options, state=state, sequence="2", depth=2, method="expectiminimax")
+    vertices = {vertex.key: vertex for vertex in picture.vertices}
+    shapes = set()
+    for key, edges in picture.below.items():
+        values = [Fraction(vertices[edge.target].note or vertices[edge.target].text) for edge in edges]
+        shape = vertices[key].shape
+        shapes.add(shape)
+        if shape is Shape.CHANCE:
+            chances = [Fraction(edge.text.split(": ")[1]) for edge in edges]
+            assert sum(chances) == 1
+            assert Fraction(vertices[key].note) == sum(map(mul, chances, values))
+        elif edges:
+            assert Fraction(vertices[key].note) == (max if shape is Shape.MAX else min)(values)
+            (best,) = [edge for edge in edges if edge.line is Line.BEST]
+            first = next(
+                edge
+                for edge, value in zip(edges, values, strict=True)
+                if value == Fraction(vertices[key].note)
+            )
+            assert best == first
+    assert shapes >= {Shape.CHANCE, Shape.MAX, Shape.MIN}
+    tree = WithChance(rules, 1)
+    found = expectiminimax(tree, rules.start(Deal(state, "2")), 2)
+    assert vertices[picture.root].note == str(found.value)
+
+
+def test_without_hidden_pictures_expectiminimax_draws_minimax() -> None:
+    options: dict[str, object] = {"coins": 4}
+    chance = explain.tree("lastcoin", options, depth=6, method="expectiminimax")
+    plain = explain.tree("lastcoin", options, depth=6, method="minimax")
+    assert {v.key: v.note or v.text for v in chance.vertices} == {
+        v.key: v.note or v.text for v in plain.vertices
+    }

@@ -18,7 +18,7 @@ from arena_server.core.clock import (
 from arena_server.core.config import ContestPlan
 from arena_server.core.effects import PingMark, Send
 
-from .stage import MS, Stage, seated
+from .contest_harness import MS, ContestHarness, seated
 
 MOMENT = st.integers(0, 10**15)
 MILLIS = st.integers(0, 10**6)
@@ -150,138 +150,140 @@ def test_only_the_answer_to_the_ping_that_is_out_counts() -> None:
 FOUR: dict[str, object] = {"plies": 4, "start": "empty", "lookahead": 2}
 
 
-def pong(stage: Stage, name: str, after: int) -> None:
+def pong(harness: ContestHarness, name: str, after: int) -> None:
     """Answer the last PING so many milliseconds after it was handed over."""
-    token = [line for line in stage.heard(name) if line.startswith("PING ")][-1].split()[1]
-    stage.wait(after)
-    stage.say(name, f"PONG {token}")
+    token = [line for line in harness.received(name) if line.startswith("PING ")][-1].split()[1]
+    harness.wait(after)
+    harness.send(name, f"PONG {token}")
 
 
-def lagging(quota: int = 100, clock: int = 1000) -> Stage:
-    stage = seated("ann", "bob", ready=False, options=FOUR, lag_quota_ms=quota, clock_ms=clock)
-    stage.say("ann", "READY g1")
-    pong(stage, "ann", 30)
-    stage.say("bob", "READY g1")
-    return stage
+def lagging(quota: int = 100, clock: int = 1000) -> ContestHarness:
+    harness = seated("ann", "bob", ready=False, options=FOUR, lag_quota_ms=quota, clock_ms=clock)
+    harness.send("ann", "READY g1")
+    pong(harness, "ann", 30)
+    harness.send("bob", "READY g1")
+    return harness
 
 
 def test_without_a_quota_nobody_is_asked() -> None:
-    stage = seated("ann", "bob")
-    stage.say("ann", "MOVE 7")
-    assert not any(line.startswith("PING") for line in stage.heard("ann"))
+    harness = seated("ann", "bob")
+    harness.send("ann", "MOVE 7")
+    assert not any(line.startswith("PING") for line in harness.received("ann"))
 
 
 def test_a_ready_bot_is_asked_and_its_lag_is_forgiven_on_its_turn() -> None:
-    stage = lagging()
-    assert stage.last("ann") == "TURN 1 clock=1000,1000 lag=30 credit=30"
-    stage.wait(35)
-    stage.say("ann", "MOVE 7")
-    assert "PLAYED 1 seat=1 move=7 time=5 clock=995,1000" in stage.transcript("ann")
+    harness = lagging()
+    assert harness.last_line("ann") == "TURN 1 clock=1000,1000 lag=30 credit=30"
+    harness.wait(35)
+    harness.send("ann", "MOVE 7")
+    assert "PLAYED 1 seat=1 move=7 time=5 clock=995,1000" in harness.transcript("ann")
 
 
 def test_the_quota_is_what_all_plies_together_may_need() -> None:
-    stage = lagging(quota=50)
-    stage.wait(25)
-    stage.say("ann", "MOVE 7")
-    stage.say("bob", "MOVE 8")
-    assert stage.last("ann") == "TURN 3 clock=1000,1000 lag=30 credit=25"
-    stage.wait(45)
-    stage.say("ann", "MOVE 7")
-    assert "time=20 clock=980,1000" in stage.transcript("ann")
-    stage.say("bob", "MOVE 8")
-    record = stage.records["g1"]
+    harness = lagging(quota=50)
+    harness.wait(25)
+    harness.send("ann", "MOVE 7")
+    harness.send("bob", "MOVE 8")
+    assert harness.last_line("ann") == "TURN 3 clock=1000,1000 lag=30 credit=25"
+    harness.wait(45)
+    harness.send("ann", "MOVE 7")
+    assert "time=20 clock=980,1000" in harness.transcript("ann")
+    harness.send("bob", "MOVE 8")
+    record = harness.records["g1"]
     verify(record)
     assert [(ply.lag_ms, ply.credit_ms) for ply in record.plies] == [(30, 30), (0, 0), (30, 25), (0, 0)]
     assert record.lag_quota_ms == 50
 
 
 def test_the_flag_falls_later_by_the_credit() -> None:
-    stage = lagging(clock=40)
-    stage.wait(70)
-    assert "PLAYED" not in stage.transcript("bob")
-    stage.wait(1)
-    assert "PLAYED 1 seat=1 move=6 time=41 clock=0,40" in stage.transcript("bob")
-    stage.stop()
-    verify(stage.records["g1"])
+    harness = lagging(clock=40)
+    harness.wait(70)
+    assert "PLAYED" not in harness.transcript("bob")
+    harness.wait(1)
+    assert "PLAYED 1 seat=1 move=6 time=41 clock=0,40" in harness.transcript("bob")
+    harness.stop()
+    verify(harness.records["g1"])
 
 
 def test_a_new_connection_has_no_lag_until_it_is_measured() -> None:
-    stage = lagging()
-    stage.hang_up("ann")
-    stage.log_in("ann")
-    assert stage.last("ann") == "TURN 1 clock=1000,1000 lag=30 credit=30"  # this turn was begun with it
-    stage.say("ann", "MOVE 7")
-    stage.say("bob", "MOVE 8")
-    assert "TURN 3 clock=1000,1000 lag=0 credit=0" in stage.transcript("ann")
+    harness = lagging()
+    harness.disconnect("ann")
+    harness.log_in("ann")
+    assert (
+        harness.last_line("ann") == "TURN 1 clock=1000,1000 lag=30 credit=30"
+    )  # this turn was begun with it
+    harness.send("ann", "MOVE 7")
+    harness.send("bob", "MOVE 8")
+    assert "TURN 3 clock=1000,1000 lag=0 credit=0" in harness.transcript("ann")
 
 
 def test_the_lag_of_a_connection_goes_with_it_into_the_next_game() -> None:
-    stage = lagging()
+    harness = lagging()
     for name in ("ann", "bob", "ann", "bob"):
-        stage.say(name, "MOVE 7")
-    stage.say("ann", "READY g2")
-    stage.say("bob", "READY g2", "MOVE 7")
-    assert stage.last("ann") == "TURN 2 clock=1000,1000 lag=30 credit=30"
+        harness.send(name, "MOVE 7")
+    harness.send("ann", "READY g2")
+    harness.send("bob", "READY g2", "MOVE 7")
+    assert harness.last_line("ann") == "TURN 2 clock=1000,1000 lag=30 credit=30"
 
 
 def test_nobody_is_asked_while_it_is_to_move_or_after_the_end() -> None:
-    stage = seated("ann", "bob", options={"plies": 2, "start": "empty"}, lag_quota_ms=100, ready=False)
-    stage.say("bob", "READY g1")
-    stage.say("ann", "READY g1")
-    assert not any(line.startswith("PING") for line in stage.heard("ann"))
-    stage.wait(600)
-    stage.stores = False
-    stage.say("ann", "MOVE 7")
-    assert stage.last("ann").startswith("PING")
-    stage.wait(600)
-    stage.say("bob", "MOVE 7")
-    stage.stored("g1")
-    assert stage.heard("bob").count("PING lag2") == 1
+    harness = seated("ann", "bob", options={"plies": 2, "start": "empty"}, lag_quota_ms=100, ready=False)
+    harness.send("bob", "READY g1")
+    harness.send("ann", "READY g1")
+    assert not any(line.startswith("PING") for line in harness.received("ann"))
+    harness.wait(600)
+    harness.stores = False
+    harness.send("ann", "MOVE 7")
+    assert harness.last_line("ann").startswith("PING")
+    harness.wait(600)
+    harness.send("bob", "MOVE 7")
+    harness.stored("g1")
+    assert harness.received("bob").count("PING lag2") == 1
 
 
 def test_a_pong_of_other_words_or_without_a_ping_measures_nothing() -> None:
-    stage = seated("ann", "bob", ready=False, lag_quota_ms=100)
-    stage.say("ann", "PONG lag1", "PONG x")
-    stage.say("ann", "READY g1")
-    stage.wait(30)
-    stage.say("ann", "PONG lag2", "PONG lag1", "PONG lag1")
-    stage.say("bob", "READY g1")
-    assert stage.last("ann") == "TURN 1 clock=20000,20000 lag=30 credit=30"
+    harness = seated("ann", "bob", ready=False, lag_quota_ms=100)
+    harness.send("ann", "PONG lag1", "PONG x")
+    harness.send("ann", "READY g1")
+    harness.wait(30)
+    harness.send("ann", "PONG lag2", "PONG lag1", "PONG lag1")
+    harness.send("bob", "READY g1")
+    assert harness.last_line("ann") == "TURN 1 clock=20000,20000 lag=30 credit=30"
 
 
 def test_the_ping_is_marked_so_that_its_hand_over_is_told() -> None:
-    stage = seated("ann", "bob", ready=False, lag_quota_ms=100)
-    stage.say("ann", "READY g1")
-    pings = [effect for effect in stage.effects if isinstance(effect, Send) and b"PING" in effect.data]
+    harness = seated("ann", "bob", ready=False, lag_quota_ms=100)
+    harness.send("ann", "READY g1")
+    pings = [effect for effect in harness.effects if isinstance(effect, Send) and b"PING" in effect.data]
     assert [effect.marker for effect in pings] == [PingMark(1)]
 
 
 def test_game_tells_clocks_and_quota() -> None:
-    stage = seated("ann", "bob", lag_quota_ms=100, byoyomi_ms=50, move_limit_ms=700)
-    (game,) = [line for line in stage.heard("ann") if line.startswith("GAME")]
+    harness = seated("ann", "bob", lag_quota_ms=100, byoyomi_ms=50, move_limit_ms=700)
+    (game,) = [line for line in harness.received("ann") if line.startswith("GAME")]
     assert game.endswith(" move_limit=700 byoyomi=50 lag_quota=100")
 
 
 def test_a_ply_may_take_its_limit_whatever_is_left() -> None:
-    stage = seated("ann", "bob", options=FOUR, move_limit_ms=700)
-    stage.wait(700)
-    stage.say("ann", "MOVE 7")
-    assert "PLAYED 1 seat=1 move=7 time=700 clock=19300,20000" in stage.transcript("ann")
-    stage.wait(701)
-    assert "PLAYED 2 seat=2 move=6 time=701 clock=19300,0" in stage.transcript("ann")
-    stage.say("ann", "MOVE 7")
-    verify(stage.records["g1"])
+    harness = seated("ann", "bob", options=FOUR, move_limit_ms=700)
+    harness.wait(700)
+    harness.send("ann", "MOVE 7")
+    assert "PLAYED 1 seat=1 move=7 time=700 clock=19300,20000" in harness.transcript("ann")
+    harness.wait(701)
+    assert "PLAYED 2 seat=2 move=6 time=701 clock=19300,0" in harness.transcript("ann")
+    harness.send("ann", "MOVE 7")
+    verify(harness.records["g1"])
 
 
 def test_byoyomi_keeps_alive_whose_clock_is_down() -> None:
-    stage = seated("ann", "bob", options=FOUR, clock_ms=100, byoyomi_ms=50)
-    stage.wait(150)
-    stage.say("ann", "MOVE 7")
-    stage.say("bob", "MOVE 7")
-    assert stage.last("ann") == "TURN 3 clock=0,100 lag=0 credit=0"
-    stage.wait(50)
-    stage.say("ann", "MOVE 7")
-    stage.wait(151)
-    record = stage.records["g1"]
+    harness = seated("ann", "bob", options=FOUR, clock_ms=100, byoyomi_ms=50)
+    harness.wait(150)
+    harness.send("ann", "MOVE 7")
+    harness.send("bob", "MOVE 7")
+    assert harness.last_line("ann") == "TURN 3 clock=0,100 lag=0 credit=0"
+    harness.wait(50)
+    harness.send("ann", "MOVE 7")
+    harness.wait(151)
+    record = harness.records["g1"]
     assert [ply.time_ms for ply in record.plies] == [150, 0, 50, 151]
     verify(record)

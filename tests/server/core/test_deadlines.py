@@ -64,4 +64,7 @@ def test_as_a_searched_dictionary_does(steps: list[tuple[Key, int | None] | int]
             slow.pop(key, None)
             if at is not None:
                 slow[key] = at
-        assert deadlines.next == min(slow.values(), default=None)
+        earliest = min(slow.values(), default=None)
+        assert earliest is None or (deadlines.alarm is not None and deadlines.alarm <= earliest)
+        assert deadlines.next == earliest
+        assert deadlines.alarm == earliest

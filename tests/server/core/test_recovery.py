@@ -31,17 +31,18 @@ from arena_server.core.journal import (
 )
 from arena_server.core.recovery import restore
 
+from .contest_harness import MS, restarted, seated
+from .crash_harness import Bot, CrashHarness
 from .match_runner import a_match
-from .phoenix import Bot, Phoenix
-from .stage import MS, Stage, seated
 from .test_journal import CONTEST_FACTS, GAME_FACTS
 
 
 def plan(**more: object) -> ContestPlan:
     given: dict[str, object] = {
-        "name": "phoenix",
+        "name": "crashes",
         "seed": 5,
         "games_per_pair": 2,
+        "spectator_delay_ms": 0,
         "options": {"plies": 6, "lookahead": 3},
         "probation": 0,
     } | more
@@ -56,17 +57,17 @@ def bots() -> list[Bot]:
     ]
 
 
-UNDISTURBED = Phoenix(plan(), bots()).run()
+UNDISTURBED = CrashHarness(plan(), bots()).run()
 WRITES = range(1, UNDISTURBED.disk.writes + 1)
 
 
-def check(phoenix: Phoenix) -> None:
+def check(crashes: CrashHarness) -> None:
     """Everybody was told the truth, once, and the end is that of the undisturbed contest."""
-    assert phoenix.finished == "finished"
-    assert phoenix.standings == UNDISTURBED.standings
-    records = phoenix.disk.records
+    assert crashes.finished == "finished"
+    assert crashes.standings == UNDISTURBED.standings
+    records = crashes.disk.records
     assert set(records) == set(UNDISTURBED.disk.records)
-    for bot in phoenix.bots.values():
+    for bot in crashes.bots.values():
         for game_id, line in bot.overs.items():
             assert f" total={','.join(map(str, records[game_id].totals))} " in line
         for (game_id, number), line in bot.played.items():
@@ -91,63 +92,45 @@ def test_an_undisturbed_contest_is_what_it_is_compared_with() -> None:
 @pytest.mark.parametrize("kept", [True, False], ids=["written", "lost"])
 def test_a_crash_at_every_write(kept: bool) -> None:
     for write in WRITES:
-        phoenix = Phoenix(plan(), bots(), {write: kept}).run()
-        assert phoenix.lives == 2
-        check(phoenix)
+        crashes = CrashHarness(plan(), bots(), {write: kept}).run()
+        assert crashes.lives == 2
+        check(crashes)
 
 
 def test_a_crash_at_every_third_write_again_and_again() -> None:
     for first in range(1, 4):
         fatal = {write: write % 2 == 0 for write in range(first, 400, 9)}
-        phoenix = Phoenix(plan(), bots(), fatal).run()
-        assert phoenix.lives > 8
-        check(phoenix)
+        crashes = CrashHarness(plan(), bots(), fatal).run()
+        assert crashes.lives > 8
+        check(crashes)
 
 
 @pytest.mark.parametrize("game", ["xo", "tictactoe", "lastcoin"])
 def test_games_of_other_kinds_go_on_too(game: str) -> None:
     """Most end by a forfeit here; whatever they do, they do it again."""
-    whole = Phoenix(plan(game=game, options={}), bots()).run()
+    whole = CrashHarness(plan(game=game, options={}), bots()).run()
     for write in range(1, whole.disk.writes + 1):
-        phoenix = Phoenix(plan(game=game, options={}), bots(), {write: True}).run()
-        assert phoenix.standings == whole.standings
+        crashes = CrashHarness(plan(game=game, options={}), bots(), {write: True}).run()
+        assert crashes.standings == whole.standings
 
 
 def test_probation_survives() -> None:
-    whole = Phoenix(plan(probation=1), bots()).run()
+    whole = CrashHarness(plan(probation=1), bots()).run()
     assert {row.games for row in whole.standings} != {4}
     for write in range(1, whole.disk.writes + 1):
-        phoenix = Phoenix(plan(probation=1), bots(), {write: True}).run()
-        assert phoenix.standings == whole.standings
+        crashes = CrashHarness(plan(probation=1), bots(), {write: True}).run()
+        assert crashes.standings == whole.standings
 
 
 # -- scenes: one server dies, the next goes on
 
 
-def reborn(stage: Stage, pause_ms: int = 0) -> Stage:
-    """The same contest on a new server, on another clock; everybody is away."""
-    again = Stage(*stage.contest._authenticator.players, **vars_of(stage.plan))  # type: ignore[arg-type]
-    again.now = 10_000_000 * MS
-    live, results = stage.journal()
-    secrets = (f"new{number}" for number in range(100))
-    entrants = [Entrant(name) for name in stage.contest._authenticator.players]
-    again.past = Past(tuple(results), tuple(live))
-    again.contest = Contest(again.plan, entrants, lambda _: next(secrets), again.now, again.past)
-    again.event(Tick())
-    again.now += pause_ms * MS
-    return again
-
-
-def vars_of(a_plan: ContestPlan) -> dict[str, object]:
-    return {key: getattr(a_plan, key) for key in a_plan.__slots__}
-
-
 def test_a_game_goes_on_from_the_last_ply_and_the_downtime_is_nobodys() -> None:
-    stage = seated("ann", "bob")
-    stage.wait(5)
-    stage.say("ann", "MOVE 7")
-    stage.wait(300)  # bob thinks, and the server dies
-    again = reborn(stage)
+    harness = seated("ann", "bob")
+    harness.wait(5)
+    harness.send("ann", "MOVE 7")
+    harness.wait(300)  # bob thinks, and the server dies
+    again = restarted(harness)
     again.log_in("ann", " resume=key1")
     again.wait(20_000)
     again.log_in("bob", " resume=key3")
@@ -157,143 +140,143 @@ def test_a_game_goes_on_from_the_last_ply_and_the_downtime_is_nobodys() -> None:
         "S  TURN 2 clock=19995,20000 lag=0 credit=0"
     )
     again.wait(7)
-    again.say("bob", "MOVE 8")
-    assert "PLAYED 2 seat=2 move=8 time=7 clock=19995,19993" in again.last("bob")
+    again.send("bob", "MOVE 8")
+    assert "PLAYED 2 seat=2 move=8 time=7 clock=19995,19993" in again.last_line("bob")
 
 
 def test_who_does_not_come_back_is_waited_for_like_for_ready_then_its_clock_runs() -> None:
-    stage = seated("ann", "bob", clock_ms=100, ready_ms=3000)
-    again = reborn(stage)
+    harness = seated("ann", "bob", clock_ms=100, ready_ms=3000)
+    again = restarted(harness)
     again.log_in("bob")
     again.wait(3000)
-    assert again.last("bob").startswith("START")
+    assert again.last_line("bob").startswith("START")
     again.wait(101)
-    assert again.heard("bob")[-2].startswith("PLAYED 1 seat=1 move=6 time=101 clock=0,100")
+    assert again.received("bob")[-2].startswith("PLAYED 1 seat=1 move=6 time=101 clock=0,100")
     again.stop()
     assert again.records["g1"].faults[0].kind == "disconnect"
 
 
 def test_the_next_to_move_is_waited_for_too() -> None:
-    stage = seated("ann", "bob", clock_ms=100, ready_ms=3000)
-    again = reborn(stage)
+    harness = seated("ann", "bob", clock_ms=100, ready_ms=3000)
+    again = restarted(harness)
     again.log_in("ann")
-    again.say("ann", "MOVE 7")
+    again.send("ann", "MOVE 7")
     again.wait(2900)
     again.log_in("bob")
-    assert again.last("bob").startswith("TURN 2 clock=100,100")
+    assert again.last_line("bob").startswith("TURN 2 clock=100,100")
 
 
 def test_after_the_grace_a_clock_runs_at_once() -> None:
-    stage = seated("ann", "bob", clock_ms=100, ready_ms=3000)
-    again = reborn(stage)
+    harness = seated("ann", "bob", clock_ms=100, ready_ms=3000)
+    again = restarted(harness)
     again.log_in("ann")
     again.wait(90)
-    again.say("ann", "MOVE 7")
+    again.send("ann", "MOVE 7")
     again.wait(2910)  # the grace is over, and bob's clock runs
     again.wait(60)
     again.log_in("bob")
-    assert again.last("bob").startswith("TURN 2 clock=10,40")
-    stage = seated("ann", "bob", clock_ms=5000, ready_ms=3000)
-    again = reborn(stage)
+    assert again.last_line("bob").startswith("TURN 2 clock=10,40")
+    harness = seated("ann", "bob", clock_ms=5000, ready_ms=3000)
+    again = restarted(harness)
     again.log_in("ann")
     again.wait(3500)
-    again.say("ann", "MOVE 7")
+    again.send("ann", "MOVE 7")
     again.wait(60)
     again.log_in("bob")
-    assert again.last("bob").startswith("TURN 2 clock=1500,4940")
+    assert again.last_line("bob").startswith("TURN 2 clock=1500,4940")
 
 
 def test_who_comes_back_and_goes_again_is_waited_for_no_more() -> None:
-    stage = seated("ann", "bob", clock_ms=100)
-    again = reborn(stage)
+    harness = seated("ann", "bob", clock_ms=100)
+    again = restarted(harness)
     again.log_in("ann")
-    again.hang_up("ann")
+    again.disconnect("ann")
     again.wait(30)
     again.log_in("ann")
-    assert again.last("ann").startswith("TURN 1 clock=70,100")
+    assert again.last_line("ann").startswith("TURN 1 clock=70,100")
 
 
 def test_a_clock_that_ran_for_one_who_was_away_goes_on_after_its_return_only() -> None:
-    stage = seated("ann", "bob", clock_ms=100)
-    stage.hang_up("ann")
-    stage.wait(40)
-    again = reborn(stage)
+    harness = seated("ann", "bob", clock_ms=100)
+    harness.disconnect("ann")
+    harness.wait(40)
+    again = restarted(harness)
     again.log_in("ann")
-    assert again.last("ann").startswith("TURN 1 clock=100,100")
+    assert again.last_line("ann").startswith("TURN 1 clock=100,100")
 
 
 def test_before_start_everybody_gets_ready_again() -> None:
-    stage = seated("ann", "bob", ready=False)
-    stage.say("ann", "READY g1")
-    again = reborn(stage)
+    harness = seated("ann", "bob", ready=False)
+    harness.send("ann", "READY g1")
+    again = restarted(harness)
     for name in ("ann", "bob"):
         again.log_in(name)
-        again.say(name, "READY g1")
-    assert again.last("ann").startswith("TURN 1")
+        again.send(name, "READY g1")
+    assert again.last_line("ann").startswith("TURN 1")
 
 
 def test_a_key_works_once_after_the_restart() -> None:
-    again = reborn(seated("ann", "bob"))
+    again = restarted(seated("ann", "bob"))
     again.log_in("ann", " resume=key1")
-    assert again.heard("ann")[1].startswith("WELCOME ann ")
+    assert again.received("ann")[1].startswith("WELCOME ann ")
     again.log_in("ann", " resume=key1", conn="thief")
-    assert again.last("thief").startswith("ERROR token")
+    assert again.last_line("thief").startswith("ERROR token")
 
 
 def test_a_key_that_quit_made_void_stays_void() -> None:
-    stage = seated("ann", "bob")
-    stage.say("ann", "QUIT")
-    again = reborn(stage)
+    harness = seated("ann", "bob")
+    harness.send("ann", "QUIT")
+    again = restarted(harness)
     again.log_in("ann", " resume=key1")
-    assert again.last("ann").startswith("ERROR token")
+    assert again.last_line("ann").startswith("ERROR token")
 
 
 def test_keys_are_in_the_journal_as_digests_only() -> None:
-    stage = seated("ann", "bob")
-    live, _ = stage.journal()
-    assert not any("key" in str(value)[:4] for entry in live for value in entry[2:])
-    assert any(entry[1] == "key" and len(entry[3]) == 64 for entry in live)
+    harness = seated("ann", "bob")
+    entries = harness.durable().entries
+    assert not any("key" in str(value)[:4] for entry in entries for value in entry[2:])
+    assert any(entry[1] == "key" and len(entry[3]) == 64 for entry in entries)
 
 
 def test_spectators_see_the_whole_game_after_a_restart() -> None:
-    stage = seated("ann", "bob")
-    stage.say("ann", "MOVE 7")
-    again = reborn(stage)
-    again.log_in("eye")
-    again.say("eye", "WATCH g1")
-    assert again.last("eye").startswith("PLAYED 1 seat=1 move=7")
+    harness = seated("ann", "bob")
+    harness.send("ann", "MOVE 7")
+    again = restarted(harness)
+    again.log_in("eye", " role=spectator")
+    again.send("eye", "WATCH g1")
+    assert again.last_line("eye").startswith("PLAYED 1 seat=1 move=7")
 
 
 def test_a_game_that_was_over_is_stored_once_more_and_told() -> None:
     """Its last ply was durable, its record was not."""
-    stage = seated("ann", "bob", options={"plies": 1, "start": "empty"})
-    stage.stores = False
-    stage.say("ann", "MOVE 7")
-    again = reborn(stage)
+    harness = seated("ann", "bob", options={"plies": 1, "start": "empty"})
+    harness.stores = False
+    harness.send("ann", "MOVE 7")
+    again = restarted(harness)
     assert list(again.records) == ["g1"]
     assert again.contest.progress().done == 1
 
 
 def test_a_result_that_was_not_stored_yet_waits_for_nobody_who_stays_away() -> None:
     """The last ply was durable, the record was not, and neither bot ever comes back."""
-    stage = seated("ann", "bob", options={"plies": 1, "start": "empty"}, absent_ms=5000)
-    stage.stores = False
-    stage.say("ann", "MOVE 7")
-    again = reborn(stage)
+    harness = seated("ann", "bob", options={"plies": 1, "start": "empty"}, absent_ms=5000)
+    harness.stores = False
+    harness.send("ann", "MOVE 7")
+    again = restarted(harness)
     assert again.contest.progress().done == 1
     again.wait(5000)
     assert again.finished == "incomplete"
 
 
 def test_all_is_over_when_all_results_are_there() -> None:
-    whole = Phoenix(plan(), bots()).run()
+    whole = CrashHarness(plan(), bots()).run()
     again = Contest(plan(), [Entrant(name) for name in whole.bots], str, 0, whole.disk.past)
     assert again.progress().done == 6
     assert again.handle(Tick(), 0)[-1].reason == "finished"  # type: ignore[union-attr]
 
 
 def test_entries_of_a_game_whose_record_is_stored_do_not_count_any_more() -> None:
-    whole = Phoenix(plan(), bots()).run()
+    whole = CrashHarness(plan(), bots()).run()
     past = replace(whole.disk.past, entries=(*whole.disk.past.entries, (1, "offer")))
     assert Contest(plan(), [Entrant(name) for name in whole.bots], str, 0, past).progress().running == 0
 

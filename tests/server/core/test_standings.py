@@ -1,4 +1,4 @@
-"""The table: scoring by points and by wins, ranks that are shared, faults by kind."""
+"""The table (scoring by points and by wins, shared ranks, faults by kind) and the organiser's view."""
 
 from __future__ import annotations
 
@@ -8,7 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_server.core.standings import Result, Row, Standings, standings
+from arena_server.core.config import Entrant
+from arena_server.core.standings import (
+    BotState,
+    Overview,
+    Result,
+    Row,
+    RunningGame,
+    Standings,
+    plain_row,
+    standings,
+)
+
+from .contest_harness import ContestHarness
 
 #: The seed's table of ten programs (seed 001): row i, column j is what i scored against j.
 PARADOX = [
@@ -16,6 +28,8 @@ PARADOX = [
     *([200] + [None if i == j else 60 for j in range(2, 10)] + [40] for i in range(2, 10)),
     [200, 50, 50, 50, 50, 50, 50, 50, 50, None],
 ]
+
+
 NAMES = [str(number) for number in range(1, 11)]
 
 
@@ -73,6 +87,14 @@ def test_the_mean_of_no_game_is_zero() -> None:
     assert standings("ab", [Result(("a", "b"), (5, 0)), Result(("b", "a"), (0, 4))])[0].mean == 4.5
 
 
+def test_a_row_as_json_types() -> None:
+    (row, _) = standings("ab", [Result(("a", "b"), (5, 0), (("a", "quit"),))])
+    assert plain_row(row) == {
+        "rank": 1, "bot": "a", "points": 5, "games": 1, "mean": 5.0, "wins": 1,
+        "faults": {"quit": 1},
+    }  # fmt: skip
+
+
 def test_no_such_scoring() -> None:
     with pytest.raises(ValueError, match="scoring is one of points, wins, not 'goals'"):
         Standings("ab", "goals")
@@ -85,3 +107,104 @@ def test_the_order_of_the_results_does_not_matter(games: list[tuple[list[str], t
     assert rows == standings("dcba", reversed(results))
     assert sum(row.points for row in rows) == sum(sum(result.totals) for result in results)
     assert [row.points for row in rows] == sorted((row.points for row in rows), reverse=True)
+
+
+# -- the organiser's view
+
+
+def where(harness: ContestHarness) -> dict[str, str]:
+    return {bot.name: bot.where for bot in overview(harness).bots}
+
+
+def overview(harness: ContestHarness) -> Overview:
+    return harness.contest.overview()
+
+
+def start_game(harness: ContestHarness) -> RunningGame:
+    """Whoever is offered a game is ready for it."""
+    (game,) = overview(harness).running
+    for name in game.names:
+        harness.send(name, f"READY {game.game_id}")
+    return game
+
+
+def test_before_any_bot_has_connected() -> None:
+    harness = ContestHarness("ann", "bob", Entrant("eye", plays=False))
+    seen = overview(harness)
+    assert (seen.gate, seen.running) == ("open", ())
+    assert seen.bots == (BotState("ann", "away", False, 0), BotState("bob", "away", False, 0))
+    assert seen.progress == harness.contest.progress()
+
+
+def test_a_running_game_and_a_free_bot() -> None:
+    harness = ContestHarness("ann", "bob", "cid")
+    for name in ("ann", "bob", "cid"):
+        harness.log_in(name)
+    game = start_game(harness)
+    harness.send(game.names[0], "MOVE 6")
+    assert where(harness) == {"ann": "playing", "bob": "playing", "cid": "free"}
+    assert game.names == ("ann", "bob")
+    assert overview(harness).running == (RunningGame(game.game_id, game.names, 1),)
+
+
+def test_a_game_that_only_waits_for_the_disk_still_runs() -> None:
+    harness = ContestHarness("ann", "bob", options={"plies": 2, "start": "empty", "lookahead": 1})
+    harness.log_in("ann")
+    harness.log_in("bob")
+    start_game(harness)
+    harness.stores = False
+    harness.send("ann", "MOVE 6")
+    harness.send("bob", "MOVE 6")
+    assert [game.plies for game in overview(harness).running] == [2]
+    harness.stored("g1")
+    assert [game.game_id for game in overview(harness).running] == ["g2"]
+
+
+def test_absent_for_too_long() -> None:
+    harness = ContestHarness("ann", "bob", "cid", absent_ms=1000)
+    harness.log_in("ann")
+    harness.log_in("bob")
+    harness.wait(1001)
+    assert where(harness)["cid"] == "gone"
+
+
+def test_a_connection_that_broke_in_a_game() -> None:
+    harness = ContestHarness("ann", "bob")
+    harness.log_in("ann")
+    harness.log_in("bob")
+    harness.disconnect("bob")
+    states = {bot.name: (bot.where, bot.connected) for bot in overview(harness).bots}
+    assert states == {"ann": ("playing", True), "bob": ("playing", False)}
+
+
+def test_probation_and_what_is_forgiven() -> None:
+    harness = ContestHarness("ann", "bob", "cid", probation=1)
+    for name in ("ann", "bob"):
+        harness.log_in(name)
+    game = start_game(harness)
+    for mover in game.names * 2:
+        harness.send(mover, "MOVE 0" if mover == "bob" else "MOVE 6")
+    assert {bot.name: (bot.where, bot.faulty_games) for bot in overview(harness).bots} == {
+        "ann": ("free", 0),
+        "bob": ("probation", 1),
+        "cid": ("away", 0),
+    }
+    harness.command("lift", "bob")
+    bobs = next(bot for bot in overview(harness).bots if bot.name == "bob")
+    assert (bobs.where, bobs.faulty_games) == ("playing", 0)
+
+
+def test_the_run_state_and_the_end() -> None:
+    harness = ContestHarness("ann", "bob", "cid")
+    harness.command("pause")
+    assert overview(harness).gate == "paused"
+    harness.command("resume")
+    assert overview(harness).gate == "open"
+    for name in ("ann", "bob"):
+        harness.log_in(name)
+    harness.command("drain")
+    assert overview(harness).gate == "draining"
+    assert harness.contest.ended is None
+    harness.command("kick", "bob")
+    assert (overview(harness).gate, where(harness)["bob"]) == ("stopped", "kicked")
+    assert harness.contest.ended == "stopped"

@@ -9,10 +9,11 @@ from arena_protocol import messages as wire
 from arena_protocol.messages import encode, parse_server
 from arena_protocol.record import FaultRecord, PlyRecord
 from arena_protocol.session import State
+from arena_server.core.deal import Setting
 from arena_server.core.journal import Ended, Started
 from arena_server.core.transcript import SPECTATORS, Transcript
 
-from .match_runner import GAMES, STEPS, Runner, Steps, a_setting
+from .match_runner import CLOCKS, GAMES, STEPS, Runner, Steps, a_setting
 
 ALL = 10**9
 READERS = {"ann": 1 << 1, "bob": 1 << 2, "spectators": SPECTATORS}
@@ -26,16 +27,32 @@ def written(runner: Runner, *, stored: bool = True) -> Transcript:
             transcript.write(fact, now)
     match = runner.match
     if match.over and stored:
-        transcript.close(match.totals, match.end, runner.now, opened=True)
+        transcript.close(match.totals, match.end, runner.now, opened=match.end != "void")
     return transcript
+
+
+def offer(setting: Setting, seat: int, tag: str | None) -> list[wire.ServerMessage]:
+    plan, game = setting.plan, setting.game
+    lines: list[wire.ServerMessage] = [
+        wire.Game(
+            game_id="g1", game=game.name, seat=seat, seats=2, names=("ann", "bob"), clock=plan.clock_ms,
+            increment=plan.increment_ms, zombie=game.zombie_move, commit=setting.commit,
+            move_limit=plan.move_limit_ms or None, byoyomi=plan.byoyomi_ms or None,
+            lag_quota=plan.lag_quota_ms or None, options=game.options(),
+        ),
+        wire.State(game.state_text(game.start(setting.deal)), tag),
+    ]  # fmt: skip
+    if (preview := game.preview(setting.deal)) is not None:
+        lines.append(wire.Next(preview, tag))
+    return lines
 
 
 def slowly(runner: Runner, reader: str, announce: bool) -> bytes:
     """What a reader is to be sent: each line as a message, printed by `encode`."""
     seat = {"ann": 1, "bob": 2, "spectators": 0}[reader]
     setting, tag = runner.setting, None if seat else runner.setting.game_id
-    lines: list[wire.ServerMessage] = list(setting.offer(seat))
-    ply = 0
+    lines = offer(setting, seat, tag)
+    ply, concealed = 0, list[wire.ServerMessage]()
     for fact in runner.facts:
         if isinstance(fact, Started):
             lines.append(wire.Start(setting.game_id))
@@ -52,15 +69,16 @@ def slowly(runner: Runner, reader: str, announce: bool) -> bytes:
                 lines.append(wire.Zombie(fact.ply, fact.kind))
         elif isinstance(fact, FaultRecord) and fact.seat and (announce or not seat):
             line = None if seat else fact.line
-            lines.append(wire.Zombie(fact.ply, fact.kind, fact.seat, line, tag))
+            (lines if announce else concealed).append(wire.Zombie(fact.ply, fact.kind, fact.seat, line, tag))
         elif isinstance(fact, Ended):
+            lines += concealed
             lines.append(setting.over(fact.totals, fact.end, opened=fact.end != "void"))
     return b"".join(map(encode, lines))
 
 
 @given(STEPS, GAMES, st.booleans())
 def test_each_reader_gets_the_lines_that_concern_it(steps: Steps, game: str, announce: bool) -> None:
-    runner = Runner(game, announce_zombies=announce).run(steps)
+    runner = Runner(game, announce_zombies=announce, **CLOCKS).run(steps)
     transcript = written(runner)
     for reader, audience in READERS.items():
         data, cursor, _ = transcript.read(0, audience, ALL)
@@ -73,7 +91,7 @@ def test_any_chunking_gives_the_same_bytes(steps: Steps, game: str, sizes: list[
     """A chunk ends with the line that makes it large enough; the last state that a chunk leads to stands."""
     transcript = written(Runner(game).run(steps).finish())
     whole = transcript.read(0, audience, ALL)
-    longest = max(len(line.data) for line in transcript.lines) + len(" game=g1")
+    longest = max(len(data) for _, data, _, _ in transcript.lines) + len(" game=g1")
     data, cursor, state = b"", 0, None
     for size in [*sizes, ALL]:
         chunk, end, enters = transcript.read(cursor, audience, size)
@@ -95,7 +113,7 @@ def test_what_is_written_later_does_not_change_what_was_read(steps: Steps, game:
                 transcript.write(fact, now)
                 data, cursor, _ = transcript.read(cursor, audience, ALL)
                 followed += data
-        assert followed == transcript.read(0, audience, ALL).data
+        assert followed == transcript.read(0, audience, ALL)[0]
 
 
 @given(STEPS, GAMES)
@@ -103,24 +121,24 @@ def test_every_line_can_be_parsed_and_has_the_moment_it_was_written(steps: Steps
     runner = Runner(game).run(steps).finish()
     transcript = written(runner)
     moments = [now for now, facts in runner.steps for _ in facts]
-    for line in transcript.lines:
-        assert line.at in {0, runner.now, *moments}
-        for text in line.data.splitlines():
+    for at, data, _, _ in transcript.lines:
+        assert at in {0, runner.now, *moments}
+        for text in data.splitlines():
             assert parse_server(text) is not None
     assert transcript.closed
 
 
 def test_the_lines_before_an_end_are_read_alone() -> None:
     transcript = written(Runner().run([("ready", 1, 0), ("ready", 2, 0)]))
-    assert transcript.read(0, SPECTATORS, ALL, 2).data == b""
-    assert transcript.read(0, SPECTATORS, ALL, 3).data.startswith(b"GAME g1 insertion seat=0 ")
+    assert transcript.read(0, SPECTATORS, ALL, 2)[0] == b""
+    assert transcript.read(0, SPECTATORS, ALL, 3)[0].startswith(b"GAME g1 insertion seat=0 ")
     assert transcript.read(3, SPECTATORS, ALL, 3) == (b"", 3, None)
 
 
 def states(transcript: Transcript, seat: int) -> list[State]:
     """The states that a session goes through if it reads line by line."""
     readings = [transcript.read(number, 1 << seat, 1, number + 1) for number in range(len(transcript.lines))]
-    return [reading.enters for reading in readings if reading.enters is not None]
+    return [enters for _, _, enters in readings if enters is not None]
 
 
 def test_the_states_that_the_lines_lead_to() -> None:
@@ -134,8 +152,8 @@ def test_a_seat_that_is_at_fault_before_the_start_stays_a_zombie() -> None:
     runner = Runner(announce_zombies=True).run([("blame", 2, 0), ("ready", 1, 0)])
     transcript = written(runner)
     assert states(transcript, 2) == [State.OFFERED, State.ZOMBIE]
-    assert transcript.read(0, 1 << 2, ALL).data.splitlines()[-1] == b"START g1"
-    assert transcript.read(0, 1 << 1, ALL).data.splitlines()[-2:] == [
+    assert transcript.read(0, 1 << 2, ALL)[0].splitlines()[-1] == b"START g1"
+    assert transcript.read(0, 1 << 1, ALL)[0].splitlines()[-2:] == [
         b"ZOMBIE ply=1 reason=flood seat=2",
         b"START g1",
     ]
@@ -147,7 +165,7 @@ def test_a_transcript_is_closed_by_over() -> None:
     assert not transcript.closed
     transcript.close((0, 0), "void", 5, opened=False)
     assert transcript.closed
-    assert transcript.lines[-1].data == b"OVER g1 total=0,0 end=void\n"
+    assert transcript.lines[-1][1] == b"OVER g1 total=0,0 end=void\n"
     transcript = Transcript(a_setting(), 0)
     transcript.close((0, 30), "complete", 5, opened=True)
-    assert b" nonce=" in transcript.lines[-1].data
+    assert b" nonce=" in transcript.lines[-1][1]

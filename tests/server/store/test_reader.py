@@ -49,6 +49,17 @@ class TestReader:
         with Results(path) as results, pytest.raises(StoreError, match=r"no contest here; there are: none$"):
             results.contest()
 
+    def test_the_first_fault_of_each_bot_without_void_games(self, path: Path) -> None:
+        early, late = FaultRecord(1, 1, "flood", b"a"), FaultRecord(2, 1, "illegal", b"MOVE 0")
+        kept = Kept(path)
+        kept.start()
+        kept.writer.store("g3", game(3, ("b", "c"), (900, 0), (early,), end="void"))
+        kept.writer.store("g1", game(1, ("a", "b"), (30, 10), (late,)))
+        kept.writer.store("g2", game(2, ("b", "a"), (20, 20), (early, late)))
+        kept.close("finished")
+        with Results(path) as results:
+            assert results.first_faults(results.contest()) == {"b": ("g1", late), "a": ("g2", late)}
+
     def test_standings_leave_void_games_out_and_count_faults(self, path: Path) -> None:
         kept = Kept(path)
         kept.start()

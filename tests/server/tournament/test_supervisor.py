@@ -211,13 +211,14 @@ async def test_a_bot_that_crashes_after_its_log_in_is_started_again(
 ) -> None:
     """It crashes twice, its third process waits; the server ends when that one runs."""
     monkeypatch.setattr(supervisor, "RESTARTS_S", (0.0,))
+    monkeypatch.setattr(supervisor, "LEAVE_S", 0.0)
     lives = tmp_path / "lives"
     os.mkfifo(tmp_path / "third")
     bot = python(
         "b",
         f"import signal, sys; lives = open({str(lives)!r}, 'a+'); lives.write('x'); lives.flush(); "
         f"lives.seek(0); n = len(lives.read()); n < 3 and sys.exit(f'boom {{n}}'); "
-        f"open({str(tmp_path / 'third')!r}, 'w').close()",
+        f"open({str(tmp_path / 'third')!r}, 'w').close(); signal.pause()",
     )
     recorder = Recorder()
     code = LISTEN + 'print(\'{"login": "b"}\', flush=True); ' + f"open({str(tmp_path / 'third')!r}).read()"

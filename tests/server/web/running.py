@@ -70,12 +70,10 @@ def running(make: Callable[[], ASGIApp], cap: int = 16) -> Iterator[Running]:
     reader, fd = os.pipe()
     lines = LineWriter(fd)
     server = Running(address_of(sock))
-    thread = WebThread(sock, make, cap, Log(lines))
-    thread.start()
     try:
-        yield server
+        with WebThread(sock, make, cap, Log(lines)):
+            yield server
     finally:
-        thread.close()
         assert sock.fileno() == -1
         assert lines.close()
         os.close(fd)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
@@ -27,7 +28,8 @@ async def length(request: Request) -> Response:
 
 
 def make() -> ASGIApp:
-    return application([Route("/length", length, methods=["POST"])], names=["arena.example.org"])
+    check = Middleware(HostCheck, names=["arena.example.org"])
+    return application([Route("/length", length, methods=["POST"])], [check])
 
 
 class TestHost:

@@ -137,7 +137,6 @@ class TestSlowClients:
         monkeypatch.setattr(module, "BoundedProtocol", Protocol)
         monkeypatch.setattr(module, "IDLE_S", 0.05)
         with running(Endpoints().make) as server, server.connect() as sock:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             sock.sendall(f"GET /big HTTP/1.1\r\nHost: {server.address}\r\n\r\n".encode())
             assert lost.wait(LIMIT_S)
             assert len(read_all(sock)) < 20_000_000
@@ -211,8 +210,8 @@ class TestEnd:
         def make() -> ASGIApp:
             raise LookupError("no such page")
 
-        with running(make) as server:
-            pass
+        with running(make) as server, server.connect() as sock, suppress(ConnectionResetError):
+            assert sock.recv(1) == b""
         assert server.log.splitlines()[-1].endswith("error web-fault trace='LookupError: no such page'")
 
     def test_a_socket_that_is_closed(self) -> None:
@@ -220,10 +219,8 @@ class TestEnd:
         lines = LineWriter(fd)
         closed = socket.socket()
         closed.close()
-        thread = WebThread(closed, Starlette, CAP, Log(lines))
-        thread.start()
-        thread._thread.join(LIMIT_S)
-        thread.close()
+        with WebThread(closed, Starlette, CAP, Log(lines)) as thread:
+            thread._thread.join(LIMIT_S)
         assert lines.close()
         os.close(fd)
         with os.fdopen(reader) as pipe:

@@ -6,6 +6,7 @@
 //   animate(step, last, ms)       show `step.position` of rules.play; may return a promise; `ms` per phase
 //   stop()                        end an animation at once; `show` follows
 //   describe(position)            the position in words, for screen readers
+//   compact()                     optional: leave out what a small board has no room for
 //   onmove                        set by the page: a function of a move; elements with `data-move` call it
 
 import { CoinsBoard } from "./boards/coins.js";

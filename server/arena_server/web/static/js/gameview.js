@@ -250,8 +250,8 @@ export class GameView {
     this.playButton.title = this.playButton.getAttribute("aria-label");
   }
 
-  /** Keys for the whole page: call once. */
-  listen(target = document) {
+  /** Act on a key, wherever on the page it was pressed. */
+  key(event) {
     const keys = {
       " ": () => (this.playing ? this.pause() : this.play()),
       ArrowLeft: () => this.jump(this.ply - 1), ArrowRight: () => this.jump(this.ply + 1, { animate: true }),
@@ -260,12 +260,10 @@ export class GameView {
       n: () => this.mark(1), p: () => this.mark(-1),
       "+": () => this.#faster(1), "-": () => this.#faster(-1),
     };
-    target.addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input:not([type=range]), select, textarea, [contenteditable]")) return;
-      if (event.key === " " && event.target.closest("button, a, summary")) return;
-      const action = keys[event.key];
-      if (action) { event.preventDefault(); action(); }
-    });
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input:not([type=range]), select, textarea, [contenteditable]")) return;
+    if (event.key === " " && event.target.closest?.("button, a, summary")) return;
+    const action = keys[event.key];
+    if (action) { event.preventDefault(); action(); }
   }
 
   #faster(direction) {

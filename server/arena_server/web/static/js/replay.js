@@ -30,7 +30,7 @@ export function showRecord(host, record, { download = null, botLink, worker = st
       el("p", { class: "tools" }, copy, download ? el("a", { href: download, download: `${record.game_id}.record`, class: "button" }, "Download the record") : null)),
     view.element);
   view.onply = (ply) => { if (!view.playing) history.replaceState(null, "", `#ply=${ply}`); };
-  view.listen();
+  document.addEventListener("keydown", (event) => { if (host.contains(view.element)) view.key(event); });
   const wanted = /^#ply=(\d{1,6})$/.exec(location.hash);
   if (wanted) view.go(Number(wanted[1]));
   addEventListener("hashchange", () => {

@@ -19,7 +19,7 @@ function regular(corners, inner = 1, turn = 0) {
   });
 }
 
-/** A shape for each colour, so that no picture is told from another by its hue alone. */
+/** A shape for each colour, so that pictures differ by more than their hue alone. */
 const SHAPES = [
   null,
   (x, y, r) => svg("circle", { cx: x, cy: y, r: 0.88 * r }),
@@ -76,6 +76,11 @@ export class InsertionBoard {
       ...cells, this.tiles, ...this.rim.values());
     this.belt = el("div", { class: "belt", role: "img" });
     this.extra = el("div", { class: "belt-box" }, el("span", { class: "label" }, "Next pictures"), this.belt);
+  }
+
+  compact() {
+    this.element.setAttribute("viewBox", "-8 -8 516 516");
+    for (const mark of this.rim.values()) mark.remove();
   }
 
   #rimMark(move) {

@@ -1,0 +1,469 @@
+"""The scripted referee that faces a bot in one case: it listens, starts the bot, and seats it at games.
+
+A case moves the bench on step by step: `log_in`, `offer`, `expect("READY")`, `start`, `play`, `finish`;
+or all of it by `play_game`. Lines of the bot are read by the protocol's own parser; whatever a bot may send
+at any time (PING, INFO, blank lines, late PONGs) is answered or passed over here.
+"""
+
+from __future__ import annotations
+
+import selectors
+import socket
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any
+
+from arena_client.conformance.bot.process import BotUnderTest
+from arena_client.conformance.cases import Finding, Suite, Verdict, failed
+from arena_client.conformance.wire import Form, Log, ReceiveTimeoutError, Wire, plainly
+from arena_protocol import messages
+from arena_protocol.errors import ProtocolError
+from arena_protocol.framing import CLIENT_LINE_LIMIT, Overlong
+from arena_protocol.games import make_game
+from arena_protocol.games.base import Game
+
+SUITE: Suite[BotBench] = Suite()
+
+#: The deal of every game: cases are to be the same each time.
+SEED = 2006
+ARENA = "ARENA 1 arena-check/1"
+BYE = "BYE reason=finished"
+#: What a bot may send in every state after WELCOME.
+_AT_ANY_TIME = ("PING", "PONG", "INFO")
+#: What a game is offered with where a case says nothing else; short, and the sequence is not all in sight.
+DEFAULTS: dict[str, dict[str, str]] = {"insertion": {"plies": "8", "colours": "6", "lookahead": "3"}}
+
+
+@dataclass(frozen=True, slots=True)
+class BotSettings:
+    """What `arena check bot` is given.
+
+    Times in seconds: `patience` for what must come, `quiet` for what must not, `start_s` for a bot from its
+    start to its connection.
+    """
+
+    name: str = "checked"
+    token: str = "s3cret"  # noqa: S105 - the checker's own, good for nothing else
+    game: str = "insertion"
+    host: str = "127.0.0.1"
+    port: int = 0
+    patience: float = 10.0
+    quiet: float = 0.2
+    start_s: float = 30.0
+
+
+@dataclass
+class Table:
+    """A game that the bench referees: its rules, its position, the bot's seat and what was sent of it."""
+
+    id: str
+    rules: Game[Any]
+    seat: int
+    clock: int
+    increment: int
+    position: Any
+    sequence: str
+    visible: str
+    offer: tuple[str, ...] = ()
+    clocks: list[int] = field(default_factory=list)
+    ply: int = 1
+    told: list[str] = field(default_factory=list)
+
+    @property
+    def to_move(self) -> int:
+        """The seat whose turn it is."""
+        return self.rules.to_move(self.position)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has come to its end."""
+        return self.rules.end(self.position) is not None
+
+    def turn(self, extra: str = "") -> str:
+        """The TURN line of this ply."""
+        return f"TURN {self.ply} clock={_list(self.clocks)} lag=0 credit=0{extra}"
+
+    def play(self, move: str, milliseconds: int = 0) -> str:
+        """Play a legal move for the seat that is to move; return its PLAYED line."""
+        seat, before = self.to_move, self.rules.totals(self.position)
+        self.position = self.rules.play(self.position, move).position
+        after = self.rules.totals(self.position)
+        self.clocks[seat - 1] += self.increment - milliseconds
+        reveal = ""
+        if self.sequence:
+            shown = len(self.visible) + self.ply
+            picture = self.sequence[shown - 1 : shown]
+            reveal = f" reveal={picture}" if picture else ""
+        line = (
+            f"PLAYED {self.ply} seat={seat} move={move} time={milliseconds} clock={_list(self.clocks)} "
+            f"points={after[seat - 1] - before[seat - 1]} total={_list(after)}{reveal}"
+        )
+        self.ply += 1
+        self.told.append(line)
+        return line
+
+    def rival_move(self) -> str:
+        """A legal move for another seat, not the same at each ply."""
+        legal = self.rules.legal_moves(self.position)
+        return legal[self.ply * 7 % len(legal)]
+
+    def over(self, end: str | None = None) -> str:
+        """The OVER line; `end` where the game did not end by its rules."""
+        total = _list(self.rules.totals(self.position))
+        return f"OVER {self.id} total={total} end={end or self.rules.end(self.position)}"
+
+
+class BotBench:
+    """What a case of the bot suite gets; closed after it."""
+
+    def __init__(self, bot: BotUnderTest, settings: BotSettings, listener: socket.socket) -> None:
+        self.settings = settings
+        self.log = Log()
+        self.form: Form = plainly
+        #: Changes each line before it is sent; the cases about lines replace it.
+        self.alter: Callable[[str], str] = str
+        self.key = ""
+        self.keys = 0
+        self.games = 0
+        self._bot = bot
+        self._listener = listener
+        self._started = False
+        self._connections = 0
+        self._wire: Wire | None = None
+
+    # -- connections ---------------------------------------------------------------------------------
+
+    @property
+    def wire(self) -> Wire:
+        """The connection at hand."""
+        assert self._wire is not None, "connect first"
+        return self._wire
+
+    def connect(self, patience: float | None = None) -> None:
+        """Start the bot, unless it runs, and take its next connection.
+
+        Raises Finding: failed if the bot has ended or does not connect in time.
+        """
+        port = self._listener.getsockname()[1]
+        if not self._started:
+            self._started = True
+            patience = patience or self.settings.start_s
+            self._bot.start(self.settings.host, port, self.settings.name, self.settings.token)
+        found = self._await_connection(patience or self.settings.patience)
+        if found is not None:
+            raise failed(f"a connection to port {port}", found)
+        sock = self._listener.accept()[0]
+        self._connections += 1
+        self._wire = Wire(sock, "S", CLIENT_LINE_LIMIT, self.log, self._connections)
+
+    def _await_connection(self, patience: float) -> str | None:
+        """Wait for the next connection; what came instead, or None if it is there."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._listener, selectors.EVENT_READ)
+            if self._bot.exited is not None:
+                selector.register(self._bot.exited, selectors.EVENT_READ)
+            ready = [key.fileobj for key, _ in selector.select(patience)]
+        if self._listener in ready:
+            return None
+        if ready:
+            return f"the bot ended{_with_status(self._bot.status())}"
+        return f"none within {patience:g} s"
+
+    def reconnect(self) -> None:
+        """Take the connection with which the bot comes back. Raises Finding: not implemented."""
+        try:
+            self.connect()
+        except Finding as finding:
+            raise Finding(
+                Verdict.NOT_IMPLEMENTED, "the bot to connect again after a lost connection", finding.actual
+            ) from finding
+
+    def cut(self, *, reset: bool = False) -> None:
+        """Lose the connection."""
+        self.wire.close(reset=reset)
+        self._wire = None
+
+    def expect_close(self) -> None:
+        """Wait until the bot has closed the connection. Raises Finding if it sends a line or stays."""
+        line = self.receive(f"the bot to close the connection within {self.settings.patience:g} s")
+        if line is not None:
+            raise failed("no more lines, and the end of the connection", shown(line))
+        self.cut()
+
+    def expect_gone(self) -> None:
+        """Wait, where that can be seen, until the bot has ended, its connection being lost.
+
+        Raises Finding: failed if it connects again, not strict if it goes on without a connection.
+        """
+        if self._bot.exited is None:
+            return
+        found = self._await_connection(self.settings.patience)
+        if found is None:
+            raise failed("no further connection", "the bot connects again")
+        if not found.startswith("the bot ended"):
+            raise Finding(
+                Verdict.NON_STRICT, "the bot to end", f"it still runs after {self.settings.patience:g} s"
+            )
+
+    def refuse(self, error: str) -> None:
+        """Answer HELLO by this ERROR and close the connection, as a server does before log-in."""
+        self.send(f"ERROR {error}")
+        self.cut()
+
+    def expect_exit_status(self, wanted: Callable[[int], bool], text: str) -> None:
+        """Check the status of a bot that has ended, where it can be seen."""
+        status = self._bot.status()
+        if status is not None and not wanted(status):
+            raise Finding(Verdict.NON_STRICT, text, f"exit status {status}")
+
+    def close(self) -> str:
+        """Let the bot go, end it, and return the end of its stderr."""
+        if self._wire is not None:
+            with suppress(OSError):
+                self._wire.send(f"{BYE}\n".encode())
+            self._wire.close()
+        return self._bot.stop()
+
+    # -- lines ---------------------------------------------------------------------------------------
+
+    def send(self, *lines: str) -> None:
+        """Send lines in the form of the case, in one piece unless that form says otherwise."""
+        self.form(self.wire, [self.alter(line) for line in lines])
+
+    def receive(self, expected: str, patience: float | None = None) -> bytes | None:
+        """Return the next line of the bot, blank lines left out, or None at the end of the connection.
+
+        Raises Finding, with `expected`, if nothing comes in time or the line is too long.
+        """
+        patience = patience or self.settings.patience
+        while True:
+            try:
+                line = self.wire.receive(patience)
+            except ReceiveTimeoutError:
+                raise failed(expected, f"nothing for {patience:g} s") from None
+            if isinstance(line, Overlong):
+                raise failed(f"a line of at most {CLIENT_LINE_LIMIT} bytes", f"{shown(line.head)}...")
+            if line is None or line.strip():
+                return line
+
+    def expect(self, *verbs: str, patience: float | None = None) -> Any:
+        """Return the bot's next message, which must have one of these verbs.
+
+        Passes over what may come at any time. Raises Finding (failed) for anything else.
+        """
+        expected = " or ".join(verbs)
+        while True:
+            line = self.receive(expected, patience)
+            if line is None:
+                raise failed(expected, "the end of the connection")
+            verb = line.split(b" ")[0].decode("latin-1")
+            if verb == "INFO" and verb not in verbs:
+                continue
+            message = parsed(line)
+            if verb in verbs:
+                return message
+            if isinstance(message, messages.Ping):
+                self.send(f"PONG {message.token}")
+            elif not isinstance(message, messages.Pong) and not self._is_late_ready(message):
+                raise failed(expected, shown(line))
+
+    def _is_late_ready(self, message: object) -> bool:
+        """Whether it is a READY after the first of its game, which changes nothing."""
+        return isinstance(message, messages.Ready) and message.game_id == f"g{self.games}"
+
+    def expect_nothing(self, forbidden: str, *allowed: str) -> None:
+        """Check that no line comes for as long as the settings call quiet.
+
+        What may come at any time, and messages of the verbs `allowed`, are passed over. The end of the
+        connection is no line.
+        """
+        deadline = monotonic() + self.settings.quiet
+        while (left := deadline - monotonic()) > 0:
+            try:
+                line = self.receive(f"no {forbidden}", left)
+            except Finding as finding:
+                if finding.actual.startswith("nothing for"):
+                    return
+                raise
+            if line is None:
+                return
+            verb = line.split(b" ")[0].decode("latin-1")
+            if verb not in allowed and (verb not in _AT_ANY_TIME or not self.keys):
+                raise failed(f"no {forbidden}", shown(line))
+
+    # -- games ---------------------------------------------------------------------------------------
+
+    def log_in(self, extra: str = "") -> messages.Hello:
+        """Greet the bot, take its HELLO and welcome it with a new key."""
+        if self._wire is None:
+            self.connect()
+        self.send(ARENA)
+        hello = self.expect("HELLO")
+        assert isinstance(hello, messages.Hello)
+        self.welcome(extra)
+        return hello
+
+    def welcome(self, extra: str = "") -> None:
+        """Send WELCOME with a key that was not used before."""
+        self.keys += 1
+        self.key = f"{self.keys:032x}"
+        self.send(f"WELCOME {self.settings.name} session=s{self.keys} resume={self.key}{extra}")
+
+    def table(
+        self,
+        seat: int = 1,
+        seats: int = 2,
+        options: dict[str, str] | None = None,
+        *,
+        clock: int | None = None,
+        increment: int = 0,
+        extra: str = "",
+    ) -> Table:
+        """Deal a game; nothing is sent yet. `options` are the game's own, `extra` goes into GAME.
+
+        Without a `clock` in ms the bot has as long as the settings are patient.
+        """
+        self.games += 1
+        clock = int(self.settings.patience * 1000) if clock is None else clock
+        name = self.settings.game
+        own = DEFAULTS.get(name, {}) | (options or {})
+        rules = make_game(name, {**own, "seats": str(seats)})
+        deal = rules.deal(SEED)
+        preview = rules.preview(deal)
+        names = ",".join(
+            self.settings.name if number == seat else f"rival{number}" for number in range(1, seats + 1)
+        )
+        zombie = "" if rules.zombie_move is None else f" zombie={rules.zombie_move}"
+        printed = "".join(f" {key}={value}" for key, value in rules.options().items())
+        lines = [
+            f"GAME g{self.games} {name} seat={seat} seats={seats} names={names}{printed} "
+            f"clock={clock} increment={increment}{zombie}{extra}",
+            f"STATE {deal.board}",
+        ]
+        if preview is not None:
+            lines.append(f"NEXT {preview}")
+        return Table(
+            id=f"g{self.games}",
+            rules=rules,
+            seat=seat,
+            clock=clock,
+            increment=increment,
+            position=rules.start(deal),
+            sequence=deal.sequence,
+            visible=preview or "",
+            offer=tuple(lines),
+            clocks=[clock] * seats,
+        )
+
+    def offer(self, table: Table) -> None:
+        """Send GAME, STATE and NEXT together, and take the bot's READY."""
+        self.send(*table.offer)
+        self.expect_ready(table)
+
+    def expect_ready(self, table: Table) -> None:
+        """Take READY, which must name the game."""
+        ready = self.expect("READY")
+        if ready.game_id != table.id:
+            raise failed(f"READY {table.id}", f"READY {ready.game_id}")
+
+    def begin(self, seat: int = 1, **more: Any) -> Table:
+        """Offer a game, take READY and send START."""
+        table = self.table(seat, **more)
+        self.offer(table)
+        self.send(f"START {table.id}")
+        return table
+
+    def play(self, table: Table, plies: int | None = None, *, turn_extra: str = "") -> None:
+        """Play this many plies, or to the end of the game."""
+        last = None if plies is None else table.ply + plies
+        while not table.is_over and table.ply != last:
+            if table.to_move == table.seat:
+                self.ask(table, turn_extra)
+            else:
+                self.send(table.play(table.rival_move()))
+
+    def ask(self, table: Table, turn_extra: str = "") -> None:
+        """Send TURN, take the MOVE, which must be legal and in time, and send PLAYED."""
+        self.send(table.turn(turn_extra))
+        self.take_move(table, monotonic())
+
+    def take_move(self, table: Table, since: float) -> None:
+        """Take the MOVE for a TURN that was sent at `since`, and send PLAYED."""
+        left = table.clocks[table.seat - 1]
+        move = self.expect("MOVE", patience=max(left / 1000, self.settings.patience)).move
+        spent = int((monotonic() - since) * 1000)
+        if not table.rules.is_legal(table.position, move):
+            raise failed(f"a legal move at ply {table.ply}", f"MOVE {move}")
+        if spent > left:
+            raise failed(f"MOVE within the {left} ms that were left", f"MOVE after {spent} ms")
+        self.send(table.play(move, spent))
+
+    def finish(self, table: Table) -> None:
+        """Send OVER."""
+        self.send(table.over())
+
+    def play_game(self, seat: int = 1, **more: Any) -> None:
+        """Play a whole game, from GAME to OVER."""
+        table = self.begin(seat, **more)
+        self.play(table)
+        self.finish(table)
+
+    def play_contest(self, *games: dict[str, Any]) -> None:
+        """Log the bot in, play these games, and send the bot away; it must close the connection."""
+        self.log_in()
+        for game in games or ({},):
+            self.play_game(**game)
+        self.send(BYE)
+        self.expect_close()
+
+    def resume(self, table: Table, *, started: bool = True, zombie: str = "") -> messages.Hello:
+        """Take the bot's next connection, log it in, and send it the game again up to now.
+
+        Raises Finding: not implemented if it does not come back.
+        """
+        self.reconnect()
+        hello = self.log_in()
+        lines = [*table.offer, *([f"START {table.id}"] if started else []), *table.told]
+        self.send(*lines, *([zombie] if zombie else []))
+        return hello
+
+    def ping(self, token: str) -> None:
+        """Send a PING and take its PONG."""
+        self.send(f"PING {token}")
+        self.expect_pong(token)
+
+    def expect_pong(self, token: str) -> None:
+        """Take a PONG with this token; no answer at all is `not implemented`."""
+        try:
+            pong = self.expect("PONG", patience=min(self.settings.patience, 2.0))
+        except Finding as finding:
+            if finding.actual.startswith("nothing for"):
+                raise Finding(Verdict.NOT_IMPLEMENTED, f"PONG {token[:40]}", finding.actual) from finding
+            raise
+        if pong.token != token:
+            raise failed(shown(f"PONG {token}".encode()), shown(f"PONG {pong.token}".encode()))
+
+
+def parsed(line: bytes) -> messages.ClientMessage:
+    """Read a line of the bot's. Raises Finding (failed) if the protocol does not know such a line."""
+    try:
+        message = messages.parse_client(line)
+    except ProtocolError as problem:
+        raise failed("a line of PROTOCOL.md", f"{shown(line)} ({problem.code}: {problem.text})") from problem
+    assert message is not None, "blank lines are passed over before"
+    return message
+
+
+def shown(line: bytes) -> str:
+    """A line of the peer's for people: its first 80 bytes, with escapes for what is not printable."""
+    return repr(line[:80])[2:-1] + ("..." if len(line) > 80 else "")
+
+
+def _list(values: Iterable[int]) -> str:
+    return ",".join(map(str, values))
+
+
+def _with_status(status: int | None) -> str:
+    return "" if status is None else f" with status {status}"

@@ -1,0 +1,247 @@
+"""The cases of `arena check bot` about lines: section 1 of the clauses."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from time import monotonic
+
+from arena_client.conformance.bot.bench import SUITE, BotBench, shown
+from arena_client.conformance.cases import NEGATIVE, POSITIVE, Finding, Verdict, failed, reaching
+from arena_client.conformance.wire import Wire, plainly
+from arena_protocol.framing import SERVER_LINE_LIMIT
+
+case = SUITE.case
+
+
+@case(
+    "1.1/1",
+    POSITIVE,
+    does="sends GAME, STATE, NEXT in one segment, then START and TURN in one",
+    expects="a whole game is played",
+    advice="Split what you read at LF; one read may bring many lines.",
+)
+def joined_lines(bench: BotBench) -> None:
+    with reaching():
+        bench.log_in()
+    table = bench.table()
+    bench.offer(table)
+    bench.send(f"START {table.id}", table.turn())
+    bench.take_move(table, monotonic())
+    bench.play(table)
+    bench.finish(table)
+
+
+@case(
+    "1.1/2",
+    NEGATIVE,
+    does="sends a part of TURN behind a PING, the rest after its PONG, then all bytes one by one",
+    expects="a whole game is played",
+    advice="Keep what you have read until its LF comes; one read may bring a part of a line.",
+)
+def split_lines(bench: BotBench) -> None:
+    with reaching():
+        bench.log_in()
+        table = bench.begin()
+    turn = f"{table.turn()}\n".encode()
+    # The bot that answers this PING has read what stands behind it.
+    bench.wire.send(b"PING split\n" + turn[:3])
+    with suppress(Finding):
+        bench.expect_pong("split")
+    bench.wire.send(turn[3:])
+    bench.take_move(table, monotonic())
+    bench.form = lambda wire, lines: wire.send_bytewise("".join(f"{line}\n" for line in lines).encode())
+    bench.play(table)
+    bench.finish(table)
+
+
+@case(
+    "1.1/3",
+    NEGATIVE,
+    does="closes the connection in the middle of a TURN line",
+    expects="no MOVE: a line without its LF is none",
+    advice="Act on a line when its LF has come, not at the end of the connection.",
+)
+def unfinished_line(bench: BotBench) -> None:
+    with reaching():
+        bench.log_in()
+        table = bench.begin()
+    bench.wire.send(table.turn().encode()[:-1])
+    bench.wire.half_close()
+    bench.expect_nothing("MOVE for an unfinished line")
+
+
+@case(
+    "1.2/1",
+    NEGATIVE,
+    does="ends every line in CR LF, with PING and an id that the bot has to repeat",
+    expects="a game is played, and no CR comes back",
+    advice="Remove one CR before the LF when you read a line.",
+)
+def cr_lf(bench: BotBench) -> None:
+    def form(wire: Wire, lines: list[str]) -> None:
+        wire.send("".join(f"{line}\r\n" for line in lines).encode())
+
+    with reaching():
+        bench.log_in()
+    bench.form = form
+    bench.play_game()
+
+
+@case(
+    "1.2/2",
+    POSITIVE,
+    does="plays a game",
+    expects="the bot's own lines end in LF alone",
+    advice="Write \\n; a CR before it is tolerated, and wastes a byte of the line.",
+)
+def own_line_ends(bench: BotBench) -> None:
+    with reaching():
+        bench.log_in()
+        bench.play_game()
+    if bench.wire.with_cr:
+        raise Finding(Verdict.NON_STRICT, "lines that end in LF", f"{bench.wire.with_cr} lines in CR LF")
+
+
+@case(
+    "1.3/1",
+    POSITIVE,
+    does="plays a game",
+    expects="every byte of the bot's lines is printable ASCII",
+    advice="Write text as ASCII, without a byte order mark, tabs or colours.",
+)
+def printable(bench: BotBench) -> None:
+    bench.log_in()
+    bench.play_game()
+    for entry in bench.log.entries:
+        if entry.side == "C" and not re.fullmatch(rb"[ -~]*\r?", entry.data):
+            raise failed("bytes 32 to 126", shown(entry.data))
+
+
+@case(
+    "1.4/1",
+    POSITIVE,
+    does="plays a game",
+    expects="the bot's lines have single spaces between their tokens",
+    advice="Join tokens with one space, without a space at the end.",
+)
+def single_spaces(bench: BotBench) -> None:
+    bench.log_in()
+    bench.play_game()
+    for entry in bench.log.entries:
+        if entry.side == "C" and (entry.data.strip(b" ") != entry.data or b"  " in entry.data):
+            raise failed("single spaces between tokens", shown(entry.data))
+
+
+def _reversed_options(line: str) -> str:
+    tokens = line.split(" ")
+    options = [token for token in tokens if "=" in token and not token.startswith("ERROR")]
+    return " ".join([token for token in tokens if token not in options] + options[::-1])
+
+
+@case(
+    "1.5/1",
+    NEGATIVE,
+    does="sends the options of every line in the opposite order",
+    expects="a whole game is played",
+    advice="Find options by their key, not by their place.",
+)
+def option_order(bench: BotBench) -> None:
+    bench.alter = _reversed_options
+    bench.play_contest({})
+
+
+@case(
+    "1.6/1",
+    NEGATIVE,
+    does="sends a line of 65,536 bytes, of a verb that the bot does not know",
+    expects="a game is played",
+    advice="Let your line buffer hold 65,536 bytes and a line end.",
+)
+def longest_line(bench: BotBench) -> None:
+    with reaching():
+        bench.log_in()
+    head = "NEWS note="
+    bench.send(head + "x" * (SERVER_LINE_LIMIT - len(head)))
+    bench.play_game()
+
+
+@case(
+    "1.6/2",
+    NEGATIVE,
+    does="sends GAME with an option of the game's own of 60,000 bytes",
+    expects="a game is played",
+    advice="Let your line buffer hold 65,536 bytes and a line end.",
+)
+def long_game_line(bench: BotBench) -> None:
+    with reaching():
+        bench.log_in()
+    bench.play_game(extra=" remark=" + "x" * 60_000)
+
+
+@case(
+    "1.7/1",
+    NEGATIVE,
+    does="sends blank lines, before ARENA and between all lines, some of them CR LF",
+    expects="a whole game is played",
+    advice="Pass over blank lines: they keep a connection alive.",
+)
+def blank_lines(bench: BotBench) -> None:
+    def form(wire: Wire, lines: list[str]) -> None:
+        wire.send("".join(f"\n{line}\n\r\n\n" for line in lines).encode())
+
+    bench.form = form
+    bench.play_contest({})
+
+
+@case(
+    "1.8/1",
+    POSITIVE,
+    does="adds an option that no version has to every line",
+    expects="a whole game is played",
+    advice="Pass over options that you do not know: a newer server sends them.",
+)
+def unknown_options(bench: BotBench) -> None:
+    bench.alter = lambda line: line if line.startswith(("PONG", "PING")) else f"{line} x-new=1=2"
+    bench.play_contest({})
+
+
+@case(
+    "1.9/1",
+    NEGATIVE,
+    does="sends verbs that no version has, in the lobby and between all lines of a game",
+    expects="a whole game is played",
+    advice="Pass over lines whose verb you do not know: a newer server sends them.",
+)
+def unknown_verbs(bench: BotBench) -> None:
+    with reaching():
+        bench.log_in()
+    bench.form = lambda wire, lines: plainly(wire, [f"NEWS {line}\nX\n{line}" for line in lines])
+    bench.play_game()
+
+
+@case(
+    "1.9/2",
+    NEGATIVE,
+    does="sends the first line of another kind of server",
+    expects="no HELLO: the token is for an arena server only",
+    advice="Leave, with a message, if the first line is not ARENA.",
+)
+def another_server(bench: BotBench) -> None:
+    with reaching():
+        bench.connect()
+    bench.send("SSH-2.0-OpenSSH_9.2")
+    bench.expect_nothing("line to a server that is none")
+
+
+@case(
+    "1.9/3",
+    POSITIVE,
+    does="sends ARENA as its first line",
+    expects="HELLO",
+    advice="Answer ARENA by HELLO, once.",
+)
+def arena_first(bench: BotBench) -> None:
+    with reaching():
+        bench.connect()
+    bench.log_in()

@@ -1,0 +1,218 @@
+"""The results of a database as the site shows them: contests, standings, lists of games, records.
+
+Everything here blocks; the web application calls it on one thread of its own. Games are shown once
+`delay_ms` of the running contest has passed since they were stored, so that no page shows anything
+before a spectator could have seen it. Results that were shown stay in memory, as JSON in chunks of
+CHUNK games: a chunk that is full never changes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from arena_protocol.record import VOID, GameRecord, decode
+from arena_server.core.standings import Result, Standings, plain_row
+from arena_server.errors import ArenaError
+from arena_server.store.database import Database
+from arena_server.store.reader import GameSummary, Results
+from arena_server.store.schema import RUNNING, Contest
+
+#: Games in one file of the list of games.
+CHUNK: Final = 2000
+
+
+class NotFoundError(ArenaError):
+    """No such contest or game, or it may not be shown yet; the text is one line."""
+
+
+@dataclass(slots=True)
+class _Index:
+    """What has been read of one contest: `last` is the number of the last row."""
+
+    contest: dict[str, Any]
+    bots: list[str]
+    table: Standings
+    last: int = 0
+    played: int = 0
+    void: int = 0
+    full: list[bytes] = field(default_factory=list)
+    rest: list[list[Any]] = field(default_factory=list)
+    #: A contest that is over, all of whose games have been read, is not looked at again.
+    complete: bool = False
+
+
+class Archive:
+    """Reads one database. `delay_ms` delays what is stored while the server runs; `clock` is in UTC."""
+
+    def __init__(
+        self,
+        database: Database,
+        delay_ms: int = 0,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC).replace(tzinfo=None),
+    ) -> None:
+        self._database = database
+        self._delay = timedelta(milliseconds=delay_ms)
+        self._clock = clock
+        self._indexes: dict[int, _Index] = {}
+
+    def contests(self) -> list[dict[str, Any]]:
+        """All contests, the newest first. Raises StoreError."""
+        with Results(self._database) as results:
+            found = [
+                plain_contest(contest) | {"games_played": self._read(results, contest).played}
+                for contest in results.contests()
+            ]
+        return found[::-1]
+
+    def contest(self, number: int) -> dict[str, Any]:
+        """A contest with its standings. Raises NotFoundError and StoreError."""
+        with Results(self._database) as results:
+            index = self._index(results, number)
+            rows = [plain_row(row) for row in index.table.rows()]
+            games = index.played + index.void
+        return index.contest | {
+            "games_played": index.played,
+            "games_void": index.void,
+            "standings": rows,
+            "bots": index.bots,
+            "list": {"games": games, "chunk": CHUNK},
+        }
+
+    def games(self, number: int, chunk: int) -> bytes:
+        """Chunk `chunk` (0, 1, ...) of the games in the order of storing, as JSON. Raises NotFoundError.
+
+        A row is [game id, seats as places in `bots`, totals, end, plies, seconds since 1970, faults]
+        with faults as [seat, ply, kind].
+        """
+        with Results(self._database) as results:
+            index = self._index(results, number)
+        if 0 <= chunk < len(index.full):
+            return index.full[chunk]
+        if chunk == len(index.full):
+            return _encode_rows(index.rest)
+        raise NotFoundError(f"contest {number} has no games of chunk {chunk}")
+
+    def record(self, number: int, game_id: str) -> bytes:
+        """The record of a game as `arena export` writes it. Raises NotFoundError."""
+        with Results(self._database) as results:
+            contest = self._find(results, number)
+            if not self._shown(results, contest, game_id):
+                raise NotFoundError(f"no game {game_id} with a result in contest {number}")
+            if contest.status == RUNNING and contest.plan.get("deals") == "paired":
+                raise NotFoundError(
+                    "records are published when the contest is over: its deals are played twice"
+                )
+            return results.record(contest, game_id)
+
+    def has_record(self, number: int, game_id: str) -> bool:
+        """Whether the game is over and may be shown. Raises NotFoundError for an unknown contest."""
+        with Results(self._database) as results:
+            return self._shown(results, self._find(results, number), game_id)
+
+    def _shown(self, results: Results, contest: Contest, game_id: str) -> bool:
+        stored = results.stored_at(contest, game_id)
+        return stored is not None and stored <= self._clock() - self._delay
+
+    def latest(self, name: str) -> int | None:
+        """The number of the latest contest of this name; None if there is none."""
+        with Results(self._database) as results:
+            numbers = [contest.id for contest in results.contests() if contest.name == name]
+        return numbers[-1] if numbers else None
+
+    # -- reading
+
+    def _find(self, results: Results, number: int) -> Contest:
+        contest = next((each for each in results.contests() if each.id == number), None)
+        if contest is None:
+            raise NotFoundError(f"no contest {number}")
+        return contest
+
+    def _index(self, results: Results, number: int) -> _Index:
+        return self._read(results, self._find(results, number))
+
+    def _read(self, results: Results, contest: Contest) -> _Index:
+        """Read on in a contest."""
+        index = self._indexes.get(contest.id)
+        if index is None:
+            bots = results.bots(contest)
+            index = _Index(plain_contest(contest), bots, Standings(bots, contest.scoring))
+            self._indexes[contest.id] = index
+        if index.complete:
+            return index
+        index.contest = plain_contest(contest)
+        until = self._clock() - self._delay
+        places = {name: place for place, name in enumerate(index.bots)}
+        while summaries := results.summaries(contest, index.last, until, CHUNK):
+            for summary in summaries:
+                _add(index, summary, places)
+            index.last = summaries[-1].number
+        over = contest.ended_at is not None and contest.ended_at <= until
+        index.complete = contest.status != RUNNING and over
+        return index
+
+
+def _add(index: _Index, summary: GameSummary, places: dict[str, int]) -> None:
+    if summary.end == VOID:
+        index.void += 1
+    else:
+        index.played += 1
+        faults = tuple((summary.names[seat - 1], kind) for seat, _, kind in summary.faults if seat)
+        index.table.add(Result(summary.names, summary.totals, faults))
+    index.rest.append(
+        [
+            summary.game_id,
+            [places[name] for name in summary.names],
+            list(summary.totals),
+            summary.end,
+            summary.plies,
+            int(summary.stored_at.replace(tzinfo=UTC).timestamp()),
+            [list(fault) for fault in summary.faults],
+        ]
+    )
+    if len(index.rest) == CHUNK:
+        index.full.append(_encode_rows(index.rest))
+        index.rest = []
+
+
+def _encode_rows(rows: list[list[Any]]) -> bytes:
+    return json.dumps(rows, separators=(",", ":")).encode()
+
+
+def plain_contest(contest: Contest) -> dict[str, Any]:
+    """What the site shows of a contest, in the types of JSON; the seed stays secret."""
+    return {
+        "id": contest.id,
+        "name": contest.name,
+        "game": contest.game,
+        "options": dict(contest.options),
+        "format": contest.format,
+        "games_per_pair": contest.games_per_pair,
+        "games": contest.games,
+        "scoring": contest.scoring,
+        "clock_ms": contest.clock_ms,
+        "increment_ms": contest.increment_ms,
+        "status": contest.status,
+        "started_at": _iso(contest.started_at),
+        "ended_at": _iso(contest.ended_at),
+        "head": None if contest.head is None else contest.head.hex(),
+    }
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat(timespec="seconds") + "Z"
+
+
+def plain_record(data: bytes) -> dict[str, Any]:
+    """A record as JSON, as `arena replay --json` prints it; the seed is a decimal text."""
+    record: GameRecord = decode(data)
+    plain = {name: getattr(record, name) for name in GameRecord.__dataclass_fields__}
+    return plain | {
+        "seed": str(record.seed),
+        "options": dict(record.options),
+        "plies": [ply._asdict() for ply in record.plies],
+        "faults": [fault._asdict() | {"line": fault.line.hex()} for fault in record.faults],
+    }

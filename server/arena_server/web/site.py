@@ -1,0 +1,268 @@
+"""The spectators' site: static pages, the read-only API that they use, and the live streams.
+
+    GET /, /game.html, /js/..., /tv             pages; see static/
+    GET /api/v1/site.json                       what this server offers
+    GET /api/v1/contests.json                   all contests of the database
+    GET /api/v1/contests/3.json                 one, with its standings
+    GET /api/v1/contests/3/games-0.json         its games in chunks, for lists and cross-tables
+    GET /api/v1/contests/3/records/g7.json      the record of a game (.record: the exported bytes)
+    GET /api/v1/contests/3/state/g7.json        is it running, over, or neither
+    GET /api/v1/live/contest                    events: standings and running games
+    GET /api/v1/live/boards                     events: the boards of running games
+    GET /api/v1/live/games/g7                   events: one game, ply by ply
+    GET /api/v1/live/games/g7.json              a snapshot of it
+
+`docs/watch.md` documents the API with its JSON schema. Any origin may read it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import mimetypes
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import Receive, Scope, Send
+
+from arena_protocol.record import RecordError
+from arena_server.errors import ArenaError
+from arena_server.web.archive import Archive, NotFoundError, plain_record
+from arena_server.web.bundle import STATIC
+from arena_server.web.live import LiveHub
+from arena_server.web.streams import Channel, EventStream, Viewer, last_event_id
+
+API: Final = "/api/v1"
+CORS: Final = {"Access-Control-Allow-Origin": "*"}
+#: Rows of the standings in an event; the page of the contest has all.
+EVENT_ROWS: Final = 100
+
+T = TypeVar("T")
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class Pages:
+    """The files of `static/`, kept in memory."""
+
+    def __init__(self, folder: Path = STATIC) -> None:
+        self._files = {
+            path.relative_to(folder).as_posix(): (path.read_bytes(), _content_type(path))
+            for path in sorted(folder.rglob("*"))
+            if path.is_file()
+        }
+        self._tags = {name: f'"{sha256(data).hexdigest()[:20]}"' for name, (data, _) in self._files.items()}
+
+    def routes(self) -> list[BaseRoute]:
+        """One route per file, and the short addresses / and /tv."""
+        names = {"/": "index.html", "/tv": "tv.html"} | {f"/{name}": name for name in self._files}
+        return [Route(path, self._endpoint(name)) for path, name in names.items() if name in self._files]
+
+    def _endpoint(self, name: str) -> Callable[[Request], Awaitable[Response]]:
+        async def page(request: Request) -> Response:
+            data, kind = self._files[name]
+            headers = {"ETag": self._tags[name], "Cache-Control": "no-cache"}
+            if request.headers.get("if-none-match") == self._tags[name]:
+                return Response(status_code=304, headers=headers)
+            return Response(data, headers=headers, media_type=kind)
+
+        return page
+
+
+def _content_type(path: Path) -> str:
+    # Of the browser's own list: the system's may call a script text/plain.
+    known = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
+    return known.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+
+
+class PublicApi:
+    """The read-only API over an archive, and over live games if there is a hub."""
+
+    def __init__(self, archive: Archive, features: dict[str, Any], viewers: int = 0) -> None:
+        """`features` is the document site.json; at most `viewers` streams are open at once."""
+        self._archive = archive
+        self._features = features
+        self._most_viewers = viewers
+        self._viewers = 0
+        self._hub: LiveHub | None = None
+        self._contest: int | None = None
+        # The database is read on one thread: SQLite and the archive's memory need no lock then.
+        self._thread = ThreadPoolExecutor(1, "archive")
+
+    def connect(self, hub: LiveHub) -> None:
+        """Serve live games from `hub`."""
+        self._hub = hub
+
+    def routes(self) -> list[BaseRoute]:
+        return [
+            Route(f"{API}/site.json", self._json(self._site)),
+            Route(f"{API}/contests.json", self._json(self._contests)),
+            Route(f"{API}/contests/{{number:int}}.json", self._json(self._one_contest)),
+            Route(f"{API}/contests/{{number:int}}/games-{{chunk:int}}.json", self._json(self._games)),
+            Route(f"{API}/contests/{{number:int}}/records/{{game}}.json", self._json(self._record)),
+            Route(f"{API}/contests/{{number:int}}/records/{{game}}.record", self._json(self._record_file)),
+            Route(f"{API}/contests/{{number:int}}/state/{{game}}.json", self._json(self._state)),
+            Route(f"{API}/live/contest", self._stream(self._live_contest)),
+            Route(f"{API}/live/boards", self._stream(self._live_boards)),
+            Route(f"{API}/live/games/{{game}}.json", self._json(self._live_snapshot)),
+            Route(f"{API}/live/games/{{game}}", self._stream(self._live_game)),
+        ]
+
+    async def _run(self, function: Callable[..., T], *arguments: object) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
+
+    def _json(
+        self, endpoint: Callable[[Request], Awaitable[Response]]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            try:
+                response = await endpoint(request)
+            except NotFoundError as error:
+                response = JSONResponse({"error": str(error)}, 404)
+            except (ArenaError, RecordError) as error:
+                response = JSONResponse({"error": str(error)}, 503)
+            response.headers.update(CORS)
+            response.headers.setdefault("Cache-Control", "no-cache")
+            return response
+
+        return answer
+
+    async def _site(self, _: Request) -> Response:
+        live = {"live": self._hub is not None, "state": True, "contest": await self.running()}
+        return JSONResponse(self._features | live)
+
+    async def _contests(self, _: Request) -> Response:
+        return JSONResponse({"contests": await self._run(self._archive.contests)})
+
+    async def _one_contest(self, request: Request) -> Response:
+        return JSONResponse(await self._run(self._archive.contest, request.path_params["number"]))
+
+    async def _games(self, request: Request) -> Response:
+        data = await self._run(
+            self._archive.games, request.path_params["number"], request.path_params["chunk"]
+        )
+        return Response(data, media_type="application/json")
+
+    async def _record(self, request: Request) -> Response:
+        data = await self._run(
+            self._archive.record, request.path_params["number"], request.path_params["game"]
+        )
+        return JSONResponse(await self._run(plain_record, data))
+
+    async def _state(self, request: Request) -> Response:
+        number, game = request.path_params["number"], request.path_params["game"]
+        if await self._run(self._archive.has_record, number, game):
+            return JSONResponse({"state": "over"})
+        hub = self._hub
+        if hub is not None and number == await self.running():
+            hub.arrive()
+            await hub.ready()
+            hub.depart()
+            if game in hub.games:
+                return JSONResponse({"state": "running"})
+        return JSONResponse({"state": "unknown"})
+
+    async def _record_file(self, request: Request) -> Response:
+        number, game = request.path_params["number"], request.path_params["game"]
+        data = await self._run(self._archive.record, number, game)
+        headers = {"Content-Disposition": f'attachment; filename="{game}.record"'}
+        return Response(data, media_type="application/octet-stream", headers=headers)
+
+    # -- live
+
+    async def running(self) -> int | None:
+        """The number of the contest that this server plays, once it is in the database."""
+        if self._contest is None and self._features.get("name") is not None:
+            self._contest = await self._run(self._archive.latest, self._features["name"])
+        return self._contest
+
+    async def contest_document(self) -> dict[str, Any]:
+        """What the contest channel shows beside the running games."""
+        number = await self.running()
+        if number is None:
+            return {"contest": None, "standings": [], "live": self._problem()}
+        whole = await self._run(self._archive.contest, number)
+        standings = whole.pop("standings")
+        return {"contest": whole, "standings": standings[:EVENT_ROWS], "live": self._problem()}
+
+    def _problem(self) -> str | None:
+        return "this server shows no running games" if self._hub is None else self._hub.problem
+
+    def _stream(
+        self, endpoint: Callable[[LiveHub, Request], Awaitable[EventStream | Response]]
+    ) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
+        api = self
+
+        class Stream:
+            async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+                hub, request = api._hub, Request(scope, receive)
+                answer: EventStream | Response
+                if hub is None:
+                    answer = JSONResponse({"error": api._problem()}, 404, CORS)
+                elif request.method != "GET":
+                    answer = Response(status_code=405, headers=CORS)
+                elif api._viewers >= api._most_viewers:
+                    answer = JSONResponse(
+                        {"error": "too many viewers; try later"}, 503, CORS | {"Retry-After": "10"}
+                    )
+                else:
+                    api._viewers += 1
+                    hub.arrive()
+                    try:
+                        await hub.ready()
+                        answer = await endpoint(hub, request)
+                        await answer(scope, receive, send)
+                    finally:
+                        api._viewers -= 1
+                        hub.depart()
+                    return
+                await answer(scope, receive, send)
+
+        return Stream()
+
+    async def _live_contest(self, hub: LiveHub, _: Request) -> EventStream | Response:
+        first = await hub.contest_event()
+        return EventStream(_subscribe(hub.board, lambda: [first]), hub.board.viewers.discard)
+
+    async def _live_boards(self, hub: LiveHub, _: Request) -> EventStream | Response:
+        return EventStream(_subscribe(hub.wall, lambda: [hub.wall_snapshot()]), hub.wall.viewers.discard)
+
+    async def _live_snapshot(self, request: Request) -> Response:
+        hub = self._hub
+        if hub is None:
+            raise NotFoundError(str(self._problem()))
+        hub.arrive()
+        try:
+            await hub.ready()
+            game = hub.games.get(request.path_params["game"])
+            if game is None:
+                raise NotFoundError(hub.problem or f"no game {request.path_params['game']} is running")
+            return JSONResponse(game.snapshot())
+        finally:
+            hub.depart()
+
+    async def _live_game(self, hub: LiveHub, request: Request) -> EventStream | Response:
+        game = hub.games.get(request.path_params["game"])
+        if game is None:
+            text = hub.problem or f"no game {request.path_params['game']} is running"
+            return JSONResponse({"error": text}, 404, CORS)
+        last = last_event_id(request)
+        return EventStream(lambda viewer: game.join(viewer, last), game.channel.viewers.discard)
+
+
+def _subscribe(channel: Channel, first: Callable[[], list[bytes]]) -> Callable[[Viewer], list[bytes]]:
+    def join(viewer: Viewer) -> list[bytes]:
+        channel.viewers.add(viewer)
+        return first()
+
+    return join
+
+
+def document(value: object) -> bytes:
+    """JSON as `arena site` writes it."""
+    return json.dumps(value, separators=(",", ":")).encode()

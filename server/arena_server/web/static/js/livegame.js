@@ -1,0 +1,64 @@
+// A running game: the events of its stream become a timeline that grows, and clocks that run.
+
+import { LiveStream } from "./api.js";
+import { Timeline } from "./timeline.js";
+
+/**
+ * `onbegin(timeline)` is called for every snapshot, `ongrow()` after each change of the timeline, `onover()` at
+ * the end, `onstate("live" | "lost")` for the connection.
+ */
+export class LiveGame {
+  constructor(gameId, { onbegin, ongrow = () => {}, onover = () => {}, onstate = () => {} }) {
+    this.timeline = null;
+    this.started = false;
+    this.since = 0;
+    this.live = false;
+    const change = (apply) => (data) => {
+      if (this.timeline === null) return;
+      apply(data);
+      this.since = performance.now();
+      ongrow();
+    };
+    this.stream = new LiveStream(`live/games/${encodeURIComponent(gameId)}`, {
+      snapshot: (data) => { this.#begin(data); onbegin(this.timeline); if (data.over) this.#over(onover); },
+      started: change(() => { this.started = true; }),
+      played: change((ply) => { this.timeline.add(ply, ply.reveal); }),
+      zombie: change((fault) => { this.timeline.faults.push(fault); }),
+      over: change((over) => { this.#end(over); this.#over(onover); }),
+      sync: ({ since_ms }) => { this.since = performance.now() - since_ms; },
+    }, (state) => { this.live = state === "live"; onstate(state); });
+  }
+
+  #begin(data) {
+    const timeline = new Timeline(data.game);
+    for (const ply of data.plies) timeline.add(ply, ply.reveal);
+    timeline.faults = data.faults;
+    this.timeline = timeline;
+    this.started = data.started;
+    if (data.over) this.#end(data.over);
+    this.since = performance.now() - data.since_ms;
+  }
+
+  #end({ end, totals }) {
+    this.timeline.end = end;
+    this.timeline.totals = totals;
+  }
+
+  #over(onover) {
+    this.close();
+    onover();
+  }
+
+  /** The clock that runs now: {seat, ms}, or null. */
+  running() {
+    const { timeline } = this;
+    if (!this.live || !this.started || timeline === null || timeline.end !== null) return null;
+    const seat = timeline.toMove(timeline.length);
+    if (timeline.fault(seat, timeline.length) !== null) return null;
+    return { seat, ms: Math.max(0, timeline.clocks(timeline.length)[seat - 1] - (performance.now() - this.since)) };
+  }
+
+  close() {
+    this.stream.close();
+  }
+}

@@ -1,0 +1,62 @@
+// One bot in one contest: its row of the standings, its opponents, its games.
+
+import { get } from "./api.js";
+import { applyTheme, el, link, numberText, pageHeader, parameter } from "./dom.js";
+import { GameList, filterGames, loadGames, resultFor } from "./gamelist.js";
+import { gameLink } from "./gameview.js";
+
+applyTheme();
+const main = document.getElementById("main");
+const number = parameter("contest");
+const name = parameter("bot");
+
+function opponents(contest, place, rows) {
+  const against = new Map();
+  for (const row of rows) {
+    const seat = row.seats.indexOf(place);
+    for (const other of row.seats) {
+      if (other === place || row.end === "void") continue;
+      const sums = against.get(other) ?? { games: 0, points: 0, lost: 0, win: 0, draw: 0, loss: 0, best: null };
+      sums.games++;
+      sums.points += row.totals[seat];
+      sums.lost += row.totals[row.seats.indexOf(other)];
+      sums[resultFor(row, place)]++;
+      if (sums.best === null || row.totals[seat] > sums.best.totals[sums.best.seats.indexOf(place)]) sums.best = row;
+      against.set(other, sums);
+    }
+  }
+  const heads = ["Against", "Games", "Points", "Theirs", "Won", "Drawn", "Lost", "Best game"];
+  return el("table", {}, el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i && i < 7 ? "num" : null }, text)))),
+    el("tbody", {}, ...[...against].sort((a, b) => b[1].points - a[1].points).map(([other, sums]) => el("tr", {},
+      el("td", { class: "name-cell" }, el("a", { href: link("bot.html", { contest: number, bot: contest.bots[other] }) }, contest.bots[other])),
+      ...["games", "points", "lost", "win", "draw", "loss"].map((key) => el("td", { class: "num" }, numberText(sums[key]))),
+      el("td", {}, el("a", { href: gameLink(number, sums.best.id) }, sums.best.id))))));
+}
+
+async function begin() {
+  const site = await get("site.json");
+  document.body.prepend(pageHeader(site.pages ?? null));
+  if (!number || name === null) throw new Error("the address names no bot");
+  const contest = await get(`contests/${encodeURIComponent(number)}.json`);
+  const place = contest.bots.indexOf(name);
+  if (place < 0) throw new Error(`no bot of this name in ${contest.name}`);
+  const row = contest.standings.find((each) => each.bot === name);
+  document.title = `${name}, ${contest.name}`;
+  const list = new GameList(contest, place);
+  const table = el("div", { class: "scroll" });
+  const faults = Object.entries(row.faults).map(([kind, count]) => `${kind} ${count}`).join(", ");
+  main.replaceChildren(
+    el("p", { class: "crumbs" }, el("a", { href: link("contest.html", { id: number }) }, `← ${contest.name}`)),
+    el("div", { class: "title" }, el("h1", {}, name),
+      el("p", { class: "sub" }, `Rank ${row.rank} of ${contest.standings.length}: ${numberText(row.points)} points in ${row.games} games, ${row.wins} won${faults ? "; faults: " : ""}`, faults ? el("span", { class: "faults" }, faults) : null)),
+    el("section", { class: "panel" }, el("h2", {}, "Opponents"), table),
+    el("section", { class: "panel" }, el("h2", {}, "Games"), list.element));
+  const rows = filterGames(await loadGames(contest), { bot: place });
+  list.setRows(rows);
+  table.replaceChildren(rows.some((each) => each.end !== "void") ? opponents(contest, place, rows) : el("p", { class: "empty" }, "No game has ended yet."));
+}
+
+begin().catch((error) => {
+  if (!document.querySelector(".site")) document.body.prepend(pageHeader());
+  main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, "This bot cannot be shown"), el("p", {}, error.message), el("p", {}, el("a", { href: "index.html" }, "All contests"))));
+});

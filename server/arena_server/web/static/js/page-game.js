@@ -1,0 +1,95 @@
+// One game: the replay of its record, or the running game until there is one.
+
+import { get } from "./api.js";
+import { applyTheme, el, link, pageHeader, parameter } from "./dom.js";
+import { GameView } from "./gameview.js";
+import { LiveGame } from "./livegame.js";
+import { showRecord } from "./replay.js";
+
+applyTheme();
+document.body.prepend(pageHeader());
+const main = document.getElementById("main");
+const contest = parameter("contest");
+const game = parameter("game");
+const botLink = (name) => link("bot.html", { contest, bot: name });
+const recordPath = `contests/${encodeURIComponent(contest)}/records/${encodeURIComponent(game)}`;
+
+function fail(message) {
+  main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, "No such game"), el("p", {}, message),
+    el("p", {}, contest ? el("a", { href: link("contest.html", { id: contest }) }, "Back to the contest") : el("a", { href: "index.html" }, "All contests"))));
+}
+
+function showTitle(names) {
+  document.title = `${names.join(" – ")}, ${game}`;
+}
+
+async function replay() {
+  const record = await get(`${recordPath}.json`);
+  showTitle(record.names);
+  const view = showRecord(main, record, { download: `api/v1/${recordPath}.record`, botLink });
+  main.prepend(back());
+  return view;
+}
+
+function back() {
+  return el("p", { class: "crumbs" }, el("a", { href: link("contest.html", { id: contest }) }, "← The contest"));
+}
+
+function watch() {
+  const banner = el("p", { class: "banner", role: "status" });
+  let view = null;
+  const live = new LiveGame(game, {
+    onbegin: (timeline) => {
+      const followed = view === null || view.following;
+      const ply = view?.ply ?? 0;
+      view = new GameView(timeline, { botLink, live: true });
+      if (!followed) { view.following = false; view.go(Math.min(ply, timeline.length)); }
+      showTitle(timeline.info.names);
+      main.replaceChildren(back(), banner,
+        el("div", { class: "title" }, el("h1", {}, timeline.info.names.join(" – ")),
+          el("p", { class: "sub" }, el("span", { class: "tag live" }, "● live"), ` game ${game} of ${timeline.info.game}`)),
+        view.element);
+      keys.view = view;
+    },
+    ongrow: () => view.grown(),
+    onover: () => { live.close(); clearInterval(clock); untilRecord(0); },
+    onstate: (state) => {
+      banner.textContent = state === "lost" ? "The connection is lost; the game may be further on. Connecting again ..." : "";
+      view?.element.classList.toggle("stale", state === "lost");
+    },
+  });
+  const clock = setInterval(() => {
+    const running = live.running();
+    if (running && view?.ply === live.timeline.length) view.seats[running.seat - 1].showClock(running.ms, live.timeline.info.clock_ms);
+  }, 100);
+}
+
+/** The keys go to the view that is shown, whichever snapshot it came with. */
+const keys = { view: null };
+document.addEventListener("keydown", (event) => keys.view?.key(event));
+
+/** The record is published a moment after the end. */
+async function untilRecord(attempt) {
+  const { state } = await get(`contests/${encodeURIComponent(contest)}/state/${encodeURIComponent(game)}.json`).catch(() => ({ state: null }));
+  if (state === "over") {
+    keys.view = null;
+    await replay().then((view) => view?.go(view.timeline.length));
+  } else if (attempt < 8) setTimeout(() => untilRecord(attempt + 1), 500 * 2 ** attempt);
+}
+
+async function begin() {
+  if (!contest || !game) return fail("The address names no game.");
+  main.replaceChildren(el("p", { class: "empty" }, "Loading the game ..."));
+  try {
+    const site = await get("site.json");
+    const state = site.state ? (await get(`contests/${encodeURIComponent(contest)}/state/${encodeURIComponent(game)}.json`)).state : "over";
+    if (state === "running") watch();
+    else if (state === "over") await replay();
+    else fail(`Contest ${contest} has no game ${game} that can be shown; it may not have begun yet.`);
+  } catch (error) {
+    fail(error.message);
+  }
+  return undefined;
+}
+
+begin();

@@ -1,0 +1,40 @@
+// The first page: running games, and all contests of the database.
+
+import { get } from "./api.js";
+import { applyTheme, el, link, numberText, pageHeader } from "./dom.js";
+import { Wall } from "./wall.js";
+
+applyTheme();
+const main = document.getElementById("main");
+main.replaceChildren(el("h1", {}, "Contests"), el("p", { class: "empty" }, "Loading ..."));
+
+async function begin() {
+  const site = await get("site.json");
+  document.body.prepend(pageHeader(site.pages ?? null));
+  const { contests } = await get("contests.json");
+  const parts = [];
+  if (site.live && site.contest !== null) {
+    const running = contests.find((contest) => contest.id === site.contest);
+    if (running?.status === "running") {
+      parts.push(el("section", { "aria-label": "Running games" }, el("h1", {}, "Now playing: ", el("a", { href: link("contest.html", { id: running.id }) }, running.name)), new Wall(running.id).element));
+    }
+  }
+  parts.push(el("section", { class: "list" }, el(parts.length ? "h2" : "h1", {}, "Contests"), contests.length ? table(contests) : el("p", { class: "empty" }, "No contest has begun yet.")));
+  main.replaceChildren(...parts);
+}
+
+function table(contests) {
+  const heads = ["Contest", "Game", "Games", "Started", "Status"];
+  return el("div", { class: "panel scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i === 2 ? "num" : null }, text)))),
+    el("tbody", {}, ...contests.map((contest) => el("tr", {},
+      el("td", { class: "name-cell" }, el("a", { href: link("contest.html", { id: contest.id }) }, contest.name)),
+      el("td", {}, contest.game),
+      el("td", { class: "num" }, `${numberText(contest.games_played)} of ${numberText(contest.games)}`),
+      el("td", {}, contest.started_at.slice(0, 16).replace("T", " ")),
+      el("td", {}, el("span", { class: contest.status === "running" ? "tag live" : "tag" }, contest.status)))))));
+}
+
+begin().catch((error) => {
+  if (!document.querySelector(".site")) document.body.prepend(pageHeader());
+  main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, "The contests cannot be shown"), el("p", {}, error.message)));
+});

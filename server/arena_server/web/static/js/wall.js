@@ -1,0 +1,72 @@
+// Small boards of running games, kept up to date by one stream.
+
+import { LiveStream } from "./api.js";
+import { makeBoard } from "./boards.js";
+import { el, numberText, clockText } from "./dom.js";
+import { endText, gameLink } from "./gameview.js";
+import { makeGame } from "./rules.js";
+
+/** A position to show, from the summary of a game. */
+export function summaryPosition(rules, game) {
+  const position = rules.start({ board: game.state, sequence: "" });
+  return "played" in position ? { ...position, sequence: game.visible, totals: game.totals } : position;
+}
+
+class Card {
+  constructor(contest, game) {
+    this.rules = makeGame(game.game, game.options, game.names.length);
+    this.board = makeBoard(game.game, this.rules);
+    this.board.compact?.();
+    this.rows = game.names.map((name, i) => {
+      const points = el("b", {});
+      const clock = el("span", { class: "sub" });
+      return { points, clock, element: el("span", { class: `row s${i + 1}` }, el("span", { class: "key" }, el("span", { class: "dot" }), name), el("span", {}, points, " ", clock)) };
+    });
+    this.foot = el("span", { class: "sub" });
+    this.element = el("a", { class: "card", href: gameLink(contest, game.game_id) }, this.board.element, ...this.rows.map((row) => row.element), this.foot);
+    this.update(game);
+  }
+
+  update(game) {
+    this.game = game;
+    try {
+      this.board.show(summaryPosition(this.rules, game), game.last);
+    } catch { /* a state that these rules refuse: the points are shown all the same */ }
+    this.rows.forEach((row, i) => {
+      row.points.textContent = numberText(game.totals[i] ?? 0);
+      row.clock.textContent = game.clock ? clockText(game.clock[i]) : "";
+    });
+    this.foot.textContent = `${game.game_id}, ply ${game.ply}${game.end ? `, over: ${endText(game.end)}` : ""}`;
+  }
+}
+
+export class Wall {
+  /** `onchange(games)` gets the summaries of all games shown; `filter(game)` leaves some out. */
+  constructor(contest, { onchange = () => {}, filter = () => true } = {}) {
+    this.cards = new Map();
+    this.games = new Map();
+    this.grid = el("div", { class: "wall" });
+    this.empty = el("p", { class: "empty" }, "No game is running.");
+    this.element = el("div", {}, this.grid, this.empty);
+    this.stream = new LiveStream("live/boards", {
+      boards: ({ changed, shown }) => {
+        for (const game of changed) this.games.set(game.game_id, game);
+        for (const id of this.games.keys()) if (!shown.includes(id)) this.games.delete(id);
+        const wanted = shown.map((id) => this.games.get(id)).filter((game) => game?.names && filter(game));
+        for (const [id, card] of this.cards) {
+          if (!wanted.some((game) => game.game_id === id)) { card.element.remove(); this.cards.delete(id); }
+        }
+        wanted.forEach((game, place) => {
+          let card = this.cards.get(game.game_id);
+          if (!card) {
+            card = new Card(contest, game);
+            this.cards.set(game.game_id, card);
+          } else if (changed.includes(game)) card.update(game);
+          if (this.grid.children[place] !== card.element) this.grid.insertBefore(card.element, this.grid.children[place] ?? null);
+        });
+        this.empty.hidden = wanted.length > 0;
+        onchange(wanted);
+      },
+    }, (state) => this.element.classList.toggle("stale", state === "lost"));
+  }
+}

@@ -1,0 +1,160 @@
+"""`arena check`: selections, reports, exit statuses."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from arena_client.conformance.runner import BOT_SUITE, SERVER_SUITE
+
+from ..server.programs import ARENA, arena, inside
+
+STARTERS = Path(__file__).resolve().parents[2] / "client" / "starters" / "python"
+GOOD = (sys.executable, str(STARTERS / "starter.py"), "{host}", "{port}", "{name}")
+ZERO = (sys.executable, "-c", "import sys; sys.exit('no such opening book')")
+
+
+def test_list_shows_what_is_selected() -> None:
+    listed = inside("check", "bot", "--list")
+    assert listed.code == 0
+    assert len(listed.out.splitlines()) > len(BOT_SUITE.cases)
+    one = inside("check", "server", "localhost:1", "3.3/2", "--list")
+    assert [line.split()[0] for line in one.out.splitlines()] == ["3.3", "3.3/2"]
+    assert SERVER_SUITE.cases["3.3/2"].expects in one.out
+
+
+@pytest.mark.slow
+def test_a_bot_that_conforms(tmp_path: Path) -> None:
+    junit = tmp_path / "report.xml"
+    ended = inside("check", "bot", "3.3", "8.1/2", "--junit", junit, "--", *GOOD)
+    assert (ended.code, ended.err) == (0, "")
+    assert [line.split()[:2] for line in ended.out.splitlines()] == [
+        ["ok", "3.3/1"],
+        ["ok", "3.3/2"],
+        ["ok", "8.1/2"],
+        ["3", "cases:"],
+    ]
+    assert ElementTree.parse(junit).getroot().get("tests") == "3"
+
+
+@pytest.mark.slow
+def test_a_bot_that_does_not_is_shown_in_full_with_its_stderr() -> None:
+    ended = inside("check", "bot", "3.1/1", "3.3/1", "--", *ZERO)
+    assert ended.code == 1
+    assert ended.out.count("not reached (") == 1
+    assert "    no such opening book" in ended.out
+    assert ended.out.splitlines()[-1].startswith("2 cases: 0 ok")
+
+
+@pytest.mark.slow
+def test_strict_fails_on_what_is_not_ok() -> None:
+    bot = (sys.executable, str(STARTERS / "bot.py"), "{host}", "{port}", "{name}")
+    assert inside("check", "bot", "8.3", "--", *bot).code == 0
+    assert inside("check", "bot", "8.3", "--strict", "--", *bot).code == 1
+
+
+@pytest.mark.slow
+def test_json_is_the_whole_output() -> None:
+    ended = inside("check", "bot", "3.1/1", "--json", "--", *GOOD)
+    (case,) = json.loads(ended.out)["cases"]
+    assert (case["id"], case["verdict"]) == ("3.1/1", "ok")
+    assert case["lines"][0]["text"] == "ARENA 1 arena-check/1"
+
+
+@pytest.mark.slow
+def test_a_bot_that_is_started_by_hand() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [
+        *ARENA,
+        "check",
+        "bot",
+        "--listen",
+        f"127.0.0.1:{port}",
+        "3.3/1",
+        "--name",
+        "me",
+        "--token",
+        "t",
+    ]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    again = True
+
+    def play() -> None:
+        where = [sys.executable, str(STARTERS / "starter.py"), "127.0.0.1", str(port), "me"]
+        while (
+            again
+            and subprocess.run(where, env={"ARENA_TOKEN": "t"}, capture_output=True, check=False).returncode
+        ):
+            pass
+
+    bot = threading.Thread(target=play)
+    bot.start()
+    out, err = process.communicate(timeout=60)
+    again = False
+    bot.join()
+    assert (process.returncode, err) == (0, "")
+    assert out.splitlines()[0].startswith("ok              3.3/1")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("bot",), "arena: give the bot's command after --, or --listen HOST:PORT for a bot that you start"),
+        (
+            ("bot", "--listen", "localhost:1", "--", "./bot"),
+            "arena: give the bot's command after --, or --listen HOST:PORT for a bot that you start",
+        ),
+        (("bot", "3.99", "--", "./bot"), "arena: no case '3.99'; --list shows all of them"),
+        (("bot", "--listen", "nowhere"), "arena: --listen: expected HOST:PORT, got 'nowhere'"),
+        (("server", "nowhere"), "arena: HOST:PORT: expected HOST:PORT, got 'nowhere'"),
+        (
+            ("server", "localhost:1", "--names", "one"),
+            "arena: --names: expected two names with a comma between them, got 'one'",
+        ),
+        (
+            ("server", "localhost:1", "--names", "one,one"),
+            "arena: --names: expected two names with a comma between them, got 'one,one'",
+        ),
+        (("server", "localhost:1", "99"), "arena: no case '99'; --list shows all of them"),
+    ],
+)
+def test_wrong_arguments_are_one_line(arguments: tuple[str, ...], line: str) -> None:
+    ended = inside("check", *arguments)
+    assert (ended.code, ended.out, ended.line) == (2, "", line)
+
+
+def test_an_unknown_game_and_a_command_that_is_none() -> None:
+    game = inside("check", "bot", "--game", "chess", "--", "./bot")
+    assert game.code == 2
+    assert game.line.startswith("arena: no game 'chess'")
+    command = inside("check", "bot", "3.1", "--", "/no/such/bot")
+    assert command.code == 2
+    assert command.line == "arena: cannot check this bot: [Errno 2] No such file or directory: '/no/such/bot'"
+
+
+def test_a_report_that_cannot_be_written(tmp_path: Path) -> None:
+    ended = inside("check", "server", "127.0.0.1:1", "4.1/1", "--junit", tmp_path / "no" / "report.xml")
+    assert ended.code == 2
+    assert ended.line.startswith("arena: --junit: ")
+
+
+def test_a_server_that_is_not_there() -> None:
+    ended = inside("check", "server", "127.0.0.1:1", "4.1/1")
+    assert ended.code == 1
+    assert "expected a connection to 127.0.0.1:1; got Connection refused" in ended.out
+
+
+@pytest.mark.slow
+def test_help_has_an_example() -> None:
+    for peer in ("bot", "server"):
+        helped = arena("check", peer, "--help")
+        assert helped.code == 0
+        assert "Example: arena check" in helped.out

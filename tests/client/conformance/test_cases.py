@@ -1,0 +1,107 @@
+"""The table of clauses and the selection of cases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from arena_client.conformance.cases import (
+    NEGATIVE,
+    POSITIVE,
+    SELECTION,
+    Finding,
+    Suite,
+    Verdict,
+    failed,
+    is_conformant,
+    reaching,
+)
+from arena_client.conformance.clauses import CLAUSE, CLAUSES, SECTIONS, order
+from arena_client.conformance.runner import BOT_SUITE, SERVER_SUITE
+
+from .reports import result
+
+SUITES: dict[str, Suite[Any]] = {"bot": BOT_SUITE, "server": SERVER_SUITE}
+
+
+def test_every_clause_has_a_positive_and_a_negative_case() -> None:
+    for clause in CLAUSES:
+        cases = [
+            case for suite in SUITES.values() for case in suite.cases.values() if case.clause == clause.id
+        ]
+        assert {case.kind for case in cases} == {POSITIVE, NEGATIVE}, clause.id
+
+
+def test_clauses_are_counted_from_1_in_each_section() -> None:
+    assert len(CLAUSE) == len(CLAUSES)
+    for number, section in enumerate(SECTIONS, 1):
+        own = [clause for clause in CLAUSES if clause.section == section]
+        assert [clause.id for clause in own] == [f"{number}.{place}" for place in range(1, len(own) + 1)]
+
+
+@pytest.mark.parametrize("peer", SUITES)
+def test_cases_are_counted_from_1_in_each_clause(peer: str) -> None:
+    numbers: dict[str, list[int]] = {}
+    for case in SUITES[peer].select():
+        assert SELECTION.fullmatch(case.id)
+        numbers.setdefault(case.clause, []).append(int(case.id.partition("/")[2]))
+    for clause, found in numbers.items():
+        assert found == list(range(1, len(found) + 1)), clause
+
+
+@pytest.mark.parametrize("peer", SUITES)
+def test_every_case_says_what_it_does_expects_and_advises(peer: str) -> None:
+    for case in SUITES[peer].select():
+        for text in (case.does, case.expects, case.advice):
+            assert text, case.id
+            assert "\n" not in text
+
+
+def test_ids_are_ordered_by_number() -> None:
+    ids = ["10.1/2", "3.10/1", "3.9/1", "3.9/10", "3.9/2"]
+    assert sorted(ids, key=order) == ["3.9/1", "3.9/2", "3.9/10", "3.10/1", "10.1/2"]
+
+
+def suite_of(*ids: str) -> Suite[None]:
+    suite: Suite[None] = Suite()
+    for id_ in ids:
+        suite.case(id_, POSITIVE, does="d", expects="e", advice="a")(lambda bench: None)
+    return suite
+
+
+@pytest.mark.parametrize(
+    ("selections", "selected"),
+    [
+        ((), ["1.1/1", "1.10/1", "3.1/1", "3.1/2", "10.1/1"]),
+        (("1",), ["1.1/1", "1.10/1"]),
+        (("1.1",), ["1.1/1"]),
+        (("3.1/2", "1.10"), ["1.10/1", "3.1/2"]),
+        (("10", "10.1", "10.1/1"), ["10.1/1"]),
+    ],
+)
+def test_sections_clauses_and_cases_are_selected(selections: tuple[str, ...], selected: list[str]) -> None:
+    suite = suite_of("3.1/2", "1.10/1", "10.1/1", "3.1/1", "1.1/1")
+    assert [case.id for case in suite.select(selections)] == selected
+
+
+def test_a_selection_of_no_case_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^no case '3\.2'; --list shows all of them$"):
+        suite_of("3.1/1").select(["3.1", "3.2"])
+
+
+def test_what_goes_wrong_on_the_way_is_not_reached() -> None:
+    with pytest.raises(Finding) as found, reaching():
+        raise failed("READY", "nothing")
+    assert (found.value.verdict, found.value.expected, found.value.actual) == (
+        Verdict.NOT_REACHED,
+        "READY",
+        "nothing",
+    )
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_what_conforms(verdict: Verdict) -> None:
+    results = [result(Verdict.OK), result(verdict)]
+    assert is_conformant(results) == (verdict in (Verdict.OK, Verdict.NON_STRICT, Verdict.NOT_IMPLEMENTED))
+    assert is_conformant(results, strict=True) == (verdict is Verdict.OK)

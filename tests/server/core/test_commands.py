@@ -1,0 +1,270 @@
+"""Commands of the organiser: each that is carried out is journaled, each that is refused has its reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena_server.core.commands import VERBS, RunState
+
+from .contest_harness import (
+    ONE_PLY,
+    ContestHarness,
+    check_sums,
+    play_rematches,
+    restarted,
+    rows,
+    seated,
+)
+
+
+def last_offer(harness: ContestHarness, name: str) -> str:
+    """The game that `name` was last_offer last."""
+    return [line.split()[1] for line in harness.received(name) if line.startswith("GAME")][-1]
+
+
+def play_pending(harness: ContestHarness, *names: str) -> None:
+    """Let these bots play_pending until nobody has anything to answer."""
+    busy = True
+    while busy:
+        busy = False
+        for name in names:
+            verb = harness.last_line(name).split()[0]
+            if verb in ("NEXT", "TURN"):
+                harness.send(name, "MOVE 7" if verb == "TURN" else f"READY {last_offer(harness, name)}")
+                busy = busy or harness.last_line(name).split()[0] != verb or verb == "TURN"
+
+
+def test_a_paused_contest_begins_no_game_until_it_is_resumed() -> None:
+    harness = seated("ann", "bob", options=ONE_PLY)
+    assert harness.command("pause") is None
+    assert harness.last_entries == [(0, "gate", "", "paused")]
+    harness.send("ann", "MOVE 7")
+    assert harness.last_line("ann").startswith("OVER g1")
+    assert harness.command("resume") is None
+    assert harness.last_entries[0] == (0, "gate", "", "open")
+    assert harness.last_line("ann").startswith("NEXT")
+
+
+def test_all_games_that_can_start_do_so_at_resume() -> None:
+    harness = ContestHarness("ann", "bob", "cid", "dan")
+    harness.command("pause")
+    for name in ("ann", "bob", "cid", "dan"):
+        harness.log_in(name)
+    harness.command("resume")
+    assert harness.contest.progress().running == 2
+
+
+def test_a_pause_outlives_the_server_and_a_drain_does_not() -> None:
+    for verb, last in [("pause", "WELCOME"), ("drain", "NEXT")]:
+        harness = ContestHarness("ann", "bob")
+        harness.command(verb)
+        again = restarted(harness)
+        again.log_in("bob")
+        again.log_in("ann")
+        assert again.last_line("ann").startswith(last)
+
+
+def test_a_drained_contest_stops_after_the_games_that_run() -> None:
+    harness = seated("ann", "bob", options=ONE_PLY)
+    assert harness.command("drain") is None
+    assert harness.finished is None
+    harness.send("ann", "MOVE 7")
+    assert harness.finished == "stopped"
+    assert harness.last_line("ann") == "BYE reason=stopped"
+    assert harness.contest.progress().void == 0
+    again = restarted(harness)
+    again.log_in("ann")
+    again.log_in("bob")
+    assert again.received("ann")[2].startswith("GAME g2")
+
+
+def test_a_kicked_bot_is_paired_no_more_and_its_game_is_void_until_lift() -> None:
+    harness = seated("ann", "bob", "cid", options=ONE_PLY, ready=False)
+    assert harness.command("kick", "ann") is None
+    assert (0, "conduct", "ann", 0, True) in harness.last_entries
+    assert harness.last_line("ann") == "BYE reason=kicked"
+    assert harness.is_closed("ann")
+    (record,) = harness.records.values()
+    assert record.end == "void"
+    assert record.faults[0].line == b"organiser"
+    check_sums(harness)
+    harness.log_in("ann", conn="again")
+    harness.wait(1000)
+    assert harness.last_line("again").startswith("WELCOME")
+    assert harness.command("lift", "ann") is None
+    play_pending(harness, "again", "bob", "cid")
+    assert harness.finished == "finished"
+    assert rows(harness)["ann"].games == 4
+    check_sums(harness)
+
+
+def test_a_kick_outlives_the_server_and_so_does_its_lift() -> None:
+    harness = seated("ann", "bob", options=ONE_PLY, ready=False)
+    harness.command("kick", "ann")
+    again = restarted(harness)
+    for name in ("ann", "bob"):
+        again.log_in(name)
+    assert [again.last_line(name).split()[0] for name in ("ann", "bob")] == ["BYE", "BYE"]
+    assert (again.finished, again.contest.progress().done) == ("incomplete", 0)
+    harness = ContestHarness("ann", "bob", "cid", options=ONE_PLY)
+    for verb in ("kick", "lift"):
+        harness.command(verb, "ann")
+    again = restarted(harness)
+    for name in ("ann", "bob"):
+        again.log_in(name)
+    assert again.last_line("ann").startswith("NEXT")
+
+
+def test_an_absent_bot_may_be_kicked() -> None:
+    harness = ContestHarness("ann", "bob")
+    assert harness.command("kick", "ann") is None
+    assert harness.finished == "incomplete"  # there is nobody left to play against
+    assert harness.contest.progress().done == 0
+
+
+def test_an_absent_bot_may_be_lifted() -> None:
+    harness = ContestHarness("ann", "bob", "cid")
+    assert harness.command("kick", "ann") is None
+    assert harness.command("lift", "ann") is None
+    harness.log_in("ann")
+    harness.log_in("bob")
+    assert harness.last_line("ann").startswith("NEXT")
+
+
+def test_a_bot_that_waits_for_its_result_may_be_kicked_and_keeps_it() -> None:
+    harness = seated("ann", "bob", options=ONE_PLY)
+    harness.stores = False
+    harness.send("ann", "MOVE 7")
+    harness.command("kick", "ann")
+    harness.stored("g1")
+    assert rows(harness)["ann"].games == 1
+
+
+def test_probation_is_lifted_and_stays_lifted() -> None:
+    harness = ContestHarness("ann", "bob", "cid", options=ONE_PLY, probation=1)
+    harness.log_in("ann")
+    harness.log_in("bob")
+    for name in ("ann", "bob"):
+        harness.send(name, f"READY {last_offer(harness, name)}")
+    harness.send("ann", "what?")
+    assert rows(harness)["ann"].faults == {"malformed": 1}
+    harness.log_in("cid")
+    play_pending(harness, "bob", "cid")
+    assert not any(line.startswith("GAME") for line in harness.received("ann")[6:])
+    assert harness.finished == "incomplete"
+    harness = ContestHarness("ann", "bob", "cid", options=ONE_PLY, probation=1)
+    harness.log_in("ann")
+    harness.log_in("bob")
+    for name in ("ann", "bob"):
+        harness.send(name, f"READY {last_offer(harness, name)}")
+    harness.send("ann", "what?")
+    harness.command("lift", "ann")
+    assert harness.last_entries[0] == (0, "conduct", "ann", 1, False)
+    again = restarted(harness)
+    again.log_in("ann")
+    again.log_in("cid")
+    assert again.last_line("ann").startswith("NEXT")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_finished_contest_takes_no_commands(verb: str) -> None:
+    harness = seated("ann", "bob", options=ONE_PLY, probation=1)
+    harness.send("ann", "what?")
+    harness.send("bob", "READY g1", "MOVE 7")
+    assert harness.finished == "incomplete"
+    target = "ann" if verb in ("kick", "lift") else "g1"
+    assert harness.command(verb, target) == "the contest is over: incomplete"
+    assert harness.last_entries == []
+
+
+def test_a_void_game_is_not_played_again_unless_the_organiser_wants_it() -> None:
+    harness = seated("ann", "bob", options=ONE_PLY)
+    assert harness.command("void", "g1") is None
+    assert harness.records["g1"].end == "void"
+    assert harness.last_line("ann").startswith("NEXT")  # of g2
+    harness.send("ann", "READY g2")
+    harness.send("bob", "READY g2", "MOVE 7")
+    assert harness.finished == "incomplete"
+    assert harness.contest.progress().done == 1
+    check_sums(harness)
+
+
+def test_a_void_game_is_played_again_on_the_same_deal_and_seats() -> None:
+    harness = seated("ann", "bob", options=ONE_PLY, games_per_pair=2)
+    assert harness.command("void", "g1") is None
+    assert harness.command("replay", "g1") is None
+    assert harness.last_entries == [(0, "again", 3, 1)]
+    assert harness.command("replay", "g1") is not None
+    for game in (2, 3):
+        for name in ("ann", "bob", "ann"):
+            harness.send(name, f"READY g{game}")
+        for name in ("ann", "bob"):
+            harness.send(name, "MOVE 7")
+    assert harness.finished == "finished"
+    first, last = harness.records["g1"], harness.records["g3"]
+    assert (first.names, first.board, first.sequence) == (last.names, last.board, last.sequence)
+    assert first.commit != last.commit
+    assert harness.contest.progress().done == 2
+    check_sums(harness)
+
+
+def test_a_running_game_is_broken_off_and_played_again_even_after_a_restart() -> None:
+    harness = seated("ann", "bob", options=ONE_PLY)
+    assert harness.command("replay", "g1") is None
+    again = restarted(harness)
+    play_rematches(again)
+    assert again.contest.progress().done == 2
+    assert again.contest.progress().void == 1
+
+
+def test_a_game_voided_for_good_stays_so_after_a_restart_and_can_be_replayed_then() -> None:
+    harness = seated("ann", "bob", options=ONE_PLY)
+    harness.command("void", "g1")
+    again = restarted(harness)
+    assert again.command("replay", "g1") is None
+    assert (0, "again", 3, 1) in again.last_entries
+    assert restarted(again).command("replay", "g1") is not None
+
+
+def test_a_game_that_was_played_again_can_be_broken_off_and_played_again() -> None:
+    harness = seated("ann", "bob", options=ONE_PLY)
+    harness.command("replay", "g1")
+    for name in ("ann", "bob", "ann"):
+        harness.send(name, "READY g2")
+    harness.send("bob", "MOVE 7")
+    harness.command("replay", "g3")
+    again = restarted(harness)
+    for name in ("ann", "bob"):
+        again.log_in(name)
+        again.send(name, "READY g4")
+    again.send("ann", "READY g4", "MOVE 7")
+    assert again.finished == "finished"
+
+
+@pytest.mark.parametrize(
+    ("verb", "target", "problem"),
+    [
+        ("dance", "", f"the commands are {', '.join(VERBS)}, not 'dance'"),
+        ("kick", "eve", "no bot of this contest is called 'eve'"),
+        ("lift", "", "no bot of this contest is called ''"),
+        ("void", "g2", "no game 'g2' is running"),
+        ("void", "x", "no game 'x' is running"),
+        ("replay", "g2", "no game 'g2' is running or void; the result of any other stands"),
+    ],
+)
+def test_a_command_that_cannot_be_carried_out(verb: str, target: str, problem: str) -> None:
+    harness = seated("ann", "bob")
+    assert harness.command(verb, target) == problem
+    assert harness.last_entries == []
+
+
+def test_a_game_that_waits_for_its_result_cannot_be_broken_off() -> None:
+    harness = seated("ann", "bob", options=ONE_PLY)
+    harness.stores = False
+    harness.send("ann", "MOVE 7")
+    assert harness.command("void", "g1") == "no game 'g1' is running"
+
+
+def test_the_words_of_the_run_state_and_of_the_commands() -> None:
+    assert [str(state) for state in RunState] == ["open", "paused", "draining"]
+    assert list(VERBS) == ["pause", "resume", "drain", "kick", "lift", "void", "replay"]

@@ -1,0 +1,100 @@
+"""`Contest.handle` raises on no sequence of events, and what `Harness` checks holds after each of them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena_server.core.commands import VERBS
+from arena_server.core.effects import Note, Reply
+from arena_server.core.events import Command, Received
+
+from .contest_harness import seated
+from .event_script import PROLOGUE, EventScript
+
+TEXTS = """
+HELLO 1 ann|HELLO 1 bob|HELLO 1 eve|HELLO 1 eye|HELLO 2 ann|HELLO 1 ann resume=s3|HELLO 1 bob resume=s1
+READY g1|READY g2|READY g3|MOVE 7|MOVE 7|MOVE 7|MOVE a1|MOVE b2|MOVE 0|MOVE|PING 1|PONG 1|PONG lag1|QUIT
+WATCH *|WATCH g1|WATCH g7||what?
+"""
+CONNS = st.integers(1, 5).map(b"%d".__mod__)
+LINES = st.sampled_from([text.encode() for line in TEXTS.split("\n")[1:-1] for text in line.split("|")])
+GAMES = st.sampled_from([b"g1", b"g2", b"g3", b"g4", b"g7", b"g0", b"g-1", b"x", b"", b"g" + b"9" * 5000])
+TARGETS = st.one_of(st.sampled_from([b"ann", b"bob", b"eve", b"eye", b"dan"]), GAMES, st.binary(max_size=5))
+SMALL = st.integers(0, 4).map(b"%d".__mod__)
+ORDERS = st.sampled_from([*(verb.encode() for verb in VERBS), b"dance", b""])
+
+
+def words(*parts: bytes | st.SearchStrategy[bytes]) -> st.SearchStrategy[bytes]:
+    """Steps of a script: these parts with a blank between them."""
+    return st.tuples(*(st.just(part) if isinstance(part, bytes) else part for part in parts)).map(b" ".join)
+
+
+STEPS = st.lists(
+    st.one_of(
+        words(b"line", CONNS, LINES),
+        words(b"line", CONNS, LINES),
+        words(b"line", CONNS, st.one_of(LINES, st.binary(max_size=9))),
+        words(b"wait", st.sampled_from([b"1", b"50", b"101", b"400", b"6000"])),
+        words(b"command", ORDERS, TARGETS),
+        st.one_of(
+            st.just(b"open"),
+            words(b"lost", CONNS),
+            words(b"overlong", CONNS, st.just(b"MOVE 777")),
+            words(b"flush", CONNS),
+            words(b"turn", CONNS, SMALL, SMALL),
+            words(b"ping", CONNS, SMALL),
+            words(b"chunk", CONNS),
+            words(b"stored", GAMES),
+            words(b"stall", st.sampled_from([b"1", b"250", b"400"])),
+            st.sampled_from([b"tick", b"hold", b"release"]),
+        ),
+    ),
+    max_size=80,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(STEPS, st.sampled_from(["insertion", "tictactoe"]), st.integers(0, len(PROLOGUE)), st.booleans())
+def test_any_events(steps: list[bytes], game: str, far: int, hold: bool) -> None:
+    script = EventScript(game).run([b"hold"] * hold).run(PROLOGUE[:far]).run(steps)
+    script.end()
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("target", ["", "g", "g" + "9" * 5000, "g\xb2", "\x00", "g1 ", "g01", "g-1", "G1"])
+def test_a_command_with_any_target_is_answered(verb: str, target: str) -> None:
+    """int() raises ValueError for a text of more than 4,300 digits."""
+    harness = seated("ann", "bob")
+    effects = harness.event(Command(5, verb, target))
+    assert [effect.number for effect in effects if isinstance(effect, Reply)] == [5]
+    for effect in effects:
+        if isinstance(effect, Reply) and effect.problem is not None:
+            assert len(effect.problem) < 200
+            assert "\n" not in effect.problem
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 2), st.sampled_from(["7", "7", "7", "8", "0", "x", "99"])), max_size=30)
+)
+def test_a_remembered_move_is_judged_as_a_parsed_one(moves: list[tuple[int, str]]) -> None:
+    """A line that came before needs no parser. With an option that nothing knows each line needs it."""
+    remembered, parsed = (EventScript("insertion").run(PROLOGUE) for _ in range(2))
+    for conn, move in moves:
+        for script, line in ((remembered, f"MOVE {move}"), (parsed, f"MOVE {move} x=1")):
+            script.now += 1_000_000
+            script.event(Received(conn, line.encode(), script.now))
+    for script in (remembered, parsed):
+        script.end()
+    assert _outcome(remembered) == _outcome(parsed)
+
+
+def _outcome(script: EventScript) -> tuple[object, ...]:
+    """Everything but the offending lines themselves."""
+    records = [
+        (record.plies, record.totals, record.end, [fault[:3] for fault in record.faults])
+        for record in script.records.values()
+    ]
+    return records, script.notes("over"), sum(isinstance(effect, Note) for effect in script.effects)

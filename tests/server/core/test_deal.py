@@ -1,0 +1,97 @@
+"""Deals, nonces, commitments and ids of games."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena_server.core import deal
+from arena_server.core.config import ContestPlan, Entrant
+from arena_server.core.contest import Contest
+from arena_server.core.deal import GAME_DIGITS, RESUME_BYTES, game_id, number_of
+
+from .contest_harness import ONE_PLY, ContestHarness, play_on, restarted, seated
+
+
+def test_boards_and_sequences_are_paired_with_the_seats_swapped() -> None:
+    harness = ContestHarness("ann", "bob", options=ONE_PLY, games_per_pair=4, deals="paired")
+    harness.log_in("ann")
+    harness.log_in("bob")
+    play_on(harness)
+    overs = [line for line in harness.received("ann") if line.startswith("OVER")]
+    assert ["sequence=" in line for line in overs] == [False, True, False, True], "opened when it is closed"
+    records = [harness.records[f"g{number}"] for number in range(1, 5)]
+    assert [record.names for record in records] == [("ann", "bob"), ("bob", "ann")] * 2
+    assert records[0].seed == records[1].seed != records[2].seed == records[3].seed
+    assert len({record.nonce for record in records}) == 4
+
+
+def test_every_game_has_its_own_deal_by_default() -> None:
+    harness = ContestHarness("ann", "bob", options=ONE_PLY, games_per_pair=4)
+    harness.log_in("ann")
+    harness.log_in("bob")
+    play_on(harness)
+    records = [harness.records[f"g{number}"] for number in range(1, 5)]
+    assert [record.names for record in records] == [("ann", "bob"), ("bob", "ann")] * 2
+    assert len({record.seed for record in records}) == 4
+    assert all("sequence=" in line for line in harness.received("ann") if line.startswith("OVER"))
+
+
+def test_a_paired_deal_is_closed_by_its_last_game_also_after_a_restart() -> None:
+    harness = seated("ann", "bob", options=ONE_PLY, deals="paired")
+    harness.send("ann", "MOVE 7")
+    assert "OVER g1 total=0,0 end=complete" in harness.received("ann")
+    again = restarted(harness)
+    for name in ("ann", "bob"):
+        again.log_in(name)
+    play_on(again)
+    (over,) = [line for line in again.received("ann") if line.startswith("OVER g2")]
+    assert "sequence=" in over
+
+
+def test_deals_come_from_the_seed_the_players_and_the_number_of_the_deal() -> None:
+    seeds = {deal.deal_seed(*args) for args in [(1, "ab", 1), (2, "ab", 1), (1, "ac", 1), (1, "ab", 2)]}
+    assert len(seeds) == 4
+    assert deal.deal_seed(1, ["b", "a"], 1) == deal.deal_seed(1, ["a", "b"], 1)
+    assert len({deal.nonce(seed, game) for seed in (1, 2) for game in ("g1", "g2")}) == 4
+
+
+def test_over_opens_the_commitment() -> None:
+    harness = seated("ann", "bob")
+    game = next(line for line in harness.received("ann") if line.startswith("GAME"))
+    commit = game.split("commit=")[1]
+    play_on(harness)
+    over = dict(
+        option.split("=")
+        for option in next(line for line in harness.received("ann") if line.startswith("OVER")).split()[2:]
+    )
+    board = next(line for line in harness.received("ann") if line.startswith("STATE")).split()[1]
+    opened = f"{over['nonce']}:{board}:{over['sequence']}"
+    assert sha256(opened.encode()).hexdigest() == commit
+
+
+def test_secrets_are_drawn_long_and_never_from_the_seed() -> None:
+    drawn = []
+
+    def secret(length: int) -> str:
+        drawn.append(length)
+        return "ab" * length
+
+    plan = ContestPlan(name="c", seed=1)
+    Contest(plan, [Entrant("ann"), Entrant("bob")], secret, 0)
+    assert drawn == []
+    assert RESUME_BYTES * 8 >= 128
+
+
+@given(st.integers(1, 10**GAME_DIGITS - 1))
+def test_an_id_gives_its_number_back(number: int) -> None:
+    assert number_of(game_id(number)) == number
+
+
+@pytest.mark.parametrize("word", ["", "g", "x1", "1", "g-1", "g 1", "g\xb2", "g1.0", "g" + "9" * 5000])
+def test_a_word_that_is_no_id_has_no_number(word: str) -> None:
+    """int() would raise ValueError for the longest of them."""
+    assert number_of(word) == 0

@@ -1,0 +1,156 @@
+"""The simulated server is killed at every boundary of its journal, and nothing that was told is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from tests.simulation.bots import Honest
+from tests.simulation.invariants import Violation
+from tests.simulation.network import CALM, MS, SECOND
+from tests.simulation.server import SimulatedServer
+from tests.simulation.world import World
+
+from arena_server.core.config import ContestPlan
+from arena_server.core.effects import Effect
+from arena_server.core.standings import Row
+from arena_server.driver import CommitBarrier
+
+PLAN = ContestPlan(
+    name="crash", seed=3, options={"plies": 4, "lookahead": 2}, games_per_pair=2, absent_ms=120_000
+)
+HOUR = 3600 * SECOND
+#: No chance but in what a crash spares of the writes that are under way.
+WEATHER = replace(CALM, latency=(100_000, 100_001), longest_commit=3 * MS)
+
+
+class Steady(Honest):
+    """Plays the same moves whatever happens: the first legal one."""
+
+    def answer(self, line: str) -> None:
+        self.wire.say(line, MS)
+
+    def move(self) -> str:
+        return f"MOVE {self.wire.view.legal_moves[0]}"
+
+
+def play(crash: Callable[[int, SimulatedServer], None] = lambda number, shell: None) -> tuple[World, int]:
+    """One contest of three; `crash` is called at every boundary of the disk, with its number."""
+    world = World(1, PLAN, {"ann": Steady, "bob": Steady, "eve": Steady}, WEATHER)
+    boundaries = 0
+
+    def boundary() -> None:
+        nonlocal boundaries
+        boundaries += 1
+        crash(boundaries, world.server)
+
+    world.server.disk.boundary = boundary
+    world.run(HOUR)
+    return world, boundaries
+
+
+def at(*numbers: int, power: bool = False) -> Callable[[int, SimulatedServer], None]:
+    return lambda number, shell: shell.crash(power) if number in numbers else None
+
+
+def table(world: World) -> list[tuple[str, int, int]]:
+    """What does not depend on when things happened."""
+    rows: tuple[Row, ...] = world.contest.progress().standings
+    return sorted((row.name, row.games, row.points) for row in rows)
+
+
+UNDISTURBED, BOUNDARIES = play()
+
+
+def check(world: World, crashes: int) -> None:
+    assert world.server.crashes == crashes
+    assert world.server.finished == "finished"
+    assert table(world) == table(UNDISTURBED)
+    assert sorted(world.records) == sorted(UNDISTURBED.records)
+    for game_id, record in world.records.items():
+        assert record.totals == UNDISTURBED.records[game_id].totals
+        assert record.faults == ()
+
+
+def test_undisturbed() -> None:
+    assert BOUNDARIES > 90
+    assert len(UNDISTURBED.records) == 6
+    assert {games for _, games, _ in table(UNDISTURBED)} == {4}
+
+
+@pytest.mark.parametrize("power", [False, True], ids=["killed", "power cut"])
+def test_now_and_then(power: bool) -> None:
+    for number in range(1, BOUNDARIES, 9):
+        check(play(at(number, power=power))[0], 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("power", [False, True], ids=["killed", "power cut"])
+def test_at_every_boundary(power: bool) -> None:
+    for number in range(1, BOUNDARIES):
+        check(play(at(number, power=power))[0], 1)
+
+
+def test_again_and_again() -> None:
+    """Every thirtieth boundary is the last of its life; to come back alone takes a dozen."""
+    world, _ = play(lambda number, shell: shell.crash() if number % 30 == 0 else None)
+    check(world, world.server.crashes)
+    assert world.server.crashes > 2
+
+
+def test_a_contest_that_is_over_is_not_begun_anew() -> None:
+    world, _ = play()
+    world.server.crash()
+    assert (world.server.alive, world.server.crashes) == (True, 0)
+
+
+class TestARefereeThatLosesThings:
+    """With a server that is broken on purpose the audit says what is lost."""
+
+    def test_a_barrier_that_holds_nothing_back(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The simulation runs the driver's own CommitBarrier: a fault of it is found."""
+        release = CommitBarrier.release
+
+        def release_at_once(barrier: CommitBarrier) -> list[Effect]:
+            barrier.durable(barrier.batch)
+            return release(barrier)
+
+        monkeypatch.setattr(CommitBarrier, "release", release_at_once)
+        with pytest.raises(Violation, match=LOST):
+            _at_every_boundary()
+
+    def test_a_journal_that_lost_an_entry(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from tests.simulation.server import Disk
+
+        past = Disk.past
+
+        def shorter(disk: Disk) -> object:
+            there = past(disk)
+            return type(there)(there.results, there.entries[:-3])
+
+        monkeypatch.setattr(Disk, "past", shorter)
+        with pytest.raises(Violation, match=LOST):
+            _at_every_boundary()
+
+    def test_a_result_that_is_lost(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from tests.simulation.server import Disk
+
+        past = Disk.past
+
+        def fewer(disk: Disk) -> object:
+            there = past(disk)
+            return type(there)(there.results[1:], there.entries)
+
+        monkeypatch.setattr(Disk, "past", fewer)
+        with pytest.raises(Violation, match=r"^at [\d.]+ s: the results of g\d were sent, and are lost$"):
+            play(at(BOUNDARIES - 20))
+
+
+#: What is heard of plies that were told and are lost.
+LOST = r"\d plies of g\d were sent, and are lost|was sent in two forms|clocks that rose"
+
+
+def _at_every_boundary() -> None:
+    for number in range(1, BOUNDARIES):
+        play(at(number))

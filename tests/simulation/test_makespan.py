@@ -1,0 +1,73 @@
+"""A dead bot holds up its own games, one after the other, and those of nobody else: no round waits."""
+
+from __future__ import annotations
+
+from tests.simulation.bots import Honest
+from tests.simulation.network import CALM, MS, SECOND
+from tests.simulation.world import World
+
+from arena_server.core.config import ContestPlan
+
+BANK = 2 * SECOND
+#: More than a game of two that think takes: ten plies of ten milliseconds.
+GAME = 110 * MS
+FIELD, GAMES = 6, 2
+
+
+class Steady(Honest):
+    """Thinks ten milliseconds a move."""
+
+    def offered(self, game_id: str) -> None:
+        self.wire.say(f"READY {game_id}")
+
+    def answer(self, line: str) -> None:
+        self.wire.say(line, 10 * MS)
+
+
+class Dead(Steady):
+    """Is ready, and never answers."""
+
+    may = frozenset({"timeout"})
+
+    def answer(self, line: str) -> None:
+        pass
+
+
+def play(*others: type[Honest], probation: int = 0) -> World:
+    options = {"plies": 10}
+    plan = ContestPlan(
+        name="field", seed=1, options=options, games_per_pair=GAMES, clock_ms=2000, probation=probation
+    )
+    zoo = {f"bot{number}": kind for number, kind in enumerate([Steady] * FIELD + list(others))}
+    world = World(1, plan, zoo, CALM)
+    world.run(3600 * SECOND, dict.fromkeys(zoo, 0))
+    return world
+
+
+def last(world: World, *, without: str = "") -> int:
+    """When the last game ended in which `without` did not play."""
+    return max(
+        moment for game, moment in world.checker.ended.items() if without not in world.records[game].names
+    )
+
+
+def test_alone_every_bot_plays_nearly_all_the_time() -> None:
+    """Fifteen pairs of two games are ten for each bot; half as much again is all that waiting costs."""
+    assert last(play()) <= (FIELD - 1) * GAMES * GAME * 3 // 2
+
+
+def test_a_dead_bot_holds_up_each_other_bot_for_its_own_games_with_it_only() -> None:
+    world = play(Dead)
+    dead = f"bot{FIELD}"
+    alone = last(play())
+    # Each other bot sits with it in two games, a bank and a little each; the others play meanwhile.
+    assert last(world, without=dead) <= 2 * alone + GAMES * (BANK + GAME)
+    # Its own games follow each other: nothing else makes the contest longer.
+    assert last(world) <= FIELD * GAMES * (BANK + GAME) + alone
+    assert {str(fault.kind) for record in world.records.values() for fault in record.faults} == {"timeout"}
+
+
+def test_with_probation_it_holds_up_nearly_nobody() -> None:
+    world = play(Dead, probation=3)
+    assert sum(bool(record.faults) for record in world.records.values()) == 3
+    assert last(world) <= 3 * (BANK + GAME) + 2 * last(play())

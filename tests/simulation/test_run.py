@@ -1,0 +1,151 @@
+"""Simulated contests: a handful of seeds each time, thousands of games in the soak run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from tests.simulation.bots import BAD, HONEST
+from tests.simulation.invariants import Violation
+from tests.simulation.network import MS, SECOND
+from tests.simulation.run import SimulationError, Tally, simulate, text
+from tests.simulation.scenario import draw
+from tests.simulation.world import World
+
+from arena_protocol.record import FaultKind
+from arena_server.core.match import Blame, Match
+
+#: Together some 400 games, in every weather, with all kinds of fault.
+SEEDS = range(1000, 1012)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_seed_holds(seed: int) -> None:
+    tally = simulate(seed, 1)
+    assert tally.games == sum(tally.endings.values()) > 0
+
+
+def test_the_same_seed_gives_the_same_bytes() -> None:
+    first, second, other = simulate(2, 1), simulate(2, 1), simulate(4, 1)
+    assert first == second
+    assert first.digest != other.digest
+
+
+def test_it_goes_on_with_the_next_seed_until_there_are_enough_games() -> None:
+    heard: list[int] = []
+    tally = simulate(40, 40, lambda so_far: heard.append(so_far.games))
+    assert heard[-1] == tally.games >= 40 > heard[-2]
+    assert len(heard) == tally.contests > 1
+
+
+def test_every_kind_of_bot_and_weather_is_drawn() -> None:
+    drawn = [draw(seed) for seed in range(100)]
+    assert {kind for contest in drawn for kind in contest.kinds.values()} >= {*HONEST, *BAD}
+    assert {contest.faults.split_one_in for contest in drawn} == {0, 6}
+    assert {contest.plan.game for contest in drawn} == {"insertion", "tictactoe", "lastcoin", "disc", "xo"}
+
+
+class TestAFailureIsFound:
+    """With a referee that is broken on purpose, the seed is named and shows it again."""
+
+    @pytest.mark.parametrize(
+        ("broken", "found"),
+        [
+            ("blame", r"seed \d+: at [\d.]+ s: \S+ was blamed for quit in g\d+, ply \d+; repeat it with: "),
+            ("early", r"seed \d+: at [\d.]+ s: \d+ results count, \d+ are durable; "),
+            ("forget", r"seed \d+: at [\d.]+ s: \d+ games were started, \d+ are known; "),
+            (
+                "crash",
+                r"seed \d+: ZeroDivisionError: integer division or modulo by zero; repeat it with: ",
+            ),
+            ("endless", r"seed \d+: at [\d.]+ s: nothing happens any more; "),
+        ],
+    )
+    def test_named_and_replayed(self, broken: str, found: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        _break(broken, monkeypatch)
+        with pytest.raises(SimulationError, match=found) as first:
+            simulate(11, 200)
+        with pytest.raises(SimulationError) as second:
+            simulate(first.value.seed, 1)
+        assert str(second.value) == str(first.value)
+
+
+def _break(how: str, patch: pytest.MonkeyPatch) -> None:
+    from arena_server.core.contest import Contest
+    from arena_server.core.games import GameManager
+    from arena_server.core.standings import Results
+
+    advance, decide = GameManager.advance, Match.decide
+    if how == "blame":
+
+        def blame(self, seat, now):  # type: ignore[no-untyped-def]
+            return self.execute(Blame(seat, FaultKind.QUIT, b""), now)
+
+        patch.setattr(Match, "depart", blame)
+    elif how == "early":
+
+        def announce_at_once(self, live, facts, now):  # type: ignore[no-untyped-def]
+            advance(self, live, facts, now)
+            self.stored(live.game_id, now)
+
+        patch.setattr(GameManager, "advance", announce_at_once)
+    elif how == "forget":
+        patch.setattr(Results, "add", lambda self, game: None)
+    elif how == "crash":
+        patch.setattr(Match, "decide", lambda self, *a: 1 // 0 if self.ply == 3 else decide(self, *a))
+    else:
+        patch.setattr(Contest, "_start_and_end", lambda self, now: None)
+
+
+class TestTheCommand:
+    def test_it_prints_what_came_of_it(self) -> None:
+        tally = Tally(1, 12, 100, 900, 20, 3, 60, digest="d1")
+        tally.endings.update({"complete": 11, "win": 1})
+        assert text(tally, 2.0) == (
+            "12 games in 1 contests, 100 plies, 900 events, 20 connections, 3 crashes: everything held\n"
+            "endings: complete 11, win 1\n"
+            "faults: none\n"
+            "60 s of virtual time in 2.0 s, 6 games/s\n"
+            "digest: d1"
+        )
+
+    def test_json(self) -> None:
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.simulation", "--seed", "3", "--games", "1", "--json"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        printed = json.loads(done.stdout)
+        alone = simulate(3, 1)
+        assert (printed["seed"], printed["games"], printed["digest"]) == (3, alone.games, alone.digest)
+        assert printed["faults"] == dict(alone.faults)
+
+    def test_the_server_never_loads_it(self) -> None:
+        program = (
+            "import sys; import arena_cli.app, arena_cli.serve\n"
+            "sys.exit(any(name.startswith('tests') for name in sys.modules))"
+        )
+        assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_virtual_time_is_free() -> None:
+    """Hours of waiting for bots that are away cost nothing."""
+    world = draw(1).play()
+    assert world.queue.now > 60_000 * MS
+
+
+def test_a_contest_has_to_end_in_time() -> None:
+    contest = draw(1)
+    world = World(1, contest.plan, contest.kinds)
+    with pytest.raises(Violation, match=r"^the contest has not ended after 2 s of virtual time$"):
+        world.run(2 * SECOND)
+
+
+@pytest.mark.soak
+def test_twenty_thousand_games() -> None:
+    tally = simulate(100_000, 20_000)
+    assert tally.games >= 20_000
+    assert set(tally.faults) == set(FaultKind)
