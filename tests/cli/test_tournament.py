@@ -315,7 +315,7 @@ class TestInterrupted:
         out, err = tournament.communicate(timeout=PATIENCE_S)
         assert tournament.returncode == 130, err
         assert "stopping: running games are void, results so far are kept" in err
-        assert out.splitlines()[1].endswith(", stopped")
+        assert out.splitlines()[2].endswith(", stopped")
         with Results(tmp_path / "arena.db") as results:
             chosen = results.contest()
             assert chosen.status == "stopped"

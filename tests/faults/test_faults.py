@@ -47,8 +47,8 @@ def test_a_cell(fault: str, moment: str) -> None:
 
 
 @pytest.mark.parametrize(("fault", "moment"), CELLS)
-def test_the_other_bot_never_pays(fault: str, moment: str) -> None:
-    """Bob plays every ply of its own, on its own time, and hears of nothing but plies and results."""
+def test_the_other_bot_is_never_charged(fault: str, moment: str) -> None:
+    """Bob plays every ply of its own, on its own time, and receives only plies and results."""
     out = outcome(fault, moment)
     for record in filter(None, (out.record, out.other)):
         seat = record.names.index("bob") + 1
@@ -69,15 +69,15 @@ def test_the_other_bot_never_pays(fault: str, moment: str) -> None:
         b"BYE",
     }
     assert len({line for line in out.bob if line.startswith(b"WELCOME")}) == 1
-    heard = [parse_server(line) for line in out.bob]
+    messages = [parse_server(line) for line in out.bob]
     games = len(list(filter(None, (out.record, out.other))))
-    assert sum(isinstance(message, Played) for message in heard) == 6 * games
-    assert sum(isinstance(message, Over) for message in heard) == games
+    assert sum(isinstance(message, Played) for message in messages) == 6 * games
+    assert sum(isinstance(message, Over) for message in messages) == games
 
 
 @pytest.mark.parametrize(("fault", "moment"), CELLS)
-def test_the_next_game_begins_afresh(fault: str, moment: str) -> None:
-    """Whoever is there for the other game plays it without a trace of the fault."""
+def test_the_next_game_is_a_normal_one(fault: str, moment: str) -> None:
+    """A bot that is connected for the other game plays it without a trace of the fault."""
     out = outcome(fault, moment)
     absent = fault in ("crash", "hang", "silent vanish", "never reads")
     if out.other is not None and (not absent or moment == "after the end"):

@@ -17,7 +17,7 @@ HANDFUL = Random("a handful of faults").sample(QUICK, 5)
 
 def check(fault: str, moment: str, folder: Path) -> None:
     out = play_for_real(fault, moment, outcome(fault, moment), folder)
-    # How long a bot was away is told to the hundredth in the table only.
+    # The time that a bot was away has two decimals in the table only.
     words = tuple(text.replace("0.09 s", "0.1 s") for text in written()[fault, moment])
     assert words == (out.verdict, out.connection, out.cost, out.seen)
     for record in filter(None, (out.record, out.other)):

@@ -1,4 +1,4 @@
-"""The referee's own faults, as docs/faults.md has them: nobody pays for what the platform did."""
+"""Faults of the platform, as docs/faults.md has them: they cost no bot anything."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ MOMENT = 25 * MS
 
 
 class Steady(Bob):
-    """Bob, but for its moves: the same whatever happens."""
+    """Bob with moves that do not depend on the deal."""
 
     def move(self) -> str:
         return "MOVE 7"
 
 
-def play(weather: FaultProfile = CALM, stall: int = 0, plan: ContestPlan = PLAN) -> list[GameRecord]:
-    """One contest of two games; the loop stands still once, for so many nanoseconds."""
-    world = World(1, plan, {"one": Steady, "two": Steady}, weather)
+def play(profile: FaultProfile = CALM, stall: int = 0, plan: ContestPlan = PLAN) -> list[GameRecord]:
+    """One contest of two games; the loop stands still once, for `stall` nanoseconds."""
+    world = World(1, plan, {"one": Steady, "two": Steady}, profile)
     if stall:
         world.queue.after(MOMENT, lambda: world.server.stall(stall))
     world.run(3600 * SECOND, {"one": 0, "two": 0})
@@ -51,8 +51,8 @@ def test_undisturbed() -> None:
     assert {ply.time_ms for record in UNDISTURBED for ply in record.plies} == {THINKING // MS}
 
 
-def test_a_stall_below_the_limit_costs_nobody_a_millisecond() -> None:
-    """The move lay in the kernel, stamped, while the referee stood still."""
+def test_a_stall_below_the_limit_is_not_charged() -> None:
+    """The move lay in the kernel, stamped, while the server stood still."""
     records = play(stall=2500 * MS)
     assert results(records) == results(UNDISTURBED)
     assert {ply.time_ms for record in records for ply in record.plies} == {THINKING // MS}
@@ -66,8 +66,8 @@ def test_a_stall_beyond_the_limit_voids_the_game_and_it_is_played_again() -> Non
     assert results(records) == results(UNDISTURBED)
 
 
-def test_a_slow_disk_costs_nobody_a_millisecond() -> None:
-    """What waits for the disk is told late, and no clock runs for what was not told."""
+def test_a_slow_disk_is_not_charged() -> None:
+    """What waits for the disk is sent late, and no clock runs for what was not sent."""
     records = play(replace(CALM, longest_commit=8 * SECOND), plan=replace(PLAN, clock_ms=1000))
     assert results(records) == results(UNDISTURBED)
     assert {ply.time_ms for record in records for ply in record.plies} == {THINKING // MS}

@@ -90,7 +90,7 @@ def command(
 ) -> None:
     """Simulate contests, and check after every event what must hold.
 
-    The referee's own core plays against a zoo of honest and misbehaving bots, over a network
+    The server's own core plays against honest and misbehaving bots, over a network
     and on a disk that are simulated, in virtual time. The same seed gives the same bytes. A seed that
     fails is printed with the command that shows it again.
 

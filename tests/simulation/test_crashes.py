@@ -1,9 +1,10 @@
-"""The simulated server is killed at every boundary of its journal, and nothing that was told is lost."""
+"""The simulated server is killed at every boundary of its journal, and nothing that was sent is lost."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from tests.simulation.bots import Honest
@@ -21,12 +22,13 @@ PLAN = ContestPlan(
     name="crash", seed=3, options={"plies": 4, "lookahead": 2}, games_per_pair=2, absent_ms=120_000
 )
 HOUR = 3600 * SECOND
-#: No chance but in what a crash spares of the writes that are under way.
-WEATHER = replace(CALM, latency=(100_000, 100_001), longest_commit=3 * MS)
+#: No chance but in what a crash spares of the writes in progress; entries are queued, or durable at once.
+QUEUED = replace(CALM, latency=(100_000, 100_001), longest_commit=3 * MS)
+PROFILES = {"queued": QUEUED, "direct": replace(QUEUED, direct_one_in=1)}
 
 
 class Steady(Honest):
-    """Plays the same moves whatever happens: the first legal one."""
+    """Always plays the first legal move."""
 
     def answer(self, line: str) -> None:
         self.wire.say(line, MS)
@@ -35,9 +37,12 @@ class Steady(Honest):
         return f"MOVE {self.wire.view.legal_moves[0]}"
 
 
-def play(crash: Callable[[int, SimulatedServer], None] = lambda number, shell: None) -> tuple[World, int]:
+Crash = Callable[[int, SimulatedServer], None]
+
+
+def play(crash: Crash = lambda number, server: None, writes: str = "queued") -> tuple[World, int]:
     """One contest of three; `crash` is called at every boundary of the disk, with its number."""
-    world = World(1, PLAN, {"ann": Steady, "bob": Steady, "eve": Steady}, WEATHER)
+    world = World(1, PLAN, {"ann": Steady, "bob": Steady, "eve": Steady}, PROFILES[writes])
     boundaries = 0
 
     def boundary() -> None:
@@ -50,8 +55,8 @@ def play(crash: Callable[[int, SimulatedServer], None] = lambda number, shell: N
     return world, boundaries
 
 
-def at(*numbers: int, power: bool = False) -> Callable[[int, SimulatedServer], None]:
-    return lambda number, shell: shell.crash(power) if number in numbers else None
+def at(*numbers: int, power: bool = False) -> Crash:
+    return lambda number, server: server.crash(power) if number in numbers else None
 
 
 def table(world: World) -> list[tuple[str, int, int]]:
@@ -61,6 +66,14 @@ def table(world: World) -> list[tuple[str, int, int]]:
 
 
 UNDISTURBED, BOUNDARIES = play()
+both_writes = pytest.mark.parametrize("writes", sorted(PROFILES))
+
+
+@cache
+def boundaries(writes: str) -> int:
+    world, number = play(writes=writes)
+    check(world, 0)
+    return number
 
 
 def check(world: World, crashes: int) -> None:
@@ -73,40 +86,43 @@ def check(world: World, crashes: int) -> None:
         assert record.faults == ()
 
 
-def test_undisturbed() -> None:
-    assert BOUNDARIES > 90
+@both_writes
+def test_undisturbed(writes: str) -> None:
+    assert boundaries(writes) > 90
     assert len(UNDISTURBED.records) == 6
     assert {games for _, games, _ in table(UNDISTURBED)} == {4}
 
 
+@both_writes
 @pytest.mark.parametrize("power", [False, True], ids=["killed", "power cut"])
-def test_now_and_then(power: bool) -> None:
-    for number in range(1, BOUNDARIES, 9):
-        check(play(at(number, power=power))[0], 1)
+def test_now_and_then(power: bool, writes: str) -> None:
+    for number in range(1, boundaries(writes), 9):
+        check(play(at(number, power=power), writes)[0], 1)
 
 
 @pytest.mark.slow
+@both_writes
 @pytest.mark.parametrize("power", [False, True], ids=["killed", "power cut"])
-def test_at_every_boundary(power: bool) -> None:
-    for number in range(1, BOUNDARIES):
-        check(play(at(number, power=power))[0], 1)
+def test_at_every_boundary(power: bool, writes: str) -> None:
+    for number in range(1, boundaries(writes)):
+        check(play(at(number, power=power), writes)[0], 1)
 
 
 def test_again_and_again() -> None:
     """Every thirtieth boundary is the last of its life; to come back alone takes a dozen."""
-    world, _ = play(lambda number, shell: shell.crash() if number % 30 == 0 else None)
+    world, _ = play(lambda number, server: server.crash() if number % 30 == 0 else None)
     check(world, world.server.crashes)
     assert world.server.crashes > 2
 
 
-def test_a_contest_that_is_over_is_not_begun_anew() -> None:
+def test_a_contest_that_is_over_is_not_begun_again() -> None:
     world, _ = play()
     world.server.crash()
     assert (world.server.alive, world.server.crashes) == (True, 0)
 
 
-class TestARefereeThatLosesThings:
-    """With a server that is broken on purpose the audit says what is lost."""
+class TestAServerThatLosesThings:
+    """With a server that is broken on purpose the checker reports what is lost."""
 
     def test_a_barrier_that_holds_nothing_back(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """The simulation runs the driver's own CommitBarrier: a fault of it is found."""
@@ -147,7 +163,7 @@ class TestARefereeThatLosesThings:
             play(at(BOUNDARIES - 20))
 
 
-#: What is heard of plies that were told and are lost.
+#: How the checker reports plies that were sent and are lost.
 LOST = r"\d plies of g\d were sent, and are lost|was sent in two forms|clocks that rose"
 
 

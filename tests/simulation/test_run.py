@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from tests.simulation.bots import BAD, HONEST
+from tests.simulation.bots import BAD, HONEST, SCRIPTED
 from tests.simulation.invariants import Violation
 from tests.simulation.network import MS, SECOND
 from tests.simulation.run import SimulationError, Tally, simulate, text
@@ -17,7 +17,7 @@ from tests.simulation.world import World
 from arena_protocol.record import FaultKind
 from arena_server.core.match import Blame, Match
 
-#: Together some 400 games, in every weather, with all kinds of fault.
+#: Together some 400 games, with every fault profile and all kinds of fault.
 SEEDS = range(1000, 1012)
 
 
@@ -34,21 +34,21 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 
 
 def test_it_goes_on_with_the_next_seed_until_there_are_enough_games() -> None:
-    heard: list[int] = []
-    tally = simulate(40, 40, lambda so_far: heard.append(so_far.games))
-    assert heard[-1] == tally.games >= 40 > heard[-2]
-    assert len(heard) == tally.contests > 1
+    counts: list[int] = []
+    tally = simulate(40, 40, lambda so_far: counts.append(so_far.games))
+    assert counts[-1] == tally.games >= 40 > counts[-2]
+    assert len(counts) == tally.contests > 1
 
 
-def test_every_kind_of_bot_and_weather_is_drawn() -> None:
-    drawn = [draw(seed) for seed in range(100)]
-    assert {kind for contest in drawn for kind in contest.kinds.values()} >= {*HONEST, *BAD}
+def test_every_kind_of_bot_and_fault_is_drawn() -> None:
+    drawn = [draw(seed) for seed in range(400)]
+    assert {kind for contest in drawn for kind in contest.kinds.values()} >= {*HONEST, *BAD, *SCRIPTED}
     assert {contest.faults.split_one_in for contest in drawn} == {0, 6}
     assert {contest.plan.game for contest in drawn} == {"insertion", "tictactoe", "lastcoin", "disc", "xo"}
 
 
 class TestAFailureIsFound:
-    """With a referee that is broken on purpose, the seed is named and shows it again."""
+    """With a server that is broken on purpose, the seed is named and shows it again."""
 
     @pytest.mark.parametrize(
         ("broken", "found"),

@@ -1,7 +1,7 @@
 """Whole contests out of one seed, with every kind of misbehaviour; what must hold holds.
 
-The simulation itself refuses what `simulation/audit.py` lists, and any line that the protocol
-does not allow the server to say at that moment.
+The simulation itself checks what `invariants.py` lists, and refuses any line that the protocol does not
+allow the server to send at that moment.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HOUR = 3_600_000 * MS
 PLIES = 10
 
 
-def zoo(*kinds: type[Honest]) -> dict[str, type[Honest]]:
+def named(*kinds: type[Honest]) -> dict[str, type[Honest]]:
     return {f"{kind.__name__}-{number}": kind for number, kind in enumerate(kinds)}
 
 
@@ -33,20 +33,20 @@ def play(seed: int, kinds: tuple[type[Honest], ...], **more: object) -> World:
         "increment_ms": 5, "margin_ms": 10, "ready_ms": 2000, "handover_ms": 1000, "absent_ms": 6000,
         "games_per_pair": 2, "probation": 0,
     }  # fmt: skip
-    world = World(seed, ContestPlan(**given | more), zoo(*kinds))  # type: ignore[arg-type]
+    world = World(seed, ContestPlan(**given | more), named(*kinds))  # type: ignore[arg-type]
     world.run(HOUR)
     return world
 
 
 #: Bots that leave may leave games without a result; which end is right the checker decides.
 ENDS = ("finished", "incomplete")
-#: One of each kind, and two who watch.
-EVERYBODY = HONEST + BAD + (Spectator, Spectator)
+#: One of each kind, and two spectators.
+ALL_KINDS = HONEST + BAD + (Spectator, Spectator)
 
 
 @cache
-def everybody(seed: int) -> World:
-    return play(seed, EVERYBODY)
+def all_kinds(seed: int) -> World:
+    return play(seed, ALL_KINDS)
 
 
 SEEDS = (1, 2)
@@ -55,7 +55,7 @@ world_of_each_seed = pytest.mark.parametrize("seed", SEEDS)
 
 @world_of_each_seed
 def test_the_contest_ends_and_every_game_has_one_result(seed: int) -> None:
-    world = everybody(seed)
+    world = all_kinds(seed)
     progress = world.contest.progress()
     assert world.checker.finished in ENDS
     assert progress.done == len(world.records) == len(world.checker.durable) > 200
@@ -65,13 +65,13 @@ def test_the_contest_ends_and_every_game_has_one_result(seed: int) -> None:
 
 @world_of_each_seed
 def test_every_record_is_true(seed: int) -> None:
-    for record in everybody(seed).records.values():
+    for record in all_kinds(seed).records.values():
         verify(record)
 
 
 @world_of_each_seed
-def test_nobody_is_blamed_for_what_it_did_not_do(seed: int) -> None:
-    world = everybody(seed)
+def test_no_bot_has_a_fault_that_it_did_not_make(seed: int) -> None:
+    world = all_kinds(seed)
     for record in world.records.values():
         for fault in record.faults:
             name = record.names[fault.seat - 1]
@@ -80,7 +80,7 @@ def test_nobody_is_blamed_for_what_it_did_not_do(seed: int) -> None:
 
 def test_every_kind_of_fault_comes_up() -> None:
     kinds = {
-        fault.kind for seed in SEEDS for record in everybody(seed).records.values() for fault in record.faults
+        fault.kind for seed in SEEDS for record in all_kinds(seed).records.values() for fault in record.faults
     }
     assert kinds == {
         "timeout", "illegal", "malformed", "flood", "out-of-turn", "disconnect", "never-ready", "quit"
@@ -88,8 +88,8 @@ def test_every_kind_of_fault_comes_up() -> None:
 
 
 @world_of_each_seed
-def test_the_points_that_were_told_add_up(seed: int) -> None:
-    for line in heard(everybody(seed)):
+def test_the_points_in_the_lines_add_up(seed: int) -> None:
+    for line in received(all_kinds(seed)):
         totals: dict[str, tuple[int, ...]] = {}
         game = ""
         for message in map(parse_server, line):
@@ -106,7 +106,7 @@ def test_the_points_that_were_told_add_up(seed: int) -> None:
                 assert message.total == totals[message.game_id]  # type: ignore[union-attr]
 
 
-def heard(world: World, *kinds: type[Honest]) -> list[list[bytes]]:
+def received(world: World, *kinds: type[Honest]) -> list[list[bytes]]:
     """What came on each connection, of bots of these kinds or of all."""
     return [
         line.lines
@@ -118,22 +118,22 @@ def heard(world: World, *kinds: type[Honest]) -> list[list[bytes]]:
 
 @world_of_each_seed
 def test_no_opponent_learns_of_a_zombie(seed: int) -> None:
-    world = everybody(seed)
-    for line in heard(world, *HONEST):
+    world = all_kinds(seed)
+    for line in received(world, *HONEST):
         assert not any(text.startswith(b"ZOMBIE") for text in line)
-    for line in heard(world, *BAD):
+    for line in received(world, *BAD):
         for message in map(parse_server, line):
             assert not isinstance(message, Zombie) or message.seat is None
 
 
 @world_of_each_seed
 def test_spectators_learn_of_every_fault_they_were_there_for(seed: int) -> None:
-    world = everybody(seed)
+    world = all_kinds(seed)
     for name, client in world.clients.items():
         if world.kinds[name] is Spectator:
-            told = [parse_server(text) for line in client.connections for text in line.lines]
-            zombies = {(m.game, m.seat, m.reason, m.line) for m in told if isinstance(m, Zombie)}
-            games = {m.game_id for m in told if type(m).__name__ == "Over"}  # type: ignore[union-attr]
+            messages = [parse_server(text) for line in client.connections for text in line.lines]
+            zombies = {(m.game, m.seat, m.reason, m.line) for m in messages if isinstance(m, Zombie)}
+            games = {m.game_id for m in messages if type(m).__name__ == "Over"}  # type: ignore[union-attr]
             assert len(games) > 100
             for game_id in games:
                 for fault in world.records[game_id].faults:
@@ -143,10 +143,10 @@ def test_spectators_learn_of_every_fault_they_were_there_for(seed: int) -> None:
 
 
 @world_of_each_seed
-def test_nothing_beyond_the_lookahead_is_told_before_the_end(seed: int) -> None:
+def test_nothing_beyond_the_lookahead_is_sent_before_the_end(seed: int) -> None:
     """NEXT shows K pictures and each ply one more; the nonce and the rest come with OVER."""
-    world = everybody(seed)
-    for line in heard(world):
+    world = all_kinds(seed)
+    for line in received(world):
         shown: dict[str, str] = {}
         game = ""
         for text in line:
@@ -171,14 +171,14 @@ def test_nothing_beyond_the_lookahead_is_told_before_the_end(seed: int) -> None:
 @world_of_each_seed
 def test_every_game_ends_within_its_clocks(seed: int) -> None:
     """READY, both banks with margin and increments, and what the network and the disk took."""
-    world = everybody(seed)
+    world = all_kinds(seed)
     limit = (2000 + 2 * (600 + 10 + PLIES // 2 * 5) + 1000 + PLIES * 25) * MS
     assert max(world.checker.took.values()) < limit
 
 
 @world_of_each_seed
 def test_clocks_never_rise_without_cause(seed: int) -> None:
-    for record in everybody(seed).records.values():
+    for record in all_kinds(seed).records.values():
         clocks: tuple[int, ...] = (record.clock_ms,) * 2
         for ply in record.plies:
             for seat, (before, after) in enumerate(zip(clocks, ply.clock, strict=True), start=1):
@@ -198,8 +198,8 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
     ]
 
 
-def test_the_honest_finish_all_their_games_among_themselves() -> None:
-    world = everybody(2)
+def test_honest_bots_finish_all_their_games_with_each_other() -> None:
+    world = all_kinds(2)
     honest = {name for name, kind in world.kinds.items() if kind in HONEST}
     played = [record for record in world.records.values() if honest.issuperset(record.names)]
     assert len(played) == len(honest) * (len(honest) - 1)
@@ -215,7 +215,7 @@ def test_probation_ends_the_games_of_the_bad() -> None:
 
 @pytest.mark.parametrize("game", ["xo", "tictactoe"])
 def test_games_in_which_a_fault_forfeits(game: str) -> None:
-    """The honest play to the end there; who is at fault has lost at once."""
+    """Honest bots play to the end there; a bot at fault has lost at once."""
     world = play(6, (Honest, Honest, *BAD), game=game, options={})
     assert world.checker.finished in ENDS
     ends = {(bool(record.faults), record.end) for record in world.records.values()}
@@ -241,5 +241,5 @@ def test_hundreds_of_games_with_delayed_spectators() -> None:
     world = play(8, kinds, spectator_delay_ms=500, options={"plies": 8})
     assert world.checker.finished in ENDS
     assert len(world.records) > 400
-    overs = [text for line in heard(world, Spectator) for text in line if text.startswith(b"OVER")]
+    overs = [text for line in received(world, Spectator) for text in line if text.startswith(b"OVER")]
     assert len(overs) == len(set(overs)) > 300

@@ -48,14 +48,14 @@ def test_a_spectator_may_use_any_name_and_nothing_but_watch() -> None:
 @pytest.mark.parametrize("games", ["", " games=insertion"])
 def test_a_name_that_is_not_registered_is_denied_like_a_wrong_token(games: str) -> None:
     harness = ContestHarness(SECRET, "bob")
-    harness.connect("nobody")
-    harness.send("nobody", f"HELLO 1 nobody{games}")
-    assert harness.last_line("nobody") == DENIED
+    harness.connect("stranger")
+    harness.send("stranger", f"HELLO 1 stranger{games}")
+    assert harness.last_line("stranger") == DENIED
 
 
 def test_a_contest_without_spectators_denies_them_all_alike() -> None:
     harness = ContestHarness(SECRET, "bob", guests=False)
-    for name in ("ann", "nobody"):
+    for name in ("ann", "stranger"):
         harness.connect(name)
         harness.send(name, f"HELLO 1 {name} role=spectator")
         assert harness.last_line(name) == DENIED
@@ -68,10 +68,10 @@ def test_a_contest_without_spectators_denies_them_all_alike() -> None:
         ("HELLO 1 ann token=s3cret games=xo,go", "ERROR game this contest plays insertion"),
         ("HELLO 1 ann token=wrong", DENIED),
         ("HELLO 1 ann", DENIED),
-        ("HELLO 1 nobody token=s3cret", DENIED),
-        ("HELLO 1 nobody games=insertion", DENIED),
+        ("HELLO 1 stranger token=s3cret", DENIED),
+        ("HELLO 1 stranger games=insertion", DENIED),
         ("HELLO 1 ann resume=key1", DENIED),
-        ("HELLO 1 nobody resume=key1", DENIED),
+        ("HELLO 1 stranger resume=key1", DENIED),
         ("READY g1", "ERROR login the first line must be HELLO, not READY"),
         ("PING 1", "ERROR login the first line must be HELLO, not PING"),
     ],

@@ -85,7 +85,7 @@ async def test_a_server_that_never_listens(monkeypatch: pytest.MonkeyPatch) -> N
 async def test_a_server_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervisor, "STOP_S", 0.3)
     code = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
-    code += LISTEN + "print('{}', flush=True); signal.pause()"
+    code += LISTEN + "print('{\"done\": 1}', flush=True); signal.pause()"
     recorder = Recorder()
 
     def interrupt(_: dict[str, Any]) -> None:
