@@ -117,6 +117,7 @@ def test_no_flipped_bit_changes_an_answer(killed: Path, tmp_path: Path, name: st
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", FILES)
 def test_no_flipped_bit_of_every_97th_byte_changes_an_answer(killed: Path, tmp_path: Path, name: str) -> None:
     assert flipped(killed, tmp_path, name, 97) == []
