@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -213,6 +215,15 @@ def test_another_database_in_its_place(left: Path, tmp_path: Path) -> None:
     shutil.copy(tmp_path / "other.db", left / "arena.db")
     (line,) = refusals(left / "arena.db")
     assert line.startswith("contest 1 trial, with 12 announced results, is missing; restore the database")
+
+
+def test_a_database_that_lost_its_own_mark(left: Path) -> None:
+    """A WAL that ends early may leave tables without the application id."""
+    (left / "arena.db-wal").unlink()
+    with closing(sqlite3.connect(left / "arena.db", isolation_level=None)) as database:
+        database.execute("PRAGMA application_id = 0")
+    (line,) = refusals(left / "arena.db")
+    assert line.startswith("the database is damaged, and 12 announced results with it; restore the database")
 
 
 def test_results_that_are_not_those_that_were_announced(left: Path) -> None:
