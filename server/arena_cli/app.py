@@ -54,6 +54,7 @@ COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "replay": single("replay"),
     "verify": single("verify"),
     "export": single("results", "export"),
+    "site": single("site"),
     "admin": single("admin"),
     "play": single("play"),
     "match": single("match"),
