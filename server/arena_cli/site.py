@@ -1,8 +1,8 @@
 """`arena site`: a contest as static files, for any web server that serves a folder.
 
-    DIR/index.html, contest.html, bot.html, game.html, replay.html, js/, site.css   the pages of `--web-port`
+    DIR/index.html, contest.html, bot.html, game.html, replay.html, js/, site.css   the pages of --web-port
     DIR/api/v1/site.json, contests.json                                             what the pages read first
-    DIR/api/v1/contests/N.json, contests/N/games-K.json                             standings and list of games
+    DIR/api/v1/contests/N.json, contests/N/games-K.json                             standings, list of games
     DIR/api/v1/contests/N/records/gM.json, gM.record                                the games
 
 The paths are those of the read-only API, so that the pages are the same files with and without a server.
@@ -106,9 +106,7 @@ def _write_data(folder: Path, archive: Archive, results: Results, contest: Conte
     home = folder / "contests" / str(number)
     (home / "records").mkdir(parents=True)
     document = archive.contest(number)
-    listed = document["list"]
-    chunks = range(-(-listed["games"] // listed["chunk"]))
-    for chunk in chunks:
+    for chunk in range(-(-document["list"]["games"] // document["list"]["chunk"])):
         (home / f"games-{chunk}.json").write_bytes(archive.games(number, chunk))
     games = 0
     for name, data, plain in _records(results, contest):
@@ -116,10 +114,8 @@ def _write_data(folder: Path, archive: Archive, results: Results, contest: Conte
         _write(home / "records" / f"{name}.json", plain)
         games += 1
     _write(folder / "contests" / f"{number}.json", document)
-    plain_contest = {
-        key: value for key, value in document.items() if key not in ("standings", "bots", "list")
-    }
-    _write(folder / "contests.json", {"contests": [plain_contest]})
+    listed = [each for each in archive.contests() if each["id"] == number]
+    _write(folder / "contests.json", {"contests": listed})
     # Last: the folder counts as written by `arena site` once this file is there.
     site = {"protocol": VERSION, "name": contest.name, "live": False, "state": False, "contest": None}
     _write(folder / "site.json", site)
