@@ -314,5 +314,5 @@ def _web(prepared: Prepared, service: Service, log: Log, *, supervised: bool) ->
         for title, sock in (("admin", ports.organiser), ("web", ports.site)):
             if sock is not None:
                 url = f"http://{address_of(sock)}"
-                typer.echo(json.dumps({title: url}) if supervised else f"{title} on {url}")
+                typer.echo(json.dumps({title: url}) if supervised and title == "web" else f"{title} on {url}")
         yield

@@ -58,8 +58,9 @@ class TestFinalTable:
         bots = engines("dummy", "random", "zero-based") + program("mine", "print('hello there')\n" + HONEST)
         outcome = play(tmp_path, contest(contest="probation = 0", bots=bots), "--logs", "logs")
         assert outcome.code == 0, outcome.err
-        listening, title, *table = outcome.out.splitlines()
+        listening, web, title, *table = outcome.out.splitlines()
         assert re.fullmatch(r"listening on 127\.0\.0\.1:\d+", listening)
+        assert re.fullmatch(r"web on http://127\.0\.0\.1:\d+", web)
         assert title == "trial: insertion, 12 of 12 games, scored by points, finished"
         heading = next(line for line in table if "rank" in line)
         assert heading.split() == ["rank", "bot", "points", "games", "mean", "points", "faults"]
@@ -295,7 +296,7 @@ class TestInterrupted:
         out, err = tournament.communicate(timeout=PATIENCE_S)
         assert tournament.returncode == 130, err
         assert "stopping: running games are void, results so far are kept" in err
-        assert out.splitlines()[1].endswith(", stopped")
+        assert out.splitlines()[2].endswith(", stopped")
         with Results(tmp_path / "arena.db") as results:
             chosen = results.contest()
             assert chosen.status == "stopped"

@@ -1,7 +1,8 @@
 """The server's end of the pipe to `arena tournament`.
 
 On stdout it writes JSON lines: `{"web": URL}` for the address of the web page, `{"login": NAME}`
-when a bot logs in for the first time, and otherwise the fields of `core.standings.Progress` with `waiting`, the names of the bots that are not connected.
+when a bot logs in for the first time, and otherwise the fields of `core.standings.Progress` with
+`waiting`, the names of the bots that are not connected.
 The end of stdin means that the supervisor has gone: the server stops.
 """
 

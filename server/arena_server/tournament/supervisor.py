@@ -285,10 +285,8 @@ async def _pass_reports(server: Child, bots: Mapping[str, RestartingBot], listen
             report = json.loads(line)
             if "web" in report:
                 listener.web(report["web"])
-            elif "done" in report:
-                listener.report(report)
             elif "login" not in report:
-                continue
+                listener.report(report)
             elif (bot := bots.get(report["login"])) is not None:
                 bot.logged_in.set()
     status = await server.wait()
