@@ -30,8 +30,8 @@ KEPT_FOR_PAGES = 0.1
 
 def organiser_app(bridge: LoopBridge, view: ServerView, token: str, names: Sequence[str] = ()) -> Starlette:
     """The application behind `--admin-port`; `names` are the host names by which it is reached."""
-    routes = OrganiserApi(bridge, view, token).routes()
-    return application(routes, [Middleware(HostCheck, names=names)])
+    routes = [*OrganiserApi(bridge, view, token).routes(), *Pages().routes()]
+    return application(routes, [Middleware(HostCheck, names=names), Middleware(PageHeaders)])
 
 
 def site_app(

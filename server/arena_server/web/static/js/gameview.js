@@ -293,7 +293,7 @@ export function endText(end) {
   return { complete: "all plies are played", win: "won", draw: "a draw", forfeit: "forfeited", void: "void, it does not count" }[end] ?? end;
 }
 
-class SeatCard {
+export class SeatCard {
   constructor(seat, name, address) {
     this.points = el("span", { class: "points" });
     this.gained = el("span", { class: "gained" });
