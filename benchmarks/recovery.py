@@ -1,8 +1,7 @@
-"""How long a server needs to take a contest up again, from opening the database to going on.
+"""The time to resume a contest, from opening the database to the first events.
 
-Two contests: about 1,000 games among 33 bots, and the worst, 500 of 1,000 games running at
-once among 1,000 bots. Prints seconds and, for a busy machine, seconds of CPU. Run it as
-`python benchmarks/recovery.py`.
+Two contests: about 1,000 games among 33 bots, and the worst case, 500 of 1,000 games running among
+1,000 bots. Prints seconds and seconds of CPU. Run it as `python benchmarks/recovery.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +16,8 @@ from arena_server.core.config import ContestPlan, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.deal import Setting
 from arena_server.core.events import Tick
-from arena_server.core.match import Match
+from arena_server.core.journal import Entry, GameFact, Offered, entry_of
+from arena_server.core.match import Match, PlayMove, SayReady
 from arena_server.core.schedule import Schedule
 from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import ContestHeader
@@ -27,44 +27,49 @@ PLIES, MS = 200, 1_000_000
 CONTESTS = ((33, 500, 16), (1000, 500, 500))
 
 
-def played(plan: ContestPlan, schedule: Schedule, number: int, plies: int) -> Match:
-    """Game `number` after so many plies."""
+def play(plan: ContestPlan, schedule: Schedule, number: int, plies: int) -> tuple[Match, list[Entry]]:
+    """Game `number` after `plies` plies, and its entries."""
     match = Match(Setting.of(plan, make_game("insertion", {}), schedule.pairing(number)), 0)
-    match.ready(1, 0, 0)
-    match.ready(2, 0, 0)
-    for ply in range(plies):
-        seat, now = 1 + ply % 2, (ply + 1) * 5 * MS
-        match.handed(seat, ply + 1, now - 4 * MS)
-        match.move(seat, "6", b"MOVE 6", now, now)
-    return match
+    facts: list[GameFact] = [Offered()]
+    for seat in (1, 2):
+        facts += match.execute(SayReady(seat, 0), 0)
+    for ply in range(1, plies + 1):
+        seat, now = match.timer.seat, ply * 5 * MS
+        match.sent(seat, ply, now - 4 * MS)
+        facts += match.execute(PlayMove(seat, "6", b"MOVE 6", now), now)
+    return match, [entry_of(number, fact) for fact in facts]
 
 
 def fill(database: Path, plan: ContestPlan, names: list[str], stored: int, running: int) -> ContestHeader:
-    """Write what a server leaves behind whose running games are half-way."""
+    """Write what a server leaves when it is killed and its running games are half-way."""
     schedule = Schedule(names, 2, plan.games_per_pair)
-    opening = ContestHeader(plan, {}, names, schedule.total)
+    header = ContestHeader(plan, {}, names, schedule.total)
     with ContestStore(database) as store:
-        store.find(opening)
+        store.find(header)
         with store.transaction():
-            store.enter(opening, plan)
+            store.enter(header, plan)
             for number in range(1, stored + 1):
-                record = played(plan, schedule, number, PLIES).record()
+                record = play(plan, schedule, number, PLIES)[0].record()
                 store.add([], [(f"g{number}", record, encode(record))])
-            for number in range(stored + 1, stored + 1 + running):
-                store.add(played(plan, schedule, number, PLIES // 2).diary.take(), [])
-    return opening
+            busy: set[str] = set()
+            for number in range(stored + 1, schedule.total + 1):
+                players = schedule.pairing(number).names
+                if len(busy) < 2 * running and busy.isdisjoint(players):
+                    busy.update(players)
+                    store.add(play(plan, schedule, number, PLIES // 2)[1], [])
+        store.sync()
+    return header
 
 
 def measure(bots: int, stored: int, running: int) -> None:
-    """Measure one contest, and print what it took."""
     names = [f"b{number}" for number in range(bots)]
     plan = ContestPlan(name="recovery", seed=2006, games_per_pair=2, probation=0)
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder) / "arena.db"
-        opening = fill(database, plan, names, stored, running)
+        header = fill(database, plan, names, stored, running)
         began, cpu = time.perf_counter(), time.process_time()
         with ContestStore(database) as store:
-            found = store.find(opening)
+            found = store.find(header)
             assert found is not None
             entrants = [Entrant(name) for name in names]
             contest = Contest(plan, entrants, lambda length: "0" * length, 0, found.past)

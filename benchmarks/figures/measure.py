@@ -318,6 +318,8 @@ class Plan:
     zombie: tuple[Pairing, ...]
     models: tuple[Pairing, ...]
     conditions: tuple[Pairing, ...]
+    switch: tuple[Pairing, ...]
+    wildcards: tuple[Pairing, ...]
     clocks: tuple[Pairing, ...]
     contest: tuple[Pairing, ...]
 
@@ -328,7 +330,18 @@ class Plan:
 
 
 #: In the order of measuring, the cheap ones first.
-PARTS = ("nodes", "speed", "depths", "league", "zombie", "models", "conditions", "clocks")
+PARTS = (
+    "nodes",
+    "speed",
+    "depths",
+    "league",
+    "zombie",
+    "models",
+    "conditions",
+    "switch",
+    "wildcards",
+    "clocks",
+)
 #: Half an hour more, at the clock of the contest.
 CONTEST = "contest"
 
@@ -355,6 +368,35 @@ def under(
 def modelled(model: str) -> str:
     """Return `master` with a model of the opponent and a time for each move, as MASTER has it."""
     return f"master:model={model},millis=10"
+
+
+def looking(pictures: int) -> Options:
+    """Return the options of a game with so few visible pictures."""
+    return () if pictures == 20 else (("lookahead", pictures),)
+
+
+def switched(deals: int, clock: int, options: Options = ()) -> tuple[Pairing, ...]:
+    """Return minimax at 6 plies under a short clock, with and without the switch of the depth."""
+    return tuple(
+        Pairing(f"minimax:depth=6,switch={switch}", CHAMPION, deals, clock, (*options, *looking(pictures)))
+        for pictures in (3, 5, 20)
+        for switch in (100, 85)
+    )
+
+
+def guessing(deals: int, options: Options = ()) -> tuple[Pairing, ...]:
+    """Return the champion with and without expected values over wildcards."""
+    return tuple(
+        Pairing(
+            f"champion:depth={depth},wildcards={wildcards}",
+            CHAMPION,
+            deals,
+            None,
+            (*options, *looking(pictures)),
+        )
+        for pictures, depth, counts in ((3, 5, (0, 1, 2)), (5, 6, (0, 1)), (20, 6, (0, 1)))
+        for wildcards in counts
+    )
 
 
 #: The contest's game, few pictures in sight, few and many colours.
@@ -406,6 +448,8 @@ WHOLE = Plan(
         for model in ("worst", "own", "spoiling", "seen")
     ),
     conditions=under(MASTER, CONDITIONS, deals=6),
+    switch=switched(deals=6, clock=2_000),
+    wildcards=guessing(deals=20),
     clocks=tuple(Pairing("master", CHAMPION, 6, clock) for clock in (100, 1_000, 5_000, 20_000)),
     contest=under("master", CONDITIONS, deals=5, clock=20_000),
 )
@@ -419,6 +463,8 @@ QUICK = Plan(
     zombie=tuple(Pairing(spec, "dummy", 2, None, SHORT) for spec in (MASTER, "greedy", "champion:depth=2")),
     models=tuple(Pairing(modelled(model), "greedy", 1, None, SHORT) for model in ("worst", "own", "seen")),
     conditions=under(MASTER, (SHORT, (*SHORT, ("lookahead", 3))), deals=1),
+    switch=switched(1, 100, SHORT)[4:],
+    wildcards=guessing(1, SHORT)[:2],
     clocks=tuple(Pairing("master", "champion:depth=2", 2, clock, SHORT) for clock in (100, 200)),
     contest=(),
 )

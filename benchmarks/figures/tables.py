@@ -271,6 +271,20 @@ def conditions(findings: Findings, plan: Plan) -> str:
     return pairings(findings, plan.conditions, f"`{MASTER}`", _under)
 
 
+def switch(findings: Findings, plan: Plan) -> str:
+    """Points of minimax under a short clock, with and without the switch."""
+    return pairings(findings, plan.switch, "against champion", _parameters)
+
+
+def wildcards(findings: Findings, plan: Plan) -> str:
+    """Points of the champion with and without expected values."""
+    return pairings(findings, plan.wildcards, "against champion", _parameters)
+
+
+def _parameters(task: Pairing) -> str:
+    return f"K = {dict(task.options).get('lookahead', 20)}, `{task.one}`"
+
+
 def contest(findings: Findings, plan: Plan) -> str:
     """The same at the contest's clock, as much of it as was played."""
     played = [task for task in plan.contest if findings.has(task)]
@@ -300,4 +314,6 @@ BLOCKS: dict[str, tuple[tuple[str, ...], Callable[[Findings, Plan], str]]] = {
     "conditions": (("conditions",), conditions),
     "clocks": (("clocks",), clocks),
     "contest": (("clocks",), contest),
+    "switch": (("switch",), switch),
+    "wildcards": (("wildcards",), wildcards),
 }

@@ -17,7 +17,7 @@ LORISES = 1000
 CALLERS = 20
 
 _CHUNK = b"READY g1\n" * 400
-_WATCH = b"HELLO 1 onlooker\nWATCH *\n"
+_WATCH = b"HELLO 1 onlooker role=spectator\nWATCH *\n"
 
 Address = tuple[str, int]
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from arena_client.errors import SILENT, ClientError
+from arena_client.protocol import Trace
 from arena_client.view import GameView
 from arena_protocol import messages as wire
 from arena_protocol.errors import LocalProtocolError, ProtocolError
@@ -32,14 +33,15 @@ class Update(NamedTuple):
 
 
 class Spectator:
-    """Watches the game `target`, or every game (`ALL_GAMES`).
+    """Watches the game `target`, or every game (`ALL_GAMES`). `trace` receives every line.
 
     `finished` becomes True at the end of the target game, or at BYE. Every method raises
     ClientError, one line with the reason, if the spectator cannot go on.
     """
 
-    def __init__(self, name: str, token: str | None, target: str) -> None:
+    def __init__(self, name: str, token: str | None, target: str, trace: Trace | None = None) -> None:
         self.finished = False
+        self._trace = trace
         self._name = name
         self._token = token
         self._target = target
@@ -60,6 +62,8 @@ class Spectator:
         for line in self._lines.feed(data):
             if self.finished:
                 return
+            if self._trace is not None:
+                self._trace("<", line.head if isinstance(line, Overlong) else line)
             try:
                 message = None if isinstance(line, Overlong) else self._session.receive(line)
                 update = None if message is None else self._handle(message)
@@ -112,9 +116,12 @@ class Spectator:
 
     def _send(self, message: wire.ClientMessage) -> None:
         try:
-            self._out += self._session.send(message)
+            line = self._session.send(message)
         except LocalProtocolError as error:
             raise ClientError(f"the protocol cannot carry this: {error}") from None
+        if self._trace is not None:
+            self._trace(">", line[:-1])
+        self._out += line
 
     def _refusal(self, code: str, text: str) -> str:
         if code == "no-such-game":

@@ -61,7 +61,9 @@ def compiled(kernel: Callable[P, R], signature: str | None = None) -> Callable[P
 
     Args:
         kernel: a plain function that calls plain functions only and uses no mutable global:
-            constants are frozen when it is compiled.
+            constants are frozen when it is compiled. A function that calls itself must not do so with
+            a constant argument: numba compiles that call as another version, whose call of the
+            first one is a null pointer once the code is loaded from the disk.
         signature: numba's notation of the types. None reads it from the annotations, where `int` means
             int64 (so no value may exceed 64 bits) and `tuple[int, ...]` of fixed length means a
             tuple of int64.

@@ -58,6 +58,7 @@ COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "play": single("play"),
     "match": single("match"),
     "check": group("check"),
+    "proxy": single("proxy"),
     "analyse": single("bench", "analyse"),
     "bench": group("bench"),
     "explain": group("explain"),

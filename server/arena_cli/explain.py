@@ -66,7 +66,7 @@ def tree(
     method = "minimax" if minimax else method
     show(
         explain.tree(game, options, state=state, sequence=sequence, seed=seed, depth=depth, method=method),
-        svg,
+        svg=svg,
     )
 
 
@@ -77,7 +77,7 @@ def whole(game: GameName, settings: Settings = None, state: State = None, svg: S
     """
     from arena_engines import explain
 
-    show(explain.whole(game, game_options(settings), state=state), svg)
+    show(explain.whole(game, game_options(settings), state=state), svg=svg)
 
 
 def strategy(
@@ -99,7 +99,25 @@ def strategy(
 
     goal: Goal = "draw" if draw else "win"
     options = game_options(settings)
-    show(explain.strategy(game, options, seat=seat, goal=goal, state=state, everything=everything), svg)
+    show(explain.strategy(game, options, seat=seat, goal=goal, state=state, everything=everything), svg=svg)
+
+
+def searches(
+    game: GameName,
+    seat: Annotated[int, typer.Option(help="Whose strategy.")] = 1,
+    draw: Annotated[bool, typer.Option("--draw", help="To draw at least, rather than to win.")] = False,
+    settings: Settings = None,
+    state: State = None,
+) -> None:
+    """Compare the AND/OR searches for a strategy by the problems that they expand.
+
+    Example: arena explain searches disc --option m=20
+    """
+    from arena_engines import explain
+
+    goal: Goal = "draw" if draw else "win"
+    options = game_options(settings)
+    typer.echo(explain.searches(game, options, seat=seat, goal=goal, state=state), nl=False)
 
 
 def evaluate(
@@ -120,14 +138,23 @@ def evaluate(
     typer.echo(explain.evaluate(game, game_options(settings), state=state, engine=engine), nl=False)
 
 
-def hanoi(discs: Annotated[int, typer.Option(help="How many discs.")] = 3, svg: Svg = None) -> None:
+def hanoi(
+    discs: Annotated[int, typer.Option(help="How many discs.")] = 3,
+    states: Annotated[
+        bool, typer.Option("--states", help="Draw the state space, too, next to the reduction.")
+    ] = False,
+    svg: Svg = None,
+) -> None:
     """Draw how the tower of Hanoi is reduced to single moves.
 
-    Example: arena explain hanoi --discs 4
+    Example: arena explain hanoi --states --svg tower.svg
     """
     from arena_engines import explain
 
-    show(explain.hanoi(discs), svg)
+    pictures = [explain.hanoi(discs)]
+    if states:
+        pictures.append(explain.hanoi_states(discs))
+    show(*pictures, svg=svg)
 
 
 def integral(
@@ -143,7 +170,7 @@ def integral(
     """
     from arena_engines import explain
 
-    show(explain.integral(integrand, variable)[0], svg)
+    show(explain.integral(integrand, variable)[0], svg=svg)
 
 
 def example(minimax: Minimax = False, svg: Svg = None) -> None:
@@ -153,23 +180,23 @@ def example(minimax: Minimax = False, svg: Svg = None) -> None:
     """
     from arena_engines import explain
 
-    show(explain.example(_method(minimax)), svg)
+    show(explain.example(_method(minimax)), svg=svg)
 
 
-def show(picture: Picture, svg: Path | None) -> None:
-    """Print a picture, or write it as SVG and print the file name. Raises ArenaError if that fails."""
+def show(*pictures: Picture, svg: Path | None) -> None:
+    """Print pictures, or write them as one SVG and name the file. Raises ArenaError if it cannot."""
     from arena_engines.explain.picture import to_text
     from arena_engines.explain.svg import to_svg
     from arena_server.errors import ArenaError
 
     if svg is None:
-        typer.echo(to_text(picture), nl=False)
+        typer.echo("\n".join(map(to_text, pictures)), nl=False)
         return
     try:
-        svg.write_text(to_svg(picture), encoding="utf-8")
+        svg.write_text(to_svg(*pictures), encoding="utf-8")
     except OSError as error:
         raise ArenaError(f"--svg: cannot write {svg}: {error.strerror}") from error
-    typer.echo(f"{svg}: {picture.title}")
+    typer.echo(f"{svg}: {'; '.join(picture.title for picture in pictures)}")
 
 
 def _method(minimax: bool) -> Method:
@@ -183,7 +210,7 @@ def group() -> typer.Typer:
         no_args_is_help=True,
         rich_markup_mode=None,
     )
-    for command in (tree, whole, strategy, evaluate, hanoi, example):
+    for command in (tree, whole, strategy, searches, evaluate, hanoi, example):
         app.command(command.__name__)(command)
     # -x^2 is no option but an integrand.
     app.command(integral.__name__, context_settings={"ignore_unknown_options": True})(integral)

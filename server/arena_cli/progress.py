@@ -76,8 +76,8 @@ class Display:
         self._console = console or Console(stderr=True, highlight=False)
         self._json = json
         self._live: Live | None = None
-        #: Whether the server has reported on the contest.
-        self.begun = False
+        #: The last report of the server; None before the contest has begun.
+        self.last: dict[str, Any] | None = None
         self._speed = Speed()
         self._left = TimeLeft()
         self._bar = Progress(
@@ -130,7 +130,7 @@ class Display:
 
     def report(self, progress: dict[str, Any]) -> None:
         """Show a report of the server, see `arena_server.tournament.reporter`."""
-        self.begun = True
+        self.last = progress
         now = time.monotonic()
         speed = self._speed.at(now, progress["plies"])
         left = _minutes(self._left.at(now, progress["done"], progress["total"]))

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 CLEAR = "\x1b[2J\x1b[H"
 
 
+#: The first field of a record, within its first bytes; a file without it is something else.
+FIRST_FIELD = b"format"
+
+
 def command(
     game: Annotated[
         str, typer.Argument(metavar="GAME|FILE", help="A game's id or a record file.", show_default=False)
@@ -53,9 +57,10 @@ def command(
     Example: arena replay g1 --contest local --delay 0.2
     """
     from arena_cli.render import frames
-    from arena_cli.results import read_file
+    from arena_cli.results import find_path, read_file
 
-    if Path(game).is_file() and (data := read_file(Path(game))).startswith(b"XO "):
+    path = find_path(game)
+    if path is not None and (data := read_file(path)).startswith(b"XO "):
         _show_frames(_console_game(data, game), ply, game, delay, painted=False)
         return
     record = load_record(game, contest, database)
@@ -112,18 +117,22 @@ def _write_page(record: GameRecord, path: Path) -> None:
 
 def load_record(game: str, contest: str | None, database: str) -> GameRecord:
     """Return the record in the file `game`, else of the game with this id. Raises StoreError."""
-    from arena_cli.results import open_results, read_file
+    from arena_cli.results import find_path, open_results, read_file
     from arena_protocol.record import RecordError, decode
     from arena_server.errors import StoreError
 
-    if Path(game).is_file():
-        data = read_file(Path(game))
+    path = find_path(game)
+    if path is not None:
+        data = read_file(path)
     else:
         with open_results(database) as results:
             data = results.record(results.contest(contest), game)
     try:
         return decode(data)
-    except RecordError as error:
+    except RecordError as found:
+        error = found
+        if FIRST_FIELD not in data[:16]:
+            error = RecordError("not a game record as arena export writes it")
         raise StoreError(f"{game}: {error}") from None
 
 

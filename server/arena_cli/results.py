@@ -39,9 +39,9 @@ class Scoring(StrEnum):
 
 
 def read_results(path: Path) -> list[Result]:
-    """Return the games of a text file: `NAME POINTS NAME POINTS ...` a line, `#` begins a comment.
+    """Return the games of a text file: lines `NAME POINTS NAME POINTS ...`, comments begin with `#`.
 
-    Raises ConfigError naming file and line.
+    Raises ConfigError with file and line.
     """
     from arena_server.core.standings import Result
     from arena_server.errors import ConfigError
@@ -144,6 +144,8 @@ def plain_standings(results: Results, contest: Contest, scoring: str | None = No
             "game": contest.game,
             "scoring": scoring or contest.scoring,
             "status": contest.status,
+            # Of a contest that may go on, the secret would reveal deals that are still to be played.
+            "secret": contest.seed if contest.status == "finished" else None,
             "games": {"played": results.games_played(contest), "total": contest.games},
         },
         "standings": [plain_row(row) for row in results.standings(contest, scoring)],
@@ -181,8 +183,22 @@ def print_standings(results: Results, contest: Contest, scoring: str | None = No
         + (f" (the first of {counts[fault['bot']]} faults)" if counts[fault["bot"]] > 1 else "")
         for fault in plain["first_faults"]
     ]
+    if plain["contest"]["secret"] is not None:
+        notes.append(f"secret of the deals: {plain['contest']['secret']}")
     table = standings_table(plain["standings"], wins=plain["contest"]["scoring"] == "wins")
     print_table(title, table, notes)
+
+
+def unplayed_message(progress: dict[str, Any]) -> str:
+    """Return one line about a contest that did not finish; `progress` has the fields of `Progress`.
+
+    It names the bots that are missing and counts the games without a result by cause.
+    """
+    count = progress["total"] - progress["done"]
+    causes = ", ".join(f"{games} {cause}" for cause, games in progress["unplayed"].items())
+    text = f"the contest is {progress['ended']}: {count} of {progress['total']} games have no result"
+    missing = f"; missing bots: {', '.join(progress['missing'])}" if progress["missing"] else ""
+    return text + (f" ({causes})" if causes else "") + missing
 
 
 def print_table(title: str, table: Table, notes: Sequence[str] = ()) -> None:
@@ -210,7 +226,7 @@ def standings_table(rows: Sequence[dict[str, Any]], *, wins: bool = False) -> Ta
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("faults", no_wrap=True)
     for row in rows:
-        cells = [row["rank"], row["bot"], f"{row['points']:,}", row["games"], f"{row['mean']:,.1f}"]
+        cells = [row["rank"] or "-", row["bot"], f"{row['points']:,}", row["games"], f"{row['mean']:,.1f}"]
         faults = ", ".join(f"{kind} {count}" for kind, count in row["faults"].items())
         table.add_row(*map(str, [*cells, *([row["wins"]] if wins else []), faults or "-"]))
     return table
@@ -271,6 +287,18 @@ def _write_private(path: Path, data: bytes) -> None:
     """Write a file that only its owner can read, if it is new: records may be secret until the end."""
     with open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         file.write(data)
+
+
+def find_path(target: str) -> Path | None:
+    """Return the file or folder `target`, or None for the id of a game. Raises StoreError for neither."""
+    from arena_server.errors import StoreError
+
+    path = Path(target)
+    if path.exists():
+        return path
+    if path.name != target or path.suffix:
+        raise StoreError(f"{target}: no such file or folder")
+    return None
 
 
 def read_file(path: Path) -> bytes:

@@ -82,7 +82,11 @@ def command(
     ] = None,
     database: Database = DEFAULT_DATABASE,
     until_finished: Annotated[
-        bool, typer.Option("--until-finished", help="Exit after the last game and print the standings.")
+        bool,
+        typer.Option(
+            "--until-finished",
+            help="Exit after the last game and print the standings; status 1 if games are missing.",
+        ),
     ] = False,
     new: Annotated[
         bool, typer.Option("--new", help="Begin a new contest even if one of this name is unfinished.")
@@ -165,12 +169,13 @@ def prepare(
     web: WebOptions | None = None,
 ) -> Prepared:
     """Check the input and bind the ports. Raises ArenaError, with no port left open."""
-    from arena_server.config_file import entrants_of, load_contest, plan_of
+    from arena_server.config_file import check_seed, entrants_of, load_contest, plan_of
     from arena_server.sockets import bind
     from arena_server.store.database import database_of
     from arena_server.store.preflight import check_contest, check_writable
 
     file = load_contest(config)
+    check_seed(file, host or file.server.host, tournament=False)
     plan = plan_of(file, absent_ms=None if absent is None else duration(absent, "--absent"))
     where = database_of(database, async_journal=file.server.journal_commit == "async")
     check_writable(where)
@@ -246,33 +251,33 @@ def serve(
     )
     log_lines = LineWriter(STDERR)
     try:
-        asyncio.run(_serve(prepared, setup, Log(log_lines, *log), supervised))
+        report = asyncio.run(_serve(prepared, setup, Log(log_lines, *log), supervised))
     finally:
         log_lines.close()
     if until_finished and not supervised:
-        from arena_cli.results import print_standings
+        from arena_cli.results import print_standings, unplayed_message
         from arena_server.store.reader import Results
 
         with Results(prepared.database) as results:
             print_standings(results, results.contest(prepared.plan.name))
+        if report["ended"] not in ("finished", "stopped"):  # the organiser asked for `stopped`
+            raise ArenaError(unplayed_message(report))
 
 
-async def _serve(prepared: Prepared, setup: Any, log: Log, supervised: bool) -> None:
+async def _serve(prepared: Prepared, setup: Any, log: Log, supervised: bool) -> dict[str, Any]:
+    """Serve until the end and return the last progress report."""
     from arena_server.server import Service
+    from arena_server.tournament.reporter import Reporter
 
     service = Service(setup, prepared.sock, log)
-    reporter = None
-    if supervised:
-        from arena_server.tournament.reporter import Reporter
-
-        reporter = Reporter(service)
-        service.observe(reporter)
+    reporter = Reporter(service, supervised=supervised)
+    service.observe(reporter)
     try:
         with _web(prepared, service, log, supervised=supervised):
             await service.run()
     finally:
-        if reporter is not None:
-            reporter.close()
+        reporter.close()
+    return reporter.report()
 
 
 def _share_descriptors(prepared: Prepared) -> tuple[Prepared, int]:

@@ -66,17 +66,18 @@ def command(
     A bot that ends before it has logged in ends the tournament with the last line of its stderr
     and status 1. One that crashes later is started again after 0.5, 1, 2, 4 and then every 8
     seconds, and resumes its game. The games of a bot that stays away longer than contest.absent
-    (30s if the file gives none) are skipped. After Ctrl-C running games are void, results are
-    kept, the exit status is 130, and --resume continues.
+    (30s if the file gives none) are skipped: then the contest is incomplete, the last line names
+    the missing bots and counts the unplayed games by cause, and the status is 1. After Ctrl-C
+    running games are void, results are kept, the status is 130, and --resume continues.
 
     Example: arena tournament examples/local.toml
     """
     import asyncio
 
     from arena_cli.progress import Display
-    from arena_cli.results import open_results, plain_standings, print_standings
-    from arena_server.config_file import load_contest
-    from arena_server.errors import ConfigError
+    from arena_cli.results import open_results, plain_standings, print_standings, unplayed_message
+    from arena_server.config_file import check_seed, load_contest
+    from arena_server.errors import ArenaError, ConfigError
     from arena_server.store.database import database_of
     from arena_server.store.preflight import check_writable
     from arena_server.tournament.supervisor import Tournament, run
@@ -86,6 +87,7 @@ def command(
         raise ConfigError(
             f"{config}: server.tls_certificate: the bots of a tournament connect without TLS; use arena serve"
         )
+    check_seed(file, host or file.server.host, tournament=True)
     _check_bots(file, config)
     _make_folder(logs)
     check_writable(database_of(database, async_journal=file.server.journal_commit == "async"))
@@ -107,16 +109,20 @@ def command(
     with Display(file.contest.name, json=as_json) as display:
         _compile_engines(file, display)
         ended = asyncio.run(run(Tournament(server, _digests(bots), bots, logs), display))
-    if not (ended or display.begun):
+    last = display.last
+    if last is None:
         raise typer.Exit(INTERRUPTED)
     with open_results(database) as results:
         contest = results.contest(file.contest.name)
         if as_json:
-            print_json(plain_standings(results, contest))
+            unplayed = {key: last[key] for key in ("missing", "unplayed") if last["ended"] != "finished"}
+            print_json(plain_standings(results, contest) | unplayed)
         else:
             print_standings(results, contest)
     if not ended:
         raise typer.Exit(INTERRUPTED)
+    if last["ended"] != "finished":
+        raise ArenaError(unplayed_message(last))
 
 
 def _check_bots(file: ContestFile, config: Path) -> None:

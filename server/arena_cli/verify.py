@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
-from arena_cli.results import CHAIN_FILE, SUFFIX, open_results, read_file
+from arena_cli.results import CHAIN_FILE, SUFFIX, find_path, open_results, read_file
 
 if TYPE_CHECKING:
     from arena_server.store.chain import Flaw, Link
@@ -50,12 +50,13 @@ def command(
 
     published = None if head is None else _parse_head(head)
     verification = Verification()
-    if target is not None and Path(target).is_file():
-        verification.check(target, read_file(Path(target)))
-    elif target is not None and Path(target).is_dir():
-        _check_folder(Path(target), verification)
-    else:
+    path = None if target is None else find_path(target)
+    if path is None:
         _check_database(database, contest, target, verification)
+    elif path.is_dir():
+        _check_folder(path, verification)
+    else:
+        verification.check(str(target), read_file(path))
     since = None if published is None else verification.compare_head(published)
     if as_json:
         print_json(verification.plain())
@@ -116,6 +117,18 @@ class Verification:
         except RecordError as error:
             self.errors[name] = str(error)
 
+    def check_deal(self, name: str, data: bytes, seed: int, deals: int) -> None:
+        """Check that deal and nonce of a record are derived from the contest's secret."""
+        from arena_protocol.record import decode
+        from arena_server.core.deal import deal_seed, nonce
+
+        if name in self.errors:
+            return
+        record = decode(data)
+        derived = {deal_seed(seed, record.names, deal) for deal in range(1, deals + 1)}
+        if record.seed not in derived or record.nonce != nonce(seed, record.game_id):
+            self.errors[name] = f"{name}: the deal is not derived from the contest's secret"
+
     def check_chain(self, head: bytes | None, record: Callable[[str], bytes]) -> None:
         """Check the chain of all checked records; `record` returns the bytes of a game again."""
         from arena_server.store.chain import audit
@@ -131,13 +144,15 @@ class Verification:
             self.errors[flaw.game_id] = text if before is None else f"{before}; chain: {text}"
 
     def compare_head(self, published: bytes) -> int:
-        """Return how many games were stored after `published` was the head; an error if it never was."""
+        """Return how many games were stored after `published` was the head; an error if it never was.
+
+        The start of the chain is no head: it proves nothing.
+        """
         from arena_server.errors import ConfigError
-        from arena_server.store.chain import GENESIS
 
         if not self._has_chain:
             raise ConfigError("--head: expected a whole contest or a folder of arena export to check it by")
-        values = [GENESIS, *(each.chain for each in self._sorted())]
+        values = [each.chain for each in self._sorted()]
         if published in values:
             return len(values) - 1 - values.index(published)
         text = "the published head is none of this chain's: records were changed, or it is another contest's"
@@ -175,7 +190,9 @@ def _check_database(database: str, contest: str | None, game: str | None, verifi
             results.record(chosen, game)  # raises StoreError for an unknown game
         for row in results.rows(chosen, game, checked=False):
             link = row.pop("place"), row.pop("chain")
-            verification.check(row["game_id"], row.pop("record"), {**row, "contest": chosen.name}, link)
+            data = row.pop("record")
+            verification.check(row["game_id"], data, {**row, "contest": chosen.name}, link)
+            verification.check_deal(row["game_id"], data, int(chosen.seed), chosen.games_per_pair)
         if game is None:
             verification.check_chain(chosen.head, lambda name: results.record(chosen, name))
 

@@ -61,7 +61,7 @@ def command(
     Example: arena watch g3 --connect localhost:2006
     """
     from arena_client.spectator import Spectator
-    from arena_client.transport import TlsTransport
+    from arena_client.transport import TlsTransport, debug_trace
     from arena_server.sockets import parse_address
 
     host, port = parse_address(connect, "--connect") if connect is not None else _default_server()
@@ -75,7 +75,7 @@ def command(
     else:
         show = line_printer(text_line)
     with _connection(host, port) as sock:
-        watch(sock, Spectator(name, token, game), show, transport)
+        watch(sock, Spectator(name, token, game, debug_trace()), show, transport)
 
 
 #: Prints the updates that arrived together.

@@ -59,6 +59,26 @@ def plan_of(file: ContestFile, absent_ms: int | None = None) -> ContestPlan:
     )
 
 
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def check_seed(file: ContestFile, host: str, *, tournament: bool) -> None:
+    """Raise ConfigError for a seed where remote bots take part: they could compute every deal from it.
+
+    In a tournament every bot that it does not start is remote; on a server bots with a token are, and
+    all bots if `host` can be reached from other machines.
+    """
+    if file.contest.seed is None:
+        return
+    reachable = tournament or host not in LOOPBACK
+    remote = [bot.name for bot in file.bot if not bot.is_local and (reachable or bot.token_sha256)]
+    if remote:
+        raise ConfigError(
+            f"contest.seed: expected no seed where bots connect by themselves ({', '.join(remote)}): from a"
+            " seed they can compute every deal; leave it out, and the server draws a secret of 256 bits"
+        )
+
+
 def entrants_of(file: ContestFile, hashes: Mapping[str, str] | None = None) -> list[Entrant]:
     """The bots that may log in; `hashes` has the token digests of names without one in the file."""
     given = hashes or {}

@@ -39,7 +39,7 @@ def raise_descriptor_limit() -> int | None:
 
 
 def connection_cap(wanted: int, descriptors: int | None, reserved: int = 0) -> int:
-    """How many of `wanted` connections to hold with so many descriptors, at least one.
+    """How many of `wanted` connections to hold with a limit of `descriptors`, at least one.
 
     RESERVE and `reserved` descriptors are kept for everything else. `None` descriptors are no limit.
     """

@@ -1,14 +1,10 @@
-"""Whom a service tells what it does, beside those it does it for. It must not know: who listens.
+"""The life of a contest server: start, serve, stop, in a stated order.
 
-The life of a contest server: start, serve, stop, in a stated order.
-
-    start   signals; writer thread (opens the database, looks for an unfinished contest);
-            contest, new or taken up; accept, freeze what is loaded
-    serve   until a signal, the end of the contest if asked for, or a failure
-    stop    accept no more; tell the contest; wait for its results to be durable and told;
-            let connections drain; close the database; leave
-
-It must not know: games, bots' programs, how progress is shown.
+start   signals; writer thread (opens the database, looks for an unfinished contest);
+        contest, new or continued; accept; freeze what is loaded
+serve   until a signal, the end of the contest if asked for, or a failure
+stop    accept no more; stop the contest; wait until its results are durable and sent;
+        let connections drain; close the database
 """
 
 from __future__ import annotations
@@ -121,14 +117,20 @@ class Service:
         self._log = log
         self._failure: ArenaError | None = None
         self._reason: str | None = None
-        #: Somebody or something wants the server to end.
+        #: Set when the server is to end.
         self._leave = asyncio.Event()
-        #: No result is awaited any more: all are told, or none will be.
+        #: Set when every result has been sent, or none will be.
         self._settled = asyncio.Event()
 
     def observe(self, observer: ServerObserver) -> None:
         """Add an observer; call it before `run`."""
         self._observers.append(observer)
+
+    def _overriding(self, method: str) -> list[Callable[..., None]]:
+        """The observers' own versions of a method that is called for every ply."""
+        default = getattr(ServerObserver, method)
+        methods = [(type(each), getattr(each, method)) for each in self._observers]
+        return [own for kind, own in methods if getattr(kind, method) is not default]
 
     @property
     def leaving(self) -> bool:
@@ -136,7 +138,7 @@ class Service:
         return self._leave.is_set()
 
     async def run(self) -> str:
-        """Serve to the end, and return how the contest ended: `finished` or `stopped`.
+        """Serve to the end, and return how the contest ended: `finished`, `incomplete` or `stopped`.
 
         Raises StoreError if the database failed, and ArenaError for a fault of our own.
         """
@@ -155,7 +157,7 @@ class Service:
                 await self._serve(self._contest(), loop)
         finally:
             self._sock.close()
-            # Not on the loop's own thread: the writer may still have something to tell the loop.
+            # Not on the loop's own thread: the writer may still have something to report to the loop.
             await asyncio.to_thread(self._writer.close)
         if self._failure is not None:
             raise self._failure
@@ -174,6 +176,8 @@ class Service:
         if found is not None:
             plan = replace(plan, seed=found.seed)
             self.note(Note("info", "taking-up", {"contest": found.contest, "games": len(found.past.results)}))
+            if found.lost_rows:
+                self.note(Note("warning", "power-cut", {"lost_journal_rows": found.lost_rows}))
         past = None if found is None else found.past
         try:
             contest = Contest(plan, self._setup.entrants, secrets.token_hex, time.monotonic_ns(), past)
@@ -189,6 +193,9 @@ class Service:
             self.note(
                 Note("warning", "connection-cap", {"cap": cap, "wanted": wanted, "open_files": descriptors})
             )
+        self._on_turn_sent = self._overriding("turn_sent")
+        self._on_appended = self._overriding("appended")
+        self._on_durable = self._overriding("durable")
         self._driver = Driver(contest, self, loop, cap, self._setup.cipher)
         listener = self._driver.pool.listen(self._sock)
         self._driver.start()
@@ -232,7 +239,7 @@ class Service:
         )
 
     def _written(self, groups: int, game_ids: list[str]) -> None:
-        """Hear of a commit, on whatever thread."""
+        """A commit is reported, on any thread."""
         if threading.get_ident() == self._thread:
             self._committed(groups, game_ids)
         else:
@@ -244,7 +251,7 @@ class Service:
         self._driver.committed(batches, game_ids)
 
     def _fail(self, error: ArenaError) -> None:
-        """Nothing more can be promised: leave, and say why."""
+        """Nothing more can be promised: stop, with this error."""
         if self._failure is None:
             self._failure = error
         self._settled.set()
@@ -263,12 +270,12 @@ class Service:
     def append(self, entries: Sequence[Entry]) -> bool:
         """Commit a batch of journal entries. False: it is queued, and `_written` will be called."""
         self._batches += 1
-        for observer in self._observers:
-            observer.appended()
+        for appended in self._on_appended:
+            appended()
         durable = self._writer.append(entries)
         if durable:
-            for observer in self._observers:
-                observer.durable(self._batches, ())
+            for report in self._on_durable:
+                report(self._batches, ())
         return durable
 
     def store(self, game_id: str, record: GameRecord) -> None:
@@ -287,8 +294,8 @@ class Service:
         self._log.note(note.level, note.event, note.fields)
 
     def turn_sent(self, ns: int) -> None:
-        for observer in self._observers:
-            observer.turn_sent(ns)
+        for report in self._on_turn_sent:
+            report(ns)
 
     def finished(self, reason: str) -> None:
         """Nothing more will be played."""
@@ -300,6 +307,6 @@ class Service:
 
 
 def _later(loop: asyncio.AbstractEventLoop, call: Callable[..., None], *arguments: object) -> None:
-    """Call on the loop's thread; a loop that has ended needs no word any more."""
+    """Call on the loop's thread, unless the loop has ended."""
     if not loop.is_closed():
         loop.call_soon_threadsafe(call, *arguments)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from arena_cli import spoken
+from arena_cli import user_message
 from arena_cli.app import app
 from arena_engines.xo.program1970.gametext import parse_game
 
@@ -96,7 +96,7 @@ def test_the_command_line_gives_the_first_settings(tmp_path: Path) -> None:
 def test_what_the_console_does_not_have_is_one_line(arguments: list[str], line: str) -> None:
     done = CliRunner().invoke(app, ["play", "xo", "--against", "xo1970", *arguments])
     assert isinstance(done.exception, Exception)
-    assert (spoken(done.exception) or "").startswith(line)
+    assert (user_message(done.exception) or "").startswith(line)
 
 
 def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     words = ["play", "xo", "--against", "xo1970", "--games", str(tmp_path / "file")]
     done = CliRunner().invoke(app, words, input="start\ne5\n\nquit\n")
     assert isinstance(done.exception, Exception)
-    assert (spoken(done.exception) or "").startswith("--games: cannot write to ")
+    assert (user_message(done.exception) or "").startswith("--games: cannot write to ")
 
 
 def test_a_stored_game_that_was_changed_is_one_line(tmp_path: Path) -> None:
@@ -113,4 +113,5 @@ def test_a_stored_game_that_was_changed_is_one_line(tmp_path: Path) -> None:
     path.write_text(path.read_text(encoding="utf-8").replace("unfinished", "draw"), encoding="utf-8")
     done = CliRunner().invoke(app, ["replay", str(path)])
     assert isinstance(done.exception, Exception)
-    assert spoken(done.exception) == f"{path}: line 4 of a game of XO: expected 'unfinished', got 'draw'"
+    expected = f"{path}: line 4 of a game of XO: expected 'unfinished', got 'draw'"
+    assert user_message(done.exception) == expected

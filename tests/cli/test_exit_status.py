@@ -52,6 +52,8 @@ def closed() -> Iterator[int]:
 #: Wrong input. PORT is a port without a listener.
 WRONG_INPUT = """
 no-such-command
+check bot
+proxy nowhere 127.0.0.1:1
 serve
 serve nowhere.toml
 serve bad.toml

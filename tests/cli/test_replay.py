@@ -85,8 +85,33 @@ class TestReplay:
         monkeypatch.setenv("NO_COLOR", "1")
         assert "\x1b" not in shell("replay", "g1", "--delay", "0").out
 
-    def test_a_damaged_file(self, here: Path, shell: Shell) -> None:
-        (here / "x.record").write_bytes(b"what is this")
+    def test_a_damaged_record(self, here: Path, shell: Shell) -> None:
+        shell("export", "records")
+        data = bytearray((here / "records" / "g1.record").read_bytes())
+        data[100] ^= 1
+        (here / "x.record").write_bytes(data)
         outcome = shell("replay", "x.record")
         assert outcome.code == 1
-        assert outcome.line.startswith("arena: x.record: damaged record: ")
+        assert outcome.line == ("arena: x.record: damaged record: its bytes do not match its SHA-256 digest")
+
+    @pytest.mark.parametrize("data", [b"", b"what is this", b"x" * 9999])
+    def test_a_file_that_is_no_record(self, here: Path, shell: Shell, data: bytes) -> None:
+        (here / "x.txt").write_bytes(data)
+        outcome = shell("replay", "x.txt")
+        assert outcome.code == 1
+        assert outcome.line == "arena: x.txt: not a game record as arena export writes it"
+
+    @pytest.mark.parametrize(
+        ("target", "problem"),
+        [
+            ("nowhere.record", "no such file or folder"),
+            ("records/g1", "no such file or folder"),
+            (".", "cannot be read: Is a directory"),
+        ],
+    )
+    def test_a_file_that_is_not_there(self, here: Path, shell: Shell, target: str, problem: str) -> None:
+        outcome = shell("replay", target)
+        assert (outcome.code, outcome.line) == (1, f"arena: {target}: {problem}")
+
+    def test_an_unknown_game(self, here: Path, shell: Shell) -> None:
+        assert shell("replay", "g99").line == "arena: arena.db: no game 'g99' in contest 1 trial"

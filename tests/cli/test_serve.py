@@ -110,6 +110,18 @@ class TestLife:
             assert outcome.out.startswith("trial: insertion, 2 of 2 games, scored by points, finished")
             assert [line.split()[1] for line in outcome.out.splitlines()[4:6]] != []
 
+    def test_until_finished_a_contest_without_all_its_games_is_status_1(self, tmp_path: Path) -> None:
+        text = contest("a", "b", "c", contest='absent = "1s"')
+        with Server(text, tmp_path, "--until-finished", "--log-level", "error") as server:
+            Players(server.port, [("a", "first-legal"), ("b", "first-legal")]).join()
+            outcome = server.end()
+        assert outcome.code == 1
+        assert "2 of 6 games, scored by points, incomplete" in outcome.out
+        assert outcome.line == (
+            "arena: the contest is incomplete: 4 of 6 games have no result (4 absent: c); missing bots: c"
+        )
+        assert status(server) == "incomplete"
+
     @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
     def test_stopped_in_the_middle_results_are_kept_and_the_running_game_is_void(
         self, tmp_path: Path, how: int
@@ -188,10 +200,22 @@ class TestRefusals:
 
     @pytest.mark.parametrize("host", ["203.0.113.7", "no.such.host.invalid"])
     def test_an_address_of_another_machine(self, tmp_path: Path, host: str) -> None:
-        (tmp_path / "c.toml").write_text(contest("a", "b"))
+        (tmp_path / "c.toml").write_text(contest("a", "b", seed=None))
         outcome = arena("serve", "c.toml", "--host", host, "--port", "0", cwd=tmp_path)
         assert outcome.code == 1
         assert outcome.line.startswith(f"arena: cannot listen on {host}:0: ")
+
+    @pytest.mark.parametrize("options", [["--host", "0.0.0.0"], []])
+    def test_a_seed_where_bots_come_from_elsewhere(self, tmp_path: Path, options: list[str]) -> None:
+        guest = '[[bot]]\nname = "a"\n[[bot]]\nname = "guest"\n'
+        if not options:
+            guest += f'token_sha256 = "{"0" * 64}"\n'
+        (tmp_path / "c.toml").write_text(contest(bots=guest))
+        outcome = arena("serve", "c.toml", "--port", "0", *options, cwd=tmp_path)
+        assert outcome.code == 2
+        assert outcome.line.startswith(
+            "arena: contest.seed: expected no seed where bots connect by themselves ("
+        )
 
     def test_a_wrong_duration(self, tmp_path: Path) -> None:
         (tmp_path / "c.toml").write_text(contest("a", "b"))

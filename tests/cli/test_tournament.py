@@ -112,7 +112,9 @@ class TestFinalTable:
         """A bot without engine or command connects by itself, to the port of `--port`."""
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
-        text = contest(bots=engines("dummy") + '[[bot]]\nname = "guest"\n', contest='absent = "30s"')
+        text = contest(
+            bots=engines("dummy") + '[[bot]]\nname = "guest"\n', contest='absent = "30s"', seed=None
+        )
         (tmp_path / "c.toml").write_text(text)
         guest = subprocess.Popen(
             [*ARENA, "bot", "first-legal", "--connect", f"127.0.0.1:{port}", "--name", "guest"],
@@ -125,6 +127,22 @@ class TestFinalTable:
         assert said == "guest leaves: finished\n"
         assert f"listening on 127.0.0.1:{port}\n" in outcome.out
         assert "2 of 2 games" in outcome.out
+
+    @pytest.mark.parametrize("form", [[], ["--json"]])
+    def test_a_contest_without_all_its_games_is_incomplete(self, tmp_path: Path, form: list[str]) -> None:
+        bots = engines("dummy", "random") + '[[bot]]\nname = "guest"\n'
+        outcome = play(tmp_path, contest(contest='absent = "1s"', bots=bots, seed=None), *form)
+        assert outcome.code == 1
+        reason = "4 of 6 games have no result (4 absent: guest); missing bots: guest"
+        assert outcome.err.splitlines()[-1] == f"arena: the contest is incomplete: {reason}"
+        if form:
+            answer = json.loads(outcome.out)
+            assert answer["contest"]["status"] == "incomplete"
+            assert (answer["missing"], answer["unplayed"]) == (["guest"], {"absent: guest": 4})
+            assert [(row["bot"], row["rank"]) for row in answer["standings"]][-1] == ("guest", None)
+        else:
+            assert outcome.out.splitlines()[2].endswith("2 of 6 games, scored by points, incomplete")
+            assert re.search(r"^ +- +guest ", outcome.out, re.MULTILINE)
 
 
 class TestBotsThatFail:
@@ -145,7 +163,8 @@ class TestBotsThatFail:
         crash = "import os; print('token:', len(os.environ['ARENA_TOKEN']))\n" + crash
         bots = engines("dummy", "random") + program("crasher", crash)
         outcome = play(tmp_path, contest(contest='absent = "1s"', bots=bots))
-        assert outcome.code == 0
+        assert outcome.code == 1
+        assert "; missing bots: crasher" in outcome.err.splitlines()[-1]
         assert "bot crasher ended with status 1; starting it again" in outcome.err
         assert "  crasher: boom" in outcome.err
         assert "  crasher: token: 32" in outcome.err

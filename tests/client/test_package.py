@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import subprocess
 import sys
 
@@ -28,3 +29,8 @@ def test_the_client_imports_msgpack_only() -> None:
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     tops = {top for top in shown.stdout.split() if "cython" not in top}  # msgpack's own runtime
     assert tops == {"arena_client", "arena_protocol", "msgpack"}
+
+
+def test_an_installation_without_extras_pulls_msgpack_only() -> None:
+    required = importlib.metadata.requires("insertion-arena") or []
+    assert [line for line in required if "extra ==" not in line] == ["msgpack>=1.0"]

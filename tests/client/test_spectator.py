@@ -65,6 +65,13 @@ def test_an_update_has_the_game_after_the_message() -> None:
     assert game.over is message
 
 
+def test_a_trace_receives_every_line_of_both_directions() -> None:
+    lines: list[tuple[str, bytes]] = []
+    spectator = Spectator("eye", None, "*", trace=lambda direction, line: lines.append((direction, line)))
+    list(spectator.receive(b"ARENA 1 insertion-arena/0.1\n"))
+    assert lines == [("<", b"ARENA 1 insertion-arena/0.1"), (">", b"HELLO 1 eye role=spectator")]
+
+
 def test_a_token_is_that_of_a_registered_name() -> None:
     spectator = Spectator("eye", "s3cret", "*")
     list(spectator.receive(b"ARENA 1 insertion-arena/0.1\n"))

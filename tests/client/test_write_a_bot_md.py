@@ -78,18 +78,35 @@ def test_the_programs_of_the_page_play_a_game(server: FakeServer, tmp_path: Path
 PRINTS = ["", r"g1 against rival: \d+ of \d+ points\n", r"g1: \(\d+, \d+\)\n", "finished\n", ""]
 
 
+@pytest.mark.slow
+def test_the_programs_of_the_page_pass_a_strict_type_checker(tmp_path: Path) -> None:
+    files = [tmp_path / f"program{number}.py" for number in range(len(PROGRAMS))]
+    for file, program in zip(files, PROGRAMS, strict=True):
+        file.write_text(program, encoding="utf-8")
+    ended = subprocess.run(
+        [
+            *(sys.executable, "-m", "mypy", "--strict", "--follow-imports", "silent"),
+            *("--cache-dir", str(tmp_path / "cache"), *map(str, files)),
+        ],
+        env={**os.environ, "MYPYPATH": f"{ROOT / 'protocol'}:{ROOT / 'client'}"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout
+
+
 def test_every_way_has_its_program() -> None:
     assert len(PROGRAMS) == len(PRINTS) == SECTIONS.index("How a bot ends")
 
 
 def test_the_first_game_takes_at_most_20_lines_and_3_commands() -> None:
-    section = PAGE.split("\n## ")[1]
-    files = re.findall(r"```(?:python|toml)\n(.*?)```", section, re.DOTALL)[:2]
-    assert sum(len(file.splitlines()) for file in files) <= 20
-    (commands,) = [block for block in re.findall(r"```\n(.*?)```", section, re.DOTALL) if "arena" in block][
-        :1
-    ]
-    assert len(commands.splitlines()) <= 3
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE.split("\n## ")[1], re.DOTALL | re.MULTILINE)
+    (program, contest, commands) = [(kind, body.splitlines()) for kind, body in blocks[:3]]
+    assert (program[0], contest[0], commands[0]) == ("python", "toml", "")
+    assert len(program[1]) + len(contest[1]) <= 20
+    assert len(commands[1]) <= 3
 
 
 @pytest.mark.slow

@@ -28,9 +28,9 @@ def test_a_command_prints_what_the_page_shows(command: str, output: str) -> None
 
 def test_every_kind_of_picture_is_on_the_page() -> None:
     assert {shlex.split(command)[2] for command, _ in SHOWN} == {
-        "example", "tree", "evaluate", "whole", "strategy", "hanoi", "integral",
+        "example", "tree", "evaluate", "searches", "whole", "strategy", "hanoi", "integral",
     }  # fmt: skip
-    assert len(SHOWN) == 13
+    assert len(SHOWN) == 16
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"m={row[0]}")

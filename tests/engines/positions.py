@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from arena_engines.engine import Position
 from arena_engines.insertion.fixed_depth import InsertionEngine, InsertionPosition, Task, task_of
@@ -32,7 +31,7 @@ def game(seats: int, *specs: str, plies: int = 60, seed: int = 5) -> Iterator[In
     players = [create(spec) for spec in specs]
     moves: list[str] = []
     for ply in range(plies):
-        known = replace(state, sequence=state.sequence[: ply + rules.lookahead])
+        known = state._replace(sequence=state.sequence[: ply + rules.lookahead])
         position = Position(rules=rules, state=known, start=deal.board, moves=tuple(moves))
         yield position
         moves.append(str(players[ply % seats].choose(position)))

@@ -30,7 +30,7 @@ def test_names_are_unique_in_a_game() -> None:
 
 
 def test_a_parameter_is_set_and_the_rest_keeps_its_default() -> None:
-    assert create("minimax").spec == "minimax:depth=4,strategy=cooperative"
+    assert create("minimax").spec == "minimax:depth=4,strategy=cooperative,switch=85,wildcards=0"
     assert create("champion:depth=3").values["depth"] == 3
     assert create("random:seed=7").spec == "random:seed=7"
     assert repr(create("dummy")) == "create('dummy')"

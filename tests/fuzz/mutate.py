@@ -34,7 +34,7 @@ class Mutator:
         return bytes(data)
 
     def many(self, number: int) -> Iterator[bytes]:
-        """So many pieces of input."""
+        """`number` pieces of input."""
         return (self.one() for _ in range(number))
 
     def _place(self, data: bytearray) -> int:

@@ -91,27 +91,27 @@ def lines(data: bytes) -> object:
 
 
 def session(kind: type[ServerSession] | type[ClientSession]) -> Callable[[bytes], object]:
-    """A session in the lobby hears the lines; what it refuses changes nothing."""
+    """A session in the lobby gets the lines; what it refuses changes nothing."""
 
     def feed(data: bytes) -> object:
         server, client = ServerSession(), ClientSession()
-        for speaker, line in (
+        for sender, line in (
             (server, SERVER_LINES[0]),
             (client, b"HELLO 1 mybot"),
             (server, SERVER_LINES[1]),
         ):
-            message = parse_server(line) if speaker is server else parse_client(line)
-            hearer = client if speaker is server else server
-            hearer.receive(speaker.send(message)[:-1])  # type: ignore[arg-type]
-        hearer = server if kind is ServerSession else client
-        heard = []
+            message = parse_server(line) if sender is server else parse_client(line)
+            receiver = client if sender is server else server
+            receiver.receive(sender.send(message)[:-1])  # type: ignore[arg-type]
+        receiver = server if kind is ServerSession else client
+        received = []
         for line in data.split(b"\n"):
-            before = hearer.state, hearer.game_id, hearer.seat
+            before = receiver.state, receiver.game_id, receiver.seat
             try:
-                heard.append(hearer.receive(line))
+                received.append(receiver.receive(line))
             except ProtocolError:
-                assert (hearer.state, hearer.game_id, hearer.seat) == before
-        return heard
+                assert (receiver.state, receiver.game_id, receiver.seat) == before
+        return received
 
     return feed
 
@@ -214,14 +214,14 @@ def visit(data: bytes) -> object:
 
 
 def sealed(data: bytes) -> object:
-    """A payload that somebody has sealed anew: read, then judged."""
+    """A payload with a new checksum: read, then verified."""
     record = decode(data + sha256(data).digest())
     verify(record)
     return record
 
 
 def journal(data: bytes) -> object:
-    """A row of the journal that somebody has sealed anew: read, then taken up."""
+    """A row of the journal with a new checksum: read, then recovered from."""
     entries = unpack(data + sha256(data).digest())
     plan = ContestPlan(name="any", seed=1, options={"plies": 4, "start": "empty", "lookahead": 2})
     contest = Contest(plan, [Entrant("ann"), Entrant("bob")], lambda _: "key", 0, Past((), tuple(entries)))
@@ -309,7 +309,7 @@ def targets(scratch: str) -> tuple[Target, ...]:
                session(ServerSession), ()),
         Target("client-session", "a refused line leaves the session as it was", (VISIT,),
                session(ClientSession), ()),
-        Target("contest", "the contest raises on no sequence of lines, and speaks to nobody who is gone",
+        Target("contest", "the contest raises on no lines, and sends nothing to a closed connection",
                (SESSION,), contest("insertion"), ()),
         Target("contest-xo", "the same where a fault forfeits", (SESSION.replace(b"MOVE 7", b"MOVE a1"),),
                contest("tictactoe"), ()),
@@ -320,11 +320,11 @@ def targets(scratch: str) -> tuple[Target, ...]:
                visit, (ClientError,)),
         Target("record", "any bytes give the record they were written from, or RecordError", (record,),
                decode, (RecordError,)),
-        Target("sealed-record", "any payload, sealed anew, gives a record that verifies, or RecordError",
+        Target("sealed-record", "any payload with a checksum gives a record that verifies, or RecordError",
                (record[:-32],), sealed, (RecordError,)),
         Target("journal-row", "any bytes give the entries they were written from, or ValueError",
                (pack([(1, "offer", 0), (0, "key", "ann", None)]),), unpack, (ValueError,)),
-        Target("sealed-journal", "any entries, sealed anew, give a contest that goes on, or ValueError",
+        Target("sealed-journal", "any entries with a checksum give a contest that goes on, or ValueError",
                (a_journal(),), journal, (ValueError,)),
         Target("config", "any text gives a checked configuration or ConfigError", (CONFIG,), config,
                (ConfigError,)),

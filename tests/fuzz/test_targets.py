@@ -35,7 +35,7 @@ FINDS = [
     ("events", b"command void g" + b"9" * 5000),  # int() of too many digits
 ]
 
-#: So many pieces of input each time; a piece of the contest is a whole session.
+#: Pieces of input each time; a piece of the contest is a whole session.
 SLICE = {"contest": 60, "contest-xo": 60, "events": 60, "events-forfeit": 60, "positions": 60, "config": 60}
 
 
@@ -49,7 +49,7 @@ def the(name: str, scratch: str) -> Target:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_seeds_are_let_in(name: str, scratch: str) -> None:
+def test_the_seeds_are_accepted(name: str, scratch: str) -> None:
     """A mutation of what is refused anyway would find nothing."""
     target = the(name, scratch)
     for seed in target.seeds:

@@ -26,14 +26,18 @@ EAGER = RetryPolicy(delays=lambda: iter([0.0, 0.0, 0.0]))
 
 
 def contest(
-    *names: str, contest: str = "", game: str = 'plies = 6\nclock = "10s"', bots: str = "", server: str = ""
+    *names: str,
+    contest: str = "",
+    game: str = 'plies = 6\nclock = "10s"',
+    bots: str = "",
+    server: str = "",
+    seed: int | None = 7,
 ) -> str:
     """A configuration with these lines added; a bot a name, or the tables of `bots`."""
     tables = bots or "".join(f'[[bot]]\nname = "{name}"\n' for name in names)
     games = "" if "games_per_pair" in contest else "games_per_pair = 2\n"
-    return (
-        f'[contest]\nname = "trial"\nseed = 7\n{games}{contest}\n[game]\n{game}\n[server]\n{server}\n{tables}'
-    )
+    drawn = "" if seed is None else f"seed = {seed}\n"
+    return f'[contest]\nname = "trial"\n{drawn}{games}{contest}\n[game]\n{game}\n[server]\n{server}\n{tables}'
 
 
 @dataclass

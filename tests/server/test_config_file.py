@@ -41,13 +41,14 @@ def test_the_defaults_are_those_of_the_documents() -> None:
     )
     assert (plan.clock_ms, plan.increment_ms, plan.margin_ms, plan.ready_ms) == (20_000, 0, 0, 30_000)
     assert (plan.probation, plan.absent_ms, plan.announce_zombies) == (3, None, False)
-    assert (plan.out_of_turn_limit, plan.flood_limit, plan.spectator_delay_ms) == (10, 100, 0)
+    assert (plan.out_of_turn_limit, plan.flood_limit, plan.spectator_delay_ms) == (10, 100, 5000)
 
 
 def test_every_key_reaches_the_plan() -> None:
     text = toml(
         contest=(
-            'games_per_pair = 8\nscoring = "wins"\nseed = 2006\nprobation = 0\nready = "5s"\nabsent = "1m"\n'
+            'deals = "paired"\ngames_per_pair = 8\nscoring = "wins"\nseed = 2006\nprobation = 0\n'
+            'ready = "5s"\nabsent = "1m"\n'
             'announce_zombies = true\nspectator_delay = "3s"\nout_of_turn_limit = 4\nflood_limit = 50'
         ),
         game='clock = "7s"\nincrement = "100ms"\nmargin = "5ms"\nplies = 20\ncolours = 4\nstart = "empty"',
@@ -60,11 +61,11 @@ def test_every_key_reaches_the_plan() -> None:
     assert plan.options == {"plies": 20, "colours": 4, "start": "empty"}
 
 
-def test_a_contest_without_a_seed_draws_one_of_128_bits() -> None:
+def test_a_contest_without_a_seed_draws_a_secret_of_256_bits() -> None:
     file = parse_contest(toml(), "c.toml")
     seeds = {plan_of(file).seed for _ in range(20)}
     assert len(seeds) == 20
-    assert 2**100 < max(seeds) < 2**128
+    assert 2**200 < max(seeds) < 2**256
 
 
 def test_tokens_come_from_the_file_or_from_whoever_starts_the_bots() -> None:

@@ -79,9 +79,12 @@ def rude(tmp_path: Path) -> Iterator[Server]:
         yield server
 
 
-def hello(server: Server, name: str = "victim", **how: object) -> Rude:
+SPECTATOR = " role=spectator"
+
+
+def hello(server: Server, name: str = "victim", role: str = "", **how: object) -> Rude:
     client = Rude(server.port, **how)  # type: ignore[arg-type]
-    client.send(f"HELLO 1 {name}\n".encode())
+    client.send(f"HELLO 1 {name}{role}\n".encode())
     client.until("WELCOME")
     return client
 
@@ -150,7 +153,7 @@ class TestBeforeLogIn:
         """Ten tries, then one has to wait; the owner comes in from elsewhere, and others from here."""
         digest = sha256(b"right").hexdigest()
         bots = f'[[bot]]\nname = "owner"\ntoken_sha256 = "{digest}"\n[[bot]]\nname = "other"\n'
-        with Server(contest(bots=bots), tmp_path) as server:
+        with Server(contest(bots=bots, seed=None), tmp_path) as server:
             answers = []
             for number in range(12):
                 client = Rude(server.port, source="127.0.0.2")
@@ -173,7 +176,7 @@ class TestLoggedIn:
         """Its answers pile up to the limit, or for 10 s, then it is dropped; the log says so."""
         with alone(tmp_path, "flood_limit = 1000000") as server:
             deaf = Rude(server.port, window=4096)
-            deaf.send(b"HELLO 1 guest\nWATCH *\n")
+            deaf.send(b"HELLO 1 guest role=spectator\nWATCH *\n")
             with pytest.raises((BrokenPipeError, ConnectionResetError)):
                 _say_for_ever(deaf, b"WATCH g0123456789\n" * 1000)
             deaf.close()
@@ -188,7 +191,7 @@ class TestLoggedIn:
         config = contest("a", "b", contest="games_per_pair = 2", game=f"plies = {LONG}")
         with Server(config, tmp_path, "--log-level", "info") as server:
             # With segments as small as on a far network the server's system, too, takes little at once.
-            eye = hello(server, "eye", window=4096, segment=536)
+            eye = hello(server, "eye", SPECTATOR, window=4096, segment=536)
             eye.send(b"WATCH *\n")
             bots = [hello(server, name) for name in "ab"]
             for bot in bots:
@@ -241,7 +244,7 @@ class TestTheCap:
         """Those inside play on; whoever is refused is told so, or cut off."""
         config = contest("a", "b", contest='login = "300ms"', server="max_connections = 20")
         with Server(config, tmp_path) as server:
-            inside = [hello(server, "guest") for _ in range(18)]
+            inside = [hello(server, "guest", SPECTATOR) for _ in range(18)]
             for client in inside:
                 client.send(b"WATCH *\n")
             crowd: list[Rude] = []
@@ -267,7 +270,8 @@ def test_all_at_once(tmp_path: Path) -> None:
         threads = [
             threading.Thread(target=attack, args=(server.port, how, stop), daemon=True)
             for how in (
-                b"MOVE 7\n" * 200, b"HEL", b"HELLO 1 guest\nWATCH *\n" + b"PING x\n" * 2000, b"\xff" * 5000,
+                b"MOVE 7\n" * 200, b"HEL", b"\xff" * 5000,
+                b"HELLO 1 guest role=spectator\nWATCH *\n" + b"PING x\n" * 2000,
             )
         ]  # fmt: skip
         for thread in threads:

@@ -1,120 +1,72 @@
-"""What a simulated bot knows of the game at hand: enough to choose a legal move.
+"""Bots of the simulation, honest and not, and the machine that each of them runs on.
 
-It must not know: connections, clocks, which games there are.
+A bot receives lines and acts on its `Wire` after some time of thought. All its chance comes from the
+random source that it is given. `may` has the faults that a record may hold against it: none for an
+honest one, whatever network and server do to it. What a bot does is made of the acts of
+`arena_client.scripted` (Say, Raw, Wait, StopReading, Close), and every script of that module is a
+bot here too.
 
-Bots for the simulation: honest ones, and one for every way to misbehave.
-
-A bot hears lines and answers by acting on its `Wire` after some time of thought. All its
-chance comes from the random source that it is given. `may` says which faults a record may
-hold against it: none at all for an honest one, whatever network and referee do to it.
-
-The machine that one bot runs on: it connects, reads, writes, loses its connection, comes back.
-
-It holds the server to the protocol: a line that the server may not say at that moment is an
-error of the simulation. It must not know: the contest, other bots.
+`Client` holds the server to the protocol: a line that the server may not send at that moment is an
+error of the simulation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
-from tests.simulation.network import MS, Agenda, Link, one_in
+from tests.simulation.network import MS, EventQueue, Link, one_in
 
+from arena_client.scripted import (
+    SCRIPTED as RECIPES,
+)
+from arena_client.scripted import (
+    Act,
+    Close,
+    Raw,
+    Say,
+    Script,
+    ScriptedClient,
+    StopReading,
+    Wait,
+    create,
+    drip,
+)
+from arena_client.view import GameView
 from arena_protocol.errors import LocalProtocolError, ProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT, LineReader, Overlong
-from arena_protocol.games import make_game
-from arena_protocol.games.base import Deal, Game
-from arena_protocol.messages import parse_client
+from arena_protocol.messages import Game, ServerMessage, parse_client, parse_server
 from arena_protocol.session import ClientSession
 
-
-class Board:
-    """Follows one game by the server's lines; the position is worked out when it is asked for."""
-
-    def __init__(self) -> None:
-        self._game: Game[Any] | None = None
-        self._state = ""
-        self._position: Any = None
-        self._ahead: list[tuple[str, str]] = []
-
-    def heard(self, tokens: list[str]) -> None:
-        """Keep what a line of the server's tells of the own game."""
-        verb = tokens[0]
-        if verb == "GAME" and "seat=0" not in tokens:
-            self._game = make_game(tokens[2], dict(token.split("=", 1) for token in tokens[3:]))
-            self._ahead = []
-        elif verb == "STATE" and self._game is not None:
-            self._state = tokens[1]
-            self._position = self._game.start(Deal(tokens[1], ""))
-        elif verb == "NEXT" and self._game is not None:
-            self._position = self._game.start(Deal(self._state, tokens[1]))
-        elif verb == "PLAYED" and self._game is not None:
-            _, _, reveal = tokens[-1].rpartition("reveal=")
-            self._ahead.append((tokens[3][len("move=") :], reveal if "=" not in reveal else ""))
-
-    def legal(self) -> tuple[str, ...]:
-        """The legal moves now."""
-        game = self._game
-        assert game is not None, "asked for a move before GAME"
-        for move, revealed in self._ahead:
-            self._position = game.play(self._position, move).position
-            if revealed:
-                self._position = game.extend(self._position, revealed)
-        self._ahead = []
-        return game.legal_moves(self._position)
-
-
-class Moves(Protocol):
-    """What a bot knows of its game."""
-
-    def legal(self) -> tuple[str, ...]:
-        """The legal moves now."""
+OVERLONG = Raw(b"MOVE " + b"7" * CLIENT_LINE_LIMIT + b"\n")
 
 
 class Wire(Protocol):
-    """What a bot can do; every action happens `after` nanoseconds from now."""
+    """What a bot can do."""
 
     #: The bank of the game, in milliseconds.
     clock_ms: int
+    #: Its game as the client library sees it.
+    view: GameView | None
 
-    @property
-    def board(self) -> Moves:
-        """The game at hand."""
+    def act(self, *acts: Act, after: int = 0, back: int | None = None) -> None:
+        """Perform acts, `after` nanoseconds from now; connect again `back` ns after a Close, or never."""
 
     def say(self, line: str, after: int = 0) -> None:
-        """Send a line."""
-
-    def dribble(self, line: str, gap: int, after: int = 0) -> None:
-        """Send a line byte by byte, one every `gap` nanoseconds."""
-
-    def bytes(self, data: bytes, after: int = 0) -> None:
-        """Send bytes as they are."""
-
-    def overlong(self, after: int = 0) -> None:
-        """Send a line that is too long."""
-
-    def drop(self, after: int = 0, back: int | None = None) -> None:
-        """Close the connection; come back `back` nanoseconds later, or never."""
-
-    def reset(self, after: int = 0, back: int | None = None) -> None:
-        """Break the connection."""
+        """Send a line, `after` nanoseconds from now."""
 
     def vanish(self, after: int = 0, back: int | None = None) -> None:
-        """Be gone without a word."""
-
-    def stop_reading(self) -> None:
-        """Read nothing more."""
+        """Be gone without a packet: the server is left with a connection half open."""
 
 
 class Honest:
-    """Answers every TURN with a legal move, in its time."""
+    """Answers every TURN with a legal move, in time."""
 
     may: ClassVar[frozenset[str]] = frozenset()
-    #: Whether it uses its resume key when it comes back.
+    #: Whether it uses its resume key when it connects again.
     resumes: ClassVar[bool] = True
-    #: Whether it comes back when the server closes its connection.
+    #: Whether it connects again when the server closes its connection.
     returns: bool = True
     #: How many bytes it reads at once; None: all there are.
     reads_at_once: ClassVar[int | None] = None
@@ -126,13 +78,13 @@ class Honest:
         self.wire = wire
 
     def hello(self, name: str, token: str | None, resume: str | None, rivals: tuple[str, ...]) -> str | None:
-        """The line to log in by; None says nothing."""
+        """The line to log in by; None sends nothing."""
         if resume is not None:
             return f"HELLO 1 {name} resume={resume}"
         return f"HELLO 1 {name}" if token is None else f"HELLO 1 {name} token={token}"
 
-    def heard(self, verb: str, tokens: list[str]) -> None:
-        """Handle one line of the server's."""
+    def received(self, verb: str, tokens: list[str]) -> None:
+        """Handle one line of the server."""
         if verb == "GAME" and "seat=0" not in tokens:
             self.offered(tokens[1])
         elif verb == "TURN":
@@ -154,22 +106,27 @@ class Honest:
 
     def move(self) -> str:
         """Choose the answer to TURN."""
-        return f"MOVE {self.rng.choice(self.wire.board.legal())}"
+        assert self.wire.view is not None, "TURN before GAME"
+        return f"MOVE {self.rng.choice(self.wire.view.legal_moves)}"
 
     def event(self, verb: str) -> None:
         """Handle what needs no answer."""
 
     def sometimes(self, number: int) -> bool:
-        """Whether chance has it, once in `number` times."""
+        """True with a chance of 1 in `number`."""
         return one_in(self.rng, number)
 
     def time_up(self) -> int:
         """Longer than the whole bank, in nanoseconds."""
         return self.wire.clock_ms * 5 // 2 * MS
 
+    def soon(self) -> int:
+        """A few milliseconds, in nanoseconds."""
+        return self.rng.randrange(1, 9) * MS
+
 
 class Pinger(Honest):
-    """Talks a lot of what asks for nothing, and stays below what is a flood."""
+    """Sends much that needs no answer, and stays below a flood."""
 
     def event(self, verb: str) -> None:
         if self.sometimes(4):
@@ -177,27 +134,27 @@ class Pinger(Honest):
             self.wire.say("")
 
 
-class Shaky(Honest):
+class Reconnecter(Honest):
     """Loses its connection again and again, and is back well before its flag could fall."""
 
     def event(self, verb: str) -> None:
         if self.sometimes(12):
-            lose = self.wire.reset if self.sometimes(2) else self.wire.drop
-            lose(self.rng.randrange(20 * MS), back=self.rng.randrange(1, 9) * MS)
+            close = Close(reset=self.sometimes(2))
+            self.wire.act(close, after=self.rng.randrange(20 * MS), back=self.soon())
 
 
-class Forgetful(Shaky):
+class ReconnectsByName(Reconnecter):
     """Comes back without its resume key, by name."""
 
     resumes = False
 
 
 class Vanisher(Honest):
-    """Falls silent with its connection half open, and takes its seat up again by its key."""
+    """Falls silent with its connection half open, and resumes its seat by its key."""
 
     def event(self, verb: str) -> None:
         if self.sometimes(40):
-            self.wire.vanish(self.rng.randrange(20 * MS), back=self.rng.randrange(1, 9) * MS)
+            self.wire.vanish(self.rng.randrange(20 * MS), back=self.soon())
 
 
 class HalfLine(Honest):
@@ -205,18 +162,17 @@ class HalfLine(Honest):
 
     def event(self, verb: str) -> None:
         if self.sometimes(25):
-            self.wire.bytes(b"MOVE")
-            self.wire.drop(back=self.rng.randrange(1, 9) * MS)
+            self.wire.act(Raw(b"MOVE"), Close(), back=self.soon())
 
 
-class Dribbler(Honest):
-    """Writes byte by byte, slowly, but in its time."""
+class SlowWriter(Honest):
+    """Writes byte by byte, but in time."""
 
     def answer(self, line: str) -> None:
-        self.wire.dribble(line, self.rng.randrange(1, 2 * MS), self.rng.randrange(4 * MS))
+        self.wire.act(*drip(line, self.rng.randrange(3)), after=self.rng.randrange(4 * MS))
 
 
-class Sipper(Honest):
+class SlowReader(Honest):
     """Reads a few bytes at a time, through a narrow window."""
 
     reads_at_once = 300
@@ -224,7 +180,7 @@ class Sipper(Honest):
 
 
 class Guesser(Honest):
-    """Tries its luck at other names before it logs in by its own."""
+    """Tries other names before it logs in by its own."""
 
     def __init__(self, rng: Random, wire: Wire) -> None:
         super().__init__(rng, wire)
@@ -238,7 +194,7 @@ class Guesser(Honest):
 
 
 class ZeroBased(Honest):
-    """The seed's bot that counts from 0."""
+    """Counts its moves from 0."""
 
     may = frozenset({"illegal"})
 
@@ -257,17 +213,17 @@ class Malformed(Honest):
 
     def event(self, verb: str) -> None:
         if verb == "PLAYED" and self.sometimes(60):
-            self.wire.overlong()
+            self.wire.act(OVERLONG)
 
 
-class Garbler(Honest):
-    """Writes bytes that mean nothing."""
+class Garbage(Honest):
+    """Writes bytes without meaning."""
 
     may = frozenset({"malformed"})
 
     def event(self, verb: str) -> None:
         if verb == "PLAYED" and self.sometimes(20):
-            self.wire.bytes(b"\xff" + self.rng.randbytes(self.rng.randrange(200)) + b"\n")
+            self.wire.act(Raw(b"\xff" + self.rng.randbytes(self.rng.randrange(200)) + b"\n"))
 
 
 class Silent(Honest):
@@ -281,7 +237,7 @@ class Silent(Honest):
 
 
 class Slow(Honest):
-    """Thinks too long now and then; its move comes all the same, to the next game's TURN perhaps."""
+    """Thinks too long now and then; its move may arrive at the TURN of the next game."""
 
     may = frozenset({"timeout", "illegal"})
 
@@ -300,18 +256,17 @@ class NeverReady(Honest):
 
 
 class Flooder(Honest):
-    """Says what nobody asked for, without end."""
+    """Sends many lines that were not asked for."""
 
     may = frozenset({"flood"})
 
     def event(self, verb: str) -> None:
         if verb == "PLAYED" and self.sometimes(12):
-            for _ in range(130):
-                self.wire.say("READY g1")
+            self.wire.act(Say("READY g1", 130))
 
 
-class Hasty(Honest):
-    """Says a second move at once, again and again; where it is late it answers the next TURN."""
+class DoubleMover(Honest):
+    """Sends a second move at once, again and again; a late one answers the next TURN."""
 
     may = frozenset({"out-of-turn", "illegal"})
 
@@ -322,7 +277,7 @@ class Hasty(Honest):
 
 
 class Quitter(Honest):
-    """Leaves in good order in the middle of games, and is back soon."""
+    """Sends QUIT in the middle of games, and is back soon."""
 
     may = frozenset({"quit"})
 
@@ -331,45 +286,45 @@ class Quitter(Honest):
             self.wire.say("QUIT")
 
 
-class Away(Honest):
+class LongAbsent(Honest):
     """Is gone for so long now and then that its flag falls."""
 
     may = frozenset({"disconnect"})
 
     def event(self, verb: str) -> None:
         if self.sometimes(30):
-            self.wire.drop(back=2 * self.time_up())
+            self.wire.act(Close(), back=2 * self.time_up())
 
 
-class Gone(Honest):
-    """Leaves without a word and never comes back."""
+class Leaver(Honest):
+    """Closes its connection and never comes back."""
 
     may = frozenset({"disconnect"})
 
     def event(self, verb: str) -> None:
         if self.sometimes(40):
-            self.wire.drop()
+            self.wire.act(Close())
 
 
-class Deaf(Honest):
-    """Does not read on, and its connection soon takes no TURN: it is given up."""
+class ZeroWindow(Honest):
+    """Stops reading, and its connection soon takes no TURN: it is closed."""
 
     may = frozenset({"disconnect", "timeout", "never-ready"})
     window: ClassVar[int | None] = 700
 
     def event(self, verb: str) -> None:
         if verb == "START":
-            self.wire.stop_reading()
+            self.wire.act(StopReading())
 
 
-class Numb(Deaf):
-    """Does not read on, but its connection takes what comes: it is timed out."""
+class StopsReading(ZeroWindow):
+    """Stops reading, but its connection takes what comes: it loses on time."""
 
     window = None
 
 
-class Onlooker(Honest):
-    """Watches everything, and says too much now and then."""
+class Spectator(Honest):
+    """Watches every game, and asks for one that is not there now and then."""
 
     def event(self, verb: str) -> None:
         if verb == "WELCOME":
@@ -378,57 +333,78 @@ class Onlooker(Honest):
             self.wire.say("WATCH g999999")
 
 
-HONEST = (Honest, Pinger, Shaky, Forgetful, Vanisher, HalfLine, Dribbler, Sipper, Guesser)
-BAD = (
-    ZeroBased,
-    Malformed,
-    Garbler,
-    Silent,
-    Slow,
-    NeverReady,
-    Flooder,
-    Hasty,
-    Quitter,
-    Away,
-    Gone,
-    Deaf,
-    Numb,
-)
+class Scripted(Honest):
+    """Follows a script of the client library on its first connection; `Client` itself answers PING."""
 
+    script: ClassVar[Script]
+    returns = False
+    may = frozenset(
+        ("timeout", "illegal", "malformed", "flood", "out-of-turn", "disconnect", "never-ready", "quit")
+    )
+
+    def hello(self, name: str, token: str | None, resume: str | None, rivals: tuple[str, ...]) -> str | None:
+        self._client = ScriptedClient(self.script, name, token)
+        return None
+
+    def received(self, verb: str, tokens: list[str]) -> None:
+        if verb != "PING":
+            self.wire.act(*self._client.receive(" ".join(tokens).encode("ascii")))
+
+
+def scripted(spec: str) -> type[Honest]:
+    """The bot that follows the script `spec`, such as `flooder:moment=lobby`."""
+    script = create(spec)
+    assert isinstance(script, Script)
+    return type(spec.split(":")[0].title().replace("-", ""), (Scripted,), {"script": script})
+
+
+HONEST = (
+    Honest, Pinger, Reconnecter, ReconnectsByName, Vanisher, HalfLine, SlowWriter, SlowReader, Guesser,
+)  # fmt: skip
+BAD = (
+    ZeroBased, Malformed, Garbage, Silent, Slow, NeverReady, Flooder, DoubleMover, Quitter, LongAbsent,
+    Leaver, ZeroWindow, StopsReading,
+)  # fmt: skip
+#: Every script of the client library, each at its default moment.
+SCRIPTED = tuple(
+    scripted("never-reads:size=1500" if name == "never-reads" else name)
+    for name in RECIPES
+    if isinstance(create(name), Script)
+)
 
 #: How long a client waits before it connects again.
 PAUSE = 50 * MS
-#: After these it stays away; after anything else it comes back.
-FAREWELLS = (b"BYE reason=finished", b"BYE reason=stopped", b"BYE reason=replaced")
+#: After these it does not connect again; after anything else it does.
+FINAL = (b"BYE reason=finished", b"BYE reason=stopped", b"BYE reason=replaced")
 
 
-class Taker(Protocol):
-    """The server's end, told what has been read; `number` is the connection's."""
+class Server(Protocol):
+    """The server's end of a connection; `number` is the server's number of it."""
 
     number: int
 
     def taken(self, number: int) -> None:
-        """So many bytes more have been read."""
+        """`number` bytes more have been read."""
 
 
-class Line:
-    """One connection of a bot's, as its machine sees it. `heard` is all that came."""
+class Connection:
+    """One connection of a bot, as its machine sees it. `lines` is all that came."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
         self.session = ClientSession()
-        self.heard: list[bytes] = []
-        #: The client has said what it may not, so that its own view of the order is off.
+        self.lines: list[bytes] = []
+        #: The client has sent what it may not, so its own view of the order is off.
         self.unruly = False
         self.open = True
         #: Until then the bot is in the middle of a line.
         self.busy_until = 0
         self.link: Link
-        self.server: Taker | None = None
-        self._buffer = LineReader(SERVER_LINE_LIMIT)
+        self.server: Server | None = None
+        self._reader = LineReader(SERVER_LINE_LIMIT)
         self._unread = bytearray()
 
-    # -- what the network tells (network.End)
+    # -- what the network reports (network.End)
 
     def arrived(self, data: bytes) -> None:
         """Bytes lie in the machine's buffer."""
@@ -441,9 +417,9 @@ class Line:
         del self._unread[:limit]
         if self.server is not None:
             self.server.taken(len(data))
-        for line in self._buffer.feed(data):
-            assert not isinstance(line, Overlong), f"the server said a line too long: {line.head!r}"
-            self.client.heard(self, line)
+        for line in self._reader.feed(data):
+            assert not isinstance(line, Overlong), f"the server sent a line too long: {line.head!r}"
+            self.client.received(self, line)
 
     @property
     def unread(self) -> int:
@@ -456,80 +432,80 @@ class Line:
             if self.client.reads:
                 self.read(len(self._unread))
             self.open = False
-            self.client.cut(self)
+            self.client.disconnected(self)
 
     def broken(self, _reason: str) -> None:
         """The connection is dead."""
         if self.open:
             self.open = False
-            self.client.cut(self)
+            self.client.disconnected(self)
 
 
 class Client:
-    """The machine of the bot `name`. `dial` opens a connection for it, or gives None if nobody listens."""
+    """The machine of the bot `name`. `dial` opens a connection for it; None: the server is not running."""
 
     def __init__(
         self,
         name: str,
         kind: type[Honest],
-        agenda: Agenda,
+        queue: EventQueue,
         rng: Random,
-        dial: Callable[[Client, Line], Taker | None],
+        dial: Callable[[Client, Connection], Server | None],
     ) -> None:
         self.name = name
         self.token: str | None = None
         self.rivals: tuple[str, ...] = ()
         self.rng = rng
         self.clock_ms = 0
-        self.board = Board()
+        self.view: GameView | None = None
         self.bot = kind(rng, self)
-        self.line: Line | None = None
+        self.connection: Connection | None = None
         self.resume: str | None = None
-        self.lines: list[Line] = []
-        self._agenda = agenda
+        self.connections: list[Connection] = []
+        self._queue = queue
         self._dial = dial
         #: False: the bot has stopped reading, for good.
         self.reads = True
 
     def connect(self) -> None:
         """Connect, unless it is connected."""
-        if self.line is not None:
+        if self.connection is not None:
             return
-        line = Line(self)
-        line.server = self._dial(self, line)
-        if line.server is None:
-            self._agenda.after(PAUSE, self.connect)
+        connection = Connection(self)
+        connection.server = self._dial(self, connection)
+        if connection.server is None:
+            self._queue.after(PAUSE, self.connect)
             return
-        self.line = line
-        self.lines.append(line)
+        self.connection = connection
+        self.connections.append(connection)
 
     # -- bytes and lines in
 
-    def readable(self, line: Line) -> None:
+    def readable(self, connection: Connection) -> None:
         """There is something to read: at once, a little at a time, or not at all."""
-        if line is not self.line:
+        if connection is not self.connection:
             return
         pace = self.bot.reads_at_once
         if pace is None:
             if self.reads:
-                line.read(line.unread)
-        elif line.unread:
-            self._agenda.after(self.rng.randrange(1, 5 * MS), lambda: self._sip(line, pace))
+                connection.read(connection.unread)
+        elif connection.unread:
+            self._queue.after(self.rng.randrange(1, 5 * MS), lambda: self._read_some(connection, pace))
 
-    def _sip(self, line: Line, pace: int) -> None:
-        if line is self.line:
-            line.read(pace)
-            self.readable(line)
+    def _read_some(self, connection: Connection, pace: int) -> None:
+        if connection is self.connection:
+            connection.read(pace)
+            self.readable(connection)
 
-    def heard(self, line: Line, text: bytes) -> None:
-        """A line of the server's has been read."""
-        if line is not self.line:
+    def received(self, connection: Connection, text: bytes) -> None:
+        """A line of the server has been read."""
+        if connection is not self.connection:
             return
-        line.heard.append(text)
-        if not line.unruly:
-            line.session.receive(text)  # raises if the server may not say this now
+        connection.lines.append(text)
+        # The session raises if the server may not send this now.
+        message = parse_server(text) if connection.unruly else connection.session.receive(text)
         tokens = text.decode("ascii").split()
-        self.board.heard(tokens)
+        self._follow(message, tokens)
         if tokens[0] == "ARENA":
             key = self.resume if self.bot.resumes else None
             if (hello := self.bot.hello(self.name, self.token, key, self.rivals)) is not None:
@@ -538,102 +514,107 @@ class Client:
             self.resume = tokens[3].partition("=")[2]
         elif tokens[0] == "PING":
             self.say(f"PONG {tokens[1]}")
-        self.bot.heard(tokens[0], tokens)
+        self.bot.received(tokens[0], tokens)
 
-    def cut(self, line: Line) -> None:
-        """The connection is gone: come back, unless we were told not to."""
-        if line is not self.line:
+    def _follow(self, message: ServerMessage | None, tokens: list[str]) -> None:
+        """Keep the view of the own game; a line with `game=` is for spectators."""
+        if isinstance(message, Game):
+            self.view = GameView.of(message) if message.seat else None
+        elif message is not None and self.view is not None and not tokens[-1].startswith("game="):
+            self.view = self.view.after(message)
+
+    def disconnected(self, connection: Connection) -> None:
+        """The connection is gone: connect again, unless the server's last line was final."""
+        if connection is not self.connection:
             return
-        self.line = None
-        last = line.heard[-1] if line.heard else b""
+        self.connection = None
+        last = connection.lines[-1] if connection.lines else b""
         if last.startswith(b"ERROR token"):
             self.resume = None
-        if self.reads and self.bot.returns and not last.startswith(FAREWELLS):
+        if self.reads and self.bot.returns and not last.startswith(FINAL):
             wait = int(last.rpartition(b"retry_after=")[2]) * MS if b" retry_after=" in last else 0
-            self._agenda.after(PAUSE + wait, self.connect)
+            self._queue.after(PAUSE + wait, self.connect)
 
-    # -- what the bot can do (zoo.Wire)
+    # -- what the bot can do (Wire)
 
     @property
     def conn(self) -> int:
-        """The number of the connection that is open, or was open last."""
-        server = self.lines[-1].server
+        """The server's number of the connection that is open, or was open last."""
+        server = self.connections[-1].server
         return 0 if server is None else server.number
 
+    def act(self, *acts: Act, after: int = 0, back: int | None = None) -> None:
+        here = self.connection
+        for act in acts:
+            match act:
+                case Say(line, times):
+                    for _ in range(times):
+                        self.say(line, after)
+                case Raw(data):
+                    self._send_bytes(here, data, after)
+                case Wait(ms):
+                    after += ms * MS
+                case StopReading():
+                    self._queue.after(after, self._stop_reading)
+                case Close(reset):
+                    self._leave((lambda each: each.link.reset()) if reset else _finish, after, back)
+        raw = b"".join(act.data for act in acts if isinstance(act, Raw))
+        if here is not None and raw.endswith(b"\n"):
+            self._note_sent(here, raw[:-1])
+            here.busy_until = self._queue.now + after
+
     def say(self, line: str, after: int = 0) -> None:
-        """Send a line, on the connection that is open now."""
-        here = self.line
-        self._agenda.after(after, lambda: self._say(here, line))
+        here = self.connection
+        self._queue.after(after, lambda: self._send_line(here, line))
 
-    def _say(self, line: Line | None, text: str) -> None:
-        if line is not None and line.busy_until > self._agenda.now:
-            self._agenda.after(line.busy_until - self._agenda.now, lambda: self._say(line, text))
-        elif line is not None and line is self.line:
+    def _send_line(self, connection: Connection | None, text: str) -> None:
+        if connection is not None and connection.busy_until > self._queue.now:
+            wait = connection.busy_until - self._queue.now
+            self._queue.after(wait, lambda: self._send_line(connection, text))
+        elif connection is not None and connection is self.connection:
             data = text.encode("latin-1")
-            self._note_said(line, data)
-            line.link.say(data + b"\n")
+            self._note_sent(connection, data)
+            connection.link.send(data + b"\n")
 
-    def _note_said(self, line: Line, data: bytes) -> None:
-        """Walk our own session along; what it does not allow leaves it behind."""
+    def _send_bytes(self, connection: Connection | None, data: bytes, after: int) -> None:
+        def send() -> None:
+            if connection is not None and connection is self.connection:
+                connection.link.send(data)
+
+        self._queue.after(after, send)
+
+    def _note_sent(self, connection: Connection, data: bytes) -> None:
+        """Advance our own session; what it does not allow leaves it behind."""
         try:
             message = parse_client(data)
             if message is not None:
-                line.session.send(message)
+                connection.session.send(message)
         except ProtocolError:
-            pass  # the bot misbehaves; the server will say what it thinks of it
+            pass  # the bot misbehaves; the server will answer that
         except LocalProtocolError:
-            line.unruly = True
-
-    def dribble(self, line: str, gap: int, after: int = 0) -> None:
-        """Send a line byte by byte, one every `gap` nanoseconds."""
-        here = self.line
-        if here is not None:
-            data = line.encode("latin-1")
-            self._note_said(here, data)
-            here.busy_until = self._agenda.now + after + len(data) * gap
-            for number, byte in enumerate(data + b"\n"):
-                self.bytes(bytes([byte]), after + number * gap, here)
-
-    def bytes(self, data: bytes, after: int = 0, here: Line | None = None) -> None:
-        """Send bytes as they are."""
-        line = here or self.line
-
-        def send() -> None:
-            if line is not None and line is self.line:
-                line.link.say(data)
-
-        self._agenda.after(after, send)
-
-    def overlong(self, after: int = 0) -> None:
-        """Send a line that is too long."""
-        self.bytes(b"MOVE " + b"7" * CLIENT_LINE_LIMIT + b"\n", after)
-
-    def drop(self, after: int = 0, back: int | None = None) -> None:
-        """Close the connection; come back `back` nanoseconds later, or never."""
-        self._leave(lambda line: line.link.up.finish(), after, back)
-
-    def reset(self, after: int = 0, back: int | None = None) -> None:
-        """Break the connection."""
-        self._leave(lambda line: line.link.reset(), after, back)
+            connection.unruly = True
 
     def vanish(self, after: int = 0, back: int | None = None) -> None:
-        """Be gone without a word: the server is left with a connection half open."""
-        self._leave(lambda line: line.link.vanish(), after, back)
+        self._leave(lambda each: each.link.vanish(), after, back)
 
-    def _leave(self, how: Callable[[Line], None], after: int, back: int | None) -> None:
-        here = self.line
+    def _leave(self, how: Callable[[Connection], None], after: int, back: int | None) -> None:
+        here = self.connection
 
         def leave() -> None:
-            if here is self.line:
-                self.line = None
+            if here is self.connection:
+                self.connection = None
                 if here is not None:
                     here.open = False
                     how(here)
                 if back is not None:
-                    self._agenda.after(back, self.connect)
+                    self._queue.after(back, self.connect)
 
-        self._agenda.after(after, leave)
+        self._queue.after(after, leave)
 
-    def stop_reading(self) -> None:
+    def _stop_reading(self) -> None:
         """Read nothing more, on any connection."""
         self.reads = False
+
+
+def _finish(connection: Connection) -> None:
+    connection.link.up.finish()

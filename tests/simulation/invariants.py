@@ -1,13 +1,12 @@
 """What must hold whatever happens, checked after every event of a simulated contest.
 
-    - the contest speaks only to connections that are open, and a tick leaves no deadline behind
-    - started = finished + void + running
-    - a result is told once it is durable, and not before; every game has one
-    - every record verifies; nobody is blamed for what it did not do
-    - everybody is told the same of every ply, again and again; clocks never rise without cause
-    - a crash takes back no result that was told, and no ply, unless the power was cut
-
-It must not know: the network, how bots come to what they do, private parts of the contest.
+- The contest sends only to connections that are open, and a Tick leaves no deadline that has passed.
+- started = finished + void + running
+- A result is sent once it is durable, and not before; every game has one.
+- Every record verifies; no bot has a fault that it cannot have made.
+- Every reader gets the same line for a ply, however often it is sent; clocks rise only by increments.
+- A crash takes back no result that was sent, and no ply, unless the power was cut.
+- The contest ends as `finished` only if every scheduled game has a result.
 """
 
 from __future__ import annotations
@@ -29,25 +28,24 @@ class Violation(AssertionError):  # noqa: N818 - it is what an assertion finds
     """Something that must hold does not; the text says what, and when."""
 
 
-class _Story:
-    """What has been told of one running game: a line a ply, and the clocks after the last."""
+class GameTrace:
+    """What was sent of one running game: a line a ply, and the clocks after the last."""
 
     def __init__(self, began: int, clocks: tuple[int, ...]) -> None:
         self.began = began
         self.plies: list[bytes] = []
         self.clocks = clocks
 
-    def forget(self, clock_ms: int) -> None:
-        """Nothing has been told that still holds."""
+    def reset(self, clock_ms: int) -> None:
+        """Nothing that was sent holds any more."""
         self.plies.clear()
         self.clocks = (clock_ms,) * len(self.clocks)
 
 
-class Audit:
-    """Looks on at one contest (it is a shell's Observer), and raises Violation.
+class InvariantChecker:
+    """Observes one contest (it is a server's Observer), and raises Violation.
 
-    `may` says which faults the record of a bot may hold. `progress` and `deadline` ask the
-    contest. The records and the moments are kept for whoever wants to see more.
+    `may` has the faults that the record of a bot may hold. `progress` and `deadline` ask the contest.
     """
 
     def __init__(
@@ -59,8 +57,10 @@ class Audit:
     ) -> None:
         self.records: dict[str, GameRecord] = {}
         self.durable: set[str] = set()
+        #: How long each game took from its offer to its end, and when it ended, in ns.
         self.took: dict[str, int] = {}
         self.ended: dict[str, int] = {}
+        #: A hash of all lines that were sent, in order.
         self.digest = sha256()
         self.finished: str | None = None
         self._plan = plan
@@ -68,12 +68,13 @@ class Audit:
         self._progress = progress
         self._deadline = deadline
         self._open: set[int] = set()
-        self._stories: dict[str, _Story] = {}
-        self._at_table: dict[int, str] = {}
+        self._games: dict[str, GameTrace] = {}
+        #: The game of each connection that was offered one.
+        self._seated: dict[int, str] = {}
         self._started = 0
         self._now = 0
 
-    def judged(self, event: Event, effects: list[Effect], now: int) -> None:
+    def handled(self, event: Event, effects: list[Effect], now: int) -> None:
         """Check one event and all its effects."""
         self._now = now
         if isinstance(event, Opened):
@@ -97,7 +98,7 @@ class Audit:
 
     def _check(self, effect: Effect) -> None:
         if isinstance(effect, Send | Close | Mute | Unmute):
-            self.require(effect.conn in self._open, f"the contest spoke to connection {effect.conn}, gone")
+            self.require(effect.conn in self._open, f"an effect for connection {effect.conn}, which is gone")
         if isinstance(effect, Close):
             self._open.discard(effect.conn)
         elif isinstance(effect, Store):
@@ -106,47 +107,53 @@ class Audit:
             self._began(str(effect.fields["game"]), str(effect.fields["names"]).count(",") + 1)
 
     def carried_out(self, effect: Effect, now: int) -> None:
-        """Check what the world gets to see."""
+        """Check what leaves the server."""
         self._now = now
         if isinstance(effect, Send):
-            self._said(effect)
+            self._sent(effect)
         elif isinstance(effect, Finished):
             self.require(self.finished is None, "the contest finished twice")
             self.finished = effect.reason
+            progress = self._progress()
+            whole = progress.done == progress.total
+            self.require(
+                effect.reason == "stopped" or whole == (effect.reason == "finished"),
+                f"the contest ended as {effect.reason} with {progress.done} of {progress.total} results",
+            )
 
     def restarted(self, past: Past, power: bool, now: int) -> None:
-        """The server was dead: what is durable is all there is, and all that was told is part of it."""
+        """The server was dead: what is durable is all there is, and all that was sent is part of it."""
         self._now = now
         results = {f"g{game.number}" for game in past.results}
         begun = {f"g{entry[0]}" for entry in past.entries if entry[1] == OFFER}
         lost = sorted(self.durable - results)
-        self.require(not lost, f"the results of {', '.join(lost)} were told, and are lost")
-        for game_id in [*self._stories]:
-            plies = self._stories[game_id].plies
+        self.require(not lost, f"the results of {', '.join(lost)} were sent, and are lost")
+        for game_id in [*self._games]:
+            plies = self._games[game_id].plies
             if power:
-                self._stories[game_id].forget(self._plan.clock_ms)
+                self._games[game_id].reset(self._plan.clock_ms)
             elif game_id not in begun | results:
-                self.require(not plies, f"{len(plies)} plies of {game_id} were told, and are lost")
+                self.require(not plies, f"{len(plies)} plies of {game_id} were sent, and are lost")
             if game_id not in begun:
-                del self._stories[game_id]
+                del self._games[game_id]
         self.records = {game_id: self.records[game_id] for game_id in self.records if game_id in results}
         self.durable = results
         self._started = len(results | begun)
         self._open.clear()
-        self._at_table.clear()
+        self._seated.clear()
 
     # -- games
 
     def _began(self, game_id: str, seats: int) -> None:
-        self.require(game_id not in self._stories and game_id not in self.records, f"{game_id} began twice")
+        self.require(game_id not in self._games and game_id not in self.records, f"{game_id} began twice")
         self._started += 1
-        self._stories[game_id] = _Story(self._now, (self._plan.clock_ms,) * seats)
+        self._games[game_id] = GameTrace(self._now, (self._plan.clock_ms,) * seats)
 
     def _stored(self, game_id: str, record: GameRecord) -> None:
         self.require(game_id not in self.records, f"{game_id} has a second result")
         self.records[game_id] = record
         self.ended[game_id] = self._now
-        self.took[game_id] = self._now - self._stories[game_id].began
+        self.took[game_id] = self._now - self._games[game_id].began
         try:
             verify(record)
         except RecordError as error:
@@ -154,77 +161,77 @@ class Audit:
         for fault in record.faults:
             if fault.seat:
                 name = record.names[fault.seat - 1]
-                innocent = fault.kind not in self._may[name]
                 self.require(
-                    not innocent, f"{name} was blamed for {fault.kind} in {game_id}, ply {fault.ply}"
+                    fault.kind in self._may[name],
+                    f"{name} was blamed for {fault.kind} in {game_id}, ply {fault.ply}",
                 )
-        told = self._stories[game_id].plies
-        self.require(len(told) <= len(record.plies), f"{game_id}: more plies were told than are recorded")
+        sent = self._games[game_id].plies
+        self.require(len(sent) <= len(record.plies), f"{game_id}: more plies were sent than are recorded")
 
     def _count(self) -> None:
         """Every game that was started is finished, void or running."""
         progress = self._progress()
         known = progress.done + progress.void + progress.running
         self.require(known == self._started, f"{self._started} games were started, {known} are known")
-        told = progress.done + progress.void
-        self.require(told <= len(self.durable), f"{told} results count, {len(self.durable)} are durable")
+        counted = progress.done + progress.void
+        self.require(
+            counted <= len(self.durable), f"{counted} results count, {len(self.durable)} are durable"
+        )
 
-    # -- what is said
+    # -- lines
 
-    def _said(self, effect: Send) -> None:
+    def _sent(self, effect: Send) -> None:
         data = effect.data
         self.digest.update(b"%d %b" % (effect.conn, data))
-        self.require(data.endswith(b"\n"), "half a line was said")
+        self.require(data.endswith(b"\n"), "half a line was sent")
         for line in data.splitlines():
-            reader = _READERS.get(line.partition(b" ")[0])
-            if reader is not None:
-                reader(self, effect.conn, line)
+            match line.partition(b" ")[0]:
+                case b"GAME":
+                    self._game(effect.conn, line)
+                case b"OVER":
+                    self._over(line)
+                case b"PLAYED":
+                    self._played(effect.conn, line)
+                case b"TURN":
+                    self._turn(effect.conn, line)
 
     def _game(self, conn: int, line: bytes) -> None:
         if b" seat=0 " not in line:
-            self._at_table[conn] = line.split(b" ", 2)[1].decode("ascii")
+            self._seated[conn] = line.split(b" ", 2)[1].decode("ascii")
 
-    def _over(self, _: int, line: bytes) -> None:
+    def _over(self, line: bytes) -> None:
         game_id = line.split(b" ", 2)[1].decode("ascii")
-        self.require(game_id in self.durable, f"the result of {game_id} was told before it was durable")
-        self._stories.pop(game_id, None)
+        self.require(game_id in self.durable, f"the result of {game_id} was sent before it was durable")
+        self._games.pop(game_id, None)
 
     def _played(self, conn: int, line: bytes) -> None:
-        """A ply is told to everybody alike; told for the first time, it follows from the last."""
+        """A ply is the same for every reader; sent for the first time, it follows from the last."""
         text, _, tag = line.partition(b" game=")
-        game_id = tag.decode("ascii") if tag else self._at_table[conn]
-        story = self._stories.get(game_id)
-        if story is None:
-            return  # a spectator's, shown later than the result
+        game_id = tag.decode("ascii") if tag else self._seated[conn]
+        trace = self._games.get(game_id)
+        if trace is None:
+            return  # for a spectator, after the result
         ply = int(text.split(b" ", 2)[1])
-        if ply <= len(story.plies):
-            self.require(story.plies[ply - 1] == text, f"{game_id}, ply {ply} was told in two ways")
+        if ply <= len(trace.plies):
+            self.require(trace.plies[ply - 1] == text, f"{game_id}, ply {ply} was sent in two forms")
             return
-        self.require(ply == len(story.plies) + 1, f"{game_id}: ply {ply} was told after {len(story.plies)}")
+        self.require(ply == len(trace.plies) + 1, f"{game_id}: ply {ply} was sent after {len(trace.plies)}")
         message = parse_server(text)
         assert isinstance(message, Played)
-        self._clocks(game_id, story, message)
-        story.plies.append(text)
+        self._clocks(game_id, trace, message)
+        trace.plies.append(text)
 
-    def _clocks(self, game_id: str, story: _Story, played: Played) -> None:
-        for seat, (before, after) in enumerate(zip(story.clocks, played.clock, strict=True), start=1):
+    def _clocks(self, game_id: str, trace: GameTrace, played: Played) -> None:
+        for seat, (before, after) in enumerate(zip(trace.clocks, played.clock, strict=True), start=1):
             earned = self._plan.increment_ms if seat == played.seat else 0
             rises = f"{game_id}, ply {played.ply}: the clock of seat {seat} rose from {before} to {after}"
             self.require(after <= before + earned, rises)
             self.require(after == before or seat == played.seat, f"{rises}, and it was not its ply")
-        story.clocks = played.clock
+        trace.clocks = played.clock
 
     def _turn(self, conn: int, line: bytes) -> None:
         message = parse_server(line)
         assert isinstance(message, Turn)
-        story = self._stories[self._at_table[conn]]
-        late = any(shown > left for shown, left in zip(message.clock, story.clocks, strict=True))
-        self.require(not late, f"TURN {message.ply} of {self._at_table[conn]} shows clocks that rose")
-
-
-_READERS: dict[bytes, Callable[[Audit, int, bytes], None]] = {
-    b"GAME": Audit._game,
-    b"OVER": Audit._over,
-    b"PLAYED": Audit._played,
-    b"TURN": Audit._turn,
-}
+        trace = self._games[self._seated[conn]]
+        late = any(shown > left for shown, left in zip(message.clock, trace.clocks, strict=True))
+        self.require(not late, f"TURN {message.ply} of {self._seated[conn]} shows clocks that rose")

@@ -1,16 +1,9 @@
-"""Virtual time: what is to happen, and when. It must not know: what happens.
-
-The network between bots and referee: bytes in order on each connection, and nothing else certain.
+"""Virtual time, and the network: bytes in order on each connection, nothing else certain.
 
 Each direction of each connection has a latency of its own, so that connections overtake each
 other. Segments are split and merged, connections are reset, or go silent without a word.
-It must not know: lines, what bytes mean, the contest.
 
-    client.push --Pipe up--> server.arrived       server.push --Pipe down--> client.arrived
-
-The server's end of one simulated connection: what kernel and shell keep of it, in both directions.
-
-It must not know: what a line means, the contest, the disk.
+    Link.send --Pipe up--> ServerSocket.arrived       ServerSocket.send --Pipe down--> End.arrived
 """
 
 from __future__ import annotations
@@ -23,45 +16,44 @@ from random import Random
 from typing import Protocol
 
 from arena_protocol.framing import CLIENT_LINE_LIMIT, LineReader, Overlong
+from arena_server.connection import READ_BYTES, OutputBuffer
 from arena_server.core.effects import Marker
-from arena_server.core.events import Event, Lost, Received
-from arena_server.core.events import Overlong as TooLong
 
 #: One millisecond in nanoseconds, the unit of every moment here.
 MS = 1_000_000
 SECOND = 1000 * MS
 
 
-def dice(seed: int) -> Random:
+def seeded(seed: int) -> Random:
     """A source of chance that a seed fixes."""
     return Random(seed)
 
 
 def one_in(rng: Random, number: int) -> bool:
-    """Whether chance has it, once in `number` times; 0 is never."""
+    """True with a chance of 1 in `number`; 0 is never."""
     return number > 0 and rng.randrange(number) == 0
 
 
-class Agenda:
-    """Actions in the order of their moments, and for one moment in the order they were entered."""
+class EventQueue:
+    """Actions in the order of their moments, and for one moment in the order in which they were added."""
 
     def __init__(self) -> None:
         self.now = 0
         self._queue: list[tuple[int, int, Callable[[], object]]] = []
-        self._entered = 0
+        self._added = 0
 
     @property
     def next(self) -> int | None:
-        """The moment of the next action; None: there is none."""
+        """The moment of the next action; None if there is none."""
         return self._queue[0][0] if self._queue else None
 
     def after(self, delay: int, action: Callable[[], object]) -> None:
-        """Do `action` in `delay` nanoseconds."""
-        self._entered += 1
-        heappush(self._queue, (self.now + delay, self._entered, action))
+        """Run `action` in `delay` nanoseconds."""
+        self._added += 1
+        heappush(self._queue, (self.now + delay, self._added, action))
 
     def step(self) -> None:
-        """Let time pass to the next action, and do it."""
+        """Let time pass to the next action, and run it."""
         self.now, _, action = heappop(self._queue)
         action()
 
@@ -71,14 +63,15 @@ class Agenda:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Weather:
+class FaultProfile:
     """What network, disk and machine may do; `..._one_in` of n is a chance of 1/n, 0 is never.
 
-    Times are nanoseconds. `split` is per segment; `reset` and `vanish` per segment of a
-    client's; `stall` per event of the referee's, `long_stall` how many of them are 300 times
-    as long; `crash` per boundary of its disk, `power` how many of those are power cuts.
-    `window` is what the socket takes of what nobody reads; `dead_link` is when a silent link
-    is given up.
+    Times are nanoseconds. `split` is per segment; `reset` and `vanish` per segment of a client;
+    `stall` per event of the server, `long_stall` how many of them are 300 times as long; `crash` per
+    boundary of its disk, `power` how many of those are power cuts; `direct` per batch of entries:
+    such a batch is durable at once, as with SQLite. The loop takes less than `longest_wakeup` to read
+    a socket that is ready. `window` is what a socket takes of what the client does not read;
+    `dead_link` is when a silent link is given up.
     """
 
     latency: tuple[int, int] = (100_000, 2 * MS)
@@ -89,24 +82,27 @@ class Weather:
     long_stall_one_in: int = 0
     longest_stall: int = 20 * MS
     longest_commit: int = 5 * MS
+    direct_one_in: int = 2
+    longest_wakeup: int = 200_000
     crash_one_in: int = 0
     power_one_in: int = 0
     window: int = 64 * 1024
     dead_link: int = 10 * SECOND + 400 * MS
 
 
-#: No chance at all: for scenes in which every moment counts.
-CALM = Weather(latency=(0, 1), stall_one_in=0, longest_commit=1)
+#: No chance at all: for tests in which every moment counts.
+CALM = FaultProfile(latency=(0, 1), stall_one_in=0, longest_commit=1, direct_one_in=0, longest_wakeup=1)
 #: What a local network and a busy machine do.
-BREEZE = Weather()
+LOCAL = FaultProfile()
 #: Everything that is simulated.
-ROUGH = Weather(
+ROUGH = FaultProfile(
     latency=(100_000, 12 * MS),
     split_one_in=6,
     reset_one_in=900,
     vanish_one_in=4000,
     stall_one_in=300,
     long_stall_one_in=40,
+    longest_wakeup=3 * MS,
     crash_one_in=400,
     power_one_in=4,
 )
@@ -128,18 +124,18 @@ class End(Protocol):
 class Pipe:
     """One direction of a connection."""
 
-    def __init__(self, agenda: Agenda, weather: Weather, rng: Random) -> None:
-        self._agenda = agenda
-        self._weather = weather
+    def __init__(self, queue: EventQueue, faults: FaultProfile, rng: Random) -> None:
+        self._queue = queue
+        self._faults = faults
         self._rng = rng
         self._last = 0
         #: What is under way, with the moment it arrives; None is the end of the stream.
-        self._flight: deque[tuple[int, bytes | None]] = deque()
+        self._in_transit: deque[tuple[int, bytes | None]] = deque()
         self.to: End | None = None
 
     def push(self, data: bytes) -> None:
         """Send `data`, in one segment or in two."""
-        if one_in(self._rng, self._weather.split_one_in):
+        if one_in(self._rng, self._faults.split_one_in):
             cut = self._rng.randrange(len(data) + 1)
             self._send(data[:cut])
             data = data[cut:]
@@ -150,22 +146,22 @@ class Pipe:
         self._send(None)
 
     def cut(self) -> None:
-        """Lose what is under way and what is sent from now on."""
+        """Lose what is in transit and what is sent from now on."""
         self.to = None
-        self._flight.clear()
+        self._in_transit.clear()
 
     def _send(self, piece: bytes | None) -> None:
         if self.to is None or piece == b"":
             return
-        self._last = max(self._last, self._agenda.now + self._rng.randrange(*self._weather.latency))
-        self._flight.append((self._last, piece))
-        self._agenda.after(self._last - self._agenda.now, self._arrive)
+        self._last = max(self._last, self._queue.now + self._rng.randrange(*self._faults.latency))
+        self._in_transit.append((self._last, piece))
+        self._queue.after(self._last - self._queue.now, self._arrive)
 
     def _arrive(self) -> None:
-        """Hand over all that has come by now: segments of one moment come as one."""
+        """Deliver all that has come by now: segments of one moment come as one."""
         pieces = []
-        while self._flight and self._flight[0][0] <= self._agenda.now:
-            pieces.append(self._flight.popleft()[1])
+        while self._in_transit and self._in_transit[0][0] <= self._queue.now:
+            pieces.append(self._in_transit.popleft()[1])
         data = b"".join(piece for piece in pieces if piece is not None)
         if data and self.to is not None:
             self.to.arrived(data)
@@ -176,26 +172,26 @@ class Pipe:
 class Link:
     """One connection: a pipe each way, until it breaks."""
 
-    def __init__(self, agenda: Agenda, weather: Weather, rng: Random, client: End) -> None:
-        self._agenda = agenda
-        self._weather = weather
+    def __init__(self, queue: EventQueue, faults: FaultProfile, rng: Random, client: End) -> None:
+        self._queue = queue
+        self._faults = faults
         self._rng = rng
         self._client = client
         self._server: End | None = None
-        self.up = Pipe(agenda, weather, rng)
-        self.down = Pipe(agenda, weather, rng)
+        self.up = Pipe(queue, faults, rng)
+        self.down = Pipe(queue, faults, rng)
         self.down.to = client
 
     def accept(self, server: End) -> None:
-        """The server's end is there."""
+        """The server has accepted the connection."""
         self._server = server
         self.up.to = server
 
-    def say(self, data: bytes) -> None:
-        """Bytes of the client's; now and then the connection does not survive them."""
-        if one_in(self._rng, self._weather.reset_one_in):
+    def send(self, data: bytes) -> None:
+        """Bytes of the client; the connection may break instead of carrying them."""
+        if one_in(self._rng, self._faults.reset_one_in):
             self.reset()
-        elif one_in(self._rng, self._weather.vanish_one_in):
+        elif one_in(self._rng, self._faults.vanish_one_in):
             self.vanish()
         else:
             self.up.push(data)
@@ -207,15 +203,15 @@ class Link:
             self._break(self._server, reason)
 
     def vanish(self) -> None:
-        """Swallow everything from now on; the server gives the link up in the end."""
+        """Drop everything from now on; the server gives the link up after `dead_link`."""
         self._silence()
         if self._server is not None:
-            self._agenda.after(self._weather.dead_link, _breaking(self._server, "dead-link"))
-        self._agenda.after(self._rng.randrange(SECOND, 3 * SECOND), _breaking(self._client, "dead-link"))
+            self._queue.after(self._faults.dead_link, _breaking(self._server, "dead-link"))
+        self._queue.after(self._rng.randrange(SECOND, 3 * SECOND), _breaking(self._client, "dead-link"))
 
     def _break(self, end: End, reason: str) -> None:
         self._silence()
-        self._agenda.after(self._rng.randrange(*self._weather.latency), _breaking(end, reason))
+        self._queue.after(self._rng.randrange(*self._faults.latency), _breaking(end, reason))
 
     def _silence(self) -> None:
         self.up.cut()
@@ -226,111 +222,110 @@ def _breaking(end: End, reason: str) -> Callable[[], None]:
     return lambda: end.broken(reason)
 
 
-#: As the real connection: read by so much, and keep so much for a client that does not read.
-READ_BYTES = 4096
-OUTPUT_LIMIT = 64 * 1024
-
-
 class Loop(Protocol):
-    """What a socket needs of the shell that it belongs to."""
+    """What a socket needs of the server's loop; see `arena_server.connection.Sink`."""
 
-    agenda: Agenda
+    queue: EventQueue
 
-    def soon(self, action: Callable[[], None]) -> None:
-        """Act when the loop comes to it."""
+    def ready(self, socket: ServerSocket) -> None:
+        """Call `socket.readable` in the next batch."""
 
-    def feed(self, event: Event) -> None:
-        """Let the contest judge an event."""
+    def writable(self, socket: ServerSocket) -> None:
+        """Call `socket.flush` in the next batch."""
 
-    def flushed(self, socket: Socket, marker: Marker) -> None:
-        """All data up to `marker` has reached the socket."""
+    def received(self, number: int, line: bytes, arrived: int) -> None: ...
 
-    def released(self, socket: Socket) -> None:
-        """Nothing more comes from the socket."""
+    def overlong(self, number: int, head: bytes, arrived: int) -> None: ...
+
+    def flushed(self, number: int, marker: Marker) -> None: ...
+
+    def lost(self, number: int, reason: str) -> None: ...
+
+    def released(self, number: int) -> None: ...
 
 
-class Socket:
-    """The server's end of one connection, with the buffers of kernel and shell."""
+class ServerSocket:
+    """The server's end of one connection: the kernel's buffers, and the real OutputBuffer behind them."""
 
-    def __init__(self, number: int, link: Link, shell: Loop, window: int) -> None:
+    def __init__(self, number: int, link: Link, loop: Loop, window: int) -> None:
         self.number = number
         self.muted = False
         self.gone = False
         self._link = link
-        self._shell = shell
+        self._loop = loop
         self._lines = LineReader(CLIENT_LINE_LIMIT)
+        #: Segments that have arrived, with their stamps; why nothing more arrives.
         self._kernel: deque[tuple[bytes, int]] = deque()
-        self._held: deque[tuple[bytes | Overlong, int]] = deque()
+        self._end: str | None = None
+        self._pending: deque[tuple[bytes | Overlong, int]] = deque()
         self._room = window
-        self._out = bytearray()
-        self._marks: deque[tuple[int, Marker]] = deque()
+        self._out = OutputBuffer()
 
-    # -- what the network tells (network.End)
+    # -- what the network reports (network.End)
 
     def arrived(self, data: bytes) -> None:
-        """Bytes lie in the kernel, stamped; the loop reads them when it can."""
-        self._kernel.append((data, self._shell.agenda.now))
-        self._shell.soon(self.read)
+        """The kernel stamps bytes as they arrive; the loop reads them when it can."""
+        self._kernel.append((data, self._loop.queue.now))
+        self._loop.ready(self)
 
     def ended(self) -> None:
-        """The client sends nothing more: to the real shell, too, it is gone then."""
-        self._shell.soon(lambda: self._lose("closed"))
+        """The client sends nothing more; for the server it is gone then."""
+        self._end = self._end or "closed"
+        self._loop.ready(self)
 
     def broken(self, reason: str) -> None:
-        """The connection is dead."""
-        self._shell.soon(lambda: self._lose(reason))
-
-    def _lose(self, reason: str) -> None:
-        if not self.gone:
-            self.drop()
-            self._shell.feed(Lost(self.number, reason))
+        """The connection is dead; what has arrived can still be read."""
+        self._end = reason
+        self._loop.ready(self)
 
     # -- bytes in
 
-    def read(self) -> None:
-        """Read what has come, and hand over its lines; a mute connection is left alone."""
-        while self._kernel and not self.muted and not self.gone:
+    def readable(self) -> None:
+        """Read once, and pass the lines on; of a muted connection only its end is noticed."""
+        if self.gone:
+            return
+        if self._end is not None and (self.muted or not (self._kernel or self._pending)):
+            self._fail(self._end)
+            return
+        if self._kernel and not self.muted:
             data, arrived = self._kernel.popleft()
             while self._kernel and len(data) + len(self._kernel[0][0]) <= READ_BYTES:
                 more, arrived = self._kernel.popleft()  # the stamp is that of the last segment read
                 data += more
-            self._held.extend((line, arrived) for line in self._lines.feed(data))
-            self._deliver()
+            self._pending.extend((line, arrived) for line in self._lines.feed(data))
+        self._dispatch()
+        if not self.muted and (self._kernel or self._end is not None):
+            self._loop.ready(self)
 
-    def _deliver(self) -> None:
-        while self._held and not self.muted and not self.gone:
-            line, arrived = self._held.popleft()
+    def _dispatch(self) -> None:
+        """Pass lines on; each of them may close or mute this connection."""
+        while self._pending and not self.muted and not self.gone:
+            line, arrived = self._pending.popleft()
             if isinstance(line, Overlong):
-                self._shell.feed(TooLong(self.number, arrived, line.head))
+                self._loop.overlong(self.number, line.head, arrived)
             else:
-                self._shell.feed(Received(self.number, line, arrived))
+                self._loop.received(self.number, line, arrived)
 
     def unmute(self) -> None:
         """Read again, after the lines that wait."""
         self.muted = False
-        self._shell.soon(self._deliver)
-        self._shell.soon(self.read)
+        self._loop.ready(self)
 
     # -- bytes out
 
     @property
     def backlog(self) -> int:
         """The bytes that the socket does not take."""
-        return len(self._out)
+        return len(self._out.data)
 
     def send(self, data: bytes, marker: Marker | None) -> None:
         """Hand `data` to the socket as far as it takes it, and keep the rest."""
-        taken = 0 if self._out else self._push(data)
-        rest = data[taken:]
-        if not rest:
+        sent = 0 if self._out.data else self._push(data)
+        if sent == len(data):
             if marker is not None:
-                self._shell.flushed(self, marker)
-        elif len(self._out) + len(rest) > OUTPUT_LIMIT:
-            self._lose("backed-up")
-        else:
-            self._out += rest
-            if marker is not None:
-                self._marks.append((len(self._out), marker))
+                self._loop.flushed(self.number, marker)
+        elif not self._out.add(data[sent:], marker):
+            self._fail("backed-up")
 
     def _push(self, data: bytes | bytearray) -> int:
         taken = min(len(data), self._room)
@@ -341,36 +336,37 @@ class Socket:
     def taken(self, number: int) -> None:
         """The client has read `number` bytes: there is room for as many."""
         self._room += number
-        if self._out:
-            self._shell.soon(self._flush)
+        if self._out.data:
+            self._loop.writable(self)
 
-    def _flush(self) -> None:
-        taken = self._push(self._out)
-        del self._out[:taken]
-        marks, self._marks = self._marks, deque()
-        for end, marker in marks:
-            if end > taken:
-                self._marks.append((end - taken, marker))
-            else:
-                self._shell.flushed(self, marker)
+    def flush(self) -> None:
+        """The socket takes bytes again."""
+        if self.gone:
+            return
+        for marker in self._out.sent(self._push(self._out.data)):
+            self._loop.flushed(self.number, marker)
 
     # -- the end
 
     def close(self) -> None:
         """Send what is left, then end."""
-        self._link.down.push(bytes(self._out))
+        self._link.down.push(bytes(self._out.data))
         self._link.down.finish()
-        self.drop()
+        self._drop()
 
     def die(self) -> None:
         """The whole machine of the server is gone."""
-        self.drop()
+        self._drop()
         self._link.reset()
 
-    def drop(self) -> None:
-        """Forget the connection."""
+    def _fail(self, reason: str) -> None:
+        if not self.gone:
+            self._drop()
+            self._loop.lost(self.number, reason)
+
+    def _drop(self) -> None:
         self.gone = True
-        self._out.clear()
+        self._out = OutputBuffer()
         self._kernel.clear()
-        self._held.clear()
-        self._shell.released(self)
+        self._pending.clear()
+        self._loop.released(self.number)

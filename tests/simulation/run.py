@@ -1,9 +1,6 @@
-"""Play one simulated contest after the other, and add up what came of it.
+"""`make simulate`: contest after contest in virtual time, with everything that may go wrong, and their tally.
 
-Contest after contest has the next seed, so the one that failed is played again by its own
-seed alone. It must not know: terminals, files, how progress is shown.
-
-`make simulate`: whole contests in virtual time, with everything that may go wrong.
+Each contest has the next seed, so one that fails is played again by its own seed alone.
 """
 
 from __future__ import annotations
@@ -41,7 +38,7 @@ class SimulationError(ArenaError):
 
 @dataclass(slots=True)
 class Tally:
-    """What a run has seen so far; `digest` is of every byte that was said, in order."""
+    """Counts over all contests so far; `digest` is of every byte that was sent, in order."""
 
     contests: int = 0
     games: int = 0
@@ -60,25 +57,25 @@ class Tally:
         self.contests += 1
         self.games += len(records)
         self.plies += sum(len(record.plies) for record in records)
-        self.events += world.shell.events
-        self.connections += world.shell.accepted
-        self.crashes += world.shell.crashes
-        self.virtual_s += world.agenda.now // SECOND
+        self.events += world.server.events
+        self.connections += world.server.accepted
+        self.crashes += world.server.crashes
+        self.virtual_s += world.queue.now // SECOND
         self.endings.update(record.end for record in records)
         self.faults.update(str(fault.kind) for record in records for fault in record.faults)
-        self.digest = sha256(self.digest.encode() + world.audit.digest.digest()).hexdigest()
+        self.digest = sha256(self.digest.encode() + world.checker.digest.digest()).hexdigest()
 
 
 def simulate(seed: int, games: int, report: Callable[[Tally], None] = lambda tally: None) -> Tally:
-    """Simulate contests from `seed` on until so many games have been played.
+    """Simulate contests from `seed` on until `games` games have been played.
 
-    `report` hears after each contest. Raises SimulationError; its cause is what went wrong.
+    `report` is called after each contest. Raises SimulationError; its cause is what went wrong.
     """
     tally = Tally()
     while tally.games < games:
         try:
             tally.add(draw(seed).play())
-        except Exception as cause:  # whatever it is, a seed has found it, and that is the news
+        except Exception as cause:  # any exception is a find: name its seed
             raise SimulationError(seed, cause) from cause
         report(tally)
         seed += 1
@@ -93,7 +90,7 @@ def command(
 ) -> None:
     """Simulate contests, and check after every event what must hold.
 
-    The referee's own core plays against a zoo of honest and misbehaving bots, over a network
+    The server's own core plays against honest and misbehaving bots, over a network
     and on a disk that are simulated, in virtual time. The same seed gives the same bytes. A seed that
     fails is printed with the command that shows it again.
 

@@ -1,55 +1,52 @@
-"""Which contests are simulated: every seed is one contest, drawn with everything that may vary.
-
-It must not know: how a contest goes.
-"""
+"""Which contests are simulated: every seed is one contest, drawn with everything that may vary."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from random import Random
 
-from tests.simulation.bots import BAD, HONEST, Honest, Onlooker
-from tests.simulation.network import BREEZE, MS, ROUGH, SECOND, Weather, dice
+from tests.simulation.bots import BAD, HONEST, SCRIPTED, Honest, Spectator
+from tests.simulation.network import LOCAL, MS, ROUGH, SECOND, FaultProfile, one_in, seeded
 from tests.simulation.world import World
 
 from arena_server.core.config import ContestPlan
 
-#: The games of a simulated contest that hide something, and have a zombie move; then the others.
+#: The game of most simulated contests, which hides something and has a zombie move; then the others.
 HIDING = "insertion"
 OPEN = ("tictactoe", "lastcoin", "disc", "xo")
 
-#: A bank that outlasts every trouble an honest bot may meet: a resume key lost on the way with
+#: A bank that outlasts every trouble an honest bot may have: a resume key lost in transit with
 #: the link half open costs it as long as the server takes to give a silent link up.
 CLOCK_MS = 60_000
-#: Long enough for any contest, with bots that are waited for.
+#: Long enough for any contest, with bots that are awaited.
 LIMIT = 48 * 3600 * SECOND
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class Scenario:
     """A contest as its seed has it."""
 
     seed: int
     plan: ContestPlan
-    zoo: dict[str, type[Honest]]
-    weather: Weather
+    kinds: dict[str, type[Honest]]
+    faults: FaultProfile
 
     def play(self) -> World:
         """Play it to its end. Raises Violation, or whatever else goes wrong."""
-        world = World(self.seed, self.plan, self.zoo, self.weather)
+        world = World(self.seed, self.plan, self.kinds, self.faults)
         world.run(LIMIT)
         return world
 
 
-def draw(seed: int) -> Drawn:
+def draw(seed: int) -> Scenario:
     """The contest of this seed."""
-    rng = dice(seed)
+    rng = seeded(seed)
     plan = _plan(seed, rng)
-    return Drawn(seed, plan, _zoo(rng), _weather(rng))
+    return Scenario(seed, plan, _kinds(rng), _faults(rng))
 
 
 def _plan(seed: int, rng: Random) -> ContestPlan:
-    seats = 3 if rng.randrange(6) == 0 else 2
+    seats = 3 if one_in(rng, 6) else 2
     game, options = _game(rng, seats)
     return ContestPlan(
         name=f"simulated-{seed}",
@@ -57,6 +54,7 @@ def _plan(seed: int, rng: Random) -> ContestPlan:
         game=game,
         options=options,
         games_per_pair=rng.choice((1, 2)) * int(options.get("seats", 2)),
+        deals=rng.choice(("fresh", "paired")),
         scoring=rng.choice(("points", "wins")),
         clock_ms=CLOCK_MS,
         increment_ms=rng.choice((0, 5)),
@@ -67,7 +65,7 @@ def _plan(seed: int, rng: Random) -> ContestPlan:
         ready_ms=CLOCK_MS,
         absent_ms=2 * CLOCK_MS,
         probation=rng.choice((0, 2, 3)),
-        announce_zombies=rng.randrange(4) == 0,
+        announce_zombies=one_in(rng, 4),
         spectator_delay_ms=rng.choice((0, 0, 300, 20_000)),
     )
 
@@ -79,15 +77,20 @@ def _game(rng: Random, seats: int) -> tuple[str, dict[str, int]]:
     return rng.choice(OPEN), {}
 
 
-def _zoo(rng: Random) -> dict[str, type[Honest]]:
-    """Two honest bots or more, some bad ones, perhaps somebody who watches."""
+def _kinds(rng: Random) -> dict[str, type[Honest]]:
+    """Two honest bots or more, some bad ones, perhaps a script of the client library, perhaps spectators."""
     kinds: list[type[Honest]] = rng.choices(HONEST, k=rng.randrange(2, 5))
     kinds += rng.choices(BAD, k=rng.randrange(1, 5))
-    kinds += [Onlooker] * rng.randrange(3)
+    kinds += rng.choices(SCRIPTED, k=rng.randrange(2))
+    kinds += [Spectator] * rng.randrange(3)
     rng.shuffle(kinds)
     return {f"{kind.__name__}-{number}": kind for number, kind in enumerate(kinds)}
 
 
-def _weather(rng: Random) -> Weather:
-    base = rng.choice((BREEZE, ROUGH, ROUGH))
-    return replace(base, longest_commit=rng.choice((5 * MS, 5 * MS, 50 * MS)))
+def _faults(rng: Random) -> FaultProfile:
+    base = rng.choice((LOCAL, ROUGH, ROUGH))
+    return replace(
+        base,
+        longest_commit=rng.choice((5 * MS, 5 * MS, 50 * MS)),
+        direct_one_in=rng.choice((0, 1, 2)),
+    )

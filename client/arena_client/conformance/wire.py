@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from time import monotonic
 
-from arena_protocol.framing import LineBuffer, Overlong
+from arena_protocol.framing import LineReader, Overlong
 
 #: SO_LINGER on with no time: close() sends RST instead of FIN.
 _RESET = struct.pack("ii", 1, 0)
@@ -61,7 +61,7 @@ class Wire:
         self._peer = "C" if side == "S" else "S"
         self._log = log
         self._number = number
-        self._lines = LineBuffer(limit)
+        self._lines = LineReader(limit)
         self._ready: deque[bytes | Overlong] = deque()
         #: Whether the peer has closed or reset the connection.
         self.ended = False

@@ -7,6 +7,7 @@ never called.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -56,6 +57,9 @@ def plain(expression: sp.Expr) -> str:
 
 
 _ARGUMENT = sp.Wild("argument")
+
+#: Longer quotients are not simplified by all means of SymPy, which may take minutes.
+MAX_SIMPLIFIED = 40
 
 #: Schemes f(u) -> its integral over u, for u = ax + b; a scheme stands for infinitely many problems.
 _SCHEMES: tuple[tuple[Callable[[sp.Expr], sp.Expr], Callable[[sp.Expr], sp.Expr]], ...] = (
@@ -145,6 +149,32 @@ def by_parts(problem: Integral) -> Iterator[Step]:
         )
 
 
+def by_parts_twice(problem: Integral) -> Iterator[Step]:
+    """∫ e^u s dx = I for s = sin v or cos v, u and v linear: two integrations by parts lead back to I.
+
+    With w = ∫ e^u dx, u' = a and s'' = -b^2 s they give I = s w - s' w / a - (b / a)^2 I.
+    """
+    x = problem.variable
+    factors = sp.Mul.make_args(problem.integrand)
+    if len(factors) != 2:
+        return
+    for power, wave in (factors, factors[::-1]):
+        base, exponent = power.as_base_exp()
+        if wave.func not in (sp.sin, sp.cos) or problem.depends(base):
+            continue
+        a, b = sp.log(base) * sp.diff(exponent, x), sp.diff(wave.args[0], x)
+        if a != 0 and b != 0 and not problem.depends(a) and not problem.depends(b):
+            yield Step(
+                "parts twice",
+                (Integral(power, x),),
+                combine=_twice(wave, sp.diff(wave, x), a, b),
+            )
+
+
+def _twice(wave: sp.Expr, slope: sp.Expr, a: sp.Expr, b: sp.Expr) -> Combine:
+    return lambda answers: (wave - slope / a) * answers[0] / (1 + (b / a) ** 2)
+
+
 def _rank_as_u(factor: sp.Expr) -> int:
     """The order of factors as u: those that differentiation simplifies first; above 1 none."""
     base = factor.as_base_exp()[0]
@@ -157,7 +187,8 @@ def inner_function(problem: Integral) -> Iterator[Step]:
     """Substitute u = g(x) for an inner g: ∫ f(g) g' dx = ∫ f(u) du."""
     x, new = problem.variable, problem.fresh()
     for inner in _inner_functions(problem):
-        quotient = sp.simplify(problem.integrand / sp.diff(inner, x))
+        quotient = problem.integrand / sp.diff(inner, x)
+        quotient = sp.simplify(quotient) if sp.count_ops(quotient) <= MAX_SIMPLIFIED else sp.powsimp(quotient)
         replaced = quotient.subs(inner, new)
         if not replaced.has(x) and replaced.has(new):
             yield Step(
@@ -176,6 +207,41 @@ def _inner_functions(problem: Integral) -> list[sp.Expr]:
         found.update(arg for arg in inside if problem.depends(arg) and arg != problem.variable)
     usable = (each for each in found if each != problem.integrand or each.args)
     return sorted(usable, key=lambda each: (sp.count_ops(each), sp.default_sort_key(each)))
+
+
+def logarithm(problem: Integral) -> Iterator[Step]:
+    """Substitute x = e^u in integrands with log x."""
+    x, new = problem.variable, problem.fresh()
+    if problem.integrand.has(sp.log(x)):
+        replaced = (problem.integrand * x).subs(sp.log(x), new).subs(x, sp.exp(new))
+        yield Step(f"{x} = exp({new})", (Integral(replaced, new),), combine=_put_back(new, sp.log(x)))
+
+
+def root(problem: Integral) -> Iterator[Step]:
+    """Substitute x = u^n in integrands with n-th roots of x."""
+    x, new = problem.variable, problem.fresh()
+    powers = [node.exp for node in problem.integrand.atoms(sp.Pow) if node.base == x and node.exp.is_Rational]
+    n = math.lcm(*(power.q for power in powers))
+    if n > 1:
+        positive = sp.Symbol("positive", positive=True)
+        replaced = (problem.integrand.subs(x, positive**n) * n * positive ** (n - 1)).subs(positive, new)
+        yield Step(
+            f"{x} = {new}^{n}", (Integral(replaced, new),), combine=_put_back(new, x ** sp.Rational(1, n))
+        )
+
+
+def half_tangent(problem: Integral) -> Iterator[Step]:
+    """∫ R(sin x, cos x) dx with t = tan(x / 2): sin x = 2 t / (1 + t^2), cos x = (1 - t^2) / (1 + t^2)."""
+    x, new = problem.variable, problem.fresh()
+    sine, cosine = sp.Dummy(), sp.Dummy()
+    form = problem.integrand.subs({sp.sin(x): sine, sp.cos(x): cosine, sp.tan(x): sine / cosine})
+    if form.has(x) or not form.is_rational_function(sine, cosine):
+        return
+    square = 1 + new**2
+    replaced = form.subs({sine: 2 * new / square, cosine: (1 - new**2) / square}) * 2 / square
+    yield Step(
+        f"{new} = tan({x}/2)", (Integral(sp.cancel(replaced), new),), combine=_put_back(new, sp.tan(x / 2))
+    )
 
 
 def tangent(problem: Integral) -> Iterator[Step]:
@@ -235,7 +301,31 @@ def division(problem: Integral) -> Iterator[Step]:
     quotient, remainder = sp.div(numerator, denominator, x)
     if quotient != 0:
         yield from _another_form(problem, "division", quotient + remainder / denominator)
-    yield from _another_form(problem, "partial fractions", sp.apart(problem.integrand, x))
+    form = sp.apart(problem.integrand, x)
+    yield from _another_form(problem, "partial fractions", form)
+    if form == problem.integrand and sp.degree(denominator, x) == 4:
+        for root in (sp.sqrt(2), sp.sqrt(3), sp.sqrt(5)):
+            yield from _another_form(
+                problem, "partial fractions", sp.apart(problem.integrand, x, extension=root)
+            )
+
+
+def linear_over_quadratic(problem: Integral) -> Iterator[Step]:
+    """(m x + n) / q with q = a x^2 + b x + c: a multiple of q' / q and a multiple of 1 / q."""
+    x = problem.variable
+    top, bottom = sp.fraction(sp.together(problem.integrand))
+    if not (top.is_polynomial(x) and bottom.is_polynomial(x)):
+        return
+    if sp.degree(top, x) != 1 or sp.degree(bottom, x) != 2:
+        return
+    slope = sp.diff(bottom, x)
+    share, rest = sp.div(top, slope, x)
+    if rest != 0:
+        yield Step(
+            "numerator as the slope of the denominator",
+            (Integral(sp.expand(slope) / bottom, x), Integral(1 / bottom, x)),
+            combine=lambda answers: share * answers[0] + rest * answers[1],
+        )
 
 
 def complete_square(problem: Integral) -> Iterator[Step]:
@@ -309,6 +399,15 @@ def secants_as_tangents(problem: Integral) -> Iterator[Step]:
     """1 / cos^2 = 1 + tan^2, in even powers."""
     form = problem.integrand.replace(_is_even_secant, _with_tangent)
     yield from _another_form(problem, "secants as tangents", form)
+
+
+def quotients_as_tangents(problem: Integral) -> Iterator[Step]:
+    """sin^m / cos^n = tan^m / cos^(n - m) for n >= m > 0."""
+    x = problem.variable
+    sines, cosines = _power_of(problem.integrand, sp.sin(x)), _power_of(1 / problem.integrand, sp.cos(x))
+    if 0 < sines <= cosines:
+        form = problem.integrand * (sp.cos(x) / sp.sin(x)) ** sines * sp.tan(x) ** sines
+        yield from _another_form(problem, "quotient as tangent", form)
 
 
 def _is_even_secant(node: sp.Basic) -> bool:

@@ -99,20 +99,26 @@ RULES: tuple[integral_rules.Rule, ...] = (
     integral_rules.constant_factor,
     integral_rules.sum_of_functions,
     integral_rules.by_parts,
+    integral_rules.by_parts_twice,
     integral_rules.inner_function,
     integral_rules.tangent,
+    integral_rules.quotients_as_tangents,
     integral_rules.division,
+    integral_rules.linear_over_quadratic,
     integral_rules.complete_square,
     integral_rules.odd_power,
     integral_rules.secants_as_tangents,
     integral_rules.circular,
+    integral_rules.logarithm,
+    integral_rules.root,
     integral_rules.multiply_out,
     integral_rules.half_angles,
     integral_rules.products_as_sums,
+    integral_rules.half_tangent,
 )
 
 #: Reductions to integrands with more operations are dropped.
-MAX_OPERATIONS = 80
+MAX_OPERATIONS = 50
 #: The estimated cost of one operation of the integrand, in steps.
 STEPS_PER_OPERATION = 0.25
 MAX_EXPANDED = 400

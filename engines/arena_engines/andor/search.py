@@ -9,9 +9,10 @@ from __future__ import annotations
 import heapq
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import count
+from math import inf
 from typing import Any, Generic, Literal, TypeVar
 
 from arena_protocol.games.base import Game
@@ -112,26 +113,63 @@ def _cost(root: N, choices: Mapping[N, Reduction[N] | None]) -> float:
     return known[root]
 
 
-def depth_first(space: ProblemSpace[N], root: N, *, depth: int = 200, limit: int = 1_000_000) -> Search[N]:
+def depth_first(
+    space: ProblemSpace[N], root: N, *, depth: int = 200, limit: int = 1_000_000, ordered: bool = False
+) -> Search[N]:
     """Solve `root` by reductions nested at most `depth` deep, expanding at most `limit` problems.
 
-    A problem is never reduced to itself on the way, and what has been decided is not decided again.
+    With `ordered` the order is fixed by `estimate`: cheap reductions first, and of the parts of a reduction
+    the dearest first, since it fails most likely. A problem is never reduced to itself, and nothing is
+    decided twice.
     """
-    search = _DepthFirst(space, limit)
+    search = _DepthFirst(space, limit, space.estimate if ordered else None)
     solved = search.solve(root, depth)
     return Search(extract(root, search.choices) if solved else None, search.expanded)
 
 
+def deepening(space: ProblemSpace[N], root: N, *, depth: int = 200, limit: int = 1_000_000) -> Search[N]:
+    """Depth-first search to depth 1, 2, ... `depth`; expanded problems count again in every iteration.
+
+    After each iteration everything is reordered: what it found to be unsolvable last, and first what it
+    took the fewest expansions to give up. It ends when `root` is decided.
+    """
+    effort: dict[N, float] = {}
+    expanded = 0
+    for bound in range(1, depth + 1):
+        search = _DepthFirst(space, limit - expanded, _cost_of(effort))
+        solved = search.solve(root, bound)
+        expanded += search.expanded
+        if solved:
+            return Search(extract(root, search.choices), expanded)
+        if not search.cut or expanded >= limit:
+            break
+        effort = search.effort
+    return Search(None, expanded)
+
+
+def _cost_of(effort: Mapping[N, float]) -> Callable[[N], float]:
+    return lambda problem: effort.get(problem, 0.0)
+
+
+#: Why a failure is not a proof: the problem was abandoned at a limit, or because it stands on the path to
+#: itself.
+_AT_LIMIT, _ON_PATH = 1, 2
+
+
 class _DepthFirst(Generic[N]):
-    def __init__(self, space: ProblemSpace[N], limit: int) -> None:
+    def __init__(self, space: ProblemSpace[N], limit: int, cost: Callable[[N], float] | None) -> None:
         self.space = space
         self.limit = limit
         self.choices: dict[N, Reduction[N] | None] = {}
         self.expanded = 0
-        self._hopeless: set[N] = set()
+        #: The problems that were not solved, with the expansions that this took; infinite if unsolvable.
+        self.effort: dict[N, float] = {}
+        #: _AT_LIMIT and _ON_PATH, of the problems below the current one.
+        self.cut = 0
+        self._cost = cost
         self._path: set[N] = set()
-        #: Whether a problem was abandoned because of its path or a limit: a failure is then not a proof.
-        self._cut = False
+        #: The greatest depth to which a problem was searched up to the limit.
+        self._searched: dict[N, int] = {}
 
     def solve(self, problem: N, depth: int) -> bool:
         if problem in self.choices:
@@ -139,31 +177,41 @@ class _DepthFirst(Generic[N]):
         if self.space.is_elementary(problem):
             self.choices[problem] = None
             return True
-        if problem in self._hopeless:
+        if self.effort.get(problem) == inf:
             return False
-        if problem in self._path or depth == 0 or self.expanded >= self.limit:
-            self._cut = True
+        if problem in self._path:
+            self.cut |= _ON_PATH
+            return False
+        if depth <= self._searched.get(problem, 0) or self.expanded >= self.limit:
+            self.cut |= _AT_LIMIT
             return False
         return self._expand(problem, depth)
 
     def _expand(self, problem: N, depth: int) -> bool:
+        before = self.expanded
         self.expanded += 1
         self._path.add(problem)
-        outside, self._cut = self._cut, False
+        outside, self.cut = self.cut, 0
         chosen = self._first_that_works(problem, depth - 1)
         self._path.remove(problem)
         if chosen is not None:
             self.choices[problem] = chosen
-        elif not self._cut:
-            self._hopeless.add(problem)
-        self._cut = self._cut or outside
+        else:
+            self.effort[problem] = float(self.expanded - before) if self.cut else inf
+            if not self.cut & _ON_PATH:
+                self._searched[problem] = depth
+        self.cut |= outside
         return chosen is not None
 
     def _first_that_works(self, problem: N, depth: int) -> Reduction[N] | None:
         # Loops instead of all() and any(): every level of the graph costs three frames of Python's stack.
-        for way in self.space.reductions(problem):
+        cost = self._cost
+        ways = self.space.reductions(problem)
+        if cost is not None:
+            ways = sorted(ways, key=lambda way: sum(map(cost, way.parts)))
+        for way in ways:
             solved = True
-            for part in way.parts:
+            for part in way.parts if cost is None else sorted(way.parts, key=cost, reverse=True):
                 if not self.solve(part, depth):
                     solved = False
                     break
@@ -259,6 +307,10 @@ class _CostQueue(Generic[N]):
 Goal = Literal["win", "draw"]
 
 
+#: The estimated cost of an even position.
+EVEN = 20.0
+
+
 class Strategy(ProblemSpace[Any]):
     """The problem that `seat` of a two-seat game reaches its goal; a vertex is a position.
 
@@ -266,10 +318,24 @@ class Strategy(ProblemSpace[Any]):
     be answered (AND). The solution graph is the strategy. Seed 004 writes these problems as W(X) and V(X).
     """
 
-    def __init__(self, rules: Game[Any], seat: int, goal: Goal = "win") -> None:
+    def __init__(
+        self,
+        rules: Game[Any],
+        seat: int,
+        goal: Goal = "win",
+        evaluate: Callable[[Any], int] | None = None,
+    ) -> None:
         self.rules = rules
         self.seat = seat
         self.goal = goal
+        self.evaluate = evaluate
+
+    def estimate(self, problem: Any) -> float:
+        """EVEN less the static value for the seat, at least 0; `evaluate` gives it for seat 1."""
+        if self.evaluate is None:
+            return 0.0
+        value = self.evaluate(problem)
+        return max(0.0, EVEN - value if self.seat == 1 else EVEN + value)
 
     def is_elementary(self, problem: Any) -> bool:
         """Whether the game is over with the goal reached: a win, or for `draw` at least a draw."""

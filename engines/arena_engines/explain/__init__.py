@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from arena_engines.andor.hanoi import Hanoi, whole_tower
-from arena_engines.andor.search import Goal, Strategy, depth_first
+from arena_engines.andor.search import Goal, Strategy, best_first, deepening, depth_first
 from arena_engines.engine import EngineError
 from arena_engines.explain import trees
-from arena_engines.explain.graphs import solution_picture, solution_tree, whole_graph
+from arena_engines.explain.graphs import solution_picture, solution_tree, tower_states, whole_graph
 from arena_engines.explain.picture import Picture, counted, to_text
 from arena_engines.explain.svg import to_svg
 from arena_engines.explain.trees import Method
@@ -34,6 +34,8 @@ MAX_DISCS = 60
 MAX_TREE_DISCS = 5
 #: Positions expanded for a strategy: some seconds.
 MAX_EXPANDED = 20_000
+#: Positions expanded by a depth-first search that is compared with others.
+MAX_COMPARED = 200_000
 
 
 def tree(
@@ -84,8 +86,7 @@ def strategy(
     Raises EngineError if there is no such strategy and not `everything`.
     """
     rules = make_game(game, options, strangers=False)
-    if not 1 <= seat <= rules.seats or rules.seats != 2:
-        raise EngineError(f"seat={seat}: a strategy is drawn for seat 1 or 2 of a game for two")
+    _check_strategy(rules, seat)
     position = _position(rules, state, "", 0)
     space = Strategy(rules, seat, goal)
     search = depth_first(space, position, limit=MAX_EXPANDED)
@@ -99,6 +100,48 @@ def strategy(
     if solution is None:
         raise EngineError(title)
     return solution_picture(space, solution, title)
+
+
+def searches(
+    game: str,
+    options: Mapping[str, object],
+    *,
+    seat: int,
+    goal: Goal = "win",
+    state: str | None = None,
+) -> str:
+    """Compare AND/OR searches for a strategy of `seat`: a table of the problems that each expands.
+
+    Fixed and dynamic order use the static evaluation of the game's engine `openlines` or `weighted`. Raises
+    EngineError for a game without one.
+    """
+    rules = make_game(game, options, strangers=False)
+    _check_strategy(rules, seat)
+    position = _position(rules, state, "", 0)
+    player = create(usual_analyst(game), game)
+    if not isinstance(player, HeuristicEngine):
+        raise EngineError(f"{game} has no static evaluation to order by; disc, lastcoin and tictactoe have")
+    space = Strategy(rules, seat, goal, lambda reached: player.evaluate(rules, reached))
+    found = {
+        "depth first, natural order": depth_first(space, position, limit=MAX_COMPARED),
+        "depth first, fixed order": depth_first(space, position, limit=MAX_COMPARED, ordered=True),
+        "iterative deepening, reordered": deepening(space, position, limit=MAX_COMPARED),
+        "best first, dynamic order": best_first(space, position, limit=MAX_EXPANDED),
+    }
+    rows = [f"{game}: seat {seat}, {goal} from {rules.state_text(position)}"]
+    rows.append(f"{'search':<32} {'expanded':>8}  solution")
+    for name, search in found.items():
+        given_up = search.expanded >= (MAX_EXPANDED if name.startswith("best") else MAX_COMPARED)
+        size = "given up" if given_up else "none"
+        if search.solution is not None:
+            size = counted(len(search.solution.choices), "problem")
+        rows.append(f"{name:<32} {search.expanded:>8}  {size}")
+    return "\n".join(rows) + "\n"
+
+
+def _check_strategy(rules: Game[Any], seat: int) -> None:
+    if not 1 <= seat <= rules.seats or rules.seats != 2:
+        raise EngineError(f"seat={seat}: a strategy is drawn for seat 1 or 2 of a game for two")
 
 
 def evaluate(
@@ -132,6 +175,13 @@ def hanoi(discs: int) -> Picture:
     size = f"{counted(discs, 'disc')}, {counted(2**discs - 1, 'move')}"
     draw = solution_tree if discs <= MAX_TREE_DISCS else solution_picture
     return draw(Hanoi(), solution, f"The tower of Hanoi, {size}")
+
+
+def hanoi_states(discs: int) -> Picture:
+    """The state space of the tower of Hanoi: 27 states for three discs."""
+    if not 1 <= discs <= MAX_DISCS:
+        raise EngineError(f"discs={discs}: expected 1..{MAX_DISCS}")
+    return tower_states(discs)
 
 
 def integral(text: str, variable: str = "x") -> tuple[Picture, str]:

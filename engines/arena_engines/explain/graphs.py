@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
-from arena_engines.andor.search import ProblemSpace, Reduction, Solution
+from arena_engines.andor.hanoi import Hanoi, state_moves, state_place, states, whole_tower
+from arena_engines.andor.search import ProblemSpace, Reduction, Solution, depth_first
 from arena_engines.engine import EngineError
 from arena_engines.explain.picture import MAX_VERTICES, Line, Picture, Shape, Sketch, Vertex, counted
 
@@ -86,6 +88,40 @@ def _from_root(solution: Solution[Any]) -> list[Any]:
             choice = solution.choices[problem]
             waiting.extend(reversed(choice.parts) if choice is not None else ())
     return list(order)
+
+
+def tower_states(discs: int) -> Picture:
+    """Draw the state space of the tower of Hanoi, the shortest way from A to C in bold.
+
+    Raises EngineError for more than MAX_VERTICES states.
+    """
+    if 3**discs > MAX_VERTICES:
+        raise EngineError(f"discs={discs}: the state space would have more than {MAX_VERTICES} vertices")
+    every = sorted(states(discs), key=lambda state: state_place(state)[::-1])
+    solution = depth_first(Hanoi(), whole_tower(discs)).solution
+    assert solution is not None, "every tower can be moved"
+    way = ["A" * discs]
+    for step in solution.steps():
+        state = way[-1]
+        way.append(state[: step.top - 1] + step.target + state[step.top :])
+    steps = set(pairwise(way)) | set(pairwise(way[::-1]))
+    sketch = Sketch(f"The state space of the tower of Hanoi, {counted(discs, 'disc')}")
+    for each in every:
+        shape = Shape.FINAL if each == "C" * discs else Shape.POSITION
+        sketch.add(Vertex(each, each, shape=shape, heavy=each in way))
+    order = {each: number for number, each in enumerate(every)}
+    moves = 0
+    for each in every:
+        for after in state_moves(each):
+            if order[each] < order[after]:
+                moves += 1
+                sketch.join(each, after, "", Line.BEST if (each, after) in steps else Line.PLAIN)
+    sketch.caption.append(
+        f"{counted(len(every), 'state')}, {counted(moves, 'edge')}; the shortest way in bold"
+    )
+    places = {each: state_place(each) for each in every}
+    spread = discs + 6.0
+    return replace(sketch.done(), places={each: (x * spread, y) for each, (x, y) in places.items()})
 
 
 @dataclass(slots=True)

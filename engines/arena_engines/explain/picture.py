@@ -7,7 +7,7 @@ from the top.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import pairwise
@@ -78,7 +78,8 @@ class Edge:
 class Picture:
     """An acyclic graph to be drawn; the first vertex is the root, `caption` has one string a line.
 
-    `arcs` joins the edges of one AND: (source, targets).
+    `arcs` joins the edges of one AND: (source, targets). `places` fixes the centres of all vertices; without
+    it `layout` places them.
     """
 
     title: str
@@ -86,6 +87,7 @@ class Picture:
     edges: tuple[Edge, ...]
     arcs: tuple[tuple[str, tuple[str, ...]], ...] = ()
     caption: tuple[str, ...] = ()
+    places: Mapping[str, tuple[float, int]] = field(default_factory=dict)
 
     @property
     def root(self) -> str:
@@ -171,7 +173,10 @@ def room(picture: Picture) -> dict[str, float]:
 def layout(picture: Picture) -> Layout:
     """Place all vertices and bends; the leftmost end is at 0."""
     wide = room(picture)
-    found = Layout(_tree(picture, wide)) if picture.is_tree else _layers(picture, wide)
+    if picture.places:
+        found = Layout(dict(picture.places))
+    else:
+        found = Layout(_tree(picture, wide)) if picture.is_tree else _layers(picture, wide)
     return found.shifted(-span(picture, found)[0])
 
 

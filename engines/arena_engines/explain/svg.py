@@ -41,21 +41,33 @@ STYLE = (
 _EDGE_CLASS = {Line.PLAIN: "e", Line.BEST: "e best", Line.CUT: "e off"}
 
 
-def to_svg(picture: Picture) -> str:
-    """The picture as an SVG document."""
+def to_svg(*pictures: Picture) -> str:
+    """One picture as an SVG document, or several side by side."""
+    drawn = [_drawing(picture) for picture in pictures]
+    width, height = sum(each[0] for each in drawn), max(each[1] for each in drawn)
+    title = escape("; ".join(picture.title for picture in pictures))
+    left = 0.0
+    parts = []
+    for wide, _, body in drawn:
+        parts.append(f'<g transform="translate({left:.0f},0)">\n{body}\n</g>' if len(drawn) > 1 else body)
+        left += wide
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
+        f'width="{width:.0f}" height="{height:.0f}" role="img">\n'
+        f"<title>{title}</title>\n<style>{STYLE}</style>\n"
+        f'<rect width="100%" height="100%" fill="#fff"/>\n' + "\n".join(parts) + "\n</svg>\n"
+    )
+
+
+def _drawing(picture: Picture) -> tuple[float, float, str]:
+    """The width and height of a picture, and its elements."""
     placed = layout(picture)
     top = MARGIN + LINE * (1 + len(picture.caption)) + MARGIN
     longest = max(len(line) for line in (picture.title, *picture.caption)) * CHARACTER
     right = span(picture, placed)[1] * CHARACTER
     width = 2 * MARGIN + max(longest, right)
     height = top + LAYER * max(y for _, y in placed.places.values()) + HEIGHT + POINT + MARGIN
-    body = "\n".join(_body(picture, placed, top))
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'width="{width:.0f}" height="{height:.0f}" role="img">\n'
-        f"<title>{escape(picture.title)}</title>\n<style>{STYLE}</style>\n"
-        f'<rect width="100%" height="100%" fill="#fff"/>\n{body}\n</svg>\n'
-    )
+    return width, height, "\n".join(_body(picture, placed, top))
 
 
 Point = tuple[float, float]
@@ -88,7 +100,9 @@ def _body(picture: Picture, placed: Layout, top: float) -> Iterator[str]:
 
 
 def _way(start: Point, bends: list[Point], end: Point) -> list[Point]:
-    """From the bottom of one vertex to the top of another."""
+    """From the bottom of one vertex to the top of another; between vertices of one layer straight across."""
+    if not bends and start[1] == end[1]:
+        return [start, end]
     return [(start[0], start[1] + HEIGHT / 2), *bends, (end[0], end[1] - HEIGHT / 2)]
 
 

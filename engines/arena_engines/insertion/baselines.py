@@ -9,14 +9,8 @@ from time import perf_counter
 from typing import ClassVar
 
 from arena_engines.engine import Analysis, Parameter
-from arena_engines.insertion.evaluation import move_gain, unpack
-from arena_engines.insertion.fixed_depth import (
-    ZOMBIE_MOVE,
-    InsertionEngine,
-    InsertionPosition,
-    Task,
-    task_of,
-)
+from arena_engines.insertion.evaluation import ZOMBIE_MOVE, move_gain, unpack
+from arena_engines.insertion.fixed_depth import InsertionEngine, InsertionPosition, Task, task_of
 from arena_protocol.games.insertion.rules import MOVES, distinct_moves, play
 
 

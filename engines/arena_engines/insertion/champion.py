@@ -18,16 +18,19 @@ from arena_engines.insertion.evaluation import (
     ADAPTIVE,
     COOPERATIVE,
     FELL,
+    FORCED,
     INFINITY,
     SPOILING,
     STRATEGY,
+    THEIRS,
+    ZOMBIE_MOVE,
     Strategy,
 )
 from arena_engines.insertion.fixed_depth import (
-    FORCED,
-    THEIRS,
+    SWITCH,
+    WILDCARDS,
+    WINDOW,
     ZOMBIE,
-    ZOMBIE_MOVE,
     FixedDepth,
     Found,
     InsertionPosition,
@@ -147,13 +150,12 @@ class Champion(FixedDepth):
     """Alpha-beta to a fixed depth, equal to minimax in move and `Eval`."""
 
     name: ClassVar[str] = "champion"
-    parameters: ClassVar[tuple[Parameter, ...]] = (depth_parameter(5), STRATEGY, ZOMBIE)
+    parameters: ClassVar[tuple[Parameter, ...]] = (depth_parameter(5), STRATEGY, ZOMBIE, SWITCH, WILDCARDS)
     kernel = staticmethod(search)
 
     def run(self, task: Task, strategy: Strategy) -> Found:
-        window = (-INFINITY, INFINITY)
         value, move, nodes = self.compiled_kernel(
-            *task.planes, task.pictures, task.roles, task.depth, *window, *strategy.cells
+            *task.planes, task.pictures, task.roles, task.depth, *WINDOW, *strategy.cells
         )
         return Found(move, strategy.eval_of(value), nodes)
 

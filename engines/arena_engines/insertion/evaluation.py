@@ -49,6 +49,11 @@ FELL = -DELETED
 #: Pictures (3 bits a ply) and roles (2 bits a ply) of this many plies fit one int64 each.
 MAX_DEPTH = 20
 
+#: The two bits of a ply's role: another seat moves; and it is a zombie, whose only move is 6.
+THEIRS = 0b01
+FORCED = 0b10
+ZOMBIE_MOVE = 6
+
 
 def unpack(value: int) -> Eval:
     """Return the three tiers of a packed value."""

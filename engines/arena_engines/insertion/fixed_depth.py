@@ -15,7 +15,17 @@ from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
 
 from arena_engines.engine import Analysis, Engine, EngineError, Eval, Parameter, Position
-from arena_engines.insertion.evaluation import COOPERATIVE, FIXED, MAX_DEPTH, Strategy
+from arena_engines.insertion.evaluation import (
+    COOPERATIVE,
+    FIXED,
+    FORCED,
+    INFINITY,
+    MAX_DEPTH,
+    THEIRS,
+    ZOMBIE_MOVE,
+    Strategy,
+)
+from arena_engines.insertion.wildcards import expected
 from arena_engines.jit import compiled
 from arena_protocol.games.insertion import Insertion
 from arena_protocol.games.insertion.board import MAX_COLOURS, Planes
@@ -24,29 +34,33 @@ from arena_protocol.games.insertion.game import Position as State
 
 InsertionPosition = Position[Insertion, State]
 
-#: The two bits of a ply's role: another seat moves; and it is a zombie, whose only move is 6.
-THEIRS = 0b01
-FORCED = 0b10
+#: The open window of a search.
+WINDOW = (-INFINITY, INFINITY)
 
-ZOMBIE_MOVE = 6
 #: Consecutive sixes that make a zombie; 0 disables the guess.
 ZOMBIE = Parameter("zombie", 6, 0, 100, play_only=True)
 
-#: Seed 001 searched one ply less deep after 17 of its 20 seconds.
-LOW_CLOCK = 3 / 20
+#: The percentage of the bank after which the depth falls by one; 100 disables the switch. Seed 001 searched
+#: one ply less after 17 of its 20 seconds.
+SWITCH = Parameter("switch", 85, 1, 100, play_only=True)
+
+#: Plies searched beyond the visible pictures, by expected values (wildcards.py).
+WILDCARDS = Parameter("wildcards", 0, 0, 3, play_only=True)
 
 
 class Task(NamedTuple):
     """One search as the kernels take it.
 
     planes: three bitboards of 25 bits; pictures: colours, 3 bits a ply; roles: 2 bits a ply (THEIRS, FORCED);
-    the ply to be played is in the lowest bits of both. depth: plies, 1..MAX_DEPTH.
+    the ply to be played is in the lowest bits of both. depth: plies over known pictures, 1..MAX_DEPTH;
+    wildcards: plies after those, over unknown ones.
     """
 
     planes: Planes
     pictures: int
     roles: int
     depth: int
+    wildcards: int = 0
 
 
 class Found(NamedTuple):
@@ -92,6 +106,8 @@ class FixedDepth(InsertionEngine):
     def warm_up(self) -> None:
         """Compile or load the kernel."""
         self.compiled_kernel  # noqa: B018 - the look-up compiles
+        if self.number("wildcards"):
+            compiled(expected)
 
     @cached_property
     def compiled_kernel(self) -> Callable[..., Any]:
@@ -112,16 +128,29 @@ class FixedDepth(InsertionEngine):
 
     def choose(self, position: InsertionPosition) -> int:
         """Return the best move; of equal moves the first in natural order."""
-        return self.run(self.task_for(position), self.strategy_for(position)).move
+        task, strategy = self.task_for(position), self.strategy_for(position)
+        if task.wildcards:
+            return self.expect(task, strategy, position.rules.colours)
+        return self.run(task, strategy).move
+
+    def expect(self, task: Task, strategy: Strategy, colours: int) -> int:
+        """Return the best move by expected values over the wildcards of the task."""
+        plies = task.depth, task.depth + task.wildcards
+        kernel = compiled(expected)
+        found = kernel(*task.planes, task.pictures, task.roles, *plies, colours, *WINDOW, *strategy.cells)
+        return int(found[1])
 
     def task_for(self, position: InsertionPosition) -> Task:
         """Return the search for `choose`: its depth follows from the parameter, the clock and zombies."""
         seat, seats = position.seat, position.rules.seats
         gone = zombies(position.moves, seats, seat, self.number("zombie"))
-        depth = depth_on_clock(self.number("depth"), position.clock, position.bank)
-        task = task_of(position, depth_with_zombies(depth, seats, len(gone)))
+        depth = depth_on_clock(self.number("depth"), position.clock, position.bank, self.number("switch"))
+        depth = depth_with_zombies(depth, seats, len(gone))
+        task = task_of(position, depth)
         forced = ((other - seat) % seats for other in gone)
-        return task._replace(roles=pack_roles(seats, forced))
+        unknown = position.rules.plies - len(position.state.sequence)
+        wildcards = min(depth - task.depth, self.number("wildcards"), unknown, MAX_DEPTH - task.depth)
+        return task._replace(roles=pack_roles(seats, forced), wildcards=wildcards)
 
     def analyse(self, position: InsertionPosition, depth: int) -> Analysis:
         """Return the best move, its `Eval` and the cost of finding it."""
@@ -156,14 +185,18 @@ def depth_with_zombies(depth: int, seats: int, found: int) -> int:
     return depth * seats // (seats - found)
 
 
-def depth_on_clock(depth: int, clock: int | None, bank: int | None) -> int:
-    """Subtract one ply when 17/20 of the time bank is spent, and again when 17/20 of that rest is."""
-    if clock is None or not bank:
+def depth_on_clock(depth: int, clock: int | None, bank: int | None, switch: int = 85) -> int:
+    """Subtract one ply when `switch` percent of the bank is spent, and again when as much of that rest is.
+
+    Without a clock the depth stays.
+    """
+    low = (100 - switch) / 100
+    if clock is None or not bank or not low:
         return depth
     left = clock / bank
-    while depth > 1 and left < LOW_CLOCK:
+    while depth > 1 and left < low:
         depth -= 1
-        left /= LOW_CLOCK
+        left /= low
     return depth
 
 

@@ -21,17 +21,20 @@ from arena_engines.engine import Parameter
 from arena_engines.insertion.evaluation import (
     FELL,
     FIXED_STRATEGY,
+    FORCED,
     INFINITY,
+    THEIRS,
+    ZOMBIE_MOVE,
     Strategy,
     eval_of_sides,
     flip_deleted,
     side_gain,
 )
 from arena_engines.insertion.fixed_depth import (
-    FORCED,
-    THEIRS,
+    SWITCH,
+    WILDCARDS,
+    WINDOW,
     ZOMBIE,
-    ZOMBIE_MOVE,
     FixedDepth,
     Found,
     Task,
@@ -71,7 +74,7 @@ class Minimax(FixedDepth):
     """All lines of play to a fixed depth, nothing cut."""
 
     name: ClassVar[str] = "minimax"
-    parameters: ClassVar[tuple[Parameter, ...]] = (depth_parameter(4), FIXED_STRATEGY)
+    parameters: ClassVar[tuple[Parameter, ...]] = (depth_parameter(4), FIXED_STRATEGY, SWITCH, WILDCARDS)
     kernel = staticmethod(minimax)
 
     def run(self, task: Task, strategy: Strategy) -> Found:
@@ -163,7 +166,7 @@ class Entry2006(FixedDepth):
     """
 
     name: ClassVar[str] = "entry2006"
-    parameters: ClassVar[tuple[Parameter, ...]] = (depth_parameter(5), ZOMBIE, RECURSION, FOURTH)
+    parameters: ClassVar[tuple[Parameter, ...]] = (depth_parameter(5), ZOMBIE, RECURSION, FOURTH, SWITCH)
     kernel = staticmethod(eval_3xx)
 
     def run(self, task: Task, strategy: Strategy) -> Found:
@@ -244,7 +247,7 @@ class FourTier(FixedDepth):
     """
 
     name: ClassVar[str] = "fourtier"
-    parameters: ClassVar[tuple[Parameter, ...]] = (depth_parameter(5), ZOMBIE, CUT)
+    parameters: ClassVar[tuple[Parameter, ...]] = (depth_parameter(5), ZOMBIE, CUT, SWITCH)
     kernel = staticmethod(eval_4xx)
 
     def run(self, task: Task, strategy: Strategy) -> Found:
@@ -306,12 +309,11 @@ class ThreeTier(FixedDepth):
     """
 
     name: ClassVar[str] = "threetier"
-    parameters: ClassVar[tuple[Parameter, ...]] = (depth_parameter(5), FIXED_STRATEGY, ZOMBIE)
+    parameters: ClassVar[tuple[Parameter, ...]] = (depth_parameter(5), FIXED_STRATEGY, ZOMBIE, SWITCH)
     kernel = staticmethod(eval_5)
 
     def run(self, task: Task, strategy: Strategy) -> Found:
-        window = (-INFINITY, INFINITY)
         value, move, nodes = self.compiled_kernel(
-            *task.planes, task.pictures, task.roles, task.depth, *window, *strategy.cells
+            *task.planes, task.pictures, task.roles, task.depth, *WINDOW, *strategy.cells
         )
         return Found(move, strategy.eval_of(value), nodes)

@@ -1,12 +1,11 @@
-"""What is derived from the contest's seed, and what never may be.
+"""The deal of a game: derived from the contest's secret, hidden until its end, fixed by a commitment.
 
-Deals and nonces come from the seed, so that a contest can be played again to the byte. A
-session id or a resume key must not: whoever knew the seed could take a seat. Those are
-drawn from a source that the shell passes in (`secrets.token_hex`).
+    deal seed = first 128 bits of SHA-256("deal:SECRET:NAMES:NUMBER")     NAMES sorted, with commas
+    nonce     = first 32 hexadecimal digits of SHA-256("nonce:SECRET:GAME_ID")
 
-What is fixed before a game's first ply, and hidden until its last: deal, nonce and commit.
-
-It must not know: who is ready, whose turn it is, clocks that run.
+SECRET is a decimal number of 256 bits that the server draws and publishes with the final standings,
+so that everyone can derive every deal then; or the organiser's `seed`. Session ids and resume keys
+never derive from it: they come from a source that the shell passes in (`secrets.token_hex`).
 """
 
 from __future__ import annotations

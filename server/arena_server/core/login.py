@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from hmac import compare_digest
 
 from arena_protocol.errors import ErrorCode, ProtocolError
-from arena_protocol.messages import VERSION, Hello, Welcome, valid_name
+from arena_protocol.messages import SPECTATOR, VERSION, Hello, Welcome, valid_name
 from arena_server.core import deal
 from arena_server.core.config import Entrant, PlanError
 from arena_server.core.peers import Peer, Player
@@ -57,8 +57,8 @@ class Authenticator:
     def admit(self, hello: Hello, peer: str, now: int) -> Player:
         """The player that `hello` may log in as; its old connection, if any, is to be closed.
 
-        `peer` is the client's `address:port`. An unknown name without token and games is a guest,
-        which may only watch.
+        `peer` is the client's `address:port`. With `role=spectator` any name may watch, if the contest
+        admits spectators; a name that is not registered is denied like a wrong token.
 
         Raises ProtocolError: version, game, rate, token, or name-taken.
         """
@@ -66,9 +66,12 @@ class Authenticator:
             raise ProtocolError(ErrorCode.VERSION, f"this server speaks version {VERSION}")
         if hello.games and self._game not in hello.games:
             raise ProtocolError(ErrorCode.GAME, f"this contest plays {self._game}")
-        player = self.players.get(hello.name)
-        if player is None and self._guests and _asks_for_nothing(hello):
+        if hello.role == SPECTATOR:
+            # The name is not looked up: registered names cannot be found out this way.
+            if not self._guests:
+                raise ProtocolError(ErrorCode.TOKEN, DENIED)
             return Player(GUEST, hello.name, None, plays=False)
+        player = self.players.get(hello.name)
         address = peer.rpartition(":")[0]
         right = _holds_key(player, hello.resume) if hello.resume else _holds_token(player, hello.token)
         if player is None or not right:
@@ -91,10 +94,6 @@ class Authenticator:
             player.peer, peer.player = peer, player
             player.resume = deal.token_digest(key)
         return Welcome(player.name, self._secret(deal.SESSION_BYTES), key)
-
-
-def _asks_for_nothing(hello: Hello) -> bool:
-    return hello.token is None and hello.resume is None and not hello.games
 
 
 def is_digest(text: str) -> bool:

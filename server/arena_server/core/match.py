@@ -386,7 +386,7 @@ class Match:
     def restart(self, now: int) -> list[GameFact]:
         """The server was down until `now`, and every seat is disconnected through no fault of its own.
 
-        The time it was down is charged to nobody. For the limit of READY the clock of a seat stands
+        The time it was down is charged to no seat. For the limit of READY the clock of a seat stands
         until it is back, and a begun turn begins again.
         """
         last = self.plies[-1].arrived_ns if self.plies else 0

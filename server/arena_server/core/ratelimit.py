@@ -1,13 +1,8 @@
-"""How often one may be wrong at the door: guessing a token is made slow, and costs nobody else.
+"""Rate limits: failed logins by address and name, and lines that ask for nothing.
 
-Counted are denials by address and name together. So a guesser locks out nobody who comes from
-elsewhere, and no other name that comes from its own address; and a name that does not exist
-is treated like one that does. It must not know: tokens, connections.
-
-How much harmless talk a connection is allowed: PING, PONG and blank lines cost nobody a game.
-
-They cost the referee time, though, and so the others: whoever says them without end is
-flooding. It must not know: what a line says, what a flood costs.
+Only failures of a login are counted, and a right token or key is accepted at any time: so a guesser
+locks no bot out, not even on its own address. A name that does not exist is treated like one that
+does. PING, PONG and blank lines are free up to a rate; beyond it they are a flood.
 """
 
 from __future__ import annotations
@@ -16,18 +11,18 @@ from collections import OrderedDict
 
 from arena_protocol.errors import ErrorCode, ProtocolError
 
-#: So many denials at once, and one more each pause: some 14,000 guesses a day at a token.
+#: Denials in a row before `rate` is answered, and the pause after which one more is allowed.
 TRIES = 10
 PAUSE_MS = 6_000
 
-#: Kept are the latest so many names and addresses; to be forgotten costs as many guesses.
+#: The number of names with their addresses that are kept, the latest.
 KEPT = 10_000
 
 _PAUSE = PAUSE_MS * 1_000_000
 
 
 class LoginRateLimiter:
-    """Denials by address and name, each forgotten after a while."""
+    """Denials by address and name, each forgotten after a pause."""
 
     __slots__ = ("_forgotten_at",)
 
@@ -43,7 +38,7 @@ class LoginRateLimiter:
             raise ProtocolError(ErrorCode.RATE, "too many wrong log-ins; wait, then try again", wait)
 
     def wrong(self, address: str, name: str, now: int) -> None:
-        """Note a denial."""
+        """Count a denial."""
         key = address, name
         self._forgotten_at[key] = max(now, self._forgotten_at.get(key, 0)) + _PAUSE
         self._forgotten_at.move_to_end(key)
@@ -51,11 +46,11 @@ class LoginRateLimiter:
             self._forgotten_at.popitem(last=False)
 
     def right(self, address: str, name: str) -> None:
-        """Forget all denials: whoever knows the key is not guessing."""
+        """Forget all denials: a client that knows the key is not guessing."""
         self._forgotten_at.pop((address, name), None)
 
 
-#: Lines at once, and lines a second for ever. A bot that pings at every ply stays far below.
+#: Lines in a burst, and lines a second in the long run. A bot that pings at every ply stays far below.
 BURST = 1000
 A_SECOND = 100
 

@@ -168,15 +168,15 @@ def _rounds(names: Sequence[str], seats: int) -> Iterator[list[Group]]:
 class Pairer:
     """Hands out the games of a schedule, each once, and those that are to be played again.
 
-    After `take` has given None no game can start until somebody else becomes free; so only
-    groups with a newly free player need looking at, not the whole schedule.
+    After `take` has returned None no game can start until another player becomes free; so only the
+    groups of newly free players are looked at, not the whole schedule.
     """
 
     def __init__(self, schedule: Schedule, seats: int) -> None:
         self._schedule = schedule
         self._seats = seats
         self._played = array("L", bytes(array("L").itemsize * len(schedule.groups)))
-        #: A group that had a game left and nobody absent when it was last looked for.
+        #: A group that had a game left and no absent player when it was last looked for.
         self._open = 0
         self._again: dict[int, Pairing] = {}
         self._free: set[str] = set()

@@ -1,24 +1,10 @@
-"""From results to a table: points, games, wins and faults of every player.
+"""Results of a contest: the table, progress, and the organiser's view.
 
-Scoring by `points` ranks by the points of all games together; scoring by `wins` by the games
-in which a player alone had the most points. The two may disagree entirely: whoever loses
-every game may win a contest on points.
-Players with the same score share a rank, and the next rank is left out accordingly. Within
-a rank stands first who has more of the other measure (wins, or points), then the name in
-the order of the alphabet. A void game is no game.
-It must not know: how a game was played, who is connected.
-
-The results of a contest so far, and what they cost a bot.
-
-It must not know: games that run, what has yet to be played, how results become durable.
-
-How far a contest is: what a progress display and the final table need.
-
-Only results that are durable count. It must not know: how they are shown.
-
-A contest as its organiser sees it: what may begin, what runs, where each bot is.
-
-It must not know: how it is shown, who asks.
+Scoring by `points` ranks by the points of all games together; scoring by `wins` by the games in which
+a player alone had the most points. The two may disagree entirely: a player that loses every game may
+win a contest on points. Players with the same score share a rank, and the ranks after them are left
+out. Within a rank the player with more of the other measure (wins, or points) comes first, then the
+name decides. A void game does not count, and neither does a result that is not durable.
 """
 
 from __future__ import annotations
@@ -65,7 +51,7 @@ class Row:
 def plain_row(row: Row) -> dict[str, Any]:
     """Return one row of the standings as JSON types."""
     return {
-        "rank": row.rank,
+        "rank": row.rank if row.games else None,
         "bot": row.name,
         "points": row.points,
         "games": row.games,
@@ -123,10 +109,10 @@ class Standings:
         sums = self._sums[name]
         return sums.points if self._scoring == "points" else sums.wins
 
-    def _order(self, name: str) -> tuple[int, int, str]:
+    def _order(self, name: str) -> tuple[int, bool, int, str]:
         sums = self._sums[name]
         score = self._score(name)
-        return -score, -(sums.points + sums.wins - score), name
+        return -score, not sums.games, -(sums.points + sums.wins - score), name
 
 
 def standings(names: Iterable[str], results: Iterable[Result], scoring: str = "points") -> tuple[Row, ...]:
@@ -190,8 +176,8 @@ class Progress:
     unplayed: Mapping[str, int] = field(default_factory=dict)
 
 
-#: Where a bot is: in a game; connected and free; away; away for so long that nobody waits for
-#: it; paired no more because of its faults; sent away by the organiser.
+#: Where a bot is: in a game; connected and free; disconnected; disconnected for longer than `absent`;
+#: paired no more because of its faults; removed by the organiser.
 PLAYING, FREE, AWAY, GONE, PROBATION, KICKED = "playing", "free", "away", "gone", "probation", "kicked"
 
 

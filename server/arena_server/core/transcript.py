@@ -6,7 +6,7 @@
     line 3  START                            audience: all
     line 4  PLAYED 1 ...                     audience: all; spectators get ` game=g1` behind it
 
-Seats, spectators, and whoever comes late read the same lines. TURN is not part of it: it is sent
+Seats, spectators and late joiners read the same lines. TURN is not part of it: it is sent
 behind the lines to the seat whose cursor is at the end.
 """
 

@@ -165,19 +165,15 @@ class Results:
 
     def first_faults(self, contest: Contest) -> dict[str, tuple[str, FaultRecord]]:
         """The first fault of each bot that has one, with the id of its game."""
-        first = (
-            select(func.min(Fault.id))
-            .join(Game, Fault.game_pk == Game.id)
-            .where(Game.contest_id == contest.id, Game.end != VOID, Fault.bot_id.is_not(None))
-            .group_by(Fault.bot_id)
-        )
-        query = select(Bot.name, Game.game_id, Fault.seat, Fault.ply, Fault.kind, Fault.line)
-        joined = query.join(Bot, Fault.bot_id == Bot.id).join(Game, Fault.game_pk == Game.id)
-        found = joined.where(Fault.id.in_(first)).order_by(Fault.id)
-        return {
-            row.name: (row.game_id, FaultRecord(row.seat, row.ply, row.kind, row.line))
-            for row in self._session.execute(found)
-        }
+        query = select(Game.game_id, Game.names, Fault.seat, Fault.ply, Fault.kind, Fault.line)
+        joined = query.join(Game, Fault.game_pk == Game.id).order_by(Fault.id)
+        first: dict[str, tuple[str, FaultRecord]] = {}
+        for row in self._session.execute(
+            joined.where(Game.contest_id == contest.id, Game.end != VOID, Fault.seat > 0)
+        ):
+            fault = FaultRecord(row.seat, row.ply, row.kind, row.line)
+            first.setdefault(row.names[row.seat - 1], (row.game_id, fault))
+        return first
 
     def record(self, contest: Contest, game_id: str) -> bytes:
         """The encoded record of one game."""

@@ -24,13 +24,15 @@ STDIN, STDOUT = 0, 1
 #: The interval of progress reports.
 REPORT_S = 0.25
 
+_NOT_BEGUN: dict[str, Any] = {"ended": "stopped", "done": 0, "total": 0, "missing": [], "unplayed": {}}
+
 
 class Reporter(ServerObserver):
-    """Reports to the supervisor that started `service` with `--supervised`."""
+    """Knows the progress of `service`; `supervised` means that it reports to the supervisor."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, *, supervised: bool) -> None:
         self._service = service
-        self._lines = LineWriter(STDOUT)
+        self._lines = LineWriter(STDOUT) if supervised else None
         self._last: dict[str, Any] = {}
         self._contest: Contest | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -38,40 +40,46 @@ class Reporter(ServerObserver):
 
     def started(self, contest: Contest, driver: Driver) -> None:
         self._contest = contest
-        self._loop = asyncio.get_running_loop()
-        self._loop.add_reader(STDIN, self._read_stdin)
-        self._report_often()
+        if self._lines is not None:
+            self._loop = asyncio.get_running_loop()
+            self._loop.add_reader(STDIN, self._read_stdin)
+            self._write_often(self._lines)
 
     def noted(self, note: Note) -> None:
         # Sent at once: a bot may end right after its log-in, and the supervisor has to know the order.
         name = str(note.fields.get("bot"))
-        if note.event == "login" and name not in self._logged_in:
+        if self._lines is not None and note.event == "login" and name not in self._logged_in:
             self._logged_in.add(name)
             self._lines.write(json.dumps({"login": name}))
+
+    def report(self) -> dict[str, Any]:
+        """Return the progress as JSON types; a contest that has not begun is stopped, without games."""
+        return _NOT_BEGUN if self._contest is None else plain_report(self._contest.overview())
 
     def _read_stdin(self) -> None:
         if not os.read(STDIN, 4096):
             self._loop.remove_reader(STDIN)
             self._service.stop("the supervisor is gone")
 
-    def _report_often(self) -> None:
-        self._report()
-        self._timer = self._loop.call_later(REPORT_S, self._report_often)
+    def _write_often(self, lines: LineWriter) -> None:
+        self._write(lines)
+        self._timer = self._loop.call_later(REPORT_S, self._write_often, lines)
 
-    def _report(self) -> None:
+    def _write(self, lines: LineWriter) -> None:
         """Write the progress if it has changed."""
-        assert self._contest is not None
-        report = plain_report(self._contest.overview())
+        report = self.report()
         if report != self._last:
             self._last = report
-            self._lines.write(json.dumps(report))
+            lines.write(json.dumps(report))
 
     def close(self) -> None:
         """Write the last report."""
+        if self._lines is None:
+            return
         if self._timer is not None:
             self._timer.cancel()
             self._loop.remove_reader(STDIN)
-            self._report()
+            self._write(self._lines)
         self._lines.close()
 
 
@@ -82,5 +90,7 @@ def plain_report(overview: Overview) -> dict[str, Any]:
     return plain | {
         "connected": sum(bot.connected for bot in overview.bots),
         "waiting": [bot.name for bot in overview.bots if not bot.connected],
+        "missing": list(progress.missing),
+        "unplayed": dict(progress.unplayed),
         "standings": [plain_row(row) for row in progress.standings],
     }

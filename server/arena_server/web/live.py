@@ -206,7 +206,7 @@ class LiveHub:
             del self.games[game.game_id]
 
     def _drop_games(self) -> None:
-        """The feed begins anew: browsers come back and get snapshots."""
+        """The feed starts again: browsers come back and get snapshots."""
         for game in self.games.values():
             for viewer in tuple(game.channel.viewers):
                 viewer.close()

@@ -530,7 +530,7 @@ def waits_for_ever(line: bytes, connection: Connection) -> list[bytes]:
 
 @from_server("6.1/2")
 def empties_the_lobby(line: bytes, _: Connection) -> list[bytes]:
-    """Sends everybody away who waits."""
+    """Sends every bot away that waits."""
     return [line, b"BYE reason=kicked"] if verb(line) == b"WELCOME" else [line]
 
 

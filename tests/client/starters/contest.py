@@ -17,7 +17,6 @@ CONFIG = f"""
 [contest]
 name = "starters"
 games_per_pair = {{games}}
-seed = 2006
 
 [game]
 plies = {{plies}}

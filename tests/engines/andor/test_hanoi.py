@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from arena_engines.andor.hanoi import Hanoi, Tower, whole_tower
+from arena_engines.andor.hanoi import Hanoi, Tower, state_moves, state_place, states, whole_tower
 from arena_engines.andor.search import best_first, depth_first
 
 SEARCHES = pytest.mark.parametrize("search", [depth_first, best_first])
@@ -82,3 +82,33 @@ def test_an_illegal_step_is_named(steps: list[Tower], text: str) -> None:
     with pytest.raises(ValueError, match=text) as refused:
         state_after(3, steps)
     assert str(refused.value) == text
+
+
+# ---- the state space
+
+
+@pytest.mark.parametrize("discs", range(1, 6))
+def test_the_state_space_has_every_state_and_every_legal_move(discs: int) -> None:
+    every = states(discs)
+    assert len(set(every)) == len(every) == 3**discs
+    for state in every:
+        expected = set()
+        for disc, peg in enumerate(state):
+            for target in set("ABC") - {peg}:
+                if peg not in state[:disc] and target not in state[:disc]:
+                    expected.add(state[:disc] + target + state[disc + 1 :])
+        assert set(state_moves(state)) == expected
+        assert len(expected) == (2 if len(set(state)) == 1 else 3)
+
+
+@pytest.mark.parametrize("discs", range(1, 6))
+def test_the_places_are_a_triangle_in_which_every_move_is_one_step(discs: int) -> None:
+    places = {state: state_place(state) for state in states(discs)}
+    assert len(set(places.values())) == len(places)
+    side = 2**discs - 1
+    corners = [places[peg * discs] for peg in "ABC"]
+    assert corners == [(0.0, 0), (-side / 2, side), (side / 2, side)]
+    for state, (x, y) in places.items():
+        for after in state_moves(state):
+            dx, dy = abs(places[after][0] - x), abs(places[after][1] - y)
+            assert (dx, dy) in ((1.0, 0), (0.5, 1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 import sympy as sp
@@ -11,6 +12,8 @@ from arena_engines.andor import integral_rules
 from arena_engines.andor.integral_rules import Integral, Step, table_integral
 from arena_engines.andor.integrals import RULES, Integrals, integrate, parse
 from arena_engines.andor.search import depth_first
+
+from . import fifty
 
 #: Inside the domains of all integrands here.
 POINTS = (0.23, 0.45, 0.71)
@@ -54,6 +57,44 @@ SOLVED = [
 
 def vanishes(expression: sp.Expr, variable: sp.Symbol) -> bool:
     return all(abs(complex(expression.subs(variable, point).evalf())) < 1e-9 for point in POINTS)
+
+
+@pytest.mark.parametrize("text", fifty.SOLVED)
+def test_of_fifty_integrals_these_are_solved(text: str) -> None:
+    """Differentiation is the proof: at points within the domain of the integrand."""
+    integrand, variable = parse(text)
+    solved = integrate(integrand, variable)
+    assert solved is not None
+    assert vanishes(sp.diff(solved.answer, variable) - integrand, variable)
+
+
+@pytest.mark.parametrize("text", fifty.UNSOLVED)
+def test_of_fifty_integrals_these_are_not_solved(text: str) -> None:
+    assert integrate(*parse(text)) is None
+
+
+def test_the_docs_state_how_many_of_fifty_are_solved() -> None:
+    every = fifty.SOLVED + fifty.UNSOLVED
+    assert len(every) == len(set(every)) == 50
+    page = (Path(__file__).parents[3] / "docs" / "explain.md").read_text(encoding="utf-8")
+    assert f"{len(fifty.SOLVED)} of fifty" in page
+
+
+def test_integration_by_parts_twice_leads_back_to_the_integral() -> None:
+    """∫ exp(x) sin(x) dx, by the equation that two integrations by parts give."""
+    solved = integrate(*parse("exp(x)*sin(x)"))
+    assert solved is not None
+    (step,) = [step for step in solved.solution.choices.values() if step is not None]
+    assert (step.label, len(step.parts)) == ("parts twice", 1)
+    assert sp.simplify(solved.answer - sp.exp(sp.Symbol("x")) * parse("sin(x)-cos(x)")[0] / 2) == 0
+
+
+def test_the_integral_of_slagles_saint_is_solved_by_its_substitution() -> None:
+    """J. R. Slagle's example (1963): x = sin w leads to the fourth power of a tangent."""
+    solved = integrate(*parse("x^4/(1-x^2)^(5/2)"))
+    assert solved is not None
+    labels = [step.label for step in solved.solution.choices.values() if step is not None]
+    assert "x = sin(z)" in labels
 
 
 @pytest.mark.parametrize("text", SOLVED)
@@ -134,8 +175,10 @@ def test_another_form_of_an_integrand_has_the_same_values(rule) -> None:
 
 def test_every_rule_finds_something_among_the_examples() -> None:
     for rule in RULES:
-        offered = [step for text in SOLVED for step in rule(Integral(*parse(text)))]
-        offered += list(rule(Integral(*parse("1/(1+x^2)"))))
+        offered = [step for text in SOLVED + fifty.SOLVED for step in rule(Integral(*parse(text)))]
+        offered += [
+            step for text in ("1/(1+x^2)", "sin(x)^2/cos(x)^3") for step in rule(Integral(*parse(text)))
+        ]
         assert offered, rule.__name__
 
 

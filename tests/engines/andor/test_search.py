@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena_engines.andor.search import ProblemSpace, Reduction, Solution, Strategy, best_first, depth_first
+from arena_engines.andor.search import (
+    ProblemSpace,
+    Reduction,
+    Solution,
+    Strategy,
+    best_first,
+    deepening,
+    depth_first,
+)
+from arena_engines.registry import create
 from arena_engines.small.solved import Solver
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal
 from arena_protocol.games.lastcoin import Heap
 
-SEARCHES = pytest.mark.parametrize("search", [depth_first, best_first])
+fixed_order = partial(depth_first, ordered=True)
+EVERY_SEARCH = (depth_first, fixed_order, deepening, best_first)
+SEARCHES = pytest.mark.parametrize("search", EVERY_SEARCH)
 
 
 class ExplicitGraph(ProblemSpace[str]):
@@ -131,7 +143,7 @@ def graphs(draw: st.DrawFn) -> Costs:
 def test_searches_solve_what_is_solvable_and_best_first_is_cheapest(space: Costs) -> None:
     costs = slow_costs(space, range(10))
     for root in range(10):
-        for search in (depth_first, best_first):
+        for search in EVERY_SEARCH:
             solution = search(space, root).solution
             assert (solution is not None) == (costs[root] < float("inf"))
             if solution is not None:
@@ -235,3 +247,60 @@ def test_the_strategy_of_the_disc_game_agrees_with_the_solver(m: int) -> None:
     winner = 1 if Solver(rules).outcome(start).result == 1 else 2
     assert depth_first(Strategy(rules, winner), start).solution is not None
     assert depth_first(Strategy(rules, 3 - winner), start).solution is None
+
+
+# ---- orders
+
+
+def test_a_good_estimate_makes_a_fixed_order_expand_less() -> None:
+    """Without order the ways 1 and 2 are tried first and fail; the estimate sends the search to 3 at once."""
+    ways = {0: [Reduction("", (n,)) for n in (1, 2, 3)], 1: [Reduction("", (4,))], 2: [Reduction("", (5,))]}
+    space = Costs(ways | {3: [Reduction("", (9,))]}, {9}, {1: 5.0, 2: 4.0, 3: 1.0})
+    assert (depth_first(space, 0).expanded, fixed_order(space, 0).expanded) == (6, 2)
+
+
+def test_of_the_parts_of_a_reduction_the_dearest_is_tried_first() -> None:
+    space = Costs({0: [Reduction("", (1, 2))], 1: [Reduction("", (9,))]}, {9}, {1: 1.0, 2: 7.0})
+    assert (depth_first(space, 0).expanded, fixed_order(space, 0).expanded) == (3, 2)
+
+
+def test_deepening_finds_a_solution_of_the_least_depth_and_counts_every_iteration() -> None:
+    """Depth first goes down the long way 1, 2, 3, 4; deepening finds the short one through 5."""
+    long = {n: [Reduction("", (n + 1,))] for n in range(1, 9)}
+    space = Costs(
+        long | {0: [Reduction("", (1,)), Reduction("", (10,))], 10: [Reduction("", (11,))]}, {9, 11}, {}
+    )
+    assert len(depth_first(space, 0).solution.choices) == 10
+    found = deepening(space, 0)
+    assert set(found.solution.choices) == {0, 10, 11}
+    assert found.expanded == 1 + 3, "0 to depth 1; 0, 1 and 10 to depth 2"
+
+
+def test_deepening_ends_as_soon_as_the_root_is_unsolvable() -> None:
+    space = Costs({0: [Reduction("", (1,))], 1: [Reduction("", (2,))]}, {9}, {})
+    assert (deepening(space, 0).solution, deepening(space, 0).expanded) == (None, 1 + 2 + 3)
+
+
+def test_deepening_ends_at_its_limits() -> None:
+    class Endless(ProblemSpace[int]):
+        def is_elementary(self, problem: int) -> bool:
+            return False
+
+        def reductions(self, problem: int) -> list[Reduction[int]]:
+            return [Reduction("", (problem + 1,))]
+
+    assert deepening(Endless(), 0, depth=4).expanded == 1 + 2 + 3 + 4
+    assert deepening(Endless(), 0, limit=50).expanded == 50
+
+
+def test_the_static_value_of_a_position_orders_a_strategy() -> None:
+    rules = make_game("tictactoe", {})
+    engine = create("openlines", "tictactoe")
+    for seat in (1, 2):
+        space = Strategy(rules, seat, "draw", lambda state: engine.evaluate(rules, state))
+        start = rules.start(rules.deal(0))
+        natural, ordered = depth_first(space, start), fixed_order(space, start)
+        assert ordered.expanded < natural.expanded / 2
+        check(space, ordered.solution)
+        won = rules.start(Deal("xxx/oo./..."))
+        assert (space.estimate(won) == 0) == (seat == 1)

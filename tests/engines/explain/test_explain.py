@@ -65,3 +65,48 @@ def test_what_cannot_be_drawn_is_one_clear_line(draw, text: str) -> None:
 def test_a_bad_position_is_the_games_error() -> None:
     with pytest.raises(GameError, match="a position of disc is SUM/TOP/SEAT"):
         explain.whole("disc", {}, state="nonsense")
+
+
+def test_the_table_of_searches_has_a_row_for_each() -> None:
+    rows = explain.searches("lastcoin", {"coins": 7}, seat=2).splitlines()
+    assert rows[0] == "lastcoin: seat 2, win from 7/1"
+    assert [row.rsplit(maxsplit=3)[0] for row in rows[2:]] == [
+        "depth first, natural order",
+        "depth first, fixed order",
+        "iterative deepening, reordered",
+        "best first, dynamic order",
+    ]
+    assert all(row.endswith(" 8 problems") for row in rows[2:])
+
+
+def test_a_strategy_that_does_not_exist_is_none_in_the_table() -> None:
+    rows = explain.searches("tictactoe", {}, seat=1, state="xo./.x./..o").splitlines()
+    assert {row.split()[-1] for row in rows[2:]} <= {"none", "problems"}
+    assert all(row.endswith("none") for row in explain.searches("lastcoin", {}, seat=1).splitlines()[2:])
+
+
+@pytest.mark.parametrize(
+    ("draw", "text"),
+    [
+        (lambda: explain.searches("xo", {}, seat=1), "no engine of xo has an analysis by depth"),
+        (lambda: explain.searches("insertion", {}, seat=1), "insertion has no static evaluation to order by"),
+        (lambda: explain.searches("disc", {}, seat=3), "seat=3: a strategy is drawn for seat 1 or 2"),
+        (
+            lambda: explain.evaluate("tictactoe", {}, engine="perfect"),
+            "engine perfect has no static evaluation",
+        ),
+        (lambda: explain.evaluate("xo", {}), "no engine of xo has an analysis by depth"),
+    ],
+)
+def test_what_has_no_evaluation_is_one_clear_line(draw, text: str) -> None:
+    with pytest.raises(EngineError, match=text) as refused:
+        draw()
+    assert "\n" not in str(refused.value)
+
+
+def test_the_evaluation_of_a_game_that_is_over() -> None:
+    for board, sign in (("xxx/oo./...", "+∞"), ("ooo/xx./x..", "-∞"), ("xox/xoo/oxx", "0")):
+        assert (
+            explain.evaluate("tictactoe", {}, state=board).splitlines()[1]
+            == f"E(P) = {sign}: the game is over"
+        )

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from arena_engines.insertion.baselines import Greedy
 from arena_engines.insertion.champion import Champion
+from arena_engines.insertion.evaluation import FORCED, THEIRS
 from arena_engines.insertion.fixed_depth import (
-    FORCED,
-    THEIRS,
     InsertionPosition,
     depth_on_clock,
     depth_with_zombies,
@@ -104,6 +103,21 @@ def test_the_seeds_switch_on_the_clock(left: int, depth: int) -> None:
 @pytest.mark.parametrize(("clock", "bank"), [(None, None), (None, 20_000), (0, 0)])
 def test_without_a_bank_the_depth_stays(clock: int | None, bank: int | None) -> None:
     assert depth_on_clock(5, clock, bank) == 5
+
+
+@pytest.mark.parametrize(
+    ("switch", "left", "depth"), [(50, 9_999, 4), (50, 4_999, 3), (99, 200, 5), (100, 0, 5)]
+)
+def test_the_switch_says_when_the_depth_falls(switch: int, left: int, depth: int) -> None:
+    assert depth_on_clock(5, left, 20_000, switch) == depth
+
+
+@pytest.mark.parametrize("name", ["minimax", "entry2006", "fourtier", "threetier", "champion"])
+def test_every_engine_of_the_ladder_has_the_switch(cases: list[Case], name: str) -> None:
+    case = cases[3]
+    low = start(case.board, case.visible, clock=100, bank=1_000)
+    on, off = create(f"{name}:depth=3"), create(f"{name}:depth=3,switch=100")
+    assert (on.task_for(low).depth, off.task_for(low).depth) == (2, 3)  # type: ignore[attr-defined]
 
 
 def test_the_clock_reaches_the_search(cases: list[Case]) -> None:

@@ -41,7 +41,7 @@ class ContestHarness(Harness):
         **plan: object,
     ) -> None:
         given = {
-            "name": "scene", "seed": 7, "games_per_pair": 2, "spectator_delay_ms": 0,
+            "name": "test", "seed": 7, "games_per_pair": 2, "spectator_delay_ms": 0,
             "options": SHORT if options is None else options,
         } | plan  # fmt: skip
         self.entrants = [Entrant(bot) if isinstance(bot, str) else bot for bot in entrants]

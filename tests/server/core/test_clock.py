@@ -151,7 +151,7 @@ FOUR: dict[str, object] = {"plies": 4, "start": "empty", "lookahead": 2}
 
 
 def pong(harness: ContestHarness, name: str, after: int) -> None:
-    """Answer the last PING so many milliseconds after it was handed over."""
+    """Answer the last PING `after` milliseconds after it reached the socket."""
     token = [line for line in harness.received(name) if line.startswith("PING ")][-1].split()[1]
     harness.wait(after)
     harness.send(name, f"PONG {token}")
@@ -165,7 +165,7 @@ def lagging(quota: int = 100, clock: int = 1000) -> ContestHarness:
     return harness
 
 
-def test_without_a_quota_nobody_is_asked() -> None:
+def test_without_a_quota_no_ping_is_sent() -> None:
     harness = seated("ann", "bob")
     harness.send("ann", "MOVE 7")
     assert not any(line.startswith("PING") for line in harness.received("ann"))
@@ -226,7 +226,7 @@ def test_the_lag_of_a_connection_goes_with_it_into_the_next_game() -> None:
     assert harness.last_line("ann") == "TURN 2 clock=1000,1000 lag=30 credit=30"
 
 
-def test_nobody_is_asked_while_it_is_to_move_or_after_the_end() -> None:
+def test_no_ping_is_sent_to_the_seat_to_move_or_after_the_end() -> None:
     harness = seated("ann", "bob", options={"plies": 2, "start": "empty"}, lag_quota_ms=100, ready=False)
     harness.send("bob", "READY g1")
     harness.send("ann", "READY g1")
@@ -251,7 +251,7 @@ def test_a_pong_of_other_words_or_without_a_ping_measures_nothing() -> None:
     assert harness.last_line("ann") == "TURN 1 clock=20000,20000 lag=30 credit=30"
 
 
-def test_the_ping_is_marked_so_that_its_hand_over_is_told() -> None:
+def test_a_ping_has_a_marker_so_that_its_flush_is_reported() -> None:
     harness = seated("ann", "bob", ready=False, lag_quota_ms=100)
     harness.send("ann", "READY g1")
     pings = [effect for effect in harness.effects if isinstance(effect, Send) and b"PING" in effect.data]

@@ -23,7 +23,7 @@ def last_offer(harness: ContestHarness, name: str) -> str:
 
 
 def play_pending(harness: ContestHarness, *names: str) -> None:
-    """Let these bots play_pending until nobody has anything to answer."""
+    """Let these bots play until none has anything to answer."""
     busy = True
     while busy:
         busy = False
@@ -118,7 +118,7 @@ def test_a_kick_outlives_the_server_and_so_does_its_lift() -> None:
 def test_an_absent_bot_may_be_kicked() -> None:
     harness = ContestHarness("ann", "bob")
     assert harness.command("kick", "ann") is None
-    assert harness.finished == "incomplete"  # there is nobody left to play against
+    assert harness.finished == "incomplete"  # no opponent is left
     assert harness.contest.progress().done == 0
 
 

@@ -202,7 +202,7 @@ def test_a_turn_that_reaches_the_socket_after_a_fault_is_not_open() -> None:
 
 
 def test_a_connection_that_takes_no_turn_is_closed() -> None:
-    """Until then no flag falls; then the clock has run since the TURN was said."""
+    """Until then no flag falls; then the clock has run since the turn began."""
     harness = seated("deaf", "bob", ready=False, clock_ms=100, handover_ms=2000)
     harness.flushes = False
     harness.send("deaf", "READY g1")
@@ -263,7 +263,7 @@ def test_a_late_bot_plays_if_the_contest_still_goes_on() -> None:
 
 
 def test_a_late_bot_is_awaited_again() -> None:
-    """Nobody ends the contest between its games because it was once too late."""
+    """The contest does not end between its games because it was once too late."""
     harness = ContestHarness("ann", "bob", "late", options=ONE_PLY, absent_ms=5000)
     harness.log_in("ann")
     harness.wait(4000)

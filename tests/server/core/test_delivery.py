@@ -23,12 +23,12 @@ def sizes(harness: ContestHarness, name: str) -> list[int]:
 
 
 def plies(harness: ContestHarness, name: str) -> list[int]:
-    """The plies that `name` was told of."""
+    """The plies that were sent to `name`."""
     return [int(line.split()[1]) for line in harness.received(name) if line.startswith("PLAYED")]
 
 
 def long_game(moves: int, *watchers: str) -> ContestHarness:
-    """A game that has come far; nobody takes a portion before the scene says so."""
+    """A game of many plies; no socket takes a chunk before `take_chunks`."""
     harness = ContestHarness("ann", "bob", EYE, options=LONG)
     for name in ("ann", "bob"):
         harness.log_in(name)
@@ -90,10 +90,10 @@ def test_the_result_follows_the_whole_game_and_the_next_game_follows_the_result(
     harness.log_in("ann")
     assert not any(line.startswith("GAME g2") for line in harness.received("ann"))
     harness.take_chunks("again")
-    heard = harness.received("again")
-    over = next(place for place, line in enumerate(heard) if line.startswith("OVER g1"))
-    assert heard[over - 1].startswith("PLAYED 2000")
-    assert heard[over + 1].startswith("GAME g2")
+    lines = harness.received("again")
+    over = next(place for place, line in enumerate(lines) if line.startswith("OVER g1"))
+    assert lines[over - 1].startswith("PLAYED 2000")
+    assert lines[over + 1].startswith("GAME g2")
     assert max(sizes(harness, "again")) < CHUNK + 200
 
 
@@ -136,7 +136,7 @@ def test_a_late_spectator_gets_a_long_game_in_chunks_and_then_live() -> None:
     harness.send("late", "WATCH g1")
     assert CHUNK <= sum(sizes(harness, "late")[2:]) < CHUNK + 200
     before = sizes(harness, "late")
-    harness.send("ann", "MOVE 6")  # it is behind, and hears of this in its turn
+    harness.send("ann", "MOVE 6")  # it is behind, and receives this in its turn
     harness.send("late", "WATCH *")
     assert sizes(harness, "late") == before
     harness.take_chunks("late")

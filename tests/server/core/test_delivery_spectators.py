@@ -13,7 +13,7 @@ EYE = Entrant("eye", plays=False)
 
 
 def watched(*, target: str = "g1", **plan: object) -> ContestHarness:
-    """A game between ann and bob, and a spectator that has just said WATCH."""
+    """A game between ann and bob, and a spectator that has just sent WATCH."""
     harness = ContestHarness("ann", "bob", EYE, **plan)  # type: ignore[arg-type]
     for name in ("ann", "bob", "eye"):
         harness.log_in(name)

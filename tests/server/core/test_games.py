@@ -129,7 +129,7 @@ def test_a_flood() -> None:
         S  OVER g1 total=0,0 end=complete nonce=... sequence=4144
     """)
     assert faults(harness) == (FaultRecord(1, 2, "flood", b"READY g1"),)
-    assert not harness.is_muted("bad")  # the next game begins afresh
+    assert not harness.is_muted("bad")  # in the next game it is read again
 
 
 def test_a_hundred_lines_are_a_flood_and_ninety_nine_are_none() -> None:
@@ -217,7 +217,7 @@ def test_quit_in_the_own_turn_and_before_the_start() -> None:
 
 
 def test_the_organiser_stops_the_contest() -> None:
-    """Nobody's fault: no result, and the deal stays hidden, for it may be played again."""
+    """No bot is at fault: there is no result, and the deal stays hidden, as it may be played again."""
     harness = seated("ann", "bob")
     harness.send("ann", "MOVE 7")
     harness.stop()
@@ -237,7 +237,7 @@ def test_the_first_fault_is_the_only_one() -> None:
     harness.send("bad", "MOVE 0", "what?", "MOVE 7", "MOVE 7", "MOVE 7", "GAME", "WATCH *")
     before = len(harness.received("bad"))
     harness.send("bad", "what?")
-    assert harness.received("bad")[before:] == []  # a zombie is told nothing more
+    assert harness.received("bad")[before:] == []  # a zombie is sent nothing more
     harness.send("bad", "what?")
     assert harness.received("bad")[before:] == ["ERROR flood too many lines that were not asked for"]
     harness.send("bad", "QUIT")

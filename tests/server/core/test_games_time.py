@@ -41,7 +41,7 @@ def test_the_margin_saves_a_move_and_gives_no_time() -> None:
 
 def test_a_line_that_arrived_before_the_flag_counts_if_it_is_read_after_it() -> None:
     harness = seated("late", "good", clock_ms=100)
-    harness.now = 500 * MS  # the referee was busy; nobody has ticked
+    harness.now = 500 * MS  # the loop was busy, and no Tick came
     harness.send("late", "MOVE 7", arrived=101 * MS - 1)
     assert "PLAYED 1 seat=1 move=7 time=100 clock=0,100" in harness.game("late")
 
@@ -116,7 +116,7 @@ def test_away_when_the_limit_for_ready_passes_is_a_disconnect() -> None:
     harness.send("gone", "READY g1")
     harness.disconnect("gone")
     harness.send("good", "READY g1")
-    assert "START g1" not in harness.received("good")  # who comes back has to warm up again
+    assert "START g1" not in harness.received("good")  # a bot that comes back has to get ready again
     harness.wait(500)
     finish(harness)
     assert faults(harness) == (FaultRecord(1, 1, "disconnect", b""),)

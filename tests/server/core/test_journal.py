@@ -148,7 +148,7 @@ def test_what_still_matters_is_the_last_fact_about_each_thing_and_every_unfinish
 
 
 @given(ENTRIES)
-def test_a_compacted_journal_says_the_same(steps: list[Entry | int]) -> None:
+def test_a_compacted_journal_is_equivalent(steps: list[Entry | int]) -> None:
     """A journal that is compacted begins with all that matters; a crash may leave it behind the old one.
 
     A game's entries begin with its offer: those of a second copy replace the first.

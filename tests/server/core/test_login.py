@@ -31,22 +31,34 @@ def test_welcome() -> None:
     ]
 
 
-def test_an_unregistered_name_may_watch_and_nothing_else() -> None:
+def test_a_spectator_may_use_any_name_and_nothing_but_watch() -> None:
     harness = ContestHarness("ann", "bob")
-    harness.log_in("passer-by")
-    harness.log_in("passer-by", conn="a second one")
+    harness.log_in("ann", " role=spectator", conn="the name of a bot")
+    harness.log_in("passer-by", " role=spectator")
+    harness.log_in("passer-by", " role=spectator", conn="a second one")
     harness.send("passer-by", "WATCH *")
     harness.wait(11_000)
     assert not harness.is_closed("passer-by")
     assert harness.is_closed("a second one")
     assert harness.last_line("a second one") == f"{DENIED}; a spectator sends WATCH"
+    harness.log_in("ann")
+    assert harness.last_line("ann").startswith("WELCOME ann "), "a spectator takes no name"
 
 
-def test_without_guests_an_unregistered_name_is_denied_as_any_other() -> None:
+@pytest.mark.parametrize("games", ["", " games=insertion"])
+def test_a_name_that_is_not_registered_is_denied_like_a_wrong_token(games: str) -> None:
+    harness = ContestHarness(SECRET, "bob")
+    harness.connect("stranger")
+    harness.send("stranger", f"HELLO 1 stranger{games}")
+    assert harness.last_line("stranger") == DENIED
+
+
+def test_a_contest_without_spectators_denies_them_all_alike() -> None:
     harness = ContestHarness(SECRET, "bob", guests=False)
-    harness.connect("nobody")
-    harness.send("nobody", "HELLO 1 nobody")
-    assert harness.last_line("nobody") == DENIED
+    for name in ("ann", "stranger"):
+        harness.connect(name)
+        harness.send(name, f"HELLO 1 {name} role=spectator")
+        assert harness.last_line(name) == DENIED
 
 
 @pytest.mark.parametrize(
@@ -56,10 +68,10 @@ def test_without_guests_an_unregistered_name_is_denied_as_any_other() -> None:
         ("HELLO 1 ann token=s3cret games=xo,go", "ERROR game this contest plays insertion"),
         ("HELLO 1 ann token=wrong", DENIED),
         ("HELLO 1 ann", DENIED),
-        ("HELLO 1 nobody token=s3cret", DENIED),
-        ("HELLO 1 nobody games=insertion", DENIED),
+        ("HELLO 1 stranger token=s3cret", DENIED),
+        ("HELLO 1 stranger games=insertion", DENIED),
         ("HELLO 1 ann resume=key1", DENIED),
-        ("HELLO 1 nobody resume=key1", DENIED),
+        ("HELLO 1 stranger resume=key1", DENIED),
         ("READY g1", "ERROR login the first line must be HELLO, not READY"),
         ("PING 1", "ERROR login the first line must be HELLO, not PING"),
     ],

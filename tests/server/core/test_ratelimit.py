@@ -68,7 +68,7 @@ def test_a_successful_login_resets_the_count() -> None:
     guesses = locked()
     guesses.right("1.2.3.4", "ann")
     guesses.check("1.2.3.4", "ann", 0)
-    guesses.right("1.2.3.4", "nobody")
+    guesses.right("1.2.3.4", "stranger")
 
 
 def test_the_oldest_address_is_forgotten_beyond_the_limit() -> None:
@@ -92,8 +92,8 @@ class TestInTheContest:
         harness.event(Received(conn, f"HELLO 1 {name} token={token}".encode(), harness.now))
         return harness.lines[conn][1][3:]
 
-    @pytest.mark.parametrize("name", ["ann", "nobody"])
-    def test_a_guesser_is_told_to_wait_whether_the_name_exists_or_not(self, name: str) -> None:
+    @pytest.mark.parametrize("name", ["ann", "stranger"])
+    def test_a_guesser_has_to_wait_whether_the_name_exists_or_not(self, name: str) -> None:
         harness = self.harness()
         for _ in range(TRIES):
             assert self.guess(harness, name).startswith("ERROR token no such name, or a wrong token")
@@ -117,7 +117,7 @@ class TestInTheContest:
         assert self.guess(harness).startswith("ERROR token ")
         assert self.guess(harness).startswith(f"ERROR {ErrorCode.RATE} ")
 
-    def test_the_owner_comes_in_from_elsewhere_meanwhile(self) -> None:
+    def test_the_owner_logs_in_from_another_address_meanwhile(self) -> None:
         harness = self.harness()
         for _ in range(TRIES + 1):
             self.guess(harness)

@@ -62,7 +62,7 @@ WRITES = range(1, UNDISTURBED.disk.writes + 1)
 
 
 def check(crashes: CrashHarness) -> None:
-    """Everybody was told the truth, once, and the end is that of the undisturbed contest."""
+    """Every bot received each result once, as recorded, and the end is that of the undisturbed contest."""
     assert crashes.finished == "finished"
     assert crashes.standings == UNDISTURBED.standings
     records = crashes.disk.records
@@ -122,10 +122,10 @@ def test_probation_survives() -> None:
         assert crashes.standings == whole.standings
 
 
-# -- scenes: one server dies, the next goes on
+# -- one server dies, the next goes on
 
 
-def test_a_game_goes_on_from_the_last_ply_and_the_downtime_is_nobodys() -> None:
+def test_a_game_resumes_after_the_last_ply_and_the_downtime_is_not_charged() -> None:
     harness = seated("ann", "bob")
     harness.wait(5)
     harness.send("ann", "MOVE 7")
@@ -144,7 +144,7 @@ def test_a_game_goes_on_from_the_last_ply_and_the_downtime_is_nobodys() -> None:
     assert "PLAYED 2 seat=2 move=8 time=7 clock=19995,19993" in again.last_line("bob")
 
 
-def test_who_does_not_come_back_is_waited_for_like_for_ready_then_its_clock_runs() -> None:
+def test_an_absent_seat_has_the_grace_of_ready_then_its_clock_runs() -> None:
     harness = seated("ann", "bob", clock_ms=100, ready_ms=3000)
     again = restarted(harness)
     again.log_in("bob")
@@ -156,7 +156,7 @@ def test_who_does_not_come_back_is_waited_for_like_for_ready_then_its_clock_runs
     assert again.records["g1"].faults[0].kind == "disconnect"
 
 
-def test_the_next_to_move_is_waited_for_too() -> None:
+def test_the_next_seat_to_move_has_the_grace_too() -> None:
     harness = seated("ann", "bob", clock_ms=100, ready_ms=3000)
     again = restarted(harness)
     again.log_in("ann")
@@ -186,7 +186,7 @@ def test_after_the_grace_a_clock_runs_at_once() -> None:
     assert again.last_line("bob").startswith("TURN 2 clock=1500,4940")
 
 
-def test_who_comes_back_and_goes_again_is_waited_for_no_more() -> None:
+def test_a_seat_that_came_back_and_left_again_has_no_grace() -> None:
     harness = seated("ann", "bob", clock_ms=100)
     again = restarted(harness)
     again.log_in("ann")
@@ -196,7 +196,7 @@ def test_who_comes_back_and_goes_again_is_waited_for_no_more() -> None:
     assert again.last_line("ann").startswith("TURN 1 clock=70,100")
 
 
-def test_a_clock_that_ran_for_one_who_was_away_goes_on_after_its_return_only() -> None:
+def test_a_clock_that_ran_for_an_absent_seat_runs_again_only_after_its_return() -> None:
     harness = seated("ann", "bob", clock_ms=100)
     harness.disconnect("ann")
     harness.wait(40)
@@ -205,7 +205,7 @@ def test_a_clock_that_ran_for_one_who_was_away_goes_on_after_its_return_only() -
     assert again.last_line("ann").startswith("TURN 1 clock=100,100")
 
 
-def test_before_start_everybody_gets_ready_again() -> None:
+def test_before_start_every_seat_gets_ready_again() -> None:
     harness = seated("ann", "bob", ready=False)
     harness.send("ann", "READY g1")
     again = restarted(harness)
@@ -242,12 +242,12 @@ def test_spectators_see_the_whole_game_after_a_restart() -> None:
     harness = seated("ann", "bob")
     harness.send("ann", "MOVE 7")
     again = restarted(harness)
-    again.log_in("eye")
+    again.log_in("eye", " role=spectator")
     again.send("eye", "WATCH g1")
     assert again.last_line("eye").startswith("PLAYED 1 seat=1 move=7")
 
 
-def test_a_game_that_was_over_is_stored_once_more_and_told() -> None:
+def test_a_game_that_was_over_is_stored_and_announced() -> None:
     """Its last ply was durable, its record was not."""
     harness = seated("ann", "bob", options={"plies": 1, "start": "empty"})
     harness.stores = False
@@ -257,7 +257,7 @@ def test_a_game_that_was_over_is_stored_once_more_and_told() -> None:
     assert again.contest.progress().done == 1
 
 
-def test_a_result_that_was_not_stored_yet_waits_for_nobody_who_stays_away() -> None:
+def test_a_result_that_was_not_stored_yet_does_not_wait_for_absent_bots() -> None:
     """The last ply was durable, the record was not, and neither bot ever comes back."""
     harness = seated("ann", "bob", options={"plies": 1, "start": "empty"}, absent_ms=5000)
     harness.stores = False
@@ -275,7 +275,7 @@ def test_all_is_over_when_all_results_are_there() -> None:
     assert again.handle(Tick(), 0)[-1].reason == "finished"  # type: ignore[union-attr]
 
 
-def test_entries_of_a_game_whose_record_is_stored_do_not_count_any_more() -> None:
+def test_entries_of_a_stored_game_do_not_count() -> None:
     whole = CrashHarness(plan(), bots()).run()
     past = replace(whole.disk.past, entries=(*whole.disk.past.entries, (1, "offer")))
     assert Contest(plan(), [Entrant(name) for name in whole.bots], str, 0, past).progress().running == 0

@@ -1,4 +1,4 @@
-"""The schedule: who meets whom, how often, from which seat, on which deal, in which order."""
+"""The schedule: which bots meet, how often, in which seats, on which deal, in which order."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_the_seats_turn_so_that_neighbours_stay_neighbours(seats: int) -> None:
 
 
 @pytest.mark.parametrize("n", range(2, 12))
-def test_pairs_come_in_rounds_in_which_nobody_waits(n: int) -> None:
+def test_pairs_come_in_rounds_without_waiting_bots(n: int) -> None:
     order = fair_order(bots(n), 2)
     a_round = n // 2
     for start in range(0, len(order), a_round):
@@ -54,7 +54,7 @@ def test_pairs_come_in_rounds_in_which_nobody_waits(n: int) -> None:
 
 
 def walked(names: list[str]) -> list[tuple[str, ...]]:
-    """The circle method as it is told: one player stays, the others move up a chair a round."""
+    """The circle method step by step: one player stays, the others move up a chair a round."""
     chairs: list[str | None] = [*names, None] if len(names) % 2 else [*names]
     order = []
     for number in range(len(chairs) - 1):
@@ -93,7 +93,7 @@ def test_larger_groups_come_in_rounds_too(n: int, seats: int) -> None:
 
 
 @pytest.mark.parametrize("n", range(3, 12))
-def test_nobody_sits_first_much_more_often_than_others(n: int) -> None:
+def test_the_first_seat_is_shared_evenly(n: int) -> None:
     firsts = Counter(pair[0] for pair in fair_order(bots(n), 2))
     assert all(abs(firsts[name] - (n - 1) / 2) <= 1.5 for name in bots(n)), firsts
 
@@ -116,7 +116,7 @@ def test_an_unfair_number_of_games(games: int) -> None:
         Schedule(bots(4), 2, games)
 
 
-# -- who plays next
+# -- the next game
 
 
 def test_the_first_pending_game_of_the_schedule_whose_players_are_free() -> None:
@@ -151,7 +151,7 @@ def test_every_game_is_handed_out_once_in_the_order_of_the_schedule(n: int, seat
     assert numbers[0] == 1
 
 
-def test_who_is_busy_is_not_paired() -> None:
+def test_a_busy_bot_is_not_paired() -> None:
     pairer = Pairer(Schedule(bots(2), 2, 2), 2)
     pairer.free("b0")
     pairer.free("b1")
@@ -163,9 +163,9 @@ def test_who_is_busy_is_not_paired() -> None:
     assert game.number == 1
 
 
-def test_no_game_is_left_without_those_who_are_missing() -> None:
+def test_no_game_is_left_without_the_missing_bots() -> None:
     pairer = Pairer(Schedule(bots(3), 2, 2), 2)
     assert not pairer.exhausted(())
     assert not pairer.exhausted({"b0"})
     assert pairer.exhausted({"b0", "b1"})
-    assert not pairer.exhausted({"b1"})  # whoever was missing may be back
+    assert not pairer.exhausted({"b1"})  # a missing bot may be back

@@ -38,14 +38,14 @@ def paradox() -> list[Result]:
     return [Result((NAMES[i], NAMES[j]), (PARADOX[i][j], PARADOX[j][i])) for i, j in pairs]  # type: ignore[arg-type]
 
 
-def test_who_loses_every_game_wins_the_contest_on_points() -> None:
+def test_a_bot_that_loses_every_game_may_win_on_points() -> None:
     rows = standings(NAMES, paradox(), "points")
     assert (rows[0].rank, rows[0].name, rows[0].points, rows[0].wins) == (1, "1", 900, 0)
     assert (rows[-1].rank, rows[-1].name, rows[-1].points, rows[-1].wins) == (10, "10", 600, 9)
     assert [(row.rank, row.points) for row in rows[1:-1]] == [(2, 660)] * 8
 
 
-def test_who_wins_every_game_wins_the_contest_on_wins() -> None:
+def test_a_bot_that_wins_every_game_wins_on_wins() -> None:
     rows = standings(NAMES, paradox(), "wins")
     assert (rows[0].rank, rows[0].name, rows[0].wins, rows[0].points) == (1, "10", 9, 600)
     assert (rows[-1].rank, rows[-1].name, rows[-1].wins, rows[-1].points) == (10, "1", 0, 900)
@@ -121,7 +121,7 @@ def overview(harness: ContestHarness) -> Overview:
 
 
 def start_game(harness: ContestHarness) -> RunningGame:
-    """Whoever is offered a game is ready for it."""
+    """Both bots of the running game send READY."""
     (game,) = overview(harness).running
     for name in game.names:
         harness.send(name, f"READY {game.game_id}")

@@ -85,7 +85,7 @@ async def test_a_server_that_never_listens(monkeypatch: pytest.MonkeyPatch) -> N
 async def test_a_server_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervisor, "STOP_S", 0.3)
     code = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
-    code += LISTEN + "print('{}', flush=True); signal.pause()"
+    code += LISTEN + "print('{\"done\": 1}', flush=True); signal.pause()"
     recorder = Recorder()
 
     def interrupt(_: dict[str, Any]) -> None:
@@ -211,13 +211,14 @@ async def test_a_bot_that_crashes_after_its_log_in_is_started_again(
 ) -> None:
     """It crashes twice, its third process waits; the server ends when that one runs."""
     monkeypatch.setattr(supervisor, "RESTARTS_S", (0.0,))
+    monkeypatch.setattr(supervisor, "LEAVE_S", 0.0)
     lives = tmp_path / "lives"
     os.mkfifo(tmp_path / "third")
     bot = python(
         "b",
         f"import signal, sys; lives = open({str(lives)!r}, 'a+'); lives.write('x'); lives.flush(); "
         f"lives.seek(0); n = len(lives.read()); n < 3 and sys.exit(f'boom {{n}}'); "
-        f"open({str(tmp_path / 'third')!r}, 'w').close()",
+        f"open({str(tmp_path / 'third')!r}, 'w').close(); signal.pause()",
     )
     recorder = Recorder()
     code = LISTEN + 'print(\'{"login": "b"}\', flush=True); ' + f"open({str(tmp_path / 'third')!r}).read()"

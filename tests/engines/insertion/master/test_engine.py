@@ -79,7 +79,7 @@ def test_no_time_left_is_no_fault() -> None:
 
 def clocked(clock: int | None, ply: int = 1, bank: int = 20_000, millis: int | None = None) -> float:
     position = at("...../...../...../...../.....", "1" * 200, plies=200, clock=clock, bank=bank)
-    return budget(replace(position, state=replace(position.state, played=ply - 1)), millis)
+    return budget(replace(position, state=position.state._replace(played=ply - 1)), millis)
 
 
 def test_the_bank_is_spread_over_the_moves_left() -> None:

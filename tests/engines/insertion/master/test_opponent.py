@@ -139,6 +139,6 @@ def test_a_position_without_its_history_will_do() -> None:
 
 def test_a_board_that_the_moves_do_not_lead_to_is_refused() -> None:
     seen = positions(Greedy())
-    wrong = replace(seen[2], state=replace(seen[2].state, planes=(0, 0, 0)))
+    wrong = replace(seen[2], state=seen[2].state._replace(planes=(0, 0, 0)))
     with pytest.raises(EngineError, match="is not what the moves of this game lead to"):
         followed([wrong])

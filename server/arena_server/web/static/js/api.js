@@ -38,8 +38,8 @@ export class LiveStream {
     this.state = null;
     this.lastId = null;
     this.failures = 0;
-    this.heard = performance.now();
-    this.woken = () => { if (document.visibilityState === "visible" && performance.now() - this.heard > SILENCE_MS / 2) this.#reopen(0); };
+    this.lastEvent = performance.now();
+    this.woken = () => { if (document.visibilityState === "visible" && performance.now() - this.lastEvent > SILENCE_MS / 2) this.#reopen(0); };
     document.addEventListener("visibilitychange", this.woken);
     addEventListener("online", this.woken);
     this.#open();
@@ -50,7 +50,7 @@ export class LiveStream {
     this.source = new EventSource(`${API}${this.path}${query}`);
     for (const [name, handler] of Object.entries({ sync: () => {}, ...this.handlers })) {
       this.source.addEventListener(name, (event) => {
-        this.heard = performance.now();
+        this.lastEvent = performance.now();
         this.failures = 0;
         if (event.lastEventId) this.lastId = event.lastEventId;
         this.#watch();

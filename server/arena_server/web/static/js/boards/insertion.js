@@ -19,7 +19,7 @@ function regular(corners, inner = 1, turn = 0) {
   });
 }
 
-/** A shape for each colour, so that no picture is told from another by its hue alone. */
+/** A shape for each colour, so that pictures differ by more than their hue alone. */
 const SHAPES = [
   null,
   (x, y, r) => svg("circle", { cx: x, cy: y, r: 0.88 * r }),

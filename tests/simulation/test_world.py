@@ -1,7 +1,7 @@
 """Whole contests out of one seed, with every kind of misbehaviour; what must hold holds.
 
-The simulation itself refuses what `simulation/audit.py` lists, and any line that the protocol
-does not allow the server to say at that moment.
+The simulation itself checks what `invariants.py` lists, and refuses any line that the protocol does not
+allow the server to send at that moment.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from tests.simulation.bots import BAD, HONEST, Honest, Onlooker
+from tests.simulation.bots import BAD, HONEST, Honest, Spectator
 from tests.simulation.network import MS
 from tests.simulation.world import World
 
@@ -23,7 +23,7 @@ HOUR = 3_600_000 * MS
 PLIES = 10
 
 
-def zoo(*kinds: type[Honest]) -> dict[str, type[Honest]]:
+def named(*kinds: type[Honest]) -> dict[str, type[Honest]]:
     return {f"{kind.__name__}-{number}": kind for number, kind in enumerate(kinds)}
 
 
@@ -33,18 +33,20 @@ def play(seed: int, kinds: tuple[type[Honest], ...], **more: object) -> World:
         "increment_ms": 5, "margin_ms": 10, "ready_ms": 2000, "handover_ms": 1000, "absent_ms": 6000,
         "games_per_pair": 2, "probation": 0,
     }  # fmt: skip
-    world = World(seed, ContestPlan(**given | more), zoo(*kinds))  # type: ignore[arg-type]
+    world = World(seed, ContestPlan(**given | more), named(*kinds))  # type: ignore[arg-type]
     world.run(HOUR)
     return world
 
 
-#: One of each kind, and two who watch.
-EVERYBODY = HONEST + BAD + (Onlooker, Onlooker)
+#: Bots that leave may leave games without a result; which end is right the checker decides.
+ENDS = ("finished", "incomplete")
+#: One of each kind, and two spectators.
+ALL_KINDS = HONEST + BAD + (Spectator, Spectator)
 
 
 @cache
-def everybody(seed: int) -> World:
-    return play(seed, EVERYBODY)
+def all_kinds(seed: int) -> World:
+    return play(seed, ALL_KINDS)
 
 
 SEEDS = (1, 2)
@@ -53,32 +55,32 @@ world_of_each_seed = pytest.mark.parametrize("seed", SEEDS)
 
 @world_of_each_seed
 def test_the_contest_ends_and_every_game_has_one_result(seed: int) -> None:
-    world = everybody(seed)
+    world = all_kinds(seed)
     progress = world.contest.progress()
-    assert world.audit.finished == "incomplete"
-    assert progress.done == len(world.records) == len(world.audit.durable) > 200
+    assert world.checker.finished in ENDS
+    assert progress.done == len(world.records) == len(world.checker.durable) > 200
     assert (progress.running, progress.void, progress.connected) == (0, 0, 0)
     assert progress.plies == sum(len(record.plies) for record in world.records.values())
 
 
 @world_of_each_seed
 def test_every_record_is_true(seed: int) -> None:
-    for record in everybody(seed).records.values():
+    for record in all_kinds(seed).records.values():
         verify(record)
 
 
 @world_of_each_seed
-def test_nobody_is_blamed_for_what_it_did_not_do(seed: int) -> None:
-    world = everybody(seed)
+def test_no_bot_has_a_fault_that_it_did_not_make(seed: int) -> None:
+    world = all_kinds(seed)
     for record in world.records.values():
         for fault in record.faults:
             name = record.names[fault.seat - 1]
-            assert fault.kind in world.zoo[name].may, (name, record.game_id, fault)
+            assert fault.kind in world.kinds[name].may, (name, record.game_id, fault)
 
 
 def test_every_kind_of_fault_comes_up() -> None:
     kinds = {
-        fault.kind for seed in SEEDS for record in everybody(seed).records.values() for fault in record.faults
+        fault.kind for seed in SEEDS for record in all_kinds(seed).records.values() for fault in record.faults
     }
     assert kinds == {
         "timeout", "illegal", "malformed", "flood", "out-of-turn", "disconnect", "never-ready", "quit"
@@ -86,8 +88,8 @@ def test_every_kind_of_fault_comes_up() -> None:
 
 
 @world_of_each_seed
-def test_the_points_that_were_told_add_up(seed: int) -> None:
-    for line in heard(everybody(seed)):
+def test_the_points_in_the_lines_add_up(seed: int) -> None:
+    for line in received(all_kinds(seed)):
         totals: dict[str, tuple[int, ...]] = {}
         game = ""
         for message in map(parse_server, line):
@@ -104,34 +106,34 @@ def test_the_points_that_were_told_add_up(seed: int) -> None:
                 assert message.total == totals[message.game_id]  # type: ignore[union-attr]
 
 
-def heard(world: World, *kinds: type[Honest]) -> list[list[bytes]]:
+def received(world: World, *kinds: type[Honest]) -> list[list[bytes]]:
     """What came on each connection, of bots of these kinds or of all."""
     return [
-        line.heard
+        line.lines
         for name, client in world.clients.items()
-        if not kinds or world.zoo[name] in kinds
-        for line in client.lines
+        if not kinds or world.kinds[name] in kinds
+        for line in client.connections
     ]
 
 
 @world_of_each_seed
 def test_no_opponent_learns_of_a_zombie(seed: int) -> None:
-    world = everybody(seed)
-    for line in heard(world, *HONEST):
+    world = all_kinds(seed)
+    for line in received(world, *HONEST):
         assert not any(text.startswith(b"ZOMBIE") for text in line)
-    for line in heard(world, *BAD):
+    for line in received(world, *BAD):
         for message in map(parse_server, line):
             assert not isinstance(message, Zombie) or message.seat is None
 
 
 @world_of_each_seed
 def test_spectators_learn_of_every_fault_they_were_there_for(seed: int) -> None:
-    world = everybody(seed)
+    world = all_kinds(seed)
     for name, client in world.clients.items():
-        if world.zoo[name] is Onlooker:
-            told = [parse_server(text) for line in client.lines for text in line.heard]
-            zombies = {(m.game, m.seat, m.reason, m.line) for m in told if isinstance(m, Zombie)}
-            games = {m.game_id for m in told if type(m).__name__ == "Over"}  # type: ignore[union-attr]
+        if world.kinds[name] is Spectator:
+            messages = [parse_server(text) for line in client.connections for text in line.lines]
+            zombies = {(m.game, m.seat, m.reason, m.line) for m in messages if isinstance(m, Zombie)}
+            games = {m.game_id for m in messages if type(m).__name__ == "Over"}  # type: ignore[union-attr]
             assert len(games) > 100
             for game_id in games:
                 for fault in world.records[game_id].faults:
@@ -141,10 +143,10 @@ def test_spectators_learn_of_every_fault_they_were_there_for(seed: int) -> None:
 
 
 @world_of_each_seed
-def test_nothing_beyond_the_lookahead_is_told_before_the_end(seed: int) -> None:
+def test_nothing_beyond_the_lookahead_is_sent_before_the_end(seed: int) -> None:
     """NEXT shows K pictures and each ply one more; the nonce and the rest come with OVER."""
-    world = everybody(seed)
-    for line in heard(world):
+    world = all_kinds(seed)
+    for line in received(world):
         shown: dict[str, str] = {}
         game = ""
         for text in line:
@@ -169,14 +171,14 @@ def test_nothing_beyond_the_lookahead_is_told_before_the_end(seed: int) -> None:
 @world_of_each_seed
 def test_every_game_ends_within_its_clocks(seed: int) -> None:
     """READY, both banks with margin and increments, and what the network and the disk took."""
-    world = everybody(seed)
+    world = all_kinds(seed)
     limit = (2000 + 2 * (600 + 10 + PLIES // 2 * 5) + 1000 + PLIES * 25) * MS
-    assert max(world.audit.took.values()) < limit
+    assert max(world.checker.took.values()) < limit
 
 
 @world_of_each_seed
 def test_clocks_never_rise_without_cause(seed: int) -> None:
-    for record in everybody(seed).records.values():
+    for record in all_kinds(seed).records.values():
         clocks: tuple[int, ...] = (record.clock_ms,) * 2
         for ply in record.plies:
             for seat, (before, after) in enumerate(zip(clocks, ply.clock, strict=True), start=1):
@@ -185,16 +187,20 @@ def test_clocks_never_rise_without_cause(seed: int) -> None:
 
 
 def test_the_same_seed_gives_the_same_bytes() -> None:
-    first, second, other = (play(seed, (Honest, *BAD, Onlooker)) for seed in (1, 1, 2))
-    assert first.audit.digest.hexdigest() == second.audit.digest.hexdigest() != other.audit.digest.hexdigest()
+    first, second, other = (play(seed, (Honest, *BAD, Spectator)) for seed in (1, 1, 2))
+    assert (
+        first.checker.digest.hexdigest()
+        == second.checker.digest.hexdigest()
+        != other.checker.digest.hexdigest()
+    )
     assert [encode(record) for record in first.records.values()] == [
         encode(record) for record in second.records.values()
     ]
 
 
-def test_the_honest_finish_all_their_games_among_themselves() -> None:
-    world = everybody(2)
-    honest = {name for name, kind in world.zoo.items() if kind in HONEST}
+def test_honest_bots_finish_all_their_games_with_each_other() -> None:
+    world = all_kinds(2)
+    honest = {name for name, kind in world.kinds.items() if kind in HONEST}
     played = [record for record in world.records.values() if honest.issuperset(record.names)]
     assert len(played) == len(honest) * (len(honest) - 1)
     assert not any(record.faults for record in played)
@@ -202,16 +208,16 @@ def test_the_honest_finish_all_their_games_among_themselves() -> None:
 
 def test_probation_ends_the_games_of_the_bad() -> None:
     world = play(5, (*HONEST, *BAD), probation=2)
-    assert world.audit.finished == "incomplete"
+    assert world.checker.finished in ENDS
     for row in world.contest.progress().standings:
         assert sum(row.faults.values()) <= 2
 
 
 @pytest.mark.parametrize("game", ["xo", "tictactoe"])
 def test_games_in_which_a_fault_forfeits(game: str) -> None:
-    """The honest play to the end there; who is at fault has lost at once."""
+    """Honest bots play to the end there; a bot at fault has lost at once."""
     world = play(6, (Honest, Honest, *BAD), game=game, options={})
-    assert world.audit.finished == "incomplete"
+    assert world.checker.finished in ENDS
     ends = {(bool(record.faults), record.end) for record in world.records.values()}
     assert ends >= {(True, "forfeit"), (False, "win")}
     assert ends <= {(True, "forfeit"), (False, "win"), (False, "draw")}
@@ -224,16 +230,16 @@ def test_more_seats(seats: int) -> None:
     kinds = (Honest, *BAD[:5]) if seats == 4 else (Honest, Honest, *BAD[5:])
     options = {"plies": 12, "seats": seats, "lookahead": 3}
     world = play(7, kinds, options=options, games_per_pair=seats)
-    assert world.audit.finished == "incomplete"
+    assert world.checker.finished in ENDS
     assert len(world.records) > 40
     for record in world.records.values():
         verify(record)
 
 
 def test_hundreds_of_games_with_delayed_spectators() -> None:
-    kinds = HONEST + BAD + (Onlooker,)
+    kinds = HONEST + BAD + (Spectator,)
     world = play(8, kinds, spectator_delay_ms=500, options={"plies": 8})
-    assert world.audit.finished == "incomplete"
+    assert world.checker.finished in ENDS
     assert len(world.records) > 400
-    overs = [text for line in heard(world, Onlooker) for text in line if text.startswith(b"OVER")]
+    overs = [text for line in received(world, Spectator) for text in line if text.startswith(b"OVER")]
     assert len(overs) == len(set(overs)) > 300

@@ -1,4 +1,4 @@
-"""The referee's own faults, as docs/faults.md has them: nobody pays for what the platform did."""
+"""Faults of the platform, as docs/faults.md has them: they cost no bot anything."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.simulation.network import CALM, MS, SECOND, Weather
+from tests.simulation.network import CALM, MS, SECOND, FaultProfile
 from tests.simulation.world import World
 
 from arena_protocol.record import GameRecord
 from arena_server.core.config import ContestPlan
 
-from .scene import THINKING, Bob
+from .fault_case import THINKING, Bob
 
-PAGE = Path(__file__).parents[3] / "docs" / "faults.md"
+PAGE = Path(__file__).parents[2] / "docs" / "faults.md"
 ROOT = PAGE.parents[1]
 PLAN = ContestPlan(name="referee", seed=5, options={"plies": 6, "start": "empty"}, games_per_pair=2)
 #: In the middle of the third ply of the first game; bob-1 thinks.
@@ -23,19 +23,19 @@ MOMENT = 25 * MS
 
 
 class Steady(Bob):
-    """Bob, but for its moves: the same whatever happens."""
+    """Bob with moves that do not depend on the deal."""
 
     def move(self) -> str:
         return "MOVE 7"
 
 
-def play(weather: Weather = CALM, stall: int = 0, plan: ContestPlan = PLAN) -> list[GameRecord]:
-    """One contest of two games; the loop stands still once, for so many nanoseconds."""
-    world = World(1, plan, {"one": Steady, "two": Steady}, weather)
+def play(profile: FaultProfile = CALM, stall: int = 0, plan: ContestPlan = PLAN) -> list[GameRecord]:
+    """One contest of two games; the loop stands still once, for `stall` nanoseconds."""
+    world = World(1, plan, {"one": Steady, "two": Steady}, profile)
     if stall:
-        world.agenda.after(MOMENT, lambda: world.shell.stall(stall))
+        world.queue.after(MOMENT, lambda: world.server.stall(stall))
     world.run(3600 * SECOND, {"one": 0, "two": 0})
-    assert world.audit.finished == "finished"
+    assert world.checker.finished == "finished"
     return list(world.records.values())
 
 
@@ -51,8 +51,8 @@ def test_undisturbed() -> None:
     assert {ply.time_ms for record in UNDISTURBED for ply in record.plies} == {THINKING // MS}
 
 
-def test_a_stall_below_the_limit_costs_nobody_a_millisecond() -> None:
-    """The move lay in the kernel, stamped, while the referee stood still."""
+def test_a_stall_below_the_limit_is_not_charged() -> None:
+    """The move lay in the kernel, stamped, while the server stood still."""
     records = play(stall=2500 * MS)
     assert results(records) == results(UNDISTURBED)
     assert {ply.time_ms for record in records for ply in record.plies} == {THINKING // MS}
@@ -66,8 +66,8 @@ def test_a_stall_beyond_the_limit_voids_the_game_and_it_is_played_again() -> Non
     assert results(records) == results(UNDISTURBED)
 
 
-def test_a_slow_disk_costs_nobody_a_millisecond() -> None:
-    """What waits for the disk is told late, and no clock runs for what was not told."""
+def test_a_slow_disk_is_not_charged() -> None:
+    """What waits for the disk is sent late, and no clock runs for what was not sent."""
     records = play(replace(CALM, longest_commit=8 * SECOND), plan=replace(PLAN, clock_ms=1000))
     assert results(records) == results(UNDISTURBED)
     assert {ply.time_ms for record in records for ply in record.plies} == {THINKING // MS}

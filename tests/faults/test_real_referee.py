@@ -1,4 +1,4 @@
-"""The referee's own faults on a real server, as docs/faults.md has them: nobody pays for the platform.
+"""Faults of the platform on a real server, as docs/faults.md has them: they cost no bot anything.
 
 Killing it and filling its disk are in `test_kill.py`.
 """
@@ -21,8 +21,8 @@ from arena_protocol.record import GameRecord, decode
 from arena_protocol.verify import verify
 from arena_server.store.reader import Results
 
-from .. import programs
-from ..programs import EAGER, PATIENCE_S, Server, contest
+from ..server import programs
+from ..server.programs import EAGER, PATIENCE_S, Server, contest
 
 pytestmark = pytest.mark.slow
 
@@ -87,7 +87,7 @@ def stop_for_a_while(server: Server) -> None:
     threading.Timer(STANDS_STILL_S, process.send_signal, [signal.SIGCONT]).start()
 
 
-def test_a_server_that_was_stopped_below_the_limit_costs_nobody_its_clock(tmp_path: Path) -> None:
+def test_a_server_stopped_for_less_than_the_limit_charges_no_clock(tmp_path: Path) -> None:
     """The move lay in the kernel, stamped, while the clock would have run out twice."""
     with Server(config("30s"), tmp_path) as server:
         records = play(server, lambda: stop_for_a_while(server))
@@ -97,7 +97,7 @@ def test_a_server_that_was_stopped_below_the_limit_costs_nobody_its_clock(tmp_pa
     ]
 
 
-def test_a_server_that_was_stopped_beyond_the_limit_voids_the_game_and_plays_it_again(tmp_path: Path) -> None:
+def test_a_server_stopped_beyond_the_limit_voids_the_game_and_plays_it_again(tmp_path: Path) -> None:
     with Server(config("300ms"), tmp_path) as server:
         records = play(server, lambda: stop_for_a_while(server))
     assert [(record.game_id, record.end) for record in records] == [
@@ -110,7 +110,7 @@ def test_a_server_that_was_stopped_beyond_the_limit_voids_the_game_and_plays_it_
 
 
 @pytest.mark.parametrize("jump", [HOUR, -HOUR])
-def test_a_wall_clock_that_is_set_gives_nobody_time_and_takes_none(
+def test_setting_the_wall_clock_gives_no_time_and_takes_none(
     jump: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(programs, "ARENA", (sys.executable, "-c", JUMPY.format(jump=jump)))

@@ -1,4 +1,4 @@
-"""Nothing that is to be hidden is in anything that anybody receives before OVER.
+"""Nothing that is to be hidden is in any line that a client receives before OVER.
 
 Read are the raw bytes of every connection, of players good and bad and of spectators, in random contests with
 broken connections, stalls and a slow disk.
@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from tests.simulation.bots import HONEST, Line, Onlooker
+from tests.simulation.bots import HONEST, Connection, Spectator
 from tests.simulation.scenario import LIMIT, draw
 from tests.simulation.world import World
 
@@ -26,26 +26,26 @@ SEEDS = (1, 2)
 
 @cache
 def world(seed: int) -> World:
-    """A drawn contest with much to hide, two honest bots and two who watch."""
+    """A drawn contest with much to hide, two more honest bots and two spectators."""
     drawn = draw(seed)
     options = {"plies": PLIES, "lookahead": SIGHT}
     plan = replace(drawn.plan, game="insertion", options=options, games_per_pair=2)
-    zoo = {**drawn.zoo, "h1": HONEST[0], "h2": HONEST[2], "eye1": Onlooker, "eye2": Onlooker}
-    world = World(seed, plan, zoo, drawn.weather)
+    kinds = {**drawn.kinds, "h1": HONEST[0], "h2": HONEST[2], "eye1": Spectator, "eye2": Spectator}
+    world = World(seed, plan, kinds, drawn.faults)
     world.run(LIMIT)
     return world
 
 
-def heard(world: World) -> Iterator[tuple[str, Line]]:
+def received(world: World) -> Iterator[tuple[str, Connection]]:
     for name, client in world.clients.items():
-        for line in client.lines:
+        for line in client.connections:
             yield name, line
 
 
-def before_over(line: Line) -> Iterator[tuple[bytes, set[str]]]:
+def before_over(line: Connection) -> Iterator[tuple[bytes, set[str]]]:
     """Each line that came, with the games whose OVER had come before it, or comes by it."""
     over: set[str] = set()
-    for text in line.heard:
+    for text in line.lines:
         if text.startswith(b"OVER "):
             over.add(text.split(b" ")[1].decode())
         yield text, over
@@ -61,7 +61,7 @@ def test_no_seed_nonce_or_hidden_picture_comes_before_over(seed: int) -> None:
     tails = {record.game_id: record.sequence[-TELLING:].encode() for record in here.records.values()}
     nonces = {record.game_id: record.nonce.encode() for record in here.records.values()}
     lines = 0
-    for _, line in heard(here):
+    for _, line in received(here):
         for text, over in before_over(line):
             lines += 1
             assert not any(form in text for form in seeds)
@@ -80,18 +80,18 @@ def _forms(seed: int) -> tuple[bytes, bytes]:
 def test_what_is_in_sight_is_what_the_rules_show(seed: int) -> None:
     """K pictures at first, then one a ply: neither more, nor others, on any connection."""
     here = world(seed)
-    for _, line in heard(here):
+    for _, line in received(here):
         for game_id, shown, plies in in_sight(line, here.records):
             sequence = here.records[game_id].sequence
             assert shown == sequence[: SIGHT + plies], game_id
 
 
-def in_sight(line: Line, records: dict[str, GameRecord]) -> Iterator[tuple[str, str, int]]:
-    """After each line of a game: its id, the pictures shown so far, the plies told so far."""
+def in_sight(line: Connection, records: dict[str, GameRecord]) -> Iterator[tuple[str, str, int]]:
+    """After each line of a game: its id, the pictures shown so far, the plies sent so far."""
     shown: dict[str, str] = {}
     plies: dict[str, int] = {}
     mine = ""
-    for message in map(parse_server, line.heard):
+    for message in map(parse_server, line.lines):
         if isinstance(message, Game):
             mine = message.game_id
             shown[mine], plies[mine] = "", 0
@@ -111,19 +111,19 @@ def in_sight(line: Line, records: dict[str, GameRecord]) -> Iterator[tuple[str, 
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_keys_are_told_to_their_owners_only(seed: int) -> None:
-    """Tokens are told to nobody, a resume key in the WELCOME of its owner alone."""
+def test_keys_are_sent_to_their_owners_only(seed: int) -> None:
+    """Tokens are sent to no client, a resume key in the WELCOME of its owner alone."""
     here = world(seed)
     tokens = [client.token.encode() for client in here.clients.values() if client.token]
     keys = {
         text.rpartition(b"resume=")[2]: name
-        for name, line in heard(here)
-        for text in line.heard
+        for name, line in received(here)
+        for text in line.lines
         if text.startswith(b"WELCOME")
     }
     assert len(keys) >= len(here.clients)
-    for name, line in heard(here):
-        for text in line.heard:
+    for name, line in received(here):
+        for text in line.lines:
             assert not any(token in text for token in tokens)
             assert {keys[key] for key in keys if key in text} <= {name}
 
@@ -132,5 +132,5 @@ def test_the_contests_had_something_to_hide() -> None:
     records = [record for seed in SEEDS for record in world(seed).records.values()]
     assert len(records) > 20
     assert {len(record.sequence) for record in records} == {PLIES}
-    watched = [name for name, line in heard(world(1)) if name.startswith("eye") and len(line.heard) > 100]
+    watched = [name for name, line in received(world(1)) if name.startswith("eye") and len(line.lines) > 100]
     assert set(watched) == {"eye1", "eye2"}

@@ -1,9 +1,9 @@
-"""The scene of the fault table over real sockets: the same bots, against a real `arena serve`.
+"""The fault table over real sockets: the bots of the simulation against a real `arena serve`.
 
-What the simulation has for agenda and network is here the loop and the system's TCP. All limits
-are a tenth of the published ones, and so are the bots' times; only where a link goes dead they
-are the published ones, for the system's patience with it is. Nothing is timed: the scene waits
-for what the simulation says will happen, and then stops the server.
+The event queue of the simulation runs on an asyncio loop here, and its network is the system's TCP.
+All limits are a tenth of the published ones, and so are the bots' times; only for a dead link they
+are the published ones, because the system's own limits apply. Nothing is timed: the case waits for
+what happens in the simulation, and then stops the server.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from random import Random
 from types import SimpleNamespace
 from typing import IO
 
-from tests.simulation.bots import Client, Honest, Line
-from tests.simulation.network import MS, SECOND, Agenda
+from tests.simulation.bots import Client, Connection, Honest
+from tests.simulation.network import MS, SECOND, EventQueue
 
 from arena_protocol.record import decode
 from arena_server.store.reader import Results
 
-from ..programs import Server, contest
-from .scene import Ann, Bob, Outcome, ordered, remark
+from ..server.programs import Server, contest
+from .fault_case import Ann, Bob, Outcome, ordered, outside_games
 
-#: A scene in which nothing happens any more ends with an error instead.
+#: A case in which nothing happens any more ends with an error after this time.
 PATIENCE_S = 60.0
 CLOCK_MS, READY_MS, LOGIN_MS = 20_000, 30_000, 10_000
-#: The scene runs so many times as fast as the published limits have it.
+#: The case runs this many times as fast as the published limits have it.
 TENTH = 10
-#: Real time that nobody is charged for: the flag falls so much after the clock stands at 0.
+#: Real time that is charged to no bot: the flag falls this long after the clock stands at 0.
 MARGIN_MS = 500
 #: READY after slow bytes comes a second before the limit; a busy machine may need longer.
 READY_MORE_MS = 1_000
@@ -54,8 +54,8 @@ def limits(scale: int) -> str:
     )  # fmt: skip
 
 
-class RealAgenda(Agenda):
-    """The agenda of the simulation, driven by the loop's time, which here runs `scale` times as fast."""
+class RealQueue(EventQueue):
+    """The event queue of the simulation on a loop, whose time runs `scale` times as fast here."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, scale: int) -> None:
         super().__init__()
@@ -70,7 +70,7 @@ class RealAgenda(Agenda):
         self.loop.call_later(delay / SECOND / self._scale, self.catch_up, self.now + delay)
 
     def catch_up(self, moment: int = 0) -> None:
-        """Do what is due, as at `moment` at least; then it is now."""
+        """Run what is due, as of `moment` at least; then it is now."""
         now = max(self._clock(), moment)
         while self.next is not None and self.next <= now:
             self.step()
@@ -78,84 +78,86 @@ class RealAgenda(Agenda):
 
 
 class RealLink:
-    """A TCP connection of one bot's; what the simulation has for network.Link and socket.Socket."""
+    """A TCP connection of one bot; it stands in for the simulation's Link and ServerSocket."""
 
-    def __init__(self, line: Line, port: int, agenda: RealAgenda, heard: Callable[[], object]) -> None:
-        self._line = line
-        self._agenda = agenda
-        self._heard = heard
+    def __init__(
+        self, connection: Connection, port: int, queue: RealQueue, changed: Callable[[], object]
+    ) -> None:
+        self._connection = connection
+        self._queue = queue
+        self._changed = changed
         self.sock = socket.create_connection(("127.0.0.1", port))
         self.number = self.sock.getsockname()[1]
         self.up = SimpleNamespace(finish=lambda: self.sock.shutdown(socket.SHUT_WR))
         self.sock.setblocking(False)
-        agenda.loop.add_reader(self.sock, self._readable)
+        queue.loop.add_reader(self.sock, self._readable)
 
     def _readable(self) -> None:
-        self._heard()
-        self._agenda.catch_up()
-        if not self._line.client.reads:
-            self._agenda.loop.remove_reader(self.sock)
+        self._changed()
+        self._queue.catch_up()
+        if not self._connection.client.reads:
+            self._queue.loop.remove_reader(self.sock)
             return
         try:
             data = self.sock.recv(65536)
         except OSError:
             data = b""
         if data:
-            self._line.arrived(data)
+            self._connection.arrived(data)
         else:
             self.close()
-            self._line.ended()
+            self._connection.ended()
 
-    def say(self, data: bytes) -> None:
-        with suppress(OSError):  # the server has closed, and the end of the stream is on its way
+    def send(self, data: bytes) -> None:
+        with suppress(OSError):  # the server has closed, and the end of the stream is in transit
             assert self.sock.send(data) == len(data)
 
     def taken(self, number: int) -> None:
-        """The system has counted itself."""
+        """The system counts itself."""
 
     def reset(self) -> None:
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.close()
 
     def vanish(self) -> None:
-        """From now on our system drops, unseen, whatever comes for this socket."""
+        """From now on our system drops every packet for this socket."""
         nothing = ctypes.create_string_buffer(struct.pack("HBBI", _BPF_RETURN, 0, 0, 0))
         program = struct.pack("HL", 1, ctypes.addressof(nothing))
         self.sock.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, program)
-        self._agenda.loop.remove_reader(self.sock)
+        self._queue.loop.remove_reader(self.sock)
 
     def close(self) -> None:
         if self.sock.fileno() >= 0:
-            self._agenda.loop.remove_reader(self.sock)
+            self._queue.loop.remove_reader(self.sock)
             self.sock.close()
 
 
 class TimedBob(Bob):
-    """Bob, who notes when he was offered a game and when the first one began."""
+    """Bob, who notes when each verb came first."""
 
     def __init__(self, rng: Random, wire: Client) -> None:
         super().__init__(rng, wire)
         self.overs = 0
         self.moments: dict[str, int] = {}
 
-    def heard(self, verb: str, tokens: list[str]) -> None:
+    def received(self, verb: str, tokens: list[str]) -> None:
         self.overs += verb == "OVER"
-        self.moments.setdefault(verb, self.wire._agenda.now)  # type: ignore[attr-defined]
-        super().heard(verb, tokens)
+        self.moments.setdefault(verb, self.wire._queue.now)  # type: ignore[attr-defined]
+        super().received(verb, tokens)
 
 
 def in_time(moment: str) -> dict[str, int]:
-    """Who comes back after its clock stood at 0 comes too late, also where there is a margin."""
+    """A bot that comes back after its clock stood at 0 comes too late, also where there is a margin."""
     return {"back": 2 * MARGIN_MS * MS * TENTH} if moment == "at the last millisecond" else {}
 
 
-def patience_with(fault: str, moment: str) -> dict[str, int]:
-    """The lines of a flood are heard one after the other: bob lets them be heard before he answers."""
+def thinking_time(fault: str, moment: str) -> dict[str, int]:
+    """The server reads the lines of a flood slowly: bob waits for them before he answers."""
     return {"thinking": 5 * SECOND} if (fault, moment) == ("flood", "other's turn") else {}
 
 
 class RealOutcome(Outcome):
-    """An outcome on a machine that is never quite still: its milliseconds are nobody's fault."""
+    """An outcome on a machine with some delay of its own, which is left out."""
 
     scale: int
     was_back: bool
@@ -170,34 +172,34 @@ class RealOutcome(Outcome):
         return 0.1 if self.was_back and sum(times) * self.scale >= 80 else 0
 
 
-class Scene:
-    """One cell over real sockets; `foretold` is what came of it in the simulation."""
+class RealCase:
+    """One cell over real sockets; `simulated` is its outcome in the simulation."""
 
-    def __init__(self, fault: str, moment: str, foretold: Outcome, server: Server, scale: int) -> None:
+    def __init__(self, fault: str, moment: str, simulated: Outcome, server: Server, scale: int) -> None:
         self._loop = asyncio.get_running_loop()
         self._fault, self._moment = fault, moment
-        self._foretold = foretold
+        self._simulated = simulated
         self._server = server
         self._scale = scale
-        self._agenda = RealAgenda(self._loop, scale)
+        self._queue = RealQueue(self._loop, scale)
         self._links: list[RealLink] = []
         self._notes: list[dict[str, str]] = []
         self._changed = asyncio.Event()
         kind = {"fault": fault, "moment": moment}
         self.ann = self._client("ann", type("RealAnn", (Ann,), kind | in_time(moment)))
-        self.bob = self._client("bob", type("RealBob", (TimedBob,), patience_with(fault, moment)))
+        self.bob = self._client("bob", type("RealBob", (TimedBob,), thinking_time(fault, moment)))
         assert server.process.stderr is not None
         self._reader = threading.Thread(target=self._read_log, args=(server.process.stderr,), daemon=True)
         self._reader.start()
 
     def _client(self, name: str, kind: type[Honest]) -> Client:
-        client = Client(name, kind, self._agenda, Random(1), self._dial)  # type: ignore[arg-type]
+        client = Client(name, kind, self._queue, Random(1), self._dial)  # type: ignore[arg-type]
         client.clock_ms = CLOCK_MS
         return client
 
-    def _dial(self, client: Client, line: Line) -> RealLink:
-        link = RealLink(line, self._server.port, self._agenda, self._changed.set)
-        line.link = link  # type: ignore[assignment]
+    def _dial(self, client: Client, connection: Connection) -> RealLink:
+        link = RealLink(connection, self._server.port, self._queue, self._changed.set)
+        connection.link = link  # type: ignore[assignment]
         self._links.append(link)
         return link
 
@@ -214,101 +216,101 @@ class Scene:
                     self._changed.clear()
                     await self._changed.wait()
         except TimeoutError:
-            raise AssertionError(f"{what}; told {self.told}, ending {self.ending}") from None
+            raise AssertionError(f"{what}; lines {self.lines}, ending {self.ending}") from None
 
     async def play(self) -> RealOutcome:
-        """Play it."""
         try:
-            told, ending = await self._course()
+            lines, ending = await self._run()
             self._server.process.send_signal(signal.SIGTERM)
             assert await asyncio.to_thread(self._server.process.wait, PATIENCE_S) == 0
             await asyncio.to_thread(self._reader.join)
         finally:
             for link in self._links:
                 link.close()
-        return self._outcome(told, ending)
+        return self._outcome(lines, ending)
 
-    async def _course(self) -> tuple[list[str], str]:
-        """All up to the moment at which nothing more can come of the deed: what it was told, its ending."""
-        self._agenda.catch_up()
+    async def _run(self) -> tuple[list[str], str]:
+        """Play until the fault has no further effects; the lines of its connection, and its ending."""
+        self._queue.catch_up()
         self.ann.connect()
         early = self._moment in ("before login", "waiting for a game")
-        await self.until(lambda: self.did or (not early and self.ann.resume is not None), "ann never came")
-        if early and "dead-link" not in self._foretold.ending:
-            await self.until(self._as_foretold, "the deed has not come to its end")
-        self._agenda.catch_up()
-        self._agenda.after(SECOND, self.bob.connect)
-        await self.until(lambda: self.did, "the moment never came")
-        games = sum(record is not None for record in (self._foretold.record, self._foretold.other))
-        await self.until(lambda: self.bob.bot.overs == games, f"bob has not heard {games} results")  # type: ignore[attr-defined]
-        await self.until(self._as_foretold, "the deed has not come to its end")
+        await self.until(lambda: self.done or (not early and self.ann.resume is not None), "no log-in of ann")
+        if early and "dead-link" not in self._simulated.ending:
+            await self.until(self._as_simulated, "the connection does not end as in the simulation")
+        self._queue.catch_up()
+        self._queue.after(SECOND, self.bob.connect)
+        await self.until(lambda: self.done, "the moment never came")
+        games = sum(record is not None for record in (self._simulated.record, self._simulated.other))
+        await self.until(lambda: self.bob.bot.overs == games, f"bob has not received {games} results")  # type: ignore[attr-defined]
+        await self.until(self._as_simulated, "the connection does not end as in the simulation")
         await self._barrier()
-        return self.told, self.ending
+        return self.lines, self.ending
 
     async def _barrier(self) -> None:
-        """Whatever ann has sent has been judged."""
-        line = self.ann.line
-        if line is not None and self.ann.reads and not self.ann.bot.dead:  # type: ignore[attr-defined]
-            self._agenda.catch_up()
+        """All lines of ann have been handled."""
+        here = self.ann.connection
+        if here is not None and self.ann.reads and not self.ann.bot.dead:  # type: ignore[attr-defined]
+            self._queue.catch_up()
             self.ann.say("PING last")
-            await self.until(lambda: b"PONG last" in line.heard or line is not self.ann.line, "no PONG")
+            await self.until(lambda: b"PONG last" in here.lines or here is not self.ann.connection, "no PONG")
 
-    # -- what is seen of the deed
-
-    @property
-    def did(self) -> bool:
-        return self.ann.bot.did  # type: ignore[attr-defined, no-any-return]
+    # -- what is seen of the faulty connection
 
     @property
-    def _deed(self) -> Line | None:
-        return self.ann.lines[self.ann.bot.line_of_deed - 1] if self.did else None  # type: ignore[attr-defined]
+    def done(self) -> bool:
+        return self.ann.bot.done  # type: ignore[attr-defined, no-any-return]
+
+    @property
+    def _faulty(self) -> Connection | None:
+        number = self.ann.bot.faulty_connection  # type: ignore[attr-defined]
+        return self.ann.connections[number - 1] if self.done else None
 
     def _log(self, event: str) -> dict[str, str] | None:
-        """What the server noted about the connection of the deed."""
-        line = self._deed
-        if line is None or line.server is None:
+        """What the server logged of the connection."""
+        here = self._faulty
+        if here is None or here.server is None:
             return None
-        peer = f"127.0.0.1:{line.server.number}"
+        peer = f"127.0.0.1:{here.server.number}"
         return next((note for note in self._notes if note["event"] == event and note["peer"] == peer), None)
 
     @property
-    def told(self) -> list[str]:
-        """What its connection was told that is no game; what it did not read is in the server's log."""
-        heard = [] if self._deed is None else [text for each in self._deed.heard if (text := remark(each))]
+    def lines(self) -> list[str]:
+        """The lines outside games that it was sent; what it did not read is in the server's log."""
+        here = self._faulty
+        read = [] if here is None else [text for each in here.lines if (text := outside_games(each))]
         refused = self._log("refused")
-        return list(dict.fromkeys([*heard, *([f"ERROR {refused['code']}"] if refused else [])]))
+        return list(dict.fromkeys([*read, *([f"ERROR {refused['code']}"] if refused else [])]))
 
     @property
     def ending(self) -> str:
-        """What became of its connection."""
         lost = self._log("lost")
         if self._log("refused") is not None:
             return "closed"
         return f"lost ({lost['reason']})" if lost is not None else "kept"
 
-    def _as_foretold(self) -> bool:
-        return (self.told, self.ending) == (list(dict.fromkeys(self._foretold.told)), self._foretold.ending)
+    def _as_simulated(self) -> bool:
+        simulated = self._simulated
+        return (self.lines, self.ending) == (list(dict.fromkeys(simulated.lines)), simulated.ending)
 
-    def _outcome(self, told: list[str], ending: str) -> RealOutcome:
+    def _outcome(self, lines: list[str], ending: str) -> RealOutcome:
         with Results(self._server.database) as results:
             records = [decode(data) for _, data in results.records(results.contest())]
         record, other = ordered(records, self._moment)
         moments = self.bob.bot.moments  # type: ignore[attr-defined]
         took = moments.get("START", 0) - moments.get("GAME", 0)
-        outcome = RealOutcome(
-            record, other, told, ending, [line for each in self.bob.lines for line in each.heard], took
-        )
+        bob = [line for connection in self.bob.connections for line in connection.lines]
+        outcome = RealOutcome(record, other, lines, ending, bob, took)
         outcome.scale = self._scale
         outcome.was_back = self._fault in ("half a line then close", "reset")
         return outcome
 
 
-def play_for_real(fault: str, moment: str, foretold: Outcome, folder: Path) -> RealOutcome:
+def play_for_real(fault: str, moment: str, simulated: Outcome, folder: Path) -> RealOutcome:
     """Play one cell against a server of its own."""
     scale = 1 if fault == "silent vanish" else TENTH
 
     async def run() -> RealOutcome:
-        return await Scene(fault, moment, foretold, server, scale).play()
+        return await RealCase(fault, moment, simulated, server, scale).play()
 
     with Server(limits(scale), folder, "--log-level", "info", "--log-format", "json") as server:
         return asyncio.run(run())

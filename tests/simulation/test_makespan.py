@@ -1,4 +1,4 @@
-"""A dead bot holds up its own games, one after the other, and those of nobody else: no round waits."""
+"""A dead bot holds up its own games, one after the other, and no others: no round waits."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ def play(*others: type[Honest], probation: int = 0) -> World:
     plan = ContestPlan(
         name="field", seed=1, options=options, games_per_pair=GAMES, clock_ms=2000, probation=probation
     )
-    zoo = {f"bot{number}": kind for number, kind in enumerate([Steady] * FIELD + list(others))}
-    world = World(1, plan, zoo, CALM)
-    world.run(3600 * SECOND, dict.fromkeys(zoo, 0))
+    kinds = {f"bot{number}": kind for number, kind in enumerate([Steady] * FIELD + list(others))}
+    world = World(1, plan, kinds, CALM)
+    world.run(3600 * SECOND, dict.fromkeys(kinds, 0))
     return world
 
 
 def last(world: World, *, without: str = "") -> int:
     """When the last game ended in which `without` did not play."""
     return max(
-        moment for game, moment in world.audit.ended.items() if without not in world.records[game].names
+        moment for game, moment in world.checker.ended.items() if without not in world.records[game].names
     )
 
 
@@ -67,7 +67,7 @@ def test_a_dead_bot_holds_up_each_other_bot_for_its_own_games_with_it_only() -> 
     assert {str(fault.kind) for record in world.records.values() for fault in record.faults} == {"timeout"}
 
 
-def test_with_probation_it_holds_up_nearly_nobody() -> None:
+def test_with_probation_it_holds_up_three_games() -> None:
     world = play(Dead, probation=3)
     assert sum(bool(record.faults) for record in world.records.values()) == 3
     assert last(world) <= 3 * (BANK + GAME) + 2 * last(play())

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from tests.simulation.bots import BAD, HONEST
+from tests.simulation.bots import BAD, HONEST, SCRIPTED
 from tests.simulation.invariants import Violation
 from tests.simulation.network import MS, SECOND
 from tests.simulation.run import SimulationError, Tally, simulate, text
@@ -15,9 +15,9 @@ from tests.simulation.scenario import draw
 from tests.simulation.world import World
 
 from arena_protocol.record import FaultKind
-from arena_server.core.match import Match
+from arena_server.core.match import Blame, Match
 
-#: Together some 400 games, in every weather, with all kinds of fault.
+#: Together some 400 games, with every fault profile and all kinds of fault.
 SEEDS = range(1000, 1012)
 
 
@@ -34,21 +34,21 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 
 
 def test_it_goes_on_with_the_next_seed_until_there_are_enough_games() -> None:
-    heard: list[int] = []
-    tally = simulate(40, 40, lambda so_far: heard.append(so_far.games))
-    assert heard[-1] == tally.games >= 40 > heard[-2]
-    assert len(heard) == tally.contests > 1
+    counts: list[int] = []
+    tally = simulate(40, 40, lambda so_far: counts.append(so_far.games))
+    assert counts[-1] == tally.games >= 40 > counts[-2]
+    assert len(counts) == tally.contests > 1
 
 
-def test_every_kind_of_bot_and_weather_is_drawn() -> None:
-    drawn = [draw(seed) for seed in range(100)]
-    assert {kind for contest in drawn for kind in contest.zoo.values()} >= {*HONEST, *BAD}
-    assert {contest.weather.split_one_in for contest in drawn} == {0, 6}
+def test_every_kind_of_bot_and_fault_is_drawn() -> None:
+    drawn = [draw(seed) for seed in range(400)]
+    assert {kind for contest in drawn for kind in contest.kinds.values()} >= {*HONEST, *BAD, *SCRIPTED}
+    assert {contest.faults.split_one_in for contest in drawn} == {0, 6}
     assert {contest.plan.game for contest in drawn} == {"insertion", "tictactoe", "lastcoin", "disc", "xo"}
 
 
 class TestAFailureIsFound:
-    """With a referee that is broken on purpose, the seed is named and shows it again."""
+    """With a server that is broken on purpose, the seed is named and shows it again."""
 
     @pytest.mark.parametrize(
         ("broken", "found"),
@@ -74,26 +74,29 @@ class TestAFailureIsFound:
 
 def _break(how: str, patch: pytest.MonkeyPatch) -> None:
     from arena_server.core.contest import Contest
-    from arena_server.core.games import Hall
+    from arena_server.core.games import GameManager
     from arena_server.core.standings import Results
 
-    settle, stored, move = Hall.settle, Hall.stored, Match.move
+    advance, decide = GameManager.advance, Match.decide
     if how == "blame":
-        patch.setattr(Match, "leave", lambda self, seat, now: self.fault(seat, FaultKind.QUIT, b"", 0))
+
+        def blame(self, seat, now):  # type: ignore[no-untyped-def]
+            return self.execute(Blame(seat, FaultKind.QUIT, b""), now)
+
+        patch.setattr(Match, "depart", blame)
     elif how == "early":
 
-        def told_at_once(self, table, now):  # type: ignore[no-untyped-def]
-            settle(self, table, now)
-            if table.kept:
-                stored(self, table.match.setting.game_id, now)
+        def announce_at_once(self, live, facts, now):  # type: ignore[no-untyped-def]
+            advance(self, live, facts, now)
+            self.stored(live.game_id, now)
 
-        patch.setattr(Hall, "settle", told_at_once)
+        patch.setattr(GameManager, "advance", announce_at_once)
     elif how == "forget":
         patch.setattr(Results, "add", lambda self, game: None)
     elif how == "crash":
-        patch.setattr(Match, "move", lambda self, *a: 1 // 0 if self.ply == 3 else move(self, *a))
+        patch.setattr(Match, "decide", lambda self, *a: 1 // 0 if self.ply == 3 else decide(self, *a))
     else:
-        patch.setattr(Contest, "_end_if_done", lambda self, now: None)
+        patch.setattr(Contest, "_start_and_end", lambda self, now: None)
 
 
 class TestTheCommand:
@@ -123,7 +126,7 @@ class TestTheCommand:
     def test_the_server_never_loads_it(self) -> None:
         program = (
             "import sys; import arena_cli.app, arena_cli.serve\n"
-            "sys.exit(any(name.startswith('arena_server.simulation') for name in sys.modules))"
+            "sys.exit(any(name.startswith('tests') for name in sys.modules))"
         )
         assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
@@ -131,12 +134,12 @@ class TestTheCommand:
 def test_virtual_time_is_free() -> None:
     """Hours of waiting for bots that are away cost nothing."""
     world = draw(1).play()
-    assert world.agenda.now > 60_000 * MS
+    assert world.queue.now > 60_000 * MS
 
 
 def test_a_contest_has_to_end_in_time() -> None:
     contest = draw(1)
-    world = World(1, contest.plan, contest.zoo)
+    world = World(1, contest.plan, contest.kinds)
     with pytest.raises(Violation, match=r"^the contest has not ended after 2 s of virtual time$"):
         world.run(2 * SECOND)
 

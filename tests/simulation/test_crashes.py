@@ -1,56 +1,62 @@
-"""The simulated server is killed at every boundary of its journal, and nothing that was told is lost."""
+"""The simulated server is killed at every boundary of its journal, and nothing that was sent is lost."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from tests.simulation.bots import Honest
 from tests.simulation.invariants import Violation
 from tests.simulation.network import CALM, MS, SECOND
-from tests.simulation.server import Shell
+from tests.simulation.server import SimulatedServer
 from tests.simulation.world import World
 
 from arena_server.core.config import ContestPlan
-from arena_server.core.effects import Effect, Journal, Store
+from arena_server.core.effects import Effect
 from arena_server.core.standings import Row
+from arena_server.driver import CommitBarrier
 
 PLAN = ContestPlan(
     name="crash", seed=3, options={"plies": 4, "lookahead": 2}, games_per_pair=2, absent_ms=120_000
 )
 HOUR = 3600 * SECOND
-#: No chance but in what a crash spares of the writes that are under way.
-WEATHER = replace(CALM, latency=(100_000, 100_001), longest_commit=3 * MS)
+#: No chance but in what a crash spares of the writes in progress; entries are queued, or durable at once.
+QUEUED = replace(CALM, latency=(100_000, 100_001), longest_commit=3 * MS)
+PROFILES = {"queued": QUEUED, "direct": replace(QUEUED, direct_one_in=1)}
 
 
 class Steady(Honest):
-    """Plays the same moves whatever happens: the first legal one."""
+    """Always plays the first legal move."""
 
     def answer(self, line: str) -> None:
         self.wire.say(line, MS)
 
     def move(self) -> str:
-        return f"MOVE {self.wire.board.legal()[0]}"
+        return f"MOVE {self.wire.view.legal_moves[0]}"
 
 
-def play(crash: Callable[[int, Shell], None] = lambda number, shell: None) -> tuple[World, int]:
+Crash = Callable[[int, SimulatedServer], None]
+
+
+def play(crash: Crash = lambda number, server: None, writes: str = "queued") -> tuple[World, int]:
     """One contest of three; `crash` is called at every boundary of the disk, with its number."""
-    world = World(1, PLAN, {"ann": Steady, "bob": Steady, "eve": Steady}, WEATHER)
+    world = World(1, PLAN, {"ann": Steady, "bob": Steady, "eve": Steady}, PROFILES[writes])
     boundaries = 0
 
     def boundary() -> None:
         nonlocal boundaries
         boundaries += 1
-        crash(boundaries, world.shell)
+        crash(boundaries, world.server)
 
-    world.shell.disk.boundary = boundary
+    world.server.disk.boundary = boundary
     world.run(HOUR)
     return world, boundaries
 
 
-def at(*numbers: int, power: bool = False) -> Callable[[int, Shell], None]:
-    return lambda number, shell: shell.crash(power) if number in numbers else None
+def at(*numbers: int, power: bool = False) -> Crash:
+    return lambda number, server: server.crash(power) if number in numbers else None
 
 
 def table(world: World) -> list[tuple[str, int, int]]:
@@ -60,11 +66,19 @@ def table(world: World) -> list[tuple[str, int, int]]:
 
 
 UNDISTURBED, BOUNDARIES = play()
+both_writes = pytest.mark.parametrize("writes", sorted(PROFILES))
+
+
+@cache
+def boundaries(writes: str) -> int:
+    world, number = play(writes=writes)
+    check(world, 0)
+    return number
 
 
 def check(world: World, crashes: int) -> None:
-    assert world.shell.crashes == crashes
-    assert world.shell.finished == "finished"
+    assert world.server.crashes == crashes
+    assert world.server.finished == "finished"
     assert table(world) == table(UNDISTURBED)
     assert sorted(world.records) == sorted(UNDISTURBED.records)
     for game_id, record in world.records.items():
@@ -72,53 +86,53 @@ def check(world: World, crashes: int) -> None:
         assert record.faults == ()
 
 
-def test_undisturbed() -> None:
-    assert BOUNDARIES > 90
+@both_writes
+def test_undisturbed(writes: str) -> None:
+    assert boundaries(writes) > 90
     assert len(UNDISTURBED.records) == 6
     assert {games for _, games, _ in table(UNDISTURBED)} == {4}
 
 
+@both_writes
 @pytest.mark.parametrize("power", [False, True], ids=["killed", "power cut"])
-def test_now_and_then(power: bool) -> None:
-    for number in range(1, BOUNDARIES, 9):
-        check(play(at(number, power=power))[0], 1)
+def test_now_and_then(power: bool, writes: str) -> None:
+    for number in range(1, boundaries(writes), 9):
+        check(play(at(number, power=power), writes)[0], 1)
 
 
 @pytest.mark.slow
+@both_writes
 @pytest.mark.parametrize("power", [False, True], ids=["killed", "power cut"])
-def test_at_every_boundary(power: bool) -> None:
-    for number in range(1, BOUNDARIES):
-        check(play(at(number, power=power))[0], 1)
+def test_at_every_boundary(power: bool, writes: str) -> None:
+    for number in range(1, boundaries(writes)):
+        check(play(at(number, power=power), writes)[0], 1)
 
 
 def test_again_and_again() -> None:
     """Every thirtieth boundary is the last of its life; to come back alone takes a dozen."""
-    world, _ = play(lambda number, shell: shell.crash() if number % 30 == 0 else None)
-    check(world, world.shell.crashes)
-    assert world.shell.crashes > 2
+    world, _ = play(lambda number, server: server.crash() if number % 30 == 0 else None)
+    check(world, world.server.crashes)
+    assert world.server.crashes > 2
 
 
-def test_a_contest_that_is_over_is_not_begun_anew() -> None:
+def test_a_contest_that_is_over_is_not_begun_again() -> None:
     world, _ = play()
-    world.shell.crash()
-    assert (world.shell.alive, world.shell.crashes) == (True, 0)
+    world.server.crash()
+    assert (world.server.alive, world.server.crashes) == (True, 0)
 
 
-class TestARefereeThatLosesThings:
-    """With a server that is broken on purpose the audit says what is lost."""
+class TestAServerThatLosesThings:
+    """With a server that is broken on purpose the checker reports what is lost."""
 
-    def test_told_before_it_is_durable(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        take = Shell._take
+    def test_a_barrier_that_holds_nothing_back(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The simulation runs the driver's own CommitBarrier: a fault of it is found."""
+        release = CommitBarrier.release
 
-        def take_at_once(shell: Shell, effect: Effect) -> None:
-            if isinstance(effect, Journal):
-                shell.disk.journal(effect.entries, lambda: None)
-            elif isinstance(effect, Store):
-                take(shell, effect)
-            else:
-                shell._carry_out(effect)
+        def release_at_once(barrier: CommitBarrier) -> list[Effect]:
+            barrier.durable(barrier.batch)
+            return release(barrier)
 
-        monkeypatch.setattr(Shell, "_take", take_at_once)
+        monkeypatch.setattr(CommitBarrier, "release", release_at_once)
         with pytest.raises(Violation, match=LOST):
             _at_every_boundary()
 
@@ -145,12 +159,12 @@ class TestARefereeThatLosesThings:
             return type(there)(there.results[1:], there.entries)
 
         monkeypatch.setattr(Disk, "past", fewer)
-        with pytest.raises(Violation, match=r"^at [\d.]+ s: the results of g\d were told, and are lost$"):
+        with pytest.raises(Violation, match=r"^at [\d.]+ s: the results of g\d were sent, and are lost$"):
             play(at(BOUNDARIES - 20))
 
 
-#: What is heard of plies that were told and are lost.
-LOST = r"\d plies of g\d were told, and are lost|was told in two ways|clocks that rose"
+#: How the checker reports plies that were sent and are lost.
+LOST = r"\d plies of g\d were sent, and are lost|was sent in two forms|clocks that rose"
 
 
 def _at_every_boundary() -> None:

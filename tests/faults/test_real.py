@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from .real import play_for_real
+from .real_fault_case import play_for_real
 from .test_faults import CELLS, outcome, written
 
 #: Those of a dead link take as long as the system's patience, slow bytes as long as they are slow.
@@ -17,9 +17,9 @@ HANDFUL = Random("a handful of faults").sample(QUICK, 5)
 
 def check(fault: str, moment: str, folder: Path) -> None:
     out = play_for_real(fault, moment, outcome(fault, moment), folder)
-    # How long a bot was away is told to the hundredth in the table only.
+    # The time that a bot was away has two decimals in the table only.
     words = tuple(text.replace("0.09 s", "0.1 s") for text in written()[fault, moment])
-    assert words == (out.verdict, out.connection, out.pays, out.sees)
+    assert words == (out.verdict, out.connection, out.cost, out.seen)
     for record in filter(None, (out.record, out.other)):
         seat = record.names.index("bob") + 1
         assert not any(each.seat == seat for each in record.faults)

@@ -11,11 +11,10 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from tests.server.programs import Outcome, Players, Server, Shell, contest
 
 from arena_server.store.chain import GENESIS, Link, audit, extend
 from arena_server.store.reader import Results
-
-from .programs import Outcome, Players, Server, Shell, contest
 
 BOTS = [("first", "first-legal"), ("six", "fixed:move=6"), ("zero", "zero-based")]
 TEXT = contest("first", "six", "zero", contest="probation = 0", game='plies = 8\nclock = "10s"')
@@ -144,6 +143,21 @@ class TestVerify:
         outcome = shell("verify", "--head", head)
         assert (outcome.code, outcome.out) == (2, "")
         assert outcome.line.startswith("arena: --head: expected 64 hexadecimal digits, got '")
+
+    def test_the_start_of_the_chain_is_no_head(self, here: Path, shell: Shell) -> None:
+        """It is the value before the first record: every chain begins with it."""
+        for target in ([], ["records"]):
+            shell("export", "records")
+            outcome = shell("verify", *target, "--head", "0" * 64)
+            assert outcome.code == 1
+            assert outcome.line == (
+                "arena: not verified: the published head is none of this chain's: "
+                "records were changed, or it is another contest's"
+            )
+
+    def test_a_missing_file_is_no_game(self, here: Path, shell: Shell) -> None:
+        outcome = shell("verify", "records/g1.record")
+        assert (outcome.code, outcome.line) == (1, "arena: records/g1.record: no such file or folder")
 
     def test_a_head_proves_no_single_game(self, here: Path, shell: Shell) -> None:
         outcome = shell("verify", "g1", "--head", "0" * 64)

@@ -10,15 +10,15 @@ import pytest
 
 from arena_protocol.messages import Over, Played, parse_server
 
-from .scene import FAULTS, MOMENTS, THINKING, Outcome, play
+from .fault_case import FAULTS, MOMENTS, THINKING, Outcome, play
 
-PAGE = Path(__file__).parents[3] / "docs" / "faults.md"
+PAGE = Path(__file__).parents[2] / "docs" / "faults.md"
 CELLS = [(fault, moment) for fault in FAULTS for moment in MOMENTS]
 
 
 @cache
 def written() -> dict[tuple[str, str], tuple[str, ...]]:
-    """The page's cells: what is in the record, the connection, who pays, what the other bot sees."""
+    """The page's cells: what is in the record, the connection, the cost, what the other bot sees."""
     cells = {}
     fault = ""
     for line in PAGE.read_text(encoding="utf-8").splitlines():
@@ -43,12 +43,12 @@ def test_the_page_has_72_cells() -> None:
 @pytest.mark.parametrize(("fault", "moment"), CELLS)
 def test_a_cell(fault: str, moment: str) -> None:
     out = outcome(fault, moment)
-    assert written()[fault, moment] == (out.verdict, out.connection, out.pays, out.sees)
+    assert written()[fault, moment] == (out.verdict, out.connection, out.cost, out.seen)
 
 
 @pytest.mark.parametrize(("fault", "moment"), CELLS)
-def test_the_other_bot_never_pays(fault: str, moment: str) -> None:
-    """Bob plays every ply of its own, on its own time, and hears of nothing but plies and results."""
+def test_the_other_bot_is_never_charged(fault: str, moment: str) -> None:
+    """Bob plays every ply of its own, on its own time, and receives only plies and results."""
     out = outcome(fault, moment)
     for record in filter(None, (out.record, out.other)):
         seat = record.names.index("bob") + 1
@@ -69,15 +69,15 @@ def test_the_other_bot_never_pays(fault: str, moment: str) -> None:
         b"BYE",
     }
     assert len({line for line in out.bob if line.startswith(b"WELCOME")}) == 1
-    heard = [parse_server(line) for line in out.bob]
+    messages = [parse_server(line) for line in out.bob]
     games = len(list(filter(None, (out.record, out.other))))
-    assert sum(isinstance(message, Played) for message in heard) == 6 * games
-    assert sum(isinstance(message, Over) for message in heard) == games
+    assert sum(isinstance(message, Played) for message in messages) == 6 * games
+    assert sum(isinstance(message, Over) for message in messages) == games
 
 
 @pytest.mark.parametrize(("fault", "moment"), CELLS)
-def test_the_next_game_begins_afresh(fault: str, moment: str) -> None:
-    """Whoever is there for the other game plays it without a trace of the fault."""
+def test_the_next_game_is_a_normal_one(fault: str, moment: str) -> None:
+    """A bot that is connected for the other game plays it without a trace of the fault."""
     out = outcome(fault, moment)
     absent = fault in ("crash", "hang", "silent vanish", "never reads")
     if out.other is not None and (not absent or moment == "after the end"):

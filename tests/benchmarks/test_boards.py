@@ -1,0 +1,52 @@
+"""benchmarks/boards.py: every board plays by the rules."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+import boards
+
+from arena_engines.insertion.fixed_depth import Task
+from arena_protocol.games.insertion import rules
+
+PLIES = st.lists(st.tuples(st.integers(1, 15), st.integers(1, 7)), min_size=1, max_size=60)
+
+
+def cells(planes: tuple[int, int, int]) -> list[int]:
+    return boards.cells_of(Task(planes, 0, 0, 1))
+
+
+@settings(deadline=None)
+@given(PLIES)
+def test_bytes_and_rows_follow_the_rules_ply_by_ply(plies: list[tuple[int, int]]) -> None:
+    planes = (0, 0, 0)
+    empty = Task(planes, 0, 0, 1)
+    bytes_, rows = boards.byte_layers(empty), boards.row_layers(empty)
+    for move, colour in plies:
+        *planes_, removed, _, _ = rules.play(*planes, move, colour)
+        planes = (planes_[0], planes_[1], planes_[2])
+        assert boards.play(bytes_, 0, move, colour) == removed
+        assert boards.row_play(rows, 0, move, colour) == removed
+        after = Task(planes, 0, 0, 1)
+        np.testing.assert_array_equal(bytes_, boards.byte_layers(after))
+        np.testing.assert_array_equal(rows, boards.row_layers(after))
+
+
+def test_the_three_boards_make_the_same_moves() -> None:
+    speeds = boards.compare(depth=2, runs=1)
+    assert list(speeds) == ["bytes", "rows", "planes"]
+    assert {speed[:2] for speed in speeds.values()} == {(5625, 1169)}
+
+
+def test_boards_that_disagree_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boards, "row_perft", lambda *_: (1, 0))
+    with pytest.raises(AssertionError, match="the boards must agree"):
+        boards.compare(depth=1, runs=1)
