@@ -57,6 +57,9 @@ class ProgressListener(Protocol):
     def web(self, url: str) -> None:
         """Take the address of the web page."""
 
+    def play(self, name: str, url: str) -> None:
+        """Take the link by which a person plays as `name`."""
+
     def report(self, progress: dict[str, Any]) -> None:
         """Take a progress report, see `reporter`."""
 
@@ -285,6 +288,8 @@ async def _pass_reports(server: Child, bots: Mapping[str, RestartingBot], listen
             report = json.loads(line)
             if "web" in report:
                 listener.web(report["web"])
+            elif "play" in report:
+                listener.play(report["play"], report["url"])
             elif "login" not in report:
                 listener.report(report)
             elif (bot := bots.get(report["login"])) is not None:

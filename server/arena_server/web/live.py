@@ -30,6 +30,8 @@ WALL_S: Final = 0.5
 CONTEST_S: Final = 2.0
 #: Games shown on the wall, and games listed as running.
 WALL_GAMES: Final = 60
+#: Games that are over are shown as long as there are fewer games than this.
+WALL_FILL: Final = 4
 LISTED_GAMES: Final = 200
 #: How long a game stays after its end, for browsers that come back to it.
 KEPT_S: Final = 120.0
@@ -241,7 +243,7 @@ class LiveHub:
     def _on_wall(self) -> list[LiveGame]:
         running = [game for game in self.games.values() if not game.over]
         over = [game for game in self.games.values() if game.over]
-        return [*running, *over[::-1]][:WALL_GAMES]
+        return [*running, *over[::-1][: max(0, WALL_FILL - len(running))]][:WALL_GAMES]
 
     def wall_snapshot(self) -> bytes:
         """All boards of the wall."""

@@ -29,9 +29,15 @@ def game_of(line: bytes) -> str | None:
 class LiveGame:
     """One running game. `read` catches up with its lines; the rest is what is known then."""
 
-    def __init__(self, game_id: str, epoch: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        game_id: str,
+        epoch: str,
+        clock: Callable[[], float] = time.monotonic,
+        channel: Channel | None = None,
+    ) -> None:
         self.game_id = game_id
-        self.channel = Channel()
+        self.channel = Channel() if channel is None else channel
         self.plies = 0
         self.over = False
         self.changed = True
@@ -39,6 +45,8 @@ class LiveGame:
         self._clock = clock
         self._pending: list[bytes] = []
         self._info: dict[str, Any] = {}
+        #: The seat that the lines are sent to; 0 for a spectator's.
+        self._seat = 0
         self._rules: Game[Any] | None = None
         self._position: Any = None
         self._sequence = ""
@@ -79,6 +87,7 @@ class LiveGame:
         match message:
             case wire.Game():
                 self._info = plain_game(message)
+                self._seat = message.seat
                 self._rules = make_game(message.game, {**message.options, "seats": message.seats})
             case wire.State(text):
                 self._begin(board=text)
@@ -92,7 +101,7 @@ class LiveGame:
                 return "played", self._play(message)
             case wire.Zombie():
                 fault = {
-                    "seat": message.seat,
+                    "seat": message.seat or self._seat,
                     "ply": message.ply,
                     "kind": message.reason,
                     "line": (message.line or b"").hex(),

@@ -3,12 +3,17 @@
 import { LiveStream } from "./api.js";
 import { Timeline } from "./timeline.js";
 
+/** The stream of a running game. */
+export const gamePath = (id) => `live/games/${encodeURIComponent(id)}`;
+
 /**
  * `onbegin(timeline)` is called for every snapshot, `ongrow()` after each change of the timeline, `onover()` at
- * the end, `onstate("live" | "lost")` for the connection.
+ * the end, `onstate("live" | "lost")` for the connection. `path` is the stream, with more `handlers` of its
+ * own; a stream with `keep` has game after game.
  */
 export class LiveGame {
-  constructor(gameId, { onbegin, ongrow = () => {}, onover = () => {}, onstate = () => {} }) {
+  constructor(path, { onbegin, ongrow = () => {}, onover = () => {}, onstate = () => {}, handlers = {}, keep = false }) {
+    this.keep = keep;
     this.timeline = null;
     this.started = false;
     this.since = 0;
@@ -19,7 +24,8 @@ export class LiveGame {
       this.since = performance.now();
       ongrow();
     };
-    this.stream = new LiveStream(`live/games/${encodeURIComponent(gameId)}`, {
+    this.stream = new LiveStream(path, {
+      ...handlers,
       snapshot: (data) => { this.#begin(data); onbegin(this.timeline); if (data.over) this.#over(onover); },
       started: change(() => { this.started = true; }),
       played: change((ply) => { this.timeline.add(ply, ply.reveal); }),
@@ -45,7 +51,7 @@ export class LiveGame {
   }
 
   #over(onover) {
-    this.close();
+    if (!this.keep) this.close();
     onover();
   }
 

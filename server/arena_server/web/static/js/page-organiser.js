@@ -116,7 +116,7 @@ function action(title, verb, target = "") {
 
 function table(heads, rows) {
   return el("table", {}, el("thead", {}, el("tr", {}, ...heads.map((head) => el("th", { scope: "col" }, head)))),
-    el("tbody", {}, ...rows.map((cells) => el("tr", {}, ...cells.map((cell, i) => el("td", { class: i === 0 ? "name-cell" : Array.isArray(cell) ? "group" : null }, cell))))));
+    el("tbody", {}, ...rows.map((cells) => el("tr", {}, ...cells.map((cell, i) => el("td", { class: i === 0 ? "name-cell" : null }, Array.isArray(cell) ? el("div", { class: "orders" }, cell) : cell))))));
 }
 
 /** A token for a bot, made in this browser: the bot gets the token, the configuration its digest. */

@@ -4,7 +4,7 @@ import { get, LiveStream } from "./api.js";
 import { makeBoard } from "./boards.js";
 import { applyTheme, el, numberText, pageHeader } from "./dom.js";
 import { endText, SeatCard } from "./gameview.js";
-import { LiveGame } from "./livegame.js";
+import { gamePath, LiveGame } from "./livegame.js";
 
 /** A game stays at least this long, and another one has to be this much better. */
 const STAY_MS = 20_000;
@@ -81,7 +81,7 @@ function watch(id) {
     status.textContent = timeline.end !== null ? `The game is over: ${endText(timeline.end)}` : `Game ${id}, ply ${ply}`;
   };
   let shown = 0;
-  const live = new LiveGame(id, {
+  const live = new LiveGame(gamePath(id), {
     onbegin: (timeline) => {
       board = makeBoard(timeline.info.game, timeline.rules);
       cards = timeline.info.names.map((name, i) => new SeatCard(i + 1, name, null));
