@@ -76,7 +76,8 @@ class SocketFeed:
             buffer = LineReader(SERVER_LINE_LIMIT)
             while data := await reader.read(65536):
                 lines = [line for line in buffer.feed(data) if not isinstance(line, Overlong)]
-                yield [line for line in lines if game_of(line) is not None]
+                if shown := [line for line in lines if game_of(line) is not None]:
+                    yield shown  # an empty batch would mean PONG
                 for line in lines:
                     verb, _, rest = line.partition(b" ")
                     if verb == b"PING":

@@ -393,6 +393,12 @@ class TestSocketFeed:
         assert (empty, error) == (True, None)
         assert received == b"HELLO 1 web role=spectator agent=web/1\nWATCH *\nPING shown\n"
 
+    async def test_a_chunk_without_a_game_is_not_the_end_of_the_running_games(self) -> None:
+        _, empty, _, _ = await self.read(
+            b"ARENA 1 x", b"WELCOME web session=1 resume=2", b"BYE reason=finished"
+        )
+        assert not empty
+
     async def test_a_refusal(self) -> None:
         _, _, error, _ = await self.read(b"ERROR token no such name")
         assert error == "token no such name"

@@ -17,7 +17,6 @@ export class LiveGame {
     this.timeline = null;
     this.started = false;
     this.since = 0;
-    this.live = false;
     const change = (apply) => (data) => {
       if (this.timeline === null) return;
       apply(data);
@@ -32,7 +31,7 @@ export class LiveGame {
       zombie: change((fault) => { this.timeline.faults.push(fault); }),
       over: change((over) => { this.#end(over); this.#over(onover); }),
       sync: ({ since_ms }) => { this.since = performance.now() - since_ms; },
-    }, (state) => { this.live = state === "live"; onstate(state); });
+    }, onstate);
   }
 
   #begin(data) {
@@ -58,7 +57,7 @@ export class LiveGame {
   /** The clock that runs now: {seat, ms}, or null. */
   running() {
     const { timeline } = this;
-    if (!this.live || !this.started || timeline === null || timeline.end !== null) return null;
+    if (!this.stream.fresh || !this.started || timeline === null || timeline.end !== null) return null;
     const seat = timeline.toMove(timeline.length);
     if (timeline.fault(seat, timeline.length) !== null) return null;
     return { seat, ms: Math.max(0, timeline.clocks(timeline.length)[seat - 1] - (performance.now() - this.since)) };

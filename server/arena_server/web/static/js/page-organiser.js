@@ -106,7 +106,7 @@ function update(status) {
   ])) : el("p", { class: "empty" }, "No game is running."));
   parts.bots.replaceChildren(table(["Bot", "State", "Points", "Games", "Faulty games", "Orders"], status.bots.map((bot) => [
     bot.name, bot.where, numberText(bot.points), numberText(bot.games), numberText(bot.faulty_games),
-    [action("Kick", "kick", bot.name), ...(["kicked", "probation"].includes(bot.where) ? [action("Lift", "lift", bot.name)] : [])],
+    over ? "" : [action("Kick", "kick", bot.name), ...(["kicked", "probation"].includes(bot.where) ? [action("Lift", "lift", bot.name)] : [])],
   ])));
 }
 

@@ -13,7 +13,7 @@ const key = location.hash.slice(1);
 const stored = `arena-seat-${key}`;
 const message = el("p", { class: "error-line", role: "alert" });
 const text = el("p", { class: "turn", role: "status" });
-const seat = { session: null, name: "", state: "connecting", turn: null, view: null, live: null };
+const seat = { session: null, name: "", state: "connecting", turn: null, view: null, live: null, next: null };
 
 async function post(verb, body) {
   let response;
@@ -23,7 +23,7 @@ async function post(verb, body) {
     throw new Error("The server does not answer.");
   }
   const answer = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Error(answer.error ?? (response.status === 404 ? "Nobody plays in a browser on this server." : response.statusText));
+  if (!response.ok) throw new Error(answer.error ?? (response.status === 404 ? "This server has no seats for a browser." : response.statusText));
   return answer;
 }
 
@@ -72,6 +72,7 @@ const TEXTS = {
 };
 
 const start = el("button", { type: "button", class: "primary", onclick: () => order("ready") }, "Ready");
+const goOn = el("button", { type: "button", class: "primary" }, "Next game");
 const field = el("input", { type: "text", id: "move", size: 6, autocomplete: "off", autocapitalize: "off", spellcheck: false });
 const advise = el("button", { type: "button", onclick: showHint }, "Hint");
 const leave = el("button", { type: "button", onclick: () => { if (confirm("Give up? You leave this contest for good.")) order("quit"); } }, "Give up");
@@ -83,21 +84,29 @@ function sit(session) {
   seat.session = session;
   const board = el("div");
   const title = el("h1", {}, "Play");
-  page(el("div", { class: "title" }, title), el("div", { class: "panel turn-panel" }, text, start, form, leave, result), board);
+  page(el("div", { class: "title" }, title), el("div", { class: "panel turn-panel" }, text, goOn, start, form, leave, result), board);
   main.append(message);
+  const begin = (timeline) => {
+    seat.next = null;
+    seat.view = new GameView(timeline, { live: true });
+    makePlayable(seat.view);
+    board.replaceChildren(seat.view.element);
+    result.replaceChildren();
+  };
+  goOn.onclick = () => { begin(seat.next); show(); };
   let failures = 0;
   seat.live = new LiveGame(`play/events?session=${encodeURIComponent(session)}`, {
     keep: true,
     handlers: { seat: (document) => { failures = 0; Object.assign(seat, document); title.textContent = `You play as ${seat.name}`; show(); } },
     onbegin: (timeline) => {
-      seat.view = new GameView(timeline, { live: true });
-      makePlayable(seat.view);
-      board.replaceChildren(seat.view.element);
-      result.replaceChildren();
+      const shown = seat.view?.timeline;
+      // The end of a game stays on the page until the person goes on.
+      seat.next = shown && shown.end !== null && shown.info.game_id !== timeline.info.game_id ? timeline : null;
+      if (seat.next === null) begin(timeline);
       show();
     },
-    ongrow: () => { seat.view.grown(); show(); },
-    onover: () => { seat.view.grown(); show(); showResult(seat.view.timeline.info.game_id); },
+    ongrow: () => { if (seat.next === null) seat.view.grown(); show(); },
+    onover: () => { if (seat.next === null) seat.view.grown(); show(); showResult(seat.view.timeline.info.game_id); },
     onstate: (state) => {
       board.classList.toggle("stale", state === "lost");
       if (state === "lost") {
@@ -115,14 +124,16 @@ function sit(session) {
 
 function show() {
   const mine = seat.turn !== null && seat.turn !== undefined;
-  const words = mine ? "It is your turn." : seat.state === "playing" ? "The others move." : TEXTS[seat.state] ?? "";
+  const ended = seat.next !== null;
+  const words = ended ? "The game is over, and another one waits for you." : mine ? "It is your turn." : seat.state === "playing" ? "The others move." : TEXTS[seat.state] ?? "";
   text.textContent = seat.problem ? `${words} (${seat.problem})` : words;
-  start.hidden = seat.state !== "invited";
-  form.hidden = !["playing", "ready"].includes(seat.state);
+  goOn.hidden = !ended;
+  start.hidden = ended || seat.state !== "invited";
+  form.hidden = ended || !["playing", "ready"].includes(seat.state);
   leave.hidden = !["invited", "ready", "playing", "waiting"].includes(seat.state);
   for (const control of form.querySelectorAll("button")) control.disabled = !mine;
   if (seat.state === "finished") seat.live?.close();
-  if (seat.view) showMoves(mine);
+  if (seat.view) showMoves(mine && !ended);
 }
 
 function showMoves(mine) {
