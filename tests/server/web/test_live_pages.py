@@ -155,6 +155,7 @@ def test_a_contest_is_shown_to_its_final_totals(pages: Watched, tmp_path: Path) 
         ).join()
         page.locator(".tag", has_text="finished").wait_for()
         page.locator(".standings tbody tr").nth(2).wait_for()
+        page.get_by_role("heading", name="Running games").wait_for(state="detached")
         shown = [row.split("\t")[1:4] for row in page.locator(".standings tbody tr").all_inner_texts()]
         with Results(server.database) as results:
             rows = results.standings(results.contest("trial"))
@@ -376,7 +377,7 @@ class TestPlay:
                 seats.append(page)
             thief = pages.open(server.links["ann"])
             thief.get_by_role("button", name="Take the seat").click()
-            thief.get_by_text("this link has been used already").wait_for()
+            thief.get_by_text("This link has been used already").wait_for()
             pages.shoot(thief, "play-used")
             for page in seats:
                 page.get_by_role("button", name="Ready").click()

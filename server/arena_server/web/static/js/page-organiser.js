@@ -83,6 +83,7 @@ async function order(verb, target = "") {
 const parts = {};
 
 function draw(status) {
+  message.textContent = "";
   Object.assign(parts, { title: el("h1"), sub: el("p", { class: "sub" }), games: el("div", { class: "scroll" }), bots: el("div", { class: "scroll" }), gate: el("p", { class: "tools" }) });
   const replay = el("input", { type: "text", id: "replay", size: 8, pattern: "g[0-9]+", required: true });
   main.replaceChildren(el("div", { class: "title" }, parts.title, parts.sub, parts.gate, done, message),

@@ -23,7 +23,10 @@ async function post(verb, body) {
     throw new Error("The server does not answer.");
   }
   const answer = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Error(answer.error ?? (response.status === 404 ? "This server has no seats for a browser." : response.statusText));
+  if (!response.ok) {
+    const problem = answer.error ?? (response.status === 404 ? "this server has no seats for a browser" : response.statusText);
+    throw new Error(`${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`);
+  }
   return answer;
 }
 

@@ -117,7 +117,7 @@ async function begin() {
     turn();
   } });
   new LiveStream("live/contest", { contest: ({ contest, standings }) => {
-    leaders.replaceChildren(...(contest === null ? [] : standings.slice(0, 8).map((row) => el("li", {}, el("b", {}, `${row.rank}. ${row.bot}`), ` ${numberText(row.points)}`))));
+    leaders.replaceChildren(...(contest === null ? [] : standings.slice(0, 8).map((row) => el("li", {}, el("b", {}, row.rank === null ? row.bot : `${row.rank}. ${row.bot}`), ` ${numberText(row.points)}`))));
   } });
   setInterval(turn, 1000);
   setInterval(() => state.live?.tick?.(), 100);
