@@ -46,6 +46,7 @@ __all__ = [
     "Error",
     "Game",
     "Hello",
+    "Info",
     "Message",
     "Move",
     "Next",
@@ -127,6 +128,24 @@ class Pong:
     """The answer to PING."""
 
     token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """A note of a bot about the game it plays, as of `ply`; to spectators it names the `seat`.
+
+    `eval` is in the bot's own units, from its point of view; `nodes` counts positions; `line` is the
+    expected continuation, moves with commas between them.
+    """
+
+    game: str
+    ply: int
+    seat: int | None = None
+    depth: int | None = None
+    eval: int | None = None
+    nodes: int | None = None
+    line: str | None = None
+    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,9 +276,23 @@ class Error:
     retry_after: int | None = None
 
 
-ClientMessage = Hello | Ready | Move | Quit | Watch | Ping | Pong
+ClientMessage = Hello | Ready | Move | Info | Quit | Watch | Ping | Pong
 ServerMessage = (
-    Arena | Welcome | Game | State | Next | Start | Turn | Played | Zombie | Over | Bye | Error | Ping | Pong
+    Arena
+    | Welcome
+    | Game
+    | State
+    | Next
+    | Start
+    | Turn
+    | Played
+    | Info
+    | Zombie
+    | Over
+    | Bye
+    | Error
+    | Ping
+    | Pong
 )
 Message = ClientMessage | ServerMessage
 
@@ -280,6 +313,14 @@ TABLE: Final[tuple[Schema, ...]] = (
     Schema("QUIT", Quit, Direction.CLIENT),
     Schema("PING", Ping, Direction.BOTH, {"token": WORD}),
     Schema("PONG", Pong, Direction.BOTH, {"token": WORD}),
+    Schema(
+        "INFO",
+        Info,
+        Direction.BOTH,
+        {},
+        {"game": WORD, "ply": COUNT, "seat": COUNT, "depth": COUNT, "eval": INTEGER, "nodes": COUNT}
+        | {"line": WORD, "text": TEXT},
+    ),
     Schema("ARENA", Arena, Direction.SERVER, {"version": COUNT, "server": WORD}),
     Schema("WELCOME", Welcome, Direction.SERVER, {"name": NAME}, {"session": WORD, "resume": WORD}),
     Schema(

@@ -7,7 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
-from arena_cli.options import GameOptions, Json, duration, game_options, interruptible, print_json
+from arena_cli.options import (
+    GameOptions,
+    Json,
+    Library,
+    duration,
+    game_options,
+    interruptible,
+    print_json,
+    start_positions,
+)
 from arena_engines import match as games
 from arena_protocol.games import make_game
 from arena_server.errors import ConfigError
@@ -35,6 +44,7 @@ def command(
     seed: Annotated[int, typer.Option(min=0, help="The seed of the first deal.")] = 2006,
     game: Annotated[str, typer.Option(help="The game to play.")] = "insertion",
     option: GameOptions = None,
+    library: Library = None,
     json: Json = False,
 ) -> None:
     """Compare engines by their points, with confidence intervals.
@@ -47,7 +57,10 @@ def command(
     if len(engines) < 2:
         raise ConfigError(f"match: expected two engines or more, got {len(engines)}")
     settings = game_options(option)
-    seats = make_game(game, settings, strangers=False).seats
+    rules = make_game(game, settings, strangers=False)
+    if library is not None:
+        settings["board"] = start_positions(library, rules)
+    seats = rules.seats
     is_league = len(engines) > seats
     if is_league and (twice := [engine for engine in engines if engines.count(engine) > 1]):
         raise ConfigError(f"match: expected each engine of a league once, got {twice[0]} more than once")

@@ -20,10 +20,12 @@ from arena_cli.options import (
     Color,
     Database,
     GameOptions,
+    Library,
     duration,
     game_options,
     interruptible,
     is_terminal,
+    start_positions,
     use_color,
 )
 from arena_cli.play_web import play_in_browser
@@ -58,6 +60,7 @@ def command(
         str | None, typer.Option(metavar="DURATION", help="The time of each seat; no clock if absent.")
     ] = None,
     option: GameOptions = None,
+    library: Library = None,
     seed: Annotated[int | None, typer.Option(min=0, help="The seed of the deal; random if absent.")] = None,
     color: Color = True,
     games: Annotated[
@@ -92,9 +95,14 @@ def command(
         play_in_browser(rules, chosen, opponent, clock_ms, seed, database)
         return
     if game == Xo.name and against is not None and against.partition(":")[0] == Xo1970.name:
+        if library is not None:
+            raise ConfigError("--library: the program of 1970 plays from the empty board; leave it out")
         _console(against, game_options(option), seat, clock, seed, games)
         return
-    rules = make_game(game, game_options(option), strangers=False)
+    settings = game_options(option)
+    rules = make_game(game, settings, strangers=False)
+    if library is not None:
+        rules = make_game(game, {**settings, "board": start_positions(library, rules)}, strangers=False)
     if seat > rules.seats:
         raise ConfigError(f"--seat: {game} has {rules.seats} seats, got {seat}")
     deal = rules.deal(randbelow(2**63) if seed is None else seed)
@@ -122,8 +130,9 @@ def _console(
     assert isinstance(rules, Xo), "the game of this name"
     if seat > rules.seats:
         raise ConfigError(f"--seat: {Xo.name} has {rules.seats} seats, got {seat}")
-    if clock is not None or rules.opening:
-        flag = "--clock" if clock is not None else "--option opening"
+    if clock is not None or rules.opening or rules.boards:
+        option = "opening" if rules.opening else "board"
+        flag = "--clock" if clock is not None else f"--option {option}"
         raise ConfigError(
             f"{flag}: the program of 1970 plays without clocks from the empty board; leave it out"
         )

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
-from arena_cli.options import DEFAULT_DATABASE, Config, Database, duration
+from arena_cli.options import DEFAULT_DATABASE, Config, Database, Library, duration
 from arena_server.errors import ArenaError, ConfigError
 
 if TYPE_CHECKING:
@@ -126,6 +126,7 @@ def command(
     web_host: Annotated[
         str | None, typer.Option(help="The address of the web page; else server.web_host, 127.0.0.1.")
     ] = None,
+    library: Library = None,
     supervised: Annotated[bool, typer.Option("--supervised", hidden=True)] = False,
 ) -> None:
     """Run a contest server; bots connect to it over TCP.
@@ -147,7 +148,7 @@ def command(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _stopped_early)
     chosen = WebOptions(web, web_host, web_port, admin_host, admin_port)
-    prepared = prepare(config, host, port, database, absent, new=new, web=chosen)
+    prepared = prepare(config, host, port, database, absent, new=new, web=chosen, library=library)
     from arena_server.sockets import address_of
 
     typer.echo(f"listening on {address_of(prepared.sock)}")
@@ -168,6 +169,7 @@ def prepare(
     *,
     new: bool = False,
     web: WebOptions | None = None,
+    library: Path | None = None,
 ) -> Prepared:
     """Check the input and bind the ports. Raises ArenaError, with no port left open."""
     from arena_server.config_file import check_seed, entrants_of, load_contest, plan_of
@@ -176,7 +178,7 @@ def prepare(
     from arena_server.store.preflight import check_contest, check_writable
     from arena_server.web.access import invite
 
-    file = load_contest(config)
+    file = load_contest(config, library)
     check_seed(file, host or file.server.host, tournament=False)
     plan = plan_of(file, absent_ms=None if absent is None else duration(absent, "--absent"))
     where = database_of(database, async_journal=file.server.journal_commit == "async")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena_cli.options import DEFAULT_DATABASE, Config, Database, Json, print_json
+from arena_cli.options import DEFAULT_DATABASE, Config, Database, Json, Library, print_json
 from arena_server.errors import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def command(
         Path | None,
         typer.Option(metavar="FOLDER", help="Write the output of server and bots to files in FOLDER."),
     ] = None,
+    library: Library = None,
     resume: Annotated[
         bool,
         typer.Option("--resume", help="Resume the latest contest of this name if it is unfinished."),
@@ -83,7 +84,7 @@ def command(
     from arena_server.store.preflight import check_writable
     from arena_server.tournament.supervisor import Tournament, run
 
-    file = load_contest(config)
+    file = load_contest(config, library)
     if file.server.tls_certificate is not None:
         raise ConfigError(
             f"{config}: server.tls_certificate: the bots of a tournament connect without TLS; use arena serve"
@@ -99,6 +100,8 @@ def command(
     server += ["--until-finished", "--supervised"]
     if host is not None:
         server += ["--host", host]
+    if library is not None:
+        server += ["--library", str(library)]
     if web is not None:
         server.append("--web" if web else "--no-web")
     if web_port is not None:

@@ -3,6 +3,7 @@
 HELLO            login                      READY, MOVE   the game of the player
 WATCH            spectators                 QUIT          the end of the connection
 PING, PONG, blank line   free, up to a rate limit
+INFO             the record and the spectators; beyond the bounds it is dropped. It is never a fault
 a refused line   before login: the connection is closed; in a game: see `games.py`;
 in the lobby: counted, and too many close the connection
 """
@@ -25,6 +26,7 @@ from arena_server.core.peers import FLOODED, Outbox, Peer
 
 #: Canonical MOVE lines that are remembered with their move; no game has as many moves at once.
 REMEMBERED_MOVES = 4096
+_TOO_LONG = ProtocolError(ErrorCode.TOO_LONG, f"a line may have {CLIENT_LINE_LIMIT} bytes at most")
 
 
 class Handlers:
@@ -61,6 +63,9 @@ class Handlers:
             if self._measures_lag:
                 self._measure(peer, now)
             return
+        if _is_info(event.line) and peer.game is not None:
+            self._info(peer, event, now)
+            return
         try:
             message = session.receive(event.line)
         except ProtocolError as problem:
@@ -72,8 +77,11 @@ class Handlers:
         """A line came that is too long."""
         peer = self._peers.get(event.conn)
         if peer is not None:
-            text = f"a line may have {CLIENT_LINE_LIMIT} bytes at most"
-            self._refuse(peer, ProtocolError(ErrorCode.TOO_LONG, text), event.head, now)
+            if _is_info(event.head) and peer.game is not None:
+                if self._games.admits_info(peer, CLIENT_LINE_LIMIT):
+                    self._out.error(peer, _TOO_LONG)
+                return
+            self._refuse(peer, _TOO_LONG, event.head, now)
 
     def _handle(self, peer: Peer, message: wire.ClientMessage | None, event: Received, now: int) -> None:
         match message:
@@ -89,7 +97,7 @@ class Handlers:
             case wire.Ping():
                 self._out.send(peer, wire.Pong(message.token))
                 self._count_chatter(peer, event.line, now)
-            case None:
+            case None | wire.Info():  # a note without a game
                 self._count_chatter(peer, event.line, now)
             case wire.Hello():
                 self._hello(peer, message, now)
@@ -97,6 +105,18 @@ class Handlers:
                 self._watch(peer, message, event, now)
             case wire.Quit():
                 self._quit(peer, now)
+
+    def _info(self, peer: Peer, event: Received, now: int) -> None:
+        """A note during a game: within the bounds one that cannot be parsed is answered, and no more."""
+        if not self._games.admits_info(peer, len(event.line)):
+            return
+        try:
+            message = peer.session.receive(event.line)
+        except ProtocolError as problem:
+            self._out.error(peer, problem)
+        else:
+            assert isinstance(message, wire.Info)
+            self._games.info(peer, message, now)
 
     def _remember(self, move: wire.Move, line: bytes) -> None:
         """Remember a canonical line; any other form of it goes through the parser every time."""
@@ -187,3 +207,7 @@ class Handlers:
             self._connections.refuse(peer, FLOODED, now)
         elif not peer.muted:
             self._games.flood(peer, line, now)
+
+
+def _is_info(line: bytes) -> bool:
+    return line[:4] == b"INFO" and line[4:5] in b" \r"

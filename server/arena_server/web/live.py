@@ -27,6 +27,8 @@ LINGER_S: Final = 30.0
 SYNC_S: Final = 10.0
 #: Events of the wall and of the contest are collected for so long.
 WALL_S: Final = 0.5
+#: Plies of a game are collected for so long: 500 viewers of a fast game take one write each, not one a ply.
+FLUSH_S: Final = 0.1
 CONTEST_S: Final = 2.0
 #: Games shown on the wall, and games listed as running.
 WALL_GAMES: Final = 60
@@ -119,6 +121,8 @@ class LiveHub:
         self._tasks: list[asyncio.Task[None]] = []
         self._linger: asyncio.TimerHandle | None = None
         self._shown = asyncio.Event()
+        #: Games with viewers and lines that are not published yet.
+        self._unread: set[LiveGame] = set()
         self._viewers = 0
         self._contest_event = b""
         self._over = False
@@ -198,11 +202,20 @@ class LiveHub:
                 if not line.startswith(b"GAME "):
                     continue
                 game = self.games[game_id] = LiveGame(
-                    game_id, f"{self._epoch}.{self._connections}", self._clock
+                    game_id, f"{self._epoch}.{self._connections}", self._clock, eager=False
                 )
             game.add(line)
+            if game.channel.viewers:
+                if not self._unread:
+                    asyncio.get_running_loop().call_later(FLUSH_S, self._flush)
+                self._unread.add(game)
             if game.over:
                 asyncio.get_running_loop().call_later(KEPT_S, self._forget, game)
+
+    def _flush(self) -> None:
+        unread, self._unread = self._unread, set()
+        for game in unread:
+            game.read()
 
     def _forget(self, game: LiveGame) -> None:
         if self.games.get(game.game_id) is game and not game.channel.viewers:

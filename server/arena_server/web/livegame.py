@@ -35,7 +35,10 @@ class LiveGame:
         epoch: str,
         clock: Callable[[], float] = time.monotonic,
         channel: Channel | None = None,
+        *,
+        eager: bool = True,
     ) -> None:
+        """With `eager`, lines of a game with viewers are parsed and published one by one."""
         self.game_id = game_id
         self.channel = Channel() if channel is None else channel
         self.plies = 0
@@ -55,11 +58,12 @@ class LiveGame:
         self._end: dict[str, Any] | None = None
         self._started = False
         self._events: list[bytes] = []
+        self._eager = eager
         #: When the last line came.
         self._at = clock()
 
     def add(self, line: bytes) -> None:
-        """Take one line; it is parsed at the next `read`, at once for a game that is watched."""
+        """Take one line; it is parsed at the next `read`."""
         self._pending.append(line)
         self._at = self._clock()
         self.changed = True
@@ -67,12 +71,13 @@ class LiveGame:
             self.plies += 1
         elif line.startswith(b"OVER "):
             self.over = True
-        if self.channel.viewers:
+        if self._eager and self.channel.viewers:
             self.read()
 
     def read(self) -> None:
-        """Parse what came, and publish an event for each line. Lines that make no sense are skipped."""
+        """Parse what came, and publish the events. Lines that make no sense are skipped."""
         pending, self._pending = self._pending, []
+        first = len(self._events)
         for line in pending:
             with suppress(ProtocolError, GameError):
                 message = wire.parse_server(line)
@@ -81,7 +86,8 @@ class LiveGame:
                     kind, data = event
                     encoded = encode_event(kind, data, f"{self._epoch}-{len(self._events) + 1}")
                     self._events.append(encoded)
-                    self.channel.publish(encoded)
+        if len(self._events) > first:
+            self.channel.publish(b"".join(self._events[first:]))
 
     def _event(self, message: wire.ServerMessage) -> tuple[str, dict[str, Any]] | None:
         match message:
