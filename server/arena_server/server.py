@@ -21,16 +21,19 @@ import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from math import comb
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena_protocol.games import make_game
+from arena_protocol.record import GameRecord
+from arena_server.bot_logs import BotLogs, LoggedDriver
 from arena_server.connection import Cipher
 from arena_server.core.config import ContestPlan, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.effects import Note
 from arena_server.core.events import Stop
 from arena_server.core.journal import JournalError
+from arena_server.core.schedule import schedule_of
 from arena_server.driver import Driver
 from arena_server.errors import ArenaError
 from arena_server.listener import connection_cap, raise_descriptor_limit
@@ -64,6 +67,9 @@ class ServerObserver:
     def started(self, contest: Contest, driver: Driver) -> None:
         """The contest exists; connections are accepted from now on."""
 
+    def recorded(self, record: GameRecord) -> None:
+        """A record is durable."""
+
     def noted(self, note: Note) -> None:
         """The contest or its driver logged an event."""
 
@@ -78,7 +84,7 @@ class Setup:
     An unfinished contest of the same name in the database goes on, unless a `new` one is
     wanted; `seeded` tells that its seed has to be that of the plan. `cipher` makes the server's
     end of an encrypted connection, if connections are to be encrypted. `reserved` descriptors
-    are kept for the web server.
+    are kept for the web server. `bot_logs` is the folder of private logs of bots, None without.
     """
 
     plan: ContestPlan
@@ -90,6 +96,7 @@ class Setup:
     seeded: bool = True
     cipher: Callable[[], Cipher | None] = lambda: None
     reserved: int = 0
+    bot_logs: Path | None = None
 
 
 class Service:
@@ -160,7 +167,14 @@ class Service:
                 self.note(Note("warning", "power-cut", {"lost_journal_rows": found.lost_rows}))
         past = None if found is None else found.past
         try:
-            contest = Contest(plan, self._setup.entrants, secrets.token_hex, time.monotonic_ns(), past)
+            contest = Contest(
+                plan,
+                self._setup.entrants,
+                secrets.token_hex,
+                time.monotonic_ns(),
+                past,
+                logs=self._setup.bot_logs is not None,
+            )
         except JournalError as error:
             raise damaged(self._setup.database, str(error)) from error
         self._writer.enter(plan)
@@ -173,7 +187,7 @@ class Service:
             self.note(
                 Note("warning", "connection-cap", {"cap": cap, "wanted": wanted, "open_files": descriptors})
             )
-        self._driver = Driver(contest, self._writer, self, loop, cap, self._setup.cipher)
+        self._driver = self._make_driver(contest, cap)
         listener = self._driver.pool.listen(self._sock)
         self._driver.start()
         for observer in self._observers:
@@ -186,6 +200,20 @@ class Service:
             listener.close()
             await self._wind_up()
             self._driver.stop()
+            if self._logs is not None:
+                self._logs.close()
+                if self._logs.dropped:
+                    self.note(Note("warning", "bot-logs-dropped", {"lines": self._logs.dropped}))
+
+    def _make_driver(self, contest: Contest, cap: int) -> Driver:
+        """Return the driver; raises ArenaError if the folder of the logs cannot be used."""
+        folder, cipher = self._setup.bot_logs, self._setup.cipher
+        self._logs: BotLogs | None = None
+        if folder is None:
+            return Driver(contest, self._writer, self, self._loop, cap, cipher)
+        self._logs = BotLogs(folder / self._setup.plan.name)
+        self._logs.begin(self._loop, fresh=self._past.result() is None)
+        return LoggedDriver(contest, self._writer, self, self._loop, cap, cipher, self._logs)
 
     def stop(self, why: str = "asked") -> None:
         """End the contest: running games are void, results so far are kept."""
@@ -205,7 +233,7 @@ class Service:
         setup, plan = self._setup, self._setup.plan
         names = [entrant.name for entrant in setup.entrants]
         game = make_game(plan.game, plan.options)
-        games = comb(len(names), game.seats) * plan.games_per_pair
+        games = schedule_of(plan, names, game.seats).total
         self._past: asyncio.Future[UnfinishedContest | None] = loop.create_future()
         return Writer(
             setup.database,
@@ -238,6 +266,10 @@ class Service:
         self._fail(ArenaError("the server stopped at a fault of its own; the log above tells where"))
 
     # -- what the driver needs (driver.Environment)
+
+    def recorded(self, record: GameRecord) -> None:
+        for observer in self._observers:
+            observer.recorded(record)
 
     def reply(self, number: int, problem: str | None) -> None:
         for observer in self._observers:

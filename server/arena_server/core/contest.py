@@ -54,7 +54,7 @@ class Contest:
     `secret(n)` gives n fresh secret bytes in hexadecimal (`secrets.token_hex`); `now` is when
     the contest begins, on the clock of the events. With a `past` it goes on where that ends;
     feed it a Tick at once, whose effects are those of the recovery. Raises PlanError for an
-    impossible plan, JournalError for an impossible past.
+    impossible plan, JournalError for an impossible past. `logs`: the shell keeps logs of bots.
     """
 
     def __init__(
@@ -64,8 +64,11 @@ class Contest:
         secret: Secret,
         now: int,
         past: Past | None = None,
+        *,
+        logs: bool = False,
     ) -> None:
         check_numbers(plan)
+        self._logs = logs
         self._plan = plan
         self.output = Outbox()
         self._deadlines = Deadlines()
@@ -82,6 +85,7 @@ class Contest:
         self._stopping = False
         self._ended: str | None = None
         self._end_reported = False
+        self._closed_all = False
         for player in self._players:
             if player.plays:
                 self._connections.absent_from(player, now)
@@ -246,7 +250,13 @@ class Contest:
         return INCOMPLETE if self._games.unplayed({}) else FINISHED
 
     def _close_all(self, reason: ByeReason, now: int) -> None:
-        """Close every connection, except spectators to which lines are still to be sent."""
+        """Close every connection, except spectators to which lines are still to be sent.
+
+        If there are logs, one that is opened after the end may send HELLO, to fetch one.
+        """
         for peer in list(self._connections.peers.values()):
+            if self._logs and self._closed_all and peer.session.state is State.CONNECTED:
+                continue
             if self._games.spectators.idle or peer.session.state is not State.WATCHING:
                 self._connections.close(peer, reason, now)
+        self._closed_all = True

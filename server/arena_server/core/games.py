@@ -32,7 +32,7 @@ from arena_server.core.journal import KIND_OF, GameFact, JournalError, Offered, 
 from arena_server.core.match import Abort, Annotate, Blame, Match, Phase, PlayMove, SayReady
 from arena_server.core.peers import FLOODED, Outbox, Peer, Player
 from arena_server.core.ratelimit import InfoBudget
-from arena_server.core.schedule import Pairer, Pairing, Schedule
+from arena_server.core.schedule import Pairer, Pairing, schedule_of
 from arena_server.core.standings import Progress, Results, RunningGame
 from arena_server.core.transcript import Transcript
 
@@ -105,7 +105,7 @@ class GameManager:
         self._chunks = ChunkedSender(out, deadlines, plan.handover_ms)
         self.spectators = Spectators(plan.spectator_delay_ms * NS_PER_MS, self._chunks, out, deadlines)
         self._paired = plan.deals == "paired"
-        self._schedule = Schedule(names, game.seats, plan.games_per_pair, paired=self._paired)
+        self._schedule = schedule_of(plan, names, game.seats)
         self._pairer = Pairer(self._schedule, game.seats)
         self._results = Results(plan, players, out)
         self._games: dict[int, LiveGame] = {}

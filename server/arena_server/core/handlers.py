@@ -154,6 +154,9 @@ class Handlers:
         if player.peer is not None:
             self._connections.close(player.peer, ByeReason.REPLACED, now)
         self._out.send(peer, self._authenticator.welcome(player, peer))
+        if hello.role == wire.LOG_READER:
+            self._connections.show_log(peer, player.name, now)
+            return
         self._connections.note(peer, "info", "login", agent=hello.agent, resumed=hello.resume is not None)
         # A spectator has until the login deadline to send WATCH: a bot that mistyped its name is
         # not to wait for games that never come.
