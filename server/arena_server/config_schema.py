@@ -80,7 +80,7 @@ def _read_duration(value: object, info: ValidationInfo) -> int:
     return _bounded_duration(value, max(low, 1) if key in _LEFT_OUT else low, high)
 
 
-#: The value of `clock` for games without a clock: bots read the longest clock, which nobody uses up.
+#: The value of `clock` for games without a clock: bots read the longest one, ten days.
 NO_CLOCK: Final = "none"
 
 
