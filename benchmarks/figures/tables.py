@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from measure import MASTER, Findings, Pairing, Plan, Result, average, league_of
 
@@ -114,6 +115,7 @@ def ceiling(pairing: Pairing) -> int:
 BLOCK = re.compile(r"(<!-- begin: (\w+) -->\n).*?(<!-- end: \2 -->)", re.DOTALL)
 #: No ratio is printed if the other has fewer points a game.
 LEAST = 100
+RIVALS = Path(__file__).resolve().parents[1] / "rivals" / "results.md"
 MISSING = "Not measured yet: `make figures`.\n"
 
 
@@ -285,6 +287,11 @@ def _parameters(task: Pairing) -> str:
     return f"K = {dict(task.options).get('lookahead', 20)}, `{task.one}`"
 
 
+def rivals(findings: Findings, plan: Plan) -> str:
+    """The table of benchmarks/rivals/run.py as it was written."""
+    return RIVALS.read_text(encoding="utf-8")
+
+
 def contest(findings: Findings, plan: Plan) -> str:
     """The same at the contest's clock, as much of it as was played."""
     played = [task for task in plan.contest if findings.has(task)]
@@ -314,6 +321,7 @@ BLOCKS: dict[str, tuple[tuple[str, ...], Callable[[Findings, Plan], str]]] = {
     "conditions": (("conditions",), conditions),
     "clocks": (("clocks",), clocks),
     "contest": (("clocks",), contest),
+    "rivals": (("clocks",), rivals),
     "switch": (("switch",), switch),
     "wildcards": (("wildcards",), wildcards),
 }

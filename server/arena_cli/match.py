@@ -17,7 +17,16 @@ import typer
 
 from arena_cli.local_bots import compile_engines, is_command
 from arena_cli.local_contest import LocalContest, fault_lines, lanes, tournament
-from arena_cli.options import GameOptions, Json, duration, game_options, interruptible, print_json
+from arena_cli.options import (
+    GameOptions,
+    Json,
+    Library,
+    duration,
+    game_options,
+    interruptible,
+    print_json,
+    start_positions,
+)
 from arena_engines import match as games
 from arena_engines.elo import Sprt
 from arena_protocol.games import make_game
@@ -79,6 +88,7 @@ def command(
     seed: Annotated[int, typer.Option(min=0, help="The seed of the deals.")] = 2006,
     game: Annotated[str, typer.Option(help="The game to play.")] = "insertion",
     option: GameOptions = None,
+    library: Library = None,
     json: Json = False,
 ) -> None:
     """Compare players by their points, with confidence intervals.
@@ -97,7 +107,10 @@ def command(
     if len(players) < 2:
         raise ConfigError(f"match: expected two players or more, got {len(players)}")
     settings = game_options(option)
-    seats = make_game(game, settings, strangers=False).seats
+    rules = make_game(game, settings, strangers=False)
+    if library is not None:
+        settings["board"] = start_positions(library, rules)
+    seats = rules.seats
     clock_ms = duration(clock, "--clock")
     test: Sprt | float | None = None
     if sprt:

@@ -25,10 +25,12 @@ from arena_cli.local_contest import LocalContest, bot_names, tournament
 from arena_cli.options import (
     Color,
     GameOptions,
+    Library,
     duration,
     game_options,
     interruptible,
     is_terminal,
+    start_positions,
     use_color,
 )
 from arena_cli.render import Frame, draw
@@ -78,6 +80,7 @@ def command(
         ),
     ] = None,
     option: GameOptions = None,
+    library: Library = None,
     seed: Annotated[int | None, typer.Option(min=0, help="The seed of the deal; random if absent.")] = None,
     color: Color = True,
     games: Annotated[
@@ -97,16 +100,22 @@ def command(
     Example: arena play insertion --against greedy --option plies=20
     """
     if game == Xo.name and against is not None and against.partition(":")[0] == Xo1970.name:
+        if library is not None:
+            raise ConfigError("--library: the program of 1970 plays from the empty board; leave it out")
         _console(against, game_options(option), seat, clock, seed, games)
         return
-    rules = make_game(game, game_options(option), strangers=False)
+    settings = game_options(option)
+    rules = make_game(game, settings, strangers=False)
+    if library is not None:
+        settings["board"] = start_positions(library, rules)
+        rules = make_game(game, settings, strangers=False)
     if seat > rules.seats:
         raise ConfigError(f"--seat: {game} has {rules.seats} seats, got {seat}")
     deal = rules.deal(randbelow(2**63) if seed is None else seed)
     clock_ms = None if clock is None else duration(clock, "--clock")
     if against is not None and is_command(against):
         coloured = use_color(color, terminal=is_terminal())
-        _play_program(against, rules, game_options(option), seat, clock_ms, seed, color=coloured)
+        _play_program(against, rules, settings, seat, clock_ms, seed, color=coloured)
         return
     opponent = usual_opponent(game) if against is None else against
     engines = [_engine(opponent, game) for _ in range(rules.seats)]
@@ -131,8 +140,9 @@ def _console(
     assert isinstance(rules, Xo), "the game of this name"
     if seat > rules.seats:
         raise ConfigError(f"--seat: {Xo.name} has {rules.seats} seats, got {seat}")
-    if clock is not None or rules.opening:
-        flag = "--clock" if clock is not None else "--option opening"
+    if clock is not None or rules.opening or rules.boards:
+        option = "opening" if rules.opening else "board"
+        flag = "--clock" if clock is not None else f"--option {option}"
         raise ConfigError(
             f"{flag}: the program of 1970 plays without clocks from the empty board; leave it out"
         )

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
-from arena_cli.options import DEFAULT_DATABASE, Config, Database, duration
+from arena_cli.options import DEFAULT_DATABASE, Config, Database, Library, duration
 from arena_server.errors import ArenaError
 
 if TYPE_CHECKING:
@@ -134,6 +134,7 @@ def command(
             show_default=False,
         ),
     ] = None,
+    library: Library = None,
     supervised: Annotated[bool, typer.Option("--supervised", hidden=True)] = False,
 ) -> None:
     """Run a contest server; bots connect to it over TCP.
@@ -155,7 +156,9 @@ def command(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _stopped_early)
     chosen = WebOptions(web, web_host, web_port, admin_host, admin_port)
-    prepared = prepare(config, host, port, database, absent, new=new, web=chosen, bot_logs=bot_logs)
+    prepared = prepare(
+        config, host, port, database, absent, new=new, web=chosen, bot_logs=bot_logs, library=library
+    )
     from arena_server.sockets import address_of
 
     typer.echo(f"listening on {address_of(prepared.sock)}")
@@ -177,6 +180,7 @@ def prepare(
     new: bool = False,
     web: WebOptions | None = None,
     bot_logs: Path | None = None,
+    library: Path | None = None,
 ) -> Prepared:
     """Check the input and bind the ports. Raises ArenaError, with no port left open."""
     from arena_server.config_file import check_seed, entrants_of, load_contest, plan_of
@@ -184,7 +188,7 @@ def prepare(
     from arena_server.store.database import database_of
     from arena_server.store.preflight import check_contest, check_writable
 
-    file = load_contest(config)
+    file = load_contest(config, library)
     check_seed(file, host or file.server.host, tournament=False)
     plan = plan_of(file, absent_ms=None if absent is None else duration(absent, "--absent"))
     where = database_of(database, async_journal=file.server.journal_commit == "async")

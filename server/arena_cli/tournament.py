@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena_cli.options import DEFAULT_DATABASE, Config, Database, Json, print_json
+from arena_cli.options import DEFAULT_DATABASE, Config, Database, Json, Library, print_json
 from arena_server.errors import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def command(
             help="Keep what the server exchanges with each bot in files in FOLDER; else server.bot_logs.",
         ),
     ] = None,
+    library: Library = None,
     resume: Annotated[
         bool,
         typer.Option("--resume", help="Resume the latest contest of this name if it is unfinished."),
@@ -83,7 +84,7 @@ def command(
     from arena_server.store.preflight import check_writable
     from arena_server.tournament.supervisor import Tournament
 
-    file = load_contest(config)
+    file = load_contest(config, library)
     if file.server.tls_certificate is not None:
         raise ConfigError(
             f"{config}: server.tls_certificate: the bots of a tournament connect without TLS; use arena serve"
@@ -98,6 +99,8 @@ def command(
     server += ["--until-finished", "--supervised"]
     if host is not None:
         server += ["--host", host]
+    if library is not None:
+        server += ["--library", str(library)]
     if web is not None:
         server.append("--web" if web else "--no-web")
     if bot_logs is not None:

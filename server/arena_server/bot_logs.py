@@ -22,11 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 
-from arena_server.connection import Cipher, Connection, Sink
+from arena_server.connection import ArrivalClock, Cipher, Connection, Sink
 from arena_server.core.effects import ChunkMark, Effect, Marker, Note, ShowLog
-from arena_server.driver import Driver, Environment, Machine
+from arena_server.driver import Driver, Environment, Machine, RecordStore
 from arena_server.errors import ArenaError
-from arena_server.sockets import ArrivalClock
 
 #: The size of a bot's log; the oldest lines beyond it are dropped, half of the log at a time.
 LOG_BYTES = 1024 * 1024
@@ -224,10 +223,11 @@ class LoggedConnection(Connection):
         super().__init__(number, sock, clock, sink, cipher)
         self._logs = logs
 
-    def send(self, data: bytes, marker: Marker | None = None) -> None:
+    def send(self, data: bytes, marker: Marker | None = None, *, raw: bool = False) -> None:
         """Send and log."""
-        self._logs.sent(self.number, data)
-        super().send(data, marker)
+        if not raw:
+            self._logs.sent(self.number, data)
+        super().send(data, marker, raw=raw)
 
 
 @dataclass(slots=True)
@@ -246,13 +246,14 @@ class LoggedDriver(Driver):
     def __init__(
         self,
         contest: Machine,
+        store: RecordStore,
         environment: Environment,
         loop: asyncio.AbstractEventLoop,
         cap: int,
         cipher: Callable[[], Cipher | None],
         logs: BotLogs,
     ) -> None:
-        super().__init__(contest, environment, loop, cap, cipher)
+        super().__init__(contest, store, environment, loop, cap, cipher)
         self._logs = logs
         self._readings: dict[int, _Reading] = {}
 

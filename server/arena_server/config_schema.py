@@ -131,6 +131,8 @@ class GameTable(_Table):
     move_limit: int | None = None
     byoyomi: int = _PLAN.byoyomi_ms
     lag_quota: int = _PLAN.lag_quota_ms
+    #: A file of positions that the games start from; it becomes the game's option `board`.
+    library: str | None = Field(default=None, min_length=1)
 
     _durations = field_validator(
         "clock", "increment", "margin", "move_limit", "byoyomi", "lag_quota", mode="before"

@@ -32,7 +32,7 @@ from arena_server.core.config import ContestPlan, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.effects import Note
 from arena_server.core.events import Stop
-from arena_server.core.journal import Entry, JournalError
+from arena_server.core.journal import JournalError
 from arena_server.core.schedule import schedule_of
 from arena_server.driver import Driver
 from arena_server.errors import ArenaError
@@ -67,17 +67,8 @@ class ServerObserver:
     def started(self, contest: Contest, driver: Driver) -> None:
         """The contest exists; connections are accepted from now on."""
 
-    def turn_sent(self, ns: int) -> None:
-        """A TURN reached its socket `ns` nanoseconds after its batch was read."""
-
-    def appended(self) -> None:
-        """A batch of entries was given to the writer."""
-
     def record_queued(self, game_id: str, record: GameRecord) -> None:
-        """A record was given to the writer."""
-
-    def durable(self, batches: int, game_ids: Sequence[str]) -> None:
-        """The first `batches` batches of entries are durable, and the records of these games."""
+        """A record was given to the writer; the note `over` or `void` of the game follows its durability."""
 
     def noted(self, note: Note) -> None:
         """The contest or its driver logged an event."""
@@ -129,12 +120,6 @@ class Service:
         """Add an observer; call it before `run`."""
         self._observers.append(observer)
 
-    def _overriding(self, method: str) -> list[Callable[..., None]]:
-        """The observers' own versions of a method that is called for every ply."""
-        default = getattr(ServerObserver, method)
-        methods = [(type(each), getattr(each, method)) for each in self._observers]
-        return [own for kind, own in methods if getattr(kind, method) is not default]
-
     @property
     def leaving(self) -> bool:
         """Whether the server is about to end."""
@@ -153,7 +138,6 @@ class Service:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self.stop, number.name)
         self._writer = self._open_store(loop)
-        self._batches = 0
         self._writer.start()
         try:
             if await self._opened():
@@ -203,9 +187,6 @@ class Service:
             self.note(
                 Note("warning", "connection-cap", {"cap": cap, "wanted": wanted, "open_files": descriptors})
             )
-        self._on_turn_sent = self._overriding("turn_sent")
-        self._on_appended = self._overriding("appended")
-        self._on_durable = self._overriding("durable")
         self._driver = self._make_driver(contest, cap)
         listener = self._driver.pool.listen(self._sock)
         self._driver.start()
@@ -227,12 +208,13 @@ class Service:
     def _make_driver(self, contest: Contest, cap: int) -> Driver:
         """Return the driver; raises ArenaError if the folder of the logs cannot be used."""
         folder, cipher = self._setup.bot_logs, self._setup.cipher
+        store = _ObservedStore(self._writer, self._observers)
         self._logs: BotLogs | None = None
         if folder is None:
-            return Driver(contest, self, self._loop, cap, cipher)
+            return Driver(contest, store, self, self._loop, cap, cipher)
         self._logs = BotLogs(folder / self._setup.plan.name)
         self._logs.begin(self._loop, fresh=self._past.result() is None)
-        return LoggedDriver(contest, self, self._loop, cap, cipher, self._logs)
+        return LoggedDriver(contest, store, self, self._loop, cap, cipher, self._logs)
 
     def stop(self, why: str = "asked") -> None:
         """End the contest: running games are void, results so far are kept."""
@@ -265,14 +247,9 @@ class Service:
     def _written(self, groups: int, game_ids: list[str]) -> None:
         """A commit is reported, on any thread."""
         if threading.get_ident() == self._thread:
-            self._committed(groups, game_ids)
+            self._driver.committed(groups, game_ids)
         else:
-            _later(self._loop, self._committed, groups, game_ids)
-
-    def _committed(self, batches: int, game_ids: list[str]) -> None:
-        for observer in self._observers:
-            observer.durable(batches, game_ids)
-        self._driver.committed(batches, game_ids)
+            _later(self._loop, self._driver.committed, groups, game_ids)
 
     def _fail(self, error: ArenaError) -> None:
         """Nothing more can be promised: stop, with this error."""
@@ -291,23 +268,6 @@ class Service:
 
     # -- what the driver needs (driver.Environment)
 
-    def append(self, entries: Sequence[Entry]) -> bool:
-        """Commit a batch of journal entries. False: it is queued, and `_written` will be called."""
-        self._batches += 1
-        for appended in self._on_appended:
-            appended()
-        durable = self._writer.append(entries)
-        if durable:
-            for report in self._on_durable:
-                report(self._batches, ())
-        return durable
-
-    def store(self, game_id: str, record: GameRecord) -> None:
-        """Queue a record for the writer."""
-        for observer in self._observers:
-            observer.record_queued(game_id, record)
-        self._writer.store(game_id, record)
-
     def reply(self, number: int, problem: str | None) -> None:
         for observer in self._observers:
             observer.replied(number, problem)
@@ -317,10 +277,6 @@ class Service:
             observer.noted(note)
         self._log.note(note.level, note.event, note.fields)
 
-    def turn_sent(self, ns: int) -> None:
-        for report in self._on_turn_sent:
-            report(ns)
-
     def finished(self, reason: str) -> None:
         """Nothing more will be played."""
         self._reason = reason
@@ -328,6 +284,20 @@ class Service:
         self._settled.set()
         if self._setup.until_finished:
             self._leave.set()
+
+
+class _ObservedStore:
+    """The writer as the driver uses it; `store` shows each record to the observers first."""
+
+    def __init__(self, writer: Writer, observers: Sequence[ServerObserver]) -> None:
+        self.append = writer.append  # called for every batch of plies, so without a step in between
+        self._writer = writer
+        self._observers = observers
+
+    def store(self, game_id: str, record: GameRecord) -> None:
+        for observer in self._observers:
+            observer.record_queued(game_id, record)
+        self._writer.store(game_id, record)
 
 
 def _later(loop: asyncio.AbstractEventLoop, call: Callable[..., None], *arguments: object) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -71,6 +72,22 @@ def test_four_engines_play_a_league_of_three_seats() -> None:
     table, progress, _ = arena(*engines, "--deals", "1", *SHORT[2:], "--option", "seats=3")
     assert table.splitlines()[1].startswith("1 greedy")
     assert len(progress.splitlines()) == 4
+
+
+def test_a_match_starts_from_the_positions_of_a_library(tmp_path: Path) -> None:
+    """X wins with the only move that is left, so that seat 1 wins every game."""
+    library = tmp_path / "starts.jsonl"
+    library.write_text('{"game": "tictactoe", "state": "xox/oxo/ox."}\n')
+    game = ("--game", "tictactoe", "--deals", "3", "--clock", "60s", "--json")
+    level, _, _ = arena("random:seed=1", "perfect", *game, "--library", str(library))
+    assert json.loads(level)["points"] == [1.0, 1.0]
+    empty, _, _ = arena("random:seed=1", "perfect", *game)
+    assert json.loads(empty)["points"] != [1.0, 1.0]
+    _, _, message = arena("greedy", "dummy", "--library", str(library))
+    assert message is not None
+    assert "0 are of insertion with these options" in message
+    _, _, message = arena("greedy", "dummy", "--library", str(tmp_path / "nowhere"))
+    assert message == f"--library: cannot read {tmp_path / 'nowhere'}: No such file or directory"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -55,6 +54,8 @@ class Reporter(ServerObserver):
 
     def noted(self, note: Note) -> None:
         # Sent at once: a bot may end right after its log-in, and the supervisor has to know the order.
+        if note.event == "over" and (record := self._records.pop(str(note.fields["game"]), None)):
+            self._write_result(record)
         name = str(note.fields.get("bot"))
         if self._lines is not None and note.event == "login" and name not in self._logged_in:
             self._logged_in.add(name)
@@ -64,11 +65,9 @@ class Reporter(ServerObserver):
         if self._lines is not None and record.end != VOID:
             self._records[game_id] = record
 
-    def durable(self, batches: int, game_ids: Sequence[str]) -> None:
-        for game_id in game_ids:
-            record = self._records.pop(game_id, None)
-            if record is not None and self._lines is not None:
-                self._lines.write(json.dumps({"result": plain_result(record)}))
+    def _write_result(self, record: GameRecord) -> None:
+        if self._lines is not None:
+            self._lines.write(json.dumps({"result": plain_result(record)}))
 
     def report(self) -> dict[str, Any]:
         """Return the progress as JSON types; a contest that has not begun is stopped, without games."""

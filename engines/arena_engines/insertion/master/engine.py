@@ -52,7 +52,7 @@ from arena_protocol.games.insertion.rules import play
 #: PLAN_RATE and CERTAIN_RATE a plan weighs the predicted reply by the confidence and the worst reply by
 #: the rest; from CERTAIN_RATE on the prediction is taken for certain (benchmarks/rivals: docs/engines.md).
 PLAN_RATE = 0.5
-CERTAIN_RATE = 0.9
+CERTAIN_RATE = 0.8
 #: Below this hit rate of the best model the opponent is taken to play by chance.
 CHANCE_RATE = 0.25
 #: Plies of a plan against chance.
