@@ -224,7 +224,7 @@ class LoggedConnection(Connection):
         self._logs = logs
 
     def send(self, data: bytes, marker: Marker | None = None, *, raw: bool = False) -> None:
-        """Send and log."""
+        """Send and log; `raw` data is of the encryption, not of the protocol."""
         if not raw:
             self._logs.sent(self.number, data)
         super().send(data, marker, raw=raw)

@@ -215,6 +215,9 @@ class Environment(Protocol):
     def reply(self, number: int, problem: str | None) -> None:
         """Answer a command of the organiser."""
 
+    def recorded(self, record: GameRecord) -> None:
+        """A record is durable."""
+
     def note(self, note: Note) -> None:
         """Log an event."""
 
@@ -255,7 +258,7 @@ class Driver:
         self.durations = Durations()
         #: When each queued batch of entries, by its number, and each record was handed over.
         self._queued: deque[tuple[int, int]] = deque()
-        self._storing: dict[str, int] = {}
+        self._storing: dict[str, tuple[int, GameRecord]] = {}
         self._now = time.monotonic_ns()
         self._stalls = StallDetector()
         self._beat: asyncio.TimerHandle | None = None
@@ -333,9 +336,9 @@ class Driver:
             self._arm(alarm)
 
     def _store_records(self) -> None:
-        for record in self._barrier.take_records():
-            self._storing[record.game_id] = time.monotonic_ns()
-            self._store.store(record.game_id, record.record)
+        for each in self._barrier.take_records():
+            self._storing[each.game_id] = time.monotonic_ns(), each.record
+            self._store.store(each.game_id, each.record)
 
     def feed(self, event: Event) -> None:
         """Let the contest handle an event, now or at the end of the batch that is under way."""
@@ -350,7 +353,9 @@ class Driver:
         while self._queued and self._queued[0][0] <= batches:
             self.durations.journal.observe(now - self._queued.popleft()[1])
         for game_id in game_ids:
-            self.durations.store.observe(now - self._storing.pop(game_id, now))
+            if stored := self._storing.pop(game_id, None):
+                self.durations.store.observe(now - stored[0])
+                self._environment.recorded(stored[1])
         self._barrier.durable(batches)
         self._events += map(Stored, game_ids)
         if not self._in_batch:

@@ -67,8 +67,8 @@ class ServerObserver:
     def started(self, contest: Contest, driver: Driver) -> None:
         """The contest exists; connections are accepted from now on."""
 
-    def record_queued(self, game_id: str, record: GameRecord) -> None:
-        """A record was given to the writer; the note `over` or `void` of the game follows its durability."""
+    def recorded(self, record: GameRecord) -> None:
+        """A record is durable."""
 
     def noted(self, note: Note) -> None:
         """The contest or its driver logged an event."""
@@ -208,13 +208,12 @@ class Service:
     def _make_driver(self, contest: Contest, cap: int) -> Driver:
         """Return the driver; raises ArenaError if the folder of the logs cannot be used."""
         folder, cipher = self._setup.bot_logs, self._setup.cipher
-        store = _ObservedStore(self._writer, self._observers)
         self._logs: BotLogs | None = None
         if folder is None:
-            return Driver(contest, store, self, self._loop, cap, cipher)
+            return Driver(contest, self._writer, self, self._loop, cap, cipher)
         self._logs = BotLogs(folder / self._setup.plan.name)
         self._logs.begin(self._loop, fresh=self._past.result() is None)
-        return LoggedDriver(contest, store, self, self._loop, cap, cipher, self._logs)
+        return LoggedDriver(contest, self._writer, self, self._loop, cap, cipher, self._logs)
 
     def stop(self, why: str = "asked") -> None:
         """End the contest: running games are void, results so far are kept."""
@@ -268,6 +267,10 @@ class Service:
 
     # -- what the driver needs (driver.Environment)
 
+    def recorded(self, record: GameRecord) -> None:
+        for observer in self._observers:
+            observer.recorded(record)
+
     def reply(self, number: int, problem: str | None) -> None:
         for observer in self._observers:
             observer.replied(number, problem)
@@ -284,20 +287,6 @@ class Service:
         self._settled.set()
         if self._setup.until_finished:
             self._leave.set()
-
-
-class _ObservedStore:
-    """The writer as the driver uses it; `store` shows each record to the observers first."""
-
-    def __init__(self, writer: Writer, observers: Sequence[ServerObserver]) -> None:
-        self.append = writer.append  # called for every batch of plies, so without a step in between
-        self._writer = writer
-        self._observers = observers
-
-    def store(self, game_id: str, record: GameRecord) -> None:
-        for observer in self._observers:
-            observer.record_queued(game_id, record)
-        self._writer.store(game_id, record)
 
 
 def _later(loop: asyncio.AbstractEventLoop, call: Callable[..., None], *arguments: object) -> None:

@@ -69,6 +69,7 @@ class RecordingEnvironment:
     """Records what the driver hands over; every append is queued."""
 
     stored: list[tuple[str, GameRecord]] = field(default_factory=list)
+    recorded_games: list[str] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
     batches: list[list[Entry]] = field(default_factory=list)
@@ -83,6 +84,9 @@ class RecordingEnvironment:
 
     def store(self, game_id: str, record: GameRecord) -> None:
         self.stored.append((game_id, record))
+
+    def recorded(self, record: GameRecord) -> None:
+        self.recorded_games.append(record.game_id)
 
     def note(self, note: Note) -> None:
         self.notes.append(note)

@@ -43,7 +43,6 @@ class Reporter(ServerObserver):
         self._contest: Contest | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._logged_in: set[str] = set()
-        self._records: dict[str, GameRecord] = {}
 
     def started(self, contest: Contest, driver: Driver) -> None:
         self._contest = contest
@@ -54,19 +53,13 @@ class Reporter(ServerObserver):
 
     def noted(self, note: Note) -> None:
         # Sent at once: a bot may end right after its log-in, and the supervisor has to know the order.
-        if note.event == "over" and (record := self._records.pop(str(note.fields["game"]), None)):
-            self._write_result(record)
         name = str(note.fields.get("bot"))
         if self._lines is not None and note.event == "login" and name not in self._logged_in:
             self._logged_in.add(name)
             self._lines.write(json.dumps({"login": name}))
 
-    def record_queued(self, game_id: str, record: GameRecord) -> None:
+    def recorded(self, record: GameRecord) -> None:
         if self._lines is not None and record.end != VOID:
-            self._records[game_id] = record
-
-    def _write_result(self, record: GameRecord) -> None:
-        if self._lines is not None:
             self._lines.write(json.dumps({"result": plain_result(record)}))
 
     def report(self) -> dict[str, Any]:
