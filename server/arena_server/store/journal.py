@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
@@ -18,7 +19,7 @@ import msgpack
 from arena_server.core.journal import Entry
 from arena_server.store.chain import add_checksum, verify_checksum
 from arena_server.store.database import LAYOUT
-from arena_server.store.head import WAL_SUFFIX, beside, fdatasync
+from arena_server.store.head import WAL_SUFFIX, HeadFile, beside, fdatasync
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -42,27 +43,52 @@ def unpack(data: bytes) -> list[Entry]:
 
 
 _INSERT: Final = "INSERT INTO journal (contest_id, place, payload) VALUES (?, ?, ?)"
+#: How long `append` waits for the writer's thread to end a transaction.
+APPEND_WAIT_S = 0.002
 #: The primary error code within SQLite's extended ones.
 _PRIMARY_CODE: Final = 0xFF
 
 
 class JournalAppender:
-    """A connection of its own to an SQLite file, for rows of one contest's journal."""
+    """Appends rows to one contest's journal in an SQLite file, on a connection of its own, without waiting.
 
-    def __init__(self, path: Path, contest: int) -> None:
+    `lock` is held by every transaction of the writer. `place` is the number of the newest row, and
+    `recent` holds the entries of the rows appended since the writer's thread last took them.
+    """
+
+    __slots__ = ("_connection", "_contest", "_head", "_lock", "place", "recent")
+
+    def __init__(self, path: Path, contest: int, place: int, head: HeadFile, lock: Lock) -> None:
         self._contest: Final = contest
+        self._head = head
+        self._lock = lock
+        self.place = place
+        self.recent: list[Sequence[Entry]] = []
         self._connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
         for pragma in ("synchronous=NORMAL", "wal_autocheckpoint=0"):
             self._connection.execute(f"PRAGMA {pragma}").close()
 
-    def append(self, place: int, payload: bytes) -> bool:
-        """Commit one row. Returns False if another connection is writing. Raises sqlite3.Error."""
-        try:
-            self._connection.execute(_INSERT, (self._contest, place, payload))
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & _PRIMARY_CODE != sqlite3.SQLITE_BUSY:
-                raise
+    def append(self, entries: Sequence[Entry]) -> bool:
+        """Commit entries as one row. Returns False, and keeps nothing, if that would mean to wait.
+
+        Raises sqlite3.Error for any other reason, such as a full disk.
+        """
+        if not self._lock.acquire(timeout=APPEND_WAIT_S):
             return False
+        try:
+            payload = msgpack.packb(entries)
+            row = (self._contest, self.place + 1, payload + sha256(payload).digest())  # as `pack`
+            try:
+                self._connection.execute(_INSERT, row)
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & _PRIMARY_CODE != sqlite3.SQLITE_BUSY:
+                    raise
+                return False
+            self.place += 1
+            self._head.write_journal(self.place)
+            self.recent.append(entries)
+        finally:
+            self._lock.release()
         return True
 
     def close(self) -> None:

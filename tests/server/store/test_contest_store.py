@@ -335,10 +335,9 @@ def test_a_full_disk_in_the_middle_of_a_game_is_a_clear_stop(tmp_path: Path) -> 
 
 
 def _no_more_pages(kept: Kept) -> None:
-    store = kept.writer._direct
-    assert store is not None
-    assert store._appender is not None
-    store._appender._connection.execute("PRAGMA max_page_count=60")
+    appender = kept.writer._direct
+    assert appender is not None
+    appender._connection.execute("PRAGMA max_page_count=60")
 
 
 def test_sqlite_keeps_its_journal_in_a_table_of_its_own(tmp_path: Path) -> None:
