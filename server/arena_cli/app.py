@@ -56,6 +56,7 @@ COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "log": single("log"),
     "verify": single("verify"),
     "export": single("results", "export"),
+    "site": single("site"),
     "admin": single("admin"),
     "play": single("play"),
     "match": single("match"),

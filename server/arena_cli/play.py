@@ -23,7 +23,9 @@ from arena_cli.console import Console
 from arena_cli.local_bots import is_command, local_bot, parse_command
 from arena_cli.local_contest import LocalContest, bot_names, tournament
 from arena_cli.options import (
+    DEFAULT_DATABASE,
     Color,
+    Database,
     GameOptions,
     Library,
     duration,
@@ -33,6 +35,7 @@ from arena_cli.options import (
     start_positions,
     use_color,
 )
+from arena_cli.play_web import play_in_browser
 from arena_cli.render import Frame, draw
 from arena_client import asyncio_client
 from arena_client.bot import Bot, GameView, Result
@@ -86,8 +89,15 @@ def command(
     games: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Where games of XO against xo1970 are stored.")
     ] = Path(),
+    web: Annotated[
+        bool,
+        typer.Option(
+            "--web", help="Play in a browser instead: prints a link for each person, stores the games."
+        ),
+    ] = False,
+    database: Database = DEFAULT_DATABASE,
 ) -> None:
-    """Play a game against an engine or a program in the terminal.
+    """Play a game against an engine or a program, in the terminal or in a browser.
 
     Type a move in the game's notation, `hint` for the engine's choice, `moves` for the legal
     moves, `quit` to leave.
@@ -97,8 +107,18 @@ def command(
     Against xo1970 it is the operator's console of that program: settings change between games, a move is
     confirmed, and games are stored.
 
+    With --web every seat is played once by each, in regular games of a server: recorded, and shown
+    to spectators. `--against person` is a game of people: each gets a link that works once.
+
     Example: arena play insertion --against greedy --option plies=20
     """
+    if web:
+        chosen = game_options(option)
+        clock_ms = None if clock is None else duration(clock, "--clock")
+        rules = make_game(game, chosen, strangers=False)
+        opponent = usual_opponent(game) if against is None else against
+        play_in_browser(rules, chosen, opponent, clock_ms, seed, database)
+        return
     if game == Xo.name and against is not None and against.partition(":")[0] == Xo1970.name:
         if library is not None:
             raise ConfigError("--library: the program of 1970 plays from the empty board; leave it out")

@@ -129,6 +129,10 @@ class Display(ProgressListener):
         """Print the address of the web page, likewise."""
         typer.echo(f"web on {url}", err=self._json)
 
+    def play_link(self, name: str, url: str) -> None:
+        """Print the link of a person; it is not the progress of the contest, and goes where `web` goes."""
+        typer.echo(f"{name} plays at {url}", err=self._json)
+
     def report(self, progress: dict[str, Any]) -> None:
         """Show a report of the server, see `arena_server.tournament.reporter`."""
         self.last = progress

@@ -16,13 +16,14 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
 from arena_cli.options import DEFAULT_DATABASE, Config, Database, Library, duration
-from arena_server.errors import ArenaError
+from arena_server.errors import ArenaError, ConfigError
 
 if TYPE_CHECKING:
     import socket
@@ -187,19 +188,25 @@ def prepare(
     from arena_server.sockets import bind
     from arena_server.store.database import database_of
     from arena_server.store.preflight import check_contest, check_writable
+    from arena_server.web.access import invite
 
     file = load_contest(config, library)
     check_seed(file, host or file.server.host, tournament=False)
     plan = plan_of(file, absent_ms=None if absent is None else duration(absent, "--absent"))
     where = database_of(database, async_journal=file.server.journal_commit == "async")
     check_writable(where)
-    entrants = entrants_of(file, json.loads(os.environ.get(DIGESTS_VARIABLE, "{}")))
+    persons = [invite(bot.name) for bot in file.bot if bot.person]
+    digests = json.loads(os.environ.get(DIGESTS_VARIABLE, "{}"))
+    digests |= {person.name: sha256(person.token.encode("ascii")).hexdigest() for person in persons}
+    entrants = entrants_of(file, digests)
     seeded = file.contest.seed is not None
     check_contest(where, plan, [entrant.name for entrant in entrants], new=new, seeded=seeded)
     cipher = _cipher(file.server)
     sock = bind(host or file.server.host, file.server.port if port is None else port)
     try:
-        ports = _bind_web(where, file.server, web or WebOptions())
+        ports = replace(_bind_web(where, file.server, web or WebOptions()), persons=persons)
+        if persons and ports.site is None:
+            raise ConfigError(f"{config}: bot {persons[0].name}: a person plays on the web page; serve it")
     except ArenaError:
         sock.close()
         raise
@@ -336,5 +343,10 @@ def _web(prepared: Prepared, service: Service, log: Log, *, supervised: bool) ->
         for title, sock in (("admin", ports.organiser), ("web", ports.site)):
             if sock is not None:
                 url = f"http://{address_of(sock)}"
-                typer.echo(json.dumps({title: url}) if supervised else f"{title} on {url}")
+                typer.echo(json.dumps({title: url}) if supervised and title == "web" else f"{title} on {url}")
+        for person in ports.persons:
+            assert ports.site is not None
+            url = f"http://{address_of(ports.site)}/play.html#{person.key}"
+            line = json.dumps({"play": person.name, "url": url})
+            typer.echo(line if supervised else f"{person.name} plays at {url}")
         yield

@@ -59,7 +59,8 @@ def command(
 
     Starts the server, prints `listening on HOST:PORT` and `web on http://HOST:PORT` (standings,
     running games and replays in a browser), and starts each bot that has an engine or
-    a command; all other bots connect from elsewhere. In a `command` the word python means the
+    a command; all other bots connect from elsewhere. A bot with `person = true` is played in a browser
+    by the link that is printed. In a `command` the word python means the
     interpreter of arena, and {host} {port} {name} {token} are replaced. The environment of a bot
     has ARENA_HOST, ARENA_PORT, ARENA_NAME and ARENA_TOKEN, and of the caller's only PATH, HOME,
     LANG, TMPDIR, XDG_CACHE_HOME and ARENA_DEBUG.
@@ -109,7 +110,8 @@ def command(
         server += ["--web-port", str(web_port)]
     if not resume:
         server.append("--new")
-    if file.contest.absent is None:
+    # A person may take a while to open the link.
+    if file.contest.absent is None and not any(bot.person for bot in file.bot):
         server += ["--absent", DEFAULT_ABSENT]
     with Display(file.contest.name, json=as_json) as display:
         engines = (bot.engine for bot in file.bot if bot.engine is not None)

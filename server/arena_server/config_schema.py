@@ -176,21 +176,24 @@ class ServerTable(_Table):
 
 
 class BotTable(_Table):
-    """`[[bot]]`: a name, and at most one of: an engine of ours, a command, the digest of a token."""
+    """`[[bot]]`: a name, and at most one of: an engine of ours, a command, a token's digest, a person."""
 
     name: str
     engine: str | None = Field(default=None, min_length=1)
     command: list[str] | None = Field(default=None, min_length=1)
     token_sha256: str | None = Field(default=None, pattern="^[0-9a-f]{64}$")
+    #: A person plays in a browser: the server prints a link that works once.
+    person: bool = False
 
     _name = field_validator("name")(_check_name)
 
     @model_validator(mode="after")
     def _check_origin(self) -> Self:
         given = [key for key in ("engine", "command", "token_sha256") if getattr(self, key) is not None]
+        given += ["person"] if self.person else []
         if len(given) > 1:
             raise ValueError(
-                f"expected at most one of engine, command and token_sha256, got {' and '.join(given)}"
+                f"expected at most one of engine, command, token_sha256 and person, got {' and '.join(given)}"
             )
         return self
 

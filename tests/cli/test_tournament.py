@@ -53,8 +53,8 @@ class TestFinalTable:
         outcome = play(tmp_path, contest(contest="probation = 0", bots=bots), "--logs", "logs")
         assert outcome.code == 0, outcome.err
         listening, web, title, *table = outcome.out.splitlines()
-        assert re.fullmatch(r"web on http://127\.0\.0\.1:\d+", web)
         assert re.fullmatch(r"listening on 127\.0\.0\.1:\d+", listening)
+        assert re.fullmatch(r"web on http://127\.0\.0\.1:\d+", web)
         assert title == "trial: insertion, 12 of 12 games, scored by points, finished"
         heading = next(line for line in table if "rank" in line)
         assert heading.split() == ["rank", "bot", "points", "games", "mean", "points", "faults"]

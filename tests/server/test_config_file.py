@@ -68,7 +68,7 @@ def test_a_contest_without_a_seed_draws_a_secret_of_256_bits() -> None:
     assert 2**200 < max(seeds) < 2**256
 
 
-def test_tokens_come_from_the_file_or_from_whoever_starts_the_bots() -> None:
+def test_tokens_come_from_the_file_or_from_the_starter_of_the_bots() -> None:
     bots = f'[[bot]]\nname = "guest"\ntoken_sha256 = "{DIGEST}"\n[[bot]]\nname = "ours"\nengine = "greedy"\n'
     file = parse_contest(toml(bots=bots + '[[bot]]\nname = "open"\n'), "c.toml")
     entrants = entrants_of(file, {"ours": "1" * 64, "guest": "2" * 64})

@@ -26,7 +26,7 @@ from arena_server.store import schema
 from arena_server.store.chain import GENESIS, extend
 from arena_server.store.database import APPLICATION_ID, LAYOUT, ContestHeader, ContestLock, Database, Postgres
 from arena_server.store.head import FileId, HeadFile, check_files, identify_files, missing_rows, read_head
-from arena_server.store.journal import JournalAppender, WriteAheadLog, pack
+from arena_server.store.journal import JournalAppender, PostgresAppender, SqliteAppender, WriteAheadLog, pack
 from arena_server.store.preflight import COMMENT, COMMENT_QUERY, check_comment, check_same_config
 from arena_server.store.reader import UnfinishedContest, find_unfinished, load_unfinished, stored_contest
 from arena_server.store.schema import contest_row, fault_row, game_row, now, open_engine
@@ -109,17 +109,13 @@ class ContestStore:
         connection.execute(text(f"COMMENT ON TABLE contests IS '{COMMENT} {LAYOUT}'"))
 
     @contextmanager
-    def transaction(self, *, synced: bool = True) -> Iterator[None]:
+    def transaction(self) -> Iterator[None]:
         """Commit what is written in it, all or none.
 
-        It survives the end of this process. A `synced` one also survives a power cut, with
-        everything before it, once `sync` has returned. PostgreSQL waits in every commit, unless
-        this one is not `synced` and the organiser chose the faster setting.
+        It survives the end of this process, and a power cut once `sync` has returned.
         """
         with self._lock:
             with self._connection.begin():
-                if isinstance(self._database, Postgres) and self._database.async_journal and not synced:
-                    self._connection.execute(text("SET LOCAL synchronous_commit = off"))
                 yield
             if self._head is not None:
                 self._head.write_journal(self._newest_row)
@@ -170,10 +166,12 @@ class ContestStore:
             self._bots = {bot.name: bot.id for bot in session.scalars(bots)}
         if list(self._bots) != list(header.names):
             raise ValueError(f"the bots of contest {self._contest} are not those of its configuration")
-        if isinstance(self._database, Path):
+        if isinstance(self._database, Postgres):
+            self.appender = PostgresAppender(self._database, self._contest, self._journal_place, self._lock)
+        else:
             self._head = HeadFile(self._database, self._contest, plan.name)
-            self.appender = JournalAppender(
-                self._database, self._contest, self._journal_place, self._head, self._lock
+            self.appender = SqliteAppender(
+                self._database, self._contest, self._journal_place, self._lock, self._head
             )
             self._files = identify_files(self._database)
 
@@ -284,7 +282,7 @@ class ContestStore:
             steps = self._compaction_steps()
             more = True
             while more:
-                with self.transaction(synced=False):
+                with self.transaction():
                     more = next(steps, False)
         at_rest = idle and self._unsaved and self._unsaved == self._unsaved_before
         self._unsaved_before = self._unsaved

@@ -17,6 +17,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from arena_protocol.record import GameRecord, encode
@@ -172,23 +173,25 @@ class Writer:
         jobs = self._take(store)
         batches = [job.entries for job in jobs if isinstance(job, _Append)]
         results = [(job.game_id, job.record, encode(job.record)) for job in jobs if isinstance(job, _Store)]
+        entries = list(chain.from_iterable(batches))
         # Entries alone belong to games without a result: losing them to a power cut is documented,
         # losing a result is not.
         synced = any(isinstance(job, _Store | _Enter | _End) for job in jobs)
         if self._has_failed:
             return False
-        if synced or batches:
-            with store.transaction(synced=synced):
+        if synced or (entries and not (store.appender and store.appender.append(entries))):
+            with store.transaction():
                 for job in jobs:
                     if isinstance(job, _Enter):
                         store.enter(self._header, job.plan)
-                store.add(list(chain.from_iterable(batches)), results)
+                store.add(entries, results)
                 for job in jobs:
                     if isinstance(job, _End):  # everything queued before it belongs to the contest
                         store.end(job.status)
         if synced:
             store.sync()
-        self._direct = store.appender
+        if isinstance(self._database, Path):
+            self._direct = store.appender
         self._report(len(batches), [game_id for game_id, _, _ in results])
         store.maintain()
         return not isinstance(jobs[-1], _Close)

@@ -57,6 +57,9 @@ class ProgressListener:
     def web(self, url: str) -> None:
         """Take the address of the web page."""
 
+    def play_link(self, name: str, url: str) -> None:
+        """Take the link by which a person plays as `name`."""
+
     def report(self, progress: dict[str, Any]) -> None:
         """Take a progress report, see `reporter`."""
 
@@ -295,6 +298,8 @@ async def _pass_reports(server: Child, bots: Mapping[str, RestartingBot], listen
                     bots[name].logged_in.set()
                 case {"result": result}:
                     listener.result(result)
+                case {"play": seat, "url": url}:
+                    listener.play_link(seat, url)
                 case {"web": url}:
                     listener.web(url)
                 case {"done": _} as progress:

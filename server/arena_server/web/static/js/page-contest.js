@@ -40,7 +40,7 @@ function crossTable(contest, rows, list) {
   const cell = (bot, other) => {
     const games = cells.get(`${bot},${other}`) ?? [];
     if (bot === other) return el("td", { class: "self" });
-    if (games.length <= 3) return el("td", {}, games.flatMap(({ row, points }, i) => [i ? " " : "", el("a", { href: gameLink(contest.id, row.id), title: `${row.id}: ${resultFor(row, bot)}` }, row.end === "void" ? "void" : numberText(points))]));
+    if (games.length <= 3) return el("td", {}, games.flatMap(({ row, points }, i) => [i ? " " : "", el("a", { href: gameLink(contest.id, row.id, row.plies), title: `${row.id}: ${resultFor(row, bot)}` }, row.end === "void" ? "void" : numberText(points))]));
     const sum = games.reduce((total, { row, points }) => total + (row.end === "void" ? 0 : points), 0);
     return el("td", {}, el("a", { href: "#games", title: `${games.length} games`, onclick: () => list.choose(bot, other) }, numberText(sum)));
   };
@@ -58,7 +58,7 @@ function summary(contest) {
 
 async function begin() {
   const site = await get("site.json");
-  document.body.prepend(pageHeader(site.pages ?? null));
+  document.body.prepend(pageHeader());
   if (!number) throw new Error("the address names no contest");
   let contest = await get(`contests/${encodeURIComponent(number)}.json`);
   document.title = contest.name;
@@ -81,12 +81,13 @@ async function begin() {
     cross.replaceChildren(...[crossTable(contest, rows, list)].filter(Boolean));
   };
   refresh(contest);
-  main.replaceChildren(banner,
+  const running = live ? el("section", { class: "panel" }, el("h2", {}, "Running games"), new Wall(contest.id, { filter: (game) => !game.end }).element) : null;
+  main.replaceChildren(...[banner,
     el("div", { class: "title" }, el("h1", {}, contest.name), el("p", { class: "sub" }, status, sub),
       contest.head ? el("p", { class: "sub head" }, "Head of the record chain: ", el("code", {}, contest.head)) : null),
-    live ? el("section", { class: "panel" }, el("h2", {}, "Running games"), new Wall(contest.id, { filter: (game) => !game.end }).element) : null,
+    running,
     el("section", { class: "panel" }, el("h2", {}, "Standings"), table), cross,
-    el("section", { class: "panel", id: "games" }, el("h2", {}, "Games"), list.element));
+    el("section", { class: "panel", id: "games" }, el("h2", {}, "Games"), list.element)].filter(Boolean));
   await showGames();
   if (!live) return;
   let busy = false;
@@ -101,7 +102,7 @@ async function begin() {
         contest = await get(`contests/${contest.id}.json`);
         refresh(contest);
         await showGames();
-        if (contest.status !== "running") stream.close();
+        if (contest.status !== "running") { stream.close(); running.remove(); }
       } finally {
         busy = false;
       }
