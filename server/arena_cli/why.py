@@ -294,7 +294,8 @@ def _points(found: PostMortem, top: int) -> Iterator[str]:
         yield f"points: {found.leader} has most by the verdict on the fault, not by a ply"
     else:
         yield f"points: {found.leader} led from ply {found.led_from} to the end"
-    largest = sorted(found.scored, key=lambda ply: -ply.points)[:top]
+    # Of equal plies the later ones decided more.
+    largest = sorted(found.scored, key=lambda ply: (-ply.points, -ply.ply))[:top]
     if largest:
         yield "  most points at one ply:"
     for scored in sorted(largest, key=lambda ply: ply.ply):
