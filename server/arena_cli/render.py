@@ -42,6 +42,8 @@ class Frame:
     notes: Sequence[str] = ()
     end: str | None = None
     rim: Rim = NO_RIM
+    #: The last move, None at the start.
+    move: str | None = None
 
 
 def draw(frame: Frame, *, color: bool) -> str:
@@ -62,12 +64,18 @@ def draw(frame: Frame, *, color: bool) -> str:
 
 def frames(record: GameRecord, *, color: bool) -> Iterator[str]:
     """Yield the start position and the position after each ply. Raises GameError for an illegal move."""
+    for each in record_frames(record):
+        yield draw(each, color=color)
+
+
+def record_frames(record: GameRecord) -> Iterator[Frame]:
+    """Yield the same as frames. Raises GameError for an illegal move."""
     game: Game[Any] = make_game(record.game, {**record.options, "seats": len(record.names)})
     position = game.start(Deal(record.board, record.sequence))
-    yield draw(_frame(record, game, position, 0), color=color)
+    yield _frame(record, game, position, 0)
     for number, ply in enumerate(record.plies, start=1):
         position = game.play(position, ply.move).position
-        yield draw(_frame(record, game, position, number), color=color)
+        yield _frame(record, game, position, number)
 
 
 def _frame(record: GameRecord, game: Game[Any], position: Any, number: int) -> Frame:
@@ -84,6 +92,7 @@ def _frame(record: GameRecord, game: Game[Any], position: Any, number: int) -> F
         notes=_faults(record, game, number),
         end=record.end if number == len(record.plies) else None,
         rim=game.rim(),
+        move=None if ply is None else ply.move,
     )
 
 
