@@ -5,6 +5,7 @@ A position whose text is rows of equal length joined by `/` is drawn as a board,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -21,6 +22,11 @@ _RESET = "\x1b[0m"
 
 #: The rim of a game that has no names for rows, columns and moves.
 NO_RIM = Rim()
+
+#: The widest text of a small picture, and what is between two of them.
+COMPACT = 30
+GAP = "   "
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 #: How many of the next pictures are shown.
 PREVIEW = 20
@@ -60,6 +66,34 @@ def draw(frame: Frame, *, color: bool) -> str:
     if frame.end is not None:
         lines.append(f"end: {frame.end}")
     return "\n".join([*lines, ""])
+
+
+def compact(frame: Frame, *, color: bool) -> list[str]:
+    """Return a small picture as lines: title, seats, board without labels, and the last move or the end."""
+    title, _, ply = frame.title.partition("   ")
+    lines = [f"{title.partition(':')[0]}  {ply}"]
+    for name, total, clock in frame.seats:
+        time = "" if clock is None else f"{clock / 1000:>7.1f} s"
+        lines.append(f"{name:<12.12} {total:>6}{time}")
+    last = f"end: {frame.end}" if frame.end is not None else frame.caption.partition(" in ")[0]
+    return [*lines, *_board(frame.state, NO_RIM, color=color), f"{last:.{COMPACT}}"]
+
+
+def side_by_side(pictures: Sequence[Sequence[str]], columns: int) -> list[str]:
+    """Return pictures in rows of `columns`, each padded to the width of the widest one."""
+    width = max((printed_width(line) for lines in pictures for line in lines), default=0)
+    found: list[str] = []
+    for start in range(0, len(pictures), columns):
+        for parts in zip_longest(*pictures[start : start + columns], fillvalue=""):
+            row = GAP.join(part + " " * (width - printed_width(part)) for part in parts)
+            found.append(row.rstrip())
+        found.append("")
+    return found
+
+
+def printed_width(line: str) -> int:
+    """Return how many columns a line takes, without its colours."""
+    return len(_COLOUR.sub("", line))
 
 
 def frames(record: GameRecord, *, color: bool) -> Iterator[str]:
