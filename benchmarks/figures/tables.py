@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from measure import MASTER, Findings, Pairing, Plan, Result, average, league_of
 
@@ -114,6 +115,7 @@ def ceiling(pairing: Pairing) -> int:
 BLOCK = re.compile(r"(<!-- begin: (\w+) -->\n).*?(<!-- end: \2 -->)", re.DOTALL)
 #: No ratio is printed if the other has fewer points a game.
 LEAST = 100
+RIVALS = Path(__file__).resolve().parents[1] / "rivals" / "results.md"
 MISSING = "Not measured yet: `make figures`.\n"
 
 
@@ -282,7 +284,13 @@ def wildcards(findings: Findings, plan: Plan) -> str:
 
 
 def _parameters(task: Pairing) -> str:
-    return f"K = {dict(task.options).get('lookahead', 20)}, `{task.one}`"
+    clock = "" if task.clock is None else f", {task.clock / 1000:g} s"
+    return f"K = {dict(task.options).get('lookahead', 20)}{clock}, `{task.one}`"
+
+
+def rivals(findings: Findings, plan: Plan) -> str:
+    """The table of benchmarks/rivals/run.py as it was written."""
+    return RIVALS.read_text(encoding="utf-8")
 
 
 def contest(findings: Findings, plan: Plan) -> str:
@@ -314,6 +322,7 @@ BLOCKS: dict[str, tuple[tuple[str, ...], Callable[[Findings, Plan], str]]] = {
     "conditions": (("conditions",), conditions),
     "clocks": (("clocks",), clocks),
     "contest": (("clocks",), contest),
+    "rivals": (("clocks",), rivals),
     "switch": (("switch",), switch),
     "wildcards": (("wildcards",), wildcards),
 }

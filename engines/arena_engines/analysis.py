@@ -71,7 +71,7 @@ def _check(engine: Engine, depth: int) -> None:
     if engine.max_depth == 0:
         raise EngineError(
             f"engine {engine.name} of {engine.game} has no analysis by depth; "
-            "those of insertion, openlines and weighted have"
+            "those of insertion, openlines, weighted and xo have"
         )
     if not 1 <= depth <= engine.max_depth:
         raise EngineError(f"depth={depth}: expected 1..{engine.max_depth}")

@@ -6,7 +6,8 @@ no compiler; `warm_up` does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TypeVar
 
 from arena_engines.engine import Engine, EngineError, Parameter, RandomMover
@@ -14,12 +15,16 @@ from arena_engines.insertion.baselines import Dummy, Greedy, Random
 from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.history import Entry2006, FourTier, Minimax, ThreeTier
 from arena_engines.insertion.master.engine import Master
+from arena_engines.library import Library, with_library
 from arena_engines.search.engines import Expectiminimax, MaxN
 from arena_engines.small.openlines import OpenLines
 from arena_engines.small.solved import Perfect, PerfectMarks
 from arena_engines.small.weighted import TERMS, weighted
 from arena_engines.xo.gomoku.engine import Gomoku
 from arena_engines.xo.program1970.engine import Xo1970
+
+#: Parameters of every engine: a file of positions (library.py), and whether to add to it.
+LIBRARY_KEYS = ("library", "extend")
 
 AnyEngine = TypeVar("AnyEngine", bound=Engine)
 
@@ -63,16 +68,29 @@ def create(spec: str, game: str = "insertion") -> Engine:
     name, colon, rest = spec.partition(":")
     kind = engine_class(name, game)
     values: dict[str, int | str | None] = {}
+    library: dict[str, str] = {}
     for item in rest.split(",") if colon else ():
         key, _, text = item.partition("=")
-        parameter = _parameter(kind, key)
-        if key in values:
+        if key in values or key in library:
             raise EngineError(f"engine {spec}: {key} is given twice")
+        if key in LIBRARY_KEYS:
+            library[key] = text
+            continue
+        parameter = _parameter(kind, key)
         try:
             values[key] = parameter.parse(text)
         except EngineError as error:
             raise EngineError(f"engine {name}: {error}") from error
-    return kind(values)
+    return _with_library(kind, library)(values)
+
+
+def _with_library(kind: type[Engine], given: Mapping[str, str]) -> type[Engine]:
+    if not given:
+        return kind
+    path, extend = given.get("library", ""), given.get("extend", "no")
+    if not path or extend not in ("yes", "no"):
+        raise EngineError(f"engine {kind.name}: expected library=FILE and extend=yes|no")
+    return with_library(kind, Library(Path(path)), extend=extend == "yes")
 
 
 def games_of(name: str) -> tuple[str, ...]:

@@ -141,7 +141,8 @@ class Schema:
     `positionals` and `options` map the attributes of `type`, in their order, to kinds. A
     positional is always present; an option may be absent if its attribute has a default. A
     positional of kind TEXT is the last one and extends to the end of the line or to the first
-    trailing option of this row. The game's own options follow the option `game_options_after`;
+    trailing option of this row; an option of kind TEXT is the last one and extends to the end of
+    the line. The game's own options follow the option `game_options_after`;
     they are the last attribute, `options`.
     """
 
@@ -199,7 +200,7 @@ def split_line(text: str) -> list[str]:
 class Parser:
     """Parses the lines of one verb. Raises ProtocolError (too-long, syntax, name) and nothing else."""
 
-    __slots__ = ("_blank", "_convert", "_count", "_keys", "_match", "_required", "_schema")
+    __slots__ = ("_blank", "_convert", "_count", "_keys", "_match", "_required", "_schema", "_text")
 
     def __init__(self, schema: Schema) -> None:
         defaults = schema.defaults
@@ -213,6 +214,8 @@ class Parser:
             for number, (key, kind) in enumerate(schema.options.items())
         }
         self._required = sum(self._keys[key][2] for key in defaults if defaults[key] is REQUIRED)
+        #: How the option of kind TEXT begins, if there is one.
+        self._text = next((f"{key}=" for key, kind in schema.options.items() if kind is TEXT), None)
         self._match = re.compile(schema.pattern()).fullmatch if schema.is_regular else None
         self._convert = tuple(zip([kind.convert for kind in kinds], self._blank, strict=True))
 
@@ -246,8 +249,13 @@ class Parser:
         return self._schema.type(*values)
 
     def _tokens(self, text: str) -> list[str]:
-        """Split a line; a positional of kind TEXT is one token."""
+        """Split a line; a value of kind TEXT is one token."""
         tokens = split_line(text)
+        if self._text is not None:
+            for place, token in enumerate(tokens):
+                if token.startswith(self._text):
+                    return [*tokens[:place], " ".join(tokens[place:])]
+            return tokens
         if TEXT not in self._schema.positionals.values() or len(tokens) <= self._count:
             return tokens
         end = len(tokens)

@@ -46,6 +46,8 @@ __all__ = [
     "Error",
     "Game",
     "Hello",
+    "Info",
+    "Log",
     "Message",
     "Move",
     "Next",
@@ -72,13 +74,14 @@ __all__ = [
 
 #: The version of the protocol that this file defines.
 VERSION: Final = 1
-#: The one value of `role=` in HELLO.
+#: The values of `role=` in HELLO: a client that only watches, and one that fetches the log of a bot.
 SPECTATOR: Final = "spectator"
+LOG_READER: Final = "log"
 
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """The client's first line. `role` is None for a player, SPECTATOR for a client that only watches."""
+    """The client's first line. `role` is None for a player, else SPECTATOR or LOG_READER."""
 
     version: int
     name: str
@@ -127,6 +130,24 @@ class Pong:
     """The answer to PING."""
 
     token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """A note of a bot about the game it plays, as of `ply`; to spectators it names the `seat`.
+
+    `eval` is in the bot's own units, from its point of view; `nodes` counts positions; `line` is the
+    expected continuation, moves with commas between them.
+    """
+
+    game: str
+    ply: int
+    seat: int | None = None
+    depth: int | None = None
+    eval: int | None = None
+    nodes: int | None = None
+    line: str | None = None
+    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +263,13 @@ class Over:
 
 
 @dataclass(frozen=True, slots=True)
+class Log:
+    """A line of the log that the server keeps of a bot: stamp, direction and text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Bye:
     """The server's last line."""
 
@@ -257,9 +285,24 @@ class Error:
     retry_after: int | None = None
 
 
-ClientMessage = Hello | Ready | Move | Quit | Watch | Ping | Pong
+ClientMessage = Hello | Ready | Move | Info | Quit | Watch | Ping | Pong
 ServerMessage = (
-    Arena | Welcome | Game | State | Next | Start | Turn | Played | Zombie | Over | Bye | Error | Ping | Pong
+    Arena
+    | Welcome
+    | Game
+    | State
+    | Next
+    | Start
+    | Turn
+    | Played
+    | Info
+    | Zombie
+    | Over
+    | Log
+    | Bye
+    | Error
+    | Ping
+    | Pong
 )
 Message = ClientMessage | ServerMessage
 
@@ -280,6 +323,14 @@ TABLE: Final[tuple[Schema, ...]] = (
     Schema("QUIT", Quit, Direction.CLIENT),
     Schema("PING", Ping, Direction.BOTH, {"token": WORD}),
     Schema("PONG", Pong, Direction.BOTH, {"token": WORD}),
+    Schema(
+        "INFO",
+        Info,
+        Direction.BOTH,
+        {},
+        {"game": WORD, "ply": COUNT, "seat": COUNT, "depth": COUNT, "eval": INTEGER, "nodes": COUNT}
+        | {"line": WORD, "text": TEXT},
+    ),
     Schema("ARENA", Arena, Direction.SERVER, {"version": COUNT, "server": WORD}),
     Schema("WELCOME", Welcome, Direction.SERVER, {"name": NAME}, {"session": WORD, "resume": WORD}),
     Schema(
@@ -334,6 +385,7 @@ TABLE: Final[tuple[Schema, ...]] = (
         {"game_id": WORD},
         {"total": INTEGERS, "end": WORD, "nonce": WORD, "sequence": WORD},
     ),
+    Schema("LOG", Log, Direction.SERVER, {"text": TEXT}),
     Schema("BYE", Bye, Direction.SERVER, {}, {"reason": WORD}),
     Schema("ERROR", Error, Direction.SERVER, {"code": WORD, "text": TEXT}, {"retry_after": COUNT}),
 )

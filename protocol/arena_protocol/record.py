@@ -2,8 +2,9 @@
 
 A record is a canonical msgpack map followed by its SHA-256 digest. One record has exactly one
 encoding, and bytes that differ from it anywhere are refused. The map has the fields of
-`GameRecord` by name and in order, except that `seed` is hex text because it may exceed 64 bits.
-Options are sorted by name; plies and faults are arrays of their fields in order. Whether a
+`GameRecord` by name and in order, except that `seed` is hex text because it may exceed 64 bits, and
+that `infos` is absent if it is empty. Options are sorted by name; plies, faults and infos are arrays of
+their fields in order. Whether a
 record is true is checked by `verify.py`.
 """
 
@@ -80,6 +81,18 @@ class FaultRecord(NamedTuple):
     line: bytes
 
 
+class InfoRecord(NamedTuple):
+    """A note that the bot of `seat` sent about `ply`: see `messages.Info`. It proves nothing."""
+
+    seat: int
+    ply: int
+    depth: int | None = None
+    eval: int | None = None
+    nodes: int | None = None
+    line: str | None = None
+    text: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameRecord:
     """A whole game. `board` and `sequence` are what `seed` deals and what `commit` commits to.
@@ -113,6 +126,7 @@ class GameRecord:
     final: str
     totals: tuple[int, ...]
     end: str
+    infos: tuple[InfoRecord, ...] = ()
 
 
 def commitment(nonce: str, board: str, sequence: str) -> str:
@@ -143,12 +157,24 @@ def decode(data: bytes) -> GameRecord:
     return record
 
 
+def to_json(record: GameRecord) -> dict[str, Any]:
+    """Return the record as JSON types; the bytes of a faulty line become hexadecimal text."""
+    return {name: getattr(record, name) for name in _FIELDS} | {
+        "options": dict(record.options),
+        "plies": [ply._asdict() for ply in record.plies],
+        "faults": [fault._asdict() | {"line": fault.line.hex()} for fault in record.faults],
+        "infos": [info._asdict() for info in record.infos],
+    }
+
+
 def _plain(record: GameRecord) -> dict[str, object]:
     plain = {name: getattr(record, name) for name in _FIELDS}
     plain["options"] = dict(sorted(record.options.items()))
     plain["seed"] = f"{record.seed:x}"
     plain["plies"] = record.plies
     plain["faults"] = record.faults
+    if not record.infos:
+        del plain["infos"]
     return plain
 
 
@@ -165,8 +191,9 @@ def _record(plain: object) -> GameRecord:
     if plain.get("format") != FORMAT:
         found = plain.get("format")
         raise RecordError(f"a record of format {found!r:.20}; this version reads format {FORMAT}")
-    if list(plain) != list(_FIELDS):
+    if list(plain) not in (list(_FIELDS), list(_FIELDS)[:-1]):
         raise RecordError(f"damaged record: expected the fields {', '.join(_FIELDS)}")
+    plain.setdefault("infos", ())
     values: dict[str, Any] = {name: read(plain[name], name) for name, read in _FIELDS.items()}
     return GameRecord(**values)
 
@@ -184,8 +211,14 @@ def _of(expected: type, words: str) -> _Reader:
     return read
 
 
+def _or_none(read: _Reader) -> _Reader:
+    return lambda value, where: None if value is None else read(value, where)
+
+
 _whole = _of(int, "a whole number")
 _text = _of(str, "text")
+_whole_or_none = _or_none(_whole)
+_text_or_none = _or_none(_text)
 _bytes = _of(bytes, "bytes")
 _flag = _of(bool, "true or false")
 _array = _of(tuple, "an array")
@@ -237,6 +270,15 @@ _PLY: dict[str, _Reader] = {
     "credit_ms": _whole,
 }
 _FAULT: dict[str, _Reader] = {"seat": _whole, "ply": _whole, "kind": _text, "line": _bytes}
+_INFO: dict[str, _Reader] = {
+    "seat": _whole,
+    "ply": _whole,
+    "depth": _whole_or_none,
+    "eval": _whole_or_none,
+    "nodes": _whole_or_none,
+    "line": _text_or_none,
+    "text": _text_or_none,
+}
 _SPECIAL: dict[str, _Reader] = {
     "options": _options,
     "names": _each(_text),
@@ -244,6 +286,7 @@ _SPECIAL: dict[str, _Reader] = {
     "plies": _each(_row(PlyRecord, _PLY)),
     "faults": _each(_row(FaultRecord, _FAULT)),
     "totals": _each(_whole),
+    "infos": _each(_row(InfoRecord, _INFO)),
 }
 _SIMPLE = {"int": _whole, "str": _text}
 _FIELDS: dict[str, _Reader] = {
@@ -258,9 +301,11 @@ __all__ = [
     "FaultKind",
     "FaultRecord",
     "GameRecord",
+    "InfoRecord",
     "PlyRecord",
     "RecordError",
     "commitment",
     "decode",
     "encode",
+    "to_json",
 ]

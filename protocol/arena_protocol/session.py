@@ -83,6 +83,7 @@ CLIENT_TRANSITIONS: Final[Mapping[str, Transitions]] = {
     "MOVE": {State.TURN: State.PLAYING},
     "WATCH": _lead((State.LOBBY, State.WATCHING), State.WATCHING),
     "QUIT": _stay(*LOGGED_IN),
+    "INFO": _stay(*LOGGED_IN),
     "PING": _stay(*LOGGED_IN),
     "PONG": _stay(*LOGGED_IN),
 }
@@ -102,6 +103,7 @@ SERVER_TRANSITIONS: Final[Mapping[str, Transitions]] = {
     },
     "TURN": {State.PLAYING: State.TURN, **_stay(State.WATCHING)},
     "PLAYED": _stay(State.PLAYING, State.ZOMBIE, State.WATCHING),
+    "INFO": _stay(State.WATCHING),
     "ZOMBIE": _lead(IN_GAME, State.ZOMBIE),
     ZOMBIE_OTHER: _stay(*IN_GAME, State.WATCHING),
     "OVER": {**_lead(IN_GAME, State.LOBBY), **_stay(State.WATCHING)},
@@ -109,6 +111,7 @@ SERVER_TRANSITIONS: Final[Mapping[str, Transitions]] = {
     "PONG": _stay(*LOGGED_IN),
     "ERROR": _stay(*LOGGED_IN),
     ERROR_FATAL: _lead((*BEFORE_LOGIN, State.LOBBY, State.WATCHING), State.CLOSED),
+    "LOG": _stay(State.LOBBY),
     "BYE": _lead((*BEFORE_LOGIN, *LOGGED_IN), State.CLOSED),
 }
 

@@ -34,6 +34,7 @@ def verify(record: GameRecord) -> None:
     for number, ply in enumerate(record.plies, start=1):
         audit.check_ply(number, ply)
     audit.check_end()
+    audit.check_infos()
 
 
 class _Audit:
@@ -192,6 +193,16 @@ class _Audit:
         end, totals = self._outcome()
         self._equal("end", end, self.record.end)
         self._equal("totals", totals, self.record.totals)
+
+    def check_infos(self) -> None:
+        """Check seat and ply of every note."""
+        last = len(self.record.plies) + 1
+        for info in self.record.infos:
+            self.place = f"note of ply {info.ply}"
+            if not 1 <= info.seat <= self.seats:
+                self._fail("seat", f"1 to {self.seats}", info.seat)
+            if not 1 <= info.ply <= last:
+                self._fail("ply", f"1 to {last}", info.ply)
 
     def _outcome(self) -> tuple[str, tuple[int, ...]]:
         totals = self.game.totals(self.position)

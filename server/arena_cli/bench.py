@@ -33,15 +33,20 @@ def analyse(
     ],
     engine: Annotated[
         str | None,
-        typer.Option(help="The engine that analyses; champion, openlines or weighted if absent."),
+        typer.Option(help="The engine that analyses; champion, openlines, weighted or xo if absent."),
     ] = None,
     depth: Annotated[int, typer.Option(help="How many plies deep.")] = 5,
     option: GameOptions = None,
+    library: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Add the analyses to this library.", show_default=False),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Let an engine analyse positions.
 
-    Prints the best move, its value at that depth, the nodes and the seconds of search.
+    Prints the best move, its value at that depth, the nodes and the seconds of search. With --library the
+    file gets the positions with their moves; an engine plays them with its parameter library=FILE.
 
     Example: arena analyse insertion --engine champion --depth 5 --positions positions.txt --json
     """
@@ -49,7 +54,10 @@ def analyse(
     from arena_engines.registry import usual_analyst
 
     with interruptible():
-        analysis = analyse_file(engine or usual_analyst(game), depth, positions, game, game_options(option))
+        spec = engine or usual_analyst(game)
+        if library is not None:
+            spec += f"{',' if ':' in spec else ':'}library={library},extend=yes"
+        analysis = analyse_file(spec, depth, positions, game, game_options(option))
     if as_json:
         print_json(analysis)
     else:

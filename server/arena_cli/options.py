@@ -18,6 +18,8 @@ from arena_server.errors import ConfigError
 if TYPE_CHECKING:
     import ssl
 
+    from arena_protocol.games.base import Game
+
 DEFAULT_DATABASE = "sqlite:///arena.db"
 
 Config = Annotated[
@@ -56,6 +58,10 @@ GameOptions = Annotated[
 ]
 Color = Annotated[bool, typer.Option("--color/--no-color", help="Colour the board.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Library = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Start from the positions of this library.", show_default=False),
+]
 
 
 def tls_context(tls: bool, certificates: Path | None) -> ssl.SSLContext | None:
@@ -69,6 +75,20 @@ def tls_context(tls: bool, certificates: Path | None) -> ssl.SSLContext | None:
     except OSError as error:
         why = "no certificates in PEM" if isinstance(error, ssl.SSLError) else error.strerror
         raise ConfigError(f"--tls-ca: {certificates}: {why}") from None
+
+
+def start_positions(path: Path, rules: Game[Any]) -> str:
+    """Return the positions of a library as option `board` of a game. Raises ConfigError."""
+    from arena_protocol.games.base import GameError
+    from arena_protocol.library import parse_library, start_boards
+    from arena_server.errors import ConfigError
+
+    try:
+        return start_boards(parse_library(path.read_text(encoding="utf-8")), rules)
+    except OSError as error:
+        raise ConfigError(f"--library: cannot read {path}: {error.strerror}") from None
+    except (GameError, UnicodeDecodeError) as error:
+        raise ConfigError(f"--library: {path}: {error}") from None
 
 
 def game_options(given: Iterable[str] | None, flag: str = "--option") -> dict[str, object]:

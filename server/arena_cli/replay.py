@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -71,7 +70,9 @@ def command(
         return
     record = load_record(game, contest, database)
     if as_json:
-        print_json(plain(record))
+        from arena_protocol.record import to_json
+
+        print_json(to_json(record))
         return
     if html is not None:
         _write_page(record, html)
@@ -173,12 +174,3 @@ def load_record(game: str, contest: str | None, database: str) -> GameRecord:
         if FIRST_FIELD not in data[:16]:
             error = RecordError("not a game record as arena export writes it")
         raise StoreError(f"{game}: {error}") from None
-
-
-def plain(record: GameRecord) -> dict[str, Any]:
-    """Return the record as JSON types; the bytes of a faulty line become hexadecimal text."""
-    return {field.name: getattr(record, field.name) for field in fields(record)} | {
-        "options": dict(record.options),
-        "plies": [ply._asdict() for ply in record.plies],
-        "faults": [fault._asdict() | {"line": fault.line.hex()} for fault in record.faults],
-    }

@@ -16,13 +16,14 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
-from arena_cli.options import DEFAULT_DATABASE, Config, Database, duration
-from arena_server.errors import ArenaError
+from arena_cli.options import DEFAULT_DATABASE, Config, Database, Library, duration
+from arena_server.errors import ArenaError, ConfigError
 
 if TYPE_CHECKING:
     import socket
@@ -71,6 +72,7 @@ class Prepared:
     max_connections: int
     sock: socket.socket
     web: WebPorts
+    bot_logs: Path | None = None
     cipher: Callable[[], Cipher | None] | None = None
 
 
@@ -125,6 +127,15 @@ def command(
     web_host: Annotated[
         str | None, typer.Option(help="The address of the web page; else server.web_host, 127.0.0.1.")
     ] = None,
+    library: Library = None,
+    bot_logs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Keep a private log of every bot here, for `arena log`; else server.bot_logs.",
+            show_default=False,
+        ),
+    ] = None,
     supervised: Annotated[bool, typer.Option("--supervised", hidden=True)] = False,
 ) -> None:
     """Run a contest server; bots connect to it over TCP.
@@ -146,7 +157,9 @@ def command(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _stopped_early)
     chosen = WebOptions(web, web_host, web_port, admin_host, admin_port)
-    prepared = prepare(config, host, port, database, absent, new=new, web=chosen)
+    prepared = prepare(
+        config, host, port, database, absent, new=new, web=chosen, library=library, bot_logs=bot_logs
+    )
     from arena_server.sockets import address_of
 
     typer.echo(f"listening on {address_of(prepared.sock)}")
@@ -167,29 +180,39 @@ def prepare(
     *,
     new: bool = False,
     web: WebOptions | None = None,
+    library: Path | None = None,
+    bot_logs: Path | None = None,
 ) -> Prepared:
     """Check the input and bind the ports. Raises ArenaError, with no port left open."""
     from arena_server.config_file import check_seed, entrants_of, load_contest, plan_of
     from arena_server.sockets import bind
     from arena_server.store.database import database_of
     from arena_server.store.preflight import check_contest, check_writable
+    from arena_server.web.access import invite
 
-    file = load_contest(config)
+    file = load_contest(config, library)
     check_seed(file, host or file.server.host, tournament=False)
     plan = plan_of(file, absent_ms=None if absent is None else duration(absent, "--absent"))
     where = database_of(database, async_journal=file.server.journal_commit == "async")
     check_writable(where)
-    entrants = entrants_of(file, json.loads(os.environ.get(DIGESTS_VARIABLE, "{}")))
+    persons = [invite(bot.name) for bot in file.bot if bot.person]
+    digests = json.loads(os.environ.get(DIGESTS_VARIABLE, "{}"))
+    digests |= {person.name: sha256(person.token.encode("ascii")).hexdigest() for person in persons}
+    entrants = entrants_of(file, digests)
     seeded = file.contest.seed is not None
     check_contest(where, plan, [entrant.name for entrant in entrants], new=new, seeded=seeded)
     cipher = _cipher(file.server)
     sock = bind(host or file.server.host, file.server.port if port is None else port)
     try:
-        ports = _bind_web(where, file.server, web or WebOptions())
+        ports = replace(_bind_web(where, file.server, web or WebOptions()), persons=persons)
+        if persons and ports.site is None:
+            raise ConfigError(f"{config}: bot {persons[0].name}: a person plays on the web page; serve it")
     except ArenaError:
         sock.close()
         raise
-    return Prepared(plan, entrants, seeded, where, file.server.max_connections, sock, ports, cipher)
+    if bot_logs is None and file.server.bot_logs is not None:
+        bot_logs = Path(file.server.bot_logs)
+    return Prepared(plan, entrants, seeded, where, file.server.max_connections, sock, ports, bot_logs, cipher)
 
 
 def _cipher(server: ServerTable) -> Callable[[], Cipher | None] | None:
@@ -248,6 +271,7 @@ def serve(
         seeded=prepared.seeded,
         cipher=prepared.cipher or (lambda: None),
         reserved=reserved,
+        bot_logs=prepared.bot_logs,
     )
     log_lines = LineWriter(STDERR)
     try:
@@ -319,5 +343,10 @@ def _web(prepared: Prepared, service: Service, log: Log, *, supervised: bool) ->
         for title, sock in (("admin", ports.organiser), ("web", ports.site)):
             if sock is not None:
                 url = f"http://{address_of(sock)}"
-                typer.echo(json.dumps({title: url}) if supervised else f"{title} on {url}")
+                typer.echo(json.dumps({title: url}) if supervised and title == "web" else f"{title} on {url}")
+        for person in ports.persons:
+            assert ports.site is not None
+            url = f"http://{address_of(ports.site)}/play.html#{person.key}"
+            line = json.dumps({"play": person.name, "url": url})
+            typer.echo(line if supervised else f"{person.name} plays at {url}")
         yield

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Game, GameError
+from arena_protocol.library import parse_library, start_boards
 from arena_server.config_schema import BotTable, ContestFile, ContestTable, GameTable, ServerTable
 from arena_server.core.config import ContestPlan, Entrant
 from arena_server.errors import ConfigError
@@ -112,9 +113,17 @@ _EXPECTED = {
 }
 
 
-def load_contest(path: Path) -> ContestFile:
-    """Read and check `path`. Raises ConfigError."""
-    return parse_contest(_read(path), str(path))
+def load_contest(path: Path, library: Path | None = None) -> ContestFile:
+    """Read and check `path`; a `library` replaces game.library, which is relative to the file.
+
+    Raises ConfigError.
+    """
+    contest = parse_contest(_read(path), str(path))
+    if library is not None:
+        return _from_library(contest, library, "--library")
+    if contest.game.library is not None:
+        return _from_library(contest, path.parent / contest.game.library, f"{path}: game.library")
+    return contest
 
 
 def parse_contest(text: str, source: str) -> ContestFile:
@@ -134,6 +143,19 @@ def parse_contest(text: str, source: str) -> ContestFile:
     except ValueError as error:
         raise ConfigError(f"{source}: {error}") from None
     return contest
+
+
+def _from_library(contest: ContestFile, path: Path, place: str) -> ContestFile:
+    """Return the contest with the positions of a library as its option `board`. Raises ConfigError."""
+    if "board" in contest.game.own_options:
+        raise ConfigError(f"{place}: expected either game.board or a library, got both")
+    try:
+        board = start_boards(parse_library(_read(path)), game_of(contest))
+        found = contest.model_copy(update={"game": contest.game.model_copy(update={"board": board})})
+        game_of(found)
+    except GameError as error:
+        raise ConfigError(f"{place}: {path}: {error}") from None
+    return found
 
 
 def _read(path: Path) -> str:
@@ -166,6 +188,11 @@ def _check_together(contest: ContestFile) -> None:
     seats = game_of(contest).seats
     if len(contest.bot) < seats:
         raise ValueError(f"bot: expected at least {seats}, for {seats} seats, got {len(contest.bot)}")
+    if contest.contest.format == "matches" and len(contest.bot) % seats:
+        raise ValueError(
+            f'contest.format: expected a multiple of {seats} bots for "matches" in {seats} seats, '
+            f"got {len(contest.bot)}"
+        )
     if contest.contest.games_per_pair % seats:
         raise ValueError(
             f"contest.games_per_pair: expected a multiple of {seats}, so that each deal is played "

@@ -96,7 +96,7 @@ class ContestTable(_Table):
 
     name: str
     game: str = _PLAN.game
-    format: Literal["round-robin"] = "round-robin"
+    format: Literal["round-robin", "matches"] = "round-robin"
     games_per_pair: int = _number("games_per_pair")
     deals: Literal["fresh", "paired"] = "fresh"
     scoring: Literal["points", "wins"] = "points"
@@ -131,6 +131,8 @@ class GameTable(_Table):
     move_limit: int | None = None
     byoyomi: int = _PLAN.byoyomi_ms
     lag_quota: int = _PLAN.lag_quota_ms
+    #: A file of positions that the games start from; it becomes the game's option `board`.
+    library: str | None = Field(default=None, min_length=1)
 
     _durations = field_validator(
         "clock", "increment", "margin", "move_limit", "byoyomi", "lag_quota", mode="before"
@@ -160,6 +162,8 @@ class ServerTable(_Table):
     web_host: str = Field(default="127.0.0.1", min_length=1)
     #: Host names by which browsers reach this server; addresses and localhost need no entry.
     web_names: list[str] = Field(default_factory=list)
+    #: The folder of private logs of bots; None keeps none.
+    bot_logs: str | None = Field(default=None, min_length=1)
     #: What a move waits for with PostgreSQL: see `store.database.Postgres`.
     journal_commit: Literal["sync", "async"] = "sync"
 
@@ -172,21 +176,24 @@ class ServerTable(_Table):
 
 
 class BotTable(_Table):
-    """`[[bot]]`: a name, and at most one of: an engine of ours, a command, the digest of a token."""
+    """`[[bot]]`: a name, and at most one of: an engine of ours, a command, a token's digest, a person."""
 
     name: str
     engine: str | None = Field(default=None, min_length=1)
     command: list[str] | None = Field(default=None, min_length=1)
     token_sha256: str | None = Field(default=None, pattern="^[0-9a-f]{64}$")
+    #: A person plays in a browser: the server prints a link that works once.
+    person: bool = False
 
     _name = field_validator("name")(_check_name)
 
     @model_validator(mode="after")
     def _check_origin(self) -> Self:
         given = [key for key in ("engine", "command", "token_sha256") if getattr(self, key) is not None]
+        given += ["person"] if self.person else []
         if len(given) > 1:
             raise ValueError(
-                f"expected at most one of engine, command and token_sha256, got {' and '.join(given)}"
+                f"expected at most one of engine, command, token_sha256 and person, got {' and '.join(given)}"
             )
         return self
 

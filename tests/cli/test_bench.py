@@ -29,6 +29,28 @@ class TestAnalyse:
         assert analysis["seconds"] >= 0
         assert shell("analyse", "insertion", "--depth", "1", "--positions", str(path)).code == 0
 
+    def test_a_library_gets_the_positions_and_an_engine_plays_them(
+        self, tmp_path: Path, shell: Shell
+    ) -> None:
+        path, library = tmp_path / "positions", tmp_path / "library.jsonl"
+        path.write_text("x../.../...\n.../.x./...\n")
+        command = (
+            "analyse",
+            "tictactoe",
+            "--positions",
+            str(path),
+            "--depth",
+            "3",
+            "--library",
+            str(library),
+        )
+        assert shell(*command).code == 0
+        entries = [json.loads(line) for line in library.read_text().splitlines()]
+        assert [entry["state"] for entry in entries] == ["x../.../...", ".../.x./..."]
+        assert {entry["depth"] for entry in entries} == {3}
+        assert shell(*command, "--engine", "weighted:k=3/1/2").code == 0
+        assert [json.loads(line) for line in library.read_text().splitlines()] == entries
+
     def test_a_bad_line_is_named(self, tmp_path: Path, shell: Shell) -> None:
         path = tmp_path / "positions"
         path.write_text("nonsense\n")

@@ -74,27 +74,41 @@ bot zero-based:size=2 --connect 127.0.0.1:PORT
 bot dummy --name a=b --connect 127.0.0.1:PORT
 bot dummy --tls-ca nowhere.pem --connect 127.0.0.1:PORT
 watch --connect 127.0.0.1
+log --name a=b --connect 127.0.0.1:PORT
+log --connect nowhere --name a
 watch --name a=b --connect 127.0.0.1:PORT
 watch gé --connect 127.0.0.1:PORT
 watch --tls-ca nowhere.pem --connect 127.0.0.1:PORT
 standings --database mysql://x
 replay g1 --database mysql://x
+why g1 --bot mine --database mysql://x
+site folder --database mysql://x
+bridge --connect 127.0.0.1:PORT
+brain chess
 verify --database mysql://x
 verify --head zz
 export folder --database mysql://x
 admin
 admin obey
+check
+check bot
+check bot 99 -- true
+proxy
+proxy 1 2
 admin kick
 admin status g1
 admin status --connect 127.0.0.1:PORT
 play chess
 play insertion --against chmapion
+play insertion --against ./nowhere
 play insertion --seat 3
 play insertion --clock soon
 play insertion --option plies
 play insertion --option plies=x
 play insertion --option colour=6
 match dummy
+match ./nowhere dummy
+match dummy random --sprt --elo0 99
 match dummy chmapion
 match dummy greedy:depth=x
 match dummy random --game chess
@@ -127,10 +141,14 @@ tournament good.toml --database sqlite:///nowhere/arena.db
 tournament good.toml --database sqlite:///other.db
 tournament good.toml --logs taken
 watch --connect 127.0.0.1:PORT
+log --name a --connect 127.0.0.1:PORT
 standings
 standings --database sqlite:///other.db
 replay g1
 replay bad.record
+why g1 --bot mine
+why bad.record --bot mine
+site folder
 verify
 verify g1
 verify bad.record

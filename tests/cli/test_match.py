@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -23,7 +24,7 @@ def arena(*arguments: str) -> tuple[str, str, str | None]:
 
 def test_two_engines() -> None:
     table, progress, _ = arena("greedy", "dummy", *SHORT)
-    assert [line.split()[0] for line in table.splitlines()] == ["engine", "greedy", "dummy", "ratio"]
+    assert [line.split()[0] for line in table.splitlines()] == ["engine", "greedy", "dummy", "ratio", "Elo"]
     assert "in 4 games" in table
     assert [line.rpartition(" after ")[2] for line in progress.splitlines()] == ["2 games", "4 games"]
 
@@ -73,15 +74,31 @@ def test_four_engines_play_a_league_of_three_seats() -> None:
     assert len(progress.splitlines()) == 4
 
 
+def test_a_match_starts_from_the_positions_of_a_library(tmp_path: Path) -> None:
+    """X wins with the only move that is left, so that seat 1 wins every game."""
+    library = tmp_path / "starts.jsonl"
+    library.write_text('{"game": "tictactoe", "state": "xox/oxo/ox."}\n')
+    game = ("--game", "tictactoe", "--deals", "3", "--clock", "60s", "--json")
+    level, _, _ = arena("random:seed=1", "perfect", *game, "--library", str(library))
+    assert json.loads(level)["points"] == [1.0, 1.0]
+    empty, _, _ = arena("random:seed=1", "perfect", *game)
+    assert json.loads(empty)["points"] != [1.0, 1.0]
+    _, _, message = arena("greedy", "dummy", "--library", str(library))
+    assert message is not None
+    assert "0 are of insertion with these options" in message
+    _, _, message = arena("greedy", "dummy", "--library", str(tmp_path / "nowhere"))
+    assert message == f"--library: cannot read {tmp_path / 'nowhere'}: No such file or directory"
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (("greedy",), "match: expected two engines or more, got 1"),
+        (("greedy",), "match: expected two players or more, got 1"),
         (
             ("greedy", "dummy", "greedy"),
             "match: expected each engine of a league once, got greedy more than once",
         ),
-        (("greedy", "dummy", "random", "--sprt"), "--sprt: expected 2 engines, got 3"),
+        (("greedy", "dummy", "random", "--sprt"), "--sprt: expected 2 players, got 3"),
         (("greedy", "dummy", "--option", "seats=3"), "a game of 3 seats needs 3 engines, got 2"),
         (("greedy", "dummy", "--option", "plies"), "--option: expected KEY=VALUE, got 'plies'"),
         (("greedy", "dummy", "--clock", "0s"), "--clock: expected a duration of at least 1ms"),

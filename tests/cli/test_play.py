@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from typer.testing import CliRunner
 
@@ -103,9 +105,25 @@ def test_the_default_opponent(game: str, name: str) -> None:
     assert f"seat 2: {name} " in play("quit\n", game)[0]
 
 
+def test_a_game_starts_from_a_position_of_a_library(tmp_path: Path) -> None:
+    library = tmp_path / "starts.jsonl"
+    library.write_text('{"game": "tictactoe", "state": "xox/oxo/ox."}\n')
+    shown, _ = play("c1\n", *SMALL, "--library", str(library))
+    assert "3 x o x\n2 o x o\n1 o x .\n" in shown
+    assert "you have won" in shown
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
+        (
+            ("xo", "--against", "xo1970", "--library", "x.jsonl"),
+            "--library: the program of 1970 plays from the empty board; leave it out",
+        ),
+        (
+            ("xo", "--against", "xo1970", "--option", "board=" + "/".join(["." * 10] * 10)),
+            "--option board: the program of 1970 plays without clocks from the empty board",
+        ),
         (("chess",), "no game 'chess'"),
         (("xo", "--against", "bob"), "--against: no engine 'bob' for xo"),
         (("insertion", "--seat", "3"), "--seat: insertion has 2 seats, got 3"),

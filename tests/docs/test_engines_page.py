@@ -49,6 +49,8 @@ def test_every_other_command_is_a_target_or_a_script_that_is_there() -> None:
     assert [words[:2] for words in others] == [
         ["make", "figures"],
         ["python", "benchmarks/figures/plot.py"],
+        ["python", "benchmarks/boards.py"],
+        ["python", "benchmarks/rivals/run.py"],
         ["python", "benchmarks/seed_claims.py"],
     ]
     assert re.search(r"^figures:.*figures/plot\.py", makefile(), re.MULTILINE | re.DOTALL)

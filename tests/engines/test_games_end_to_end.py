@@ -18,7 +18,7 @@ from arena_protocol.record import GameRecord, decode, encode
 from arena_protocol.verify import verify
 from arena_server.core.config import ContestPlan
 
-from ..client.test_with_the_referee import PlayerEnd, World
+from ..client.test_with_the_referee import Loopback, PlayerEnd
 
 SERVER = Path(__file__).parents[2] / "server" / "arena_server"
 
@@ -34,12 +34,12 @@ def contest(
     plan = ContestPlan(
         name="test", seed=5, game=game, options=options, games_per_pair=games_per_pair, probation=0
     )
-    world = World(plan, ends).run()
+    world = Loopback(plan, ends).run()
     assert world.finished == "finished"
-    for record in world.records:
+    for record in world.records.values():
         verify(record)
         assert decode(encode(record)) == record
-    return world.records
+    return list(world.records.values())
 
 
 def points(records: list[GameRecord], name: str) -> list[int]:

@@ -24,6 +24,7 @@ CLIENT_LINES = {
     "WATCH": "WATCH *",
     "QUIT": "QUIT",
     "PING": "PING x",
+    "INFO": "INFO game=g1 ply=1",
     "PONG": "PONG x",
 }
 SERVER_LINES = {
@@ -40,9 +41,11 @@ SERVER_LINES = {
     ZOMBIE_OTHER: "ZOMBIE ply=1 reason=illegal seat=2",
     "OVER": "OVER g1 total=0,0 end=complete",
     "PING": "PING x",
+    "INFO": "INFO game=g1 ply=1",
     "PONG": "PONG x",
     "ERROR": "ERROR unexpected well",
     ERROR_FATAL: "ERROR flood well",
+    "LOG": "LOG 2026-11-22T18:00:00.123456Z C MOVE 4",
     "BYE": "BYE reason=quit",
 }
 

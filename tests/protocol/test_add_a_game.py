@@ -26,7 +26,7 @@ from arena_protocol.messages import encode, parse_client, parse_server
 from arena_protocol.verify import verify
 from arena_server.core.config import ContestPlan
 
-from ..client.test_with_the_referee import PlayerEnd, World
+from ..client.test_with_the_referee import Loopback, PlayerEnd
 from .laws import LAWS, Law
 
 ROOT = Path(__file__).parents[2]
@@ -132,10 +132,10 @@ def test_the_contest_of_the_page_is_played_recorded_and_verified() -> None:
         for bot in config["bot"]
     }
     plan = ContestPlan(seed=3, options=options, clock_ms=20_000, **config["contest"])
-    world = World(plan, ends).run()
+    world = Loopback(plan, ends).run()
     assert world.finished == "finished"
     assert len(world.records) == 4
-    for record in world.records:
+    for record in world.records.values():
         verify(record)
         assert record.totals[record.names.index("nosy")] == 2
 

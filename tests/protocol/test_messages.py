@@ -11,6 +11,7 @@ from arena_protocol.messages import (
     Error,
     Game,
     Hello,
+    Info,
     Move,
     Ping,
     Quit,
@@ -160,8 +161,12 @@ def test_the_order_of_options_does_not_matter(drawn, random):
         return
     tokens = encode(message)[:-1].decode().split(" ")
     options = tokens[1 + len(schema.positionals) :]
+    text = []
+    if (place := next((i for i, each in enumerate(options) if each.startswith("text=")), None)) is not None:
+        options, text = options[:place], options[place:]  # it extends to the end of the line
+    options.append("unknown-key=1")
     random.shuffle(options)
-    line = " ".join([*tokens[: 1 + len(schema.positionals)], *options, "unknown-key=1"]).encode()
+    line = " ".join([*tokens[: 1 + len(schema.positionals)], *options, *text]).encode()
     for side in sides(schema):
         assert parse(side, line) == message
 
@@ -236,3 +241,9 @@ def outcomes(side: str, chunks: list[bytes]):
     reader = LineReader(60)
     lines = [line for chunk in chunks for line in reader.feed(chunk)]
     return [line if isinstance(line, Overlong) else outcome(side, line) for line in lines]
+
+
+def test_the_text_of_a_note_extends_to_the_end_of_the_line():
+    line = b"INFO later=1 ply=3 game=g1 text=on ply=4 more"
+    expected = Info("g1", 3, text="on ply=4 more")
+    assert (parse_client(line), parse_server(line)) == (expected, expected)

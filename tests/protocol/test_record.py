@@ -15,6 +15,7 @@ from arena_protocol.record import (
     FORMAT,
     FaultRecord,
     GameRecord,
+    InfoRecord,
     PlyRecord,
     RecordError,
     commitment,
@@ -34,6 +35,13 @@ text = st.text(st.characters(codec="utf-8"), max_size=12)
 wholes = st.lists(whole, max_size=4).map(tuple)
 ply_records = st.builds(
     PlyRecord, whole, text, whole, whole, whole, wholes, whole, wholes, st.booleans(), whole, whole
+)
+info_records = st.builds(
+    InfoRecord,
+    whole,
+    whole,
+    *(st.none() | whole,) * 3,
+    *(st.none() | text,) * 2,
 )
 fault_records = st.builds(FaultRecord, whole, whole, text, st.binary(max_size=40))
 game_records = st.builds(
@@ -61,6 +69,7 @@ game_records = st.builds(
     final=text,
     totals=wholes,
     end=text,
+    infos=st.lists(info_records, max_size=2).map(tuple),
 )
 
 
@@ -205,6 +214,11 @@ PLY = ["x"] * 11
             forged(faults=[[1, 2, "quit", "text"]]),
             "damaged record: faults 1: line: expected bytes, found str",
         ),
+        (
+            forged(infos=[[1, 2, "9", None, None, None, None]]),
+            "damaged record: infos 1: depth: expected a whole number, found str",
+        ),
+        (forged(infos=[]), "damaged record: it is not in the canonical form"),
         (forged(totals=None), "damaged record: totals: expected an array, found NoneType"),
     ],
 )

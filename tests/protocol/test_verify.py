@@ -15,6 +15,7 @@ from arena_protocol.record import (
     FaultKind,
     FaultRecord,
     GameRecord,
+    InfoRecord,
     RecordError,
     commitment,
     decode,
@@ -273,6 +274,20 @@ def test_times_that_never_run_backwards_pass(pauses: list[int]) -> None:
         late += pause
         plies.append(ply._replace(handed_ns=ply.handed_ns + late, arrived_ns=ply.arrived_ns + late))
     verify(replace(RECORD, plies=tuple(plies)))
+
+
+@pytest.mark.parametrize(
+    ("info", "line"),
+    [
+        (InfoRecord(0, 1), "note of ply 1: seat: expected 1 to 2, found 0"),
+        (InfoRecord(3, 1), "note of ply 1: seat: expected 1 to 2, found 3"),
+        (InfoRecord(1, 0), "note of ply 0: ply: expected 1 to 13, found 0"),
+        (InfoRecord(1, 14), "note of ply 14: ply: expected 1 to 13, found 14"),
+    ],
+)
+def test_a_note_of_no_seat_or_ply_is_refused(info: InfoRecord, line: str) -> None:
+    verify(replace(a_record(), infos=(InfoRecord(2, 1), InfoRecord(1, 13, text="any"))))
+    assert refusal(replace(a_record(), infos=(info,))) == f"game g7, {line}"
 
 
 def test_a_long_value_is_cut_in_the_message() -> None:

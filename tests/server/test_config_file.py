@@ -88,7 +88,7 @@ def test_tokens_come_from_the_file_or_from_the_starter_of_the_bots() -> None:
         (toml(more="[sever]\nport = 1"), "sever: unknown key; did you mean 'server'?"),
         (
             toml(more="[server]\nzzz = 1"),
-            "server.zzz: unknown key; known here: admin_host, admin_port, host, journal_commit, "
+            "server.zzz: unknown key; known here: admin_host, admin_port, bot_logs, host, journal_commit, "
             "max_connections, port, tls_certificate, tls_key, web, web_host, web_names, web_port",
         ),
         (
@@ -100,7 +100,14 @@ def test_tokens_come_from_the_file_or_from_the_starter_of_the_bots() -> None:
         (toml(contest="announce_zombies = 1"), "contest.announce_zombies: expected true or false, got 1"),
         (toml(contest="games_per_pair = true"), "contest.games_per_pair: expected a whole number, got true"),
         (toml(contest="scoring = 3"), "contest.scoring: expected 'points' or 'wins', got 3"),
-        (toml(contest='format = "swiss"'), "contest.format: expected 'round-robin', got 'swiss'"),
+        (
+            toml(contest='format = "swiss"'),
+            "contest.format: expected 'round-robin' or 'matches', got 'swiss'",
+        ),
+        (
+            toml(contest='format = "matches"', bots="".join(f'[[bot]]\nname = "{name}"\n' for name in "abc")),
+            'contest.format: expected a multiple of 2 bots for "matches" in 2 seats, got 3',
+        ),
         (toml(contest='game = "go"'), f"contest.game: expected one of {', '.join(sorted(GAMES))}, got 'go'"),
         (
             toml(contest="games_per_pair = 3"),
@@ -186,6 +193,54 @@ def test_any_text_gives_a_configuration_or_one_line(text: str) -> None:
     except ConfigError as error:
         refused = str(error)
     assert "\n" not in refused
+
+
+class TestLibrary:
+    STARTS = ("x../.../...", ".x./.../...")
+
+    def files(self, tmp_path: Path, game: str = 'library = "starts.jsonl"') -> Path:
+        """A contest beside a library of two positions."""
+        lines = [f'{{"game": "tictactoe", "state": "{state}"}}\n' for state in self.STARTS]
+        (tmp_path / "starts.jsonl").write_text("".join(lines))
+        path = tmp_path / "c.toml"
+        path.write_text(toml(contest='game = "tictactoe"', game=game))
+        return path
+
+    def test_games_start_from_the_library_of_the_file_or_of_the_command_line(self, tmp_path: Path) -> None:
+        path = self.files(tmp_path)
+        assert plan_of(load_contest(path)).options == {"board": "|".join(self.STARTS)}
+        other = tmp_path / "other.jsonl"
+        other.write_text('{"game": "tictactoe", "state": "../../.."}\n'.replace("../../..", "o../.x./..."))
+        assert plan_of(load_contest(path, other)).options == {"board": "o../.x./..."}
+
+    @pytest.mark.parametrize(
+        ("game", "line"),
+        [
+            ('library = "nowhere.jsonl"', "nowhere.jsonl: no such file"),
+            ('library = "c.toml"', "c.toml: line 1 of the library: expected a JSON object"),
+            ("library = 3", "game.library: expected a text in quotes, got 3"),
+            (
+                'library = "starts.jsonl"\nsize = 4',
+                "starts.jsonl: a game starts from 1 to 256 positions of a library; 0 are of tictactoe",
+            ),
+            (
+                'library = "starts.jsonl"\nboard = "x../.../..."',
+                "c.toml: game.library: expected either game.board or a library, got both",
+            ),
+        ],
+    )
+    def test_a_wrong_library_is_one_line(self, tmp_path: Path, game: str, line: str) -> None:
+        with pytest.raises(ConfigError) as refused:
+            load_contest(self.files(tmp_path, game))
+        assert line in str(refused.value)
+        assert "\n" not in str(refused.value)
+
+    def test_an_opening_and_a_library_exclude_each_other(self, tmp_path: Path) -> None:
+        path = self.files(tmp_path)
+        path.write_text(toml(contest='game = "xo"', game='opening = 2\nlibrary = "xo.jsonl"'))
+        (tmp_path / "xo.jsonl").write_text(f'{{"game": "xo", "state": "{"/".join(["." * 10] * 10)}"}}\n')
+        with pytest.raises(ConfigError, match=r"xo.jsonl: xo: give either opening or board, not both"):
+            load_contest(path)
 
 
 class TestFiles:

@@ -12,13 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena_server.connection import ANCILLARY_BYTES, DISTRUST_NS, STEP_NS, ArrivalClock
 from arena_server.errors import ArenaError
 from arena_server.sockets import (
-    ANCILLARY_BYTES,
-    DISTRUST_NS,
     SO_TIMESTAMPNS,
-    STEP_NS,
-    ArrivalClock,
     address_of,
     bind,
     reason_of,

@@ -206,6 +206,29 @@ def whole_number(
     return value
 
 
+#: A board of several is drawn by one byte.
+MAX_BOARDS = 256
+
+
+def given_boards(game: str, options: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the start boards of option `board`, joined by `|`; empty if it is absent.
+
+    Raises GameError for a value that is not text, and for more than MAX_BOARDS boards.
+    """
+    given = options.get("board")
+    if given is None:
+        return ()
+    if not isinstance(given, str) or given.count("|") >= MAX_BOARDS:
+        found = f"{given.count('|') + 1} boards" if isinstance(given, str) else repr(given)
+        raise GameError(f"{game}: board is 1 to {MAX_BOARDS} boards joined by '|', not {found}")
+    return tuple(given.split("|"))
+
+
+def drawn_board(game: str, boards: Sequence[str], seed: int) -> str:
+    """Return the board that a seed draws."""
+    return boards[draw_below(draw_bytes(f"{game}-board", seed), len(boards))]
+
+
 T = TypeVar("T")
 
 

@@ -16,7 +16,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from arena_protocol.games.base import (
     DRAW,
@@ -27,6 +27,8 @@ from arena_protocol.games.base import (
     Step,
     draw_bytes,
     draw_some,
+    drawn_board,
+    given_boards,
     whole_number,
 )
 
@@ -106,6 +108,7 @@ class MarksGame(DecidedGame[Marks]):
 
     size: int
     win: int
+    boards: tuple[str, ...]
 
     def brief(self) -> str:
         return f"Seat 1 has x and begins. A move is an empty cell, such as b2; {self.win} in a line win."
@@ -129,6 +132,13 @@ class MarksGame(DecidedGame[Marks]):
     def state_text(self, position: Marks) -> str:
         """The board; the counts of marks give the seat to move."""
         return format_marks(position, self.size)
+
+    def _checked(self) -> Self:
+        """Return self. Raises GameError if a given board is not the start of a game."""
+        for board in self.boards:
+            if self.winner(self.start(Deal(board))) is not None:
+                raise GameError(f"{self.name}: board is the start of a game, and this one is over: {board!r}")
+        return self
 
     def to_move(self, position: Marks) -> int:
         """Seat 1 (X) while the counts are equal."""
@@ -180,27 +190,35 @@ class MarksGame(DecidedGame[Marks]):
 
 @dataclass(frozen=True)
 class TicTacToe(MarksGame):
-    """Tic-tac-toe on 3 x 3 or 4 x 4; by default a line of the whole side wins."""
+    """Tic-tac-toe on 3 x 3 or 4 x 4; by default a line of the whole side wins.
+
+    Games start from the empty board, or from one of the given `boards`.
+    """
 
     name: ClassVar[str] = "tictactoe"
     zombie_move: ClassVar[str | None] = None
-    OPTIONS: ClassVar[frozenset[str]] = frozenset({"seats", "size", "win"})
+    OPTIONS: ClassVar[frozenset[str]] = frozenset({"seats", "size", "win", "board"})
 
     size: int = 3
     win: int = 3
+    boards: tuple[str, ...] = ()
 
     @classmethod
     def from_options(cls, options: Mapping[str, object]) -> TicTacToe:
         """Build from the options of GAME or of a configuration. Raises GameError, naming the option."""
         whole_number(cls.name, options, "seats", 2, 2, 2)
         size = whole_number(cls.name, options, "size", cls.size, 3, 4)
-        return cls(size, whole_number(cls.name, options, "win", size, 3, size))
+        win = whole_number(cls.name, options, "win", size, 3, size)
+        return cls(size, win, given_boards(cls.name, options))._checked()
 
     def options(self) -> dict[str, str]:
-        return {"size": str(self.size), "win": str(self.win)}
+        printed = {"size": str(self.size), "win": str(self.win)}
+        return printed | {"board": "|".join(self.boards)} if self.boards else printed
 
     def deal(self, seed: int) -> Deal:
-        """The empty board for every seed."""
+        """The empty board, or the given one that the seed draws."""
+        if self.boards:
+            return Deal(drawn_board(self.name, self.boards, seed))
         return Deal(format_marks(Marks(0, 0), self.size))
 
 
@@ -214,17 +232,18 @@ OPENING_SIDE = 6
 
 @dataclass(frozen=True)
 class Xo(MarksGame):
-    """XO. `opening` marks, X and O in turn, are on the board at the start.
+    """XO. At the start `opening` marks, X and O in turn, are on the board, or it is one of `boards`.
 
     The paper's game has none. A contest of deterministic programs needs some, with seats swapped.
     """
 
     name: ClassVar[str] = "xo"
     zombie_move: ClassVar[str | None] = None
-    OPTIONS: ClassVar[frozenset[str]] = frozenset({"seats", "size", "win", "opening"})
+    OPTIONS: ClassVar[frozenset[str]] = frozenset({"seats", "size", "win", "opening", "board"})
 
     size: int = SIZES[0]
     opening: int = 0
+    boards: tuple[str, ...] = ()
     win: int = field(default=WIN, init=False)
 
     @classmethod
@@ -232,17 +251,24 @@ class Xo(MarksGame):
         """Build from the options of GAME or of a configuration. Raises GameError, naming the option."""
         whole_number(cls.name, options, "seats", 2, 2, 2)
         whole_number(cls.name, options, "win", WIN, WIN, WIN)
+        if "board" in options and "opening" in options:
+            raise GameError("xo: give either opening or board, not both")
         return cls(
             size=whole_number(cls.name, options, "size", cls.size, SIZES[0], SIZES[-1]),
             opening=whole_number(cls.name, options, "opening", cls.opening, 0, MAX_OPENING),
-        )
+            boards=given_boards(cls.name, options),
+        )._checked()
 
     def options(self) -> dict[str, str]:
         printed = {"size": str(self.size), "win": str(self.win)}
+        if self.boards:
+            printed["board"] = "|".join(self.boards)
         return printed | {"opening": str(self.opening)} if self.opening else printed
 
     def deal(self, seed: int) -> Deal:
-        """The empty board, or one with an opening drawn by the seed; X has the first, third, ... cell."""
+        """The given board that the seed draws, or one with an opening: X has the first, third, ... cell."""
+        if self.boards:
+            return Deal(drawn_board(self.name, self.boards, seed))
         drawn = draw_some(draw_bytes(self.name, seed), self._middle(), self.opening)
         return Deal(format_marks(Marks(sum(drawn[::2]), sum(drawn[1::2])), self.size))
 

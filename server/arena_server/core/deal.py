@@ -18,7 +18,7 @@ from typing import Any
 from arena_protocol import messages as wire
 from arena_protocol.games.base import Deal, Game
 from arena_protocol.messages import printer
-from arena_protocol.record import FaultRecord, GameRecord, PlyRecord, commitment
+from arena_protocol.record import FaultRecord, GameRecord, InfoRecord, PlyRecord, commitment
 from arena_server.core.config import ContestPlan
 from arena_server.core.schedule import Pairing
 
@@ -129,6 +129,7 @@ class Setting:
         final: str,
         totals: tuple[int, ...],
         end: str,
+        infos: tuple[InfoRecord, ...],
     ) -> GameRecord:
         """The record of this game, given how it went."""
         return GameRecord(
@@ -154,4 +155,5 @@ class Setting:
             final=final,
             totals=totals,
             end=end,
+            infos=infos,
         )

@@ -1,7 +1,7 @@
 """Facts: what happened in a contest, as the journal keeps it, and which facts still matter.
 
 A fact of a game is a decision of its match (`match.py`): `Match.apply` is the only writer of the
-game's state, from live facts and from the journal's alike. PlyRecord and FaultRecord are facts as
+game's state, from live facts and from the journal's alike. PlyRecord, FaultRecord and InfoRecord are facts as
 they stand in the game's record. Facts of the contest itself replace each other: the last one about
 each thing counts.
 
@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from arena_protocol.record import FaultRecord, PlyRecord
+from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
 
 #: A fact with the number of its game in front, as it is stored.
 Entry = tuple[Any, ...]
@@ -85,16 +85,18 @@ class RunStateSet(NamedTuple):
     state: str
 
 
-GameFact = Offered | Ready | Away | Started | PlyRecord | FaultRecord | Ended
+GameFact = Offered | Ready | Away | Started | PlyRecord | FaultRecord | InfoRecord | Ended
 ContestFact = ResumeKey | Conduct | Repeat | RunStateSet
 
-_KINDS: Final[dict[type, str]] = {
+#: The word of each fact in its entry.
+KIND_OF: Final[dict[type, str]] = {
     Offered: "offer",
     Ready: "ready",
     Away: "away",
     Started: "start",
     PlyRecord: "ply",
     FaultRecord: "fault",
+    InfoRecord: "info",
     Ended: "end",
     ResumeKey: "key",
     Conduct: "conduct",
@@ -102,6 +104,7 @@ _KINDS: Final[dict[type, str]] = {
     RunStateSet: "gate",
 }
 _NUMBERS = "numbers"
+_NUMBER_OR_NONE, _TEXT_OR_NONE = (int, type(None)), (str, type(None))
 #: The types of each fact's values, as msgpack gives them back.
 _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "offer": (Offered, ()),
@@ -110,14 +113,18 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "start": (Started, ()),
     "ply": (PlyRecord, (int, str, int, int, int, _NUMBERS, int, _NUMBERS, bool, int, int)),
     "fault": (FaultRecord, (int, int, str, bytes)),
+    "info": (
+        InfoRecord,
+        (int, int, *(_NUMBER_OR_NONE,) * 3, _TEXT_OR_NONE, _TEXT_OR_NONE),
+    ),
     "end": (Ended, (_NUMBERS, str)),
-    "key": (ResumeKey, (str, (str, type(None)))),
+    "key": (ResumeKey, (str, _TEXT_OR_NONE)),
     "conduct": (Conduct, (str, int, bool)),
     "again": (Repeat, (int, int)),
     "gate": (RunStateSet, (str, str)),
 }
 _OF_CONTEST: Final = frozenset({ResumeKey, Conduct, Repeat, RunStateSet})
-OFFER: Final = _KINDS[Offered]
+OFFER: Final = KIND_OF[Offered]
 
 
 class JournalError(ValueError):
@@ -125,7 +132,7 @@ class JournalError(ValueError):
 
 
 def entry_of(number: int, fact: GameFact | ContestFact) -> Entry:
-    return (number, _KINDS[type(fact)], *fact)
+    return (number, KIND_OF[type(fact)], *fact)
 
 
 def fact_of(entry: Entry) -> GameFact | ContestFact:

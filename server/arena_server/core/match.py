@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Any, NamedTuple
 
-from arena_protocol.record import FORFEIT, VOID, FaultKind, FaultRecord, GameRecord, PlyRecord
+from arena_protocol.record import FORFEIT, VOID, FaultKind, FaultRecord, GameRecord, InfoRecord, PlyRecord
 from arena_server.core.clock import NS_PER_MS, TimeControl, TurnTimer, elapsed_ms
 from arena_server.core.deal import Setting
 from arena_server.core.journal import Away, Ended, GameFact, Offered, Ready, Started
@@ -55,6 +55,12 @@ class Blame(NamedTuple):
     line: bytes
 
 
+class Annotate(NamedTuple):
+    """A note came from a bot."""
+
+    info: InfoRecord
+
+
 class Expire(NamedTuple):
     """The deadline of `timer` has passed."""
 
@@ -71,7 +77,7 @@ class Abort(NamedTuple):
     reason: str
 
 
-Command = SayReady | PlayMove | Blame | Expire | Disconnect | Abort
+Command = SayReady | PlayMove | Annotate | Blame | Expire | Disconnect | Abort
 
 
 class Match:
@@ -92,6 +98,7 @@ class Match:
         "clocks",
         "end",
         "faults",
+        "infos",
         "lag",
         "phase",
         "plies",
@@ -130,6 +137,7 @@ class Match:
         self._quota = [plan.lag_quota_ms] * seats
         self.plies: list[PlyRecord] = []
         self.faults: list[FaultRecord] = []
+        self.infos: list[InfoRecord] = []
         self.totals: tuple[int, ...] = ()
         self.end = ""
         #: The moment that the record counts from: START, later by the time the server was down.
@@ -164,7 +172,9 @@ class Match:
     def record(self) -> GameRecord:
         """All that happened; for a match that is over."""
         final = self._game.state_text(self.position)
-        return self.setting.record(tuple(self.plies), tuple(self.faults), final, self.totals, self.end)
+        return self.setting.record(
+            tuple(self.plies), tuple(self.faults), final, self.totals, self.end, tuple(self.infos)
+        )
 
     # -- commands in, facts out
 
@@ -189,6 +199,9 @@ class Match:
                 return [Ready(seat)] if awaited and in_time else []
             case Blame(seat, kind, line):
                 return self._decide_fault(seat, kind, line)
+            case Annotate(info):
+                playing = self.phase is Phase.PLAYING and not self.zombies[info.seat - 1]
+                return [info] if playing and 1 <= info.ply <= self.ply else []
             case Expire():
                 return self._decide_expiry()
             case Disconnect(seat):
@@ -286,6 +299,8 @@ class Match:
                 self.faults.append(fact)
                 if seat:
                     self.zombies[seat - 1] = True
+            case InfoRecord():
+                self.infos.append(fact)
             case Ended(totals, end):
                 self.phase, self.totals, self.end = Phase.OVER, totals, end
                 self.timer.stop()
@@ -300,6 +315,8 @@ class Match:
             self.apply(last, now)
         elif type(last) is FaultRecord and last.seat != self.timer.seat:
             return  # the turn in progress is another seat's, and goes on
+        elif type(last) is InfoRecord:
+            return
         self._advance(facts, now)
 
     def _advance(self, facts: list[GameFact], now: int) -> None:

@@ -57,6 +57,29 @@ A_SECOND = 100
 _NS = 1_000_000_000
 
 
+#: Notes of a seat: lines between two plies of the game, and bytes in a game.
+INFO_LINES, INFO_BYTES = 32, 65_536
+
+
+class InfoBudget:
+    """Bounds the notes (INFO) of one seat in one game; more of them are dropped."""
+
+    __slots__ = ("_bytes", "_lines", "_ply")
+
+    def __init__(self) -> None:
+        self._bytes = self._lines = self._ply = 0
+
+    def admits(self, ply: int, size: int) -> bool:
+        """Whether a note of `size` bytes may come while `ply` is due; counts it if so."""
+        if ply != self._ply:
+            self._ply, self._lines = ply, 0
+        if self._lines == INFO_LINES or self._bytes + size > INFO_BYTES:
+            return False
+        self._lines += 1
+        self._bytes += size
+        return True
+
+
 class LeakyBucket:
     """Fills by one with each line and drains steadily; it overflows at more than `BURST`."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from arena_protocol.record import FORFEIT, VOID, FaultKind, FaultRecord, PlyRecord
+from arena_protocol.record import FORFEIT, VOID, FaultKind, FaultRecord, InfoRecord, PlyRecord
 from arena_server.core.clock import TimeControl
 from arena_server.core.commands import Commands, RunState
 from arena_server.core.games import GameManager
@@ -105,7 +105,9 @@ def restore(match: Match, facts: Sequence[GameFact], now: int) -> None:
         match.timer.stop()
 
 
-def _problem(match: Match, fact: Ready | Away | Started | PlyRecord | FaultRecord | Ended) -> str | None:
+def _problem(
+    match: Match, fact: Ready | Away | Started | PlyRecord | FaultRecord | InfoRecord | Ended
+) -> str | None:
     """Why `match` would not decide `fact` where it stands; None if it could."""
     offered = match.phase is Phase.OFFERED
     if match.over or not _may_follow_fault(match, fact):
@@ -122,6 +124,9 @@ def _problem(match: Match, fact: Ready | Away | Started | PlyRecord | FaultRecor
     match fact:
         case PlyRecord():
             return _ply_problem(match, fact)
+        case InfoRecord(_, ply):
+            playing = match.phase is Phase.PLAYING
+            return None if playing and 1 <= ply <= match.ply else "it is not a note about this game"
         case FaultRecord(seat, ply, kind):
             if kind not in _SEAT_FAULTS or ply != match.ply:
                 return "it is not a fault of this ply"

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from arena_protocol import messages as wire
 from arena_protocol.messages import encode, printer
-from arena_protocol.record import FaultRecord, PlyRecord
+from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
 from arena_protocol.session import State
 from arena_server.core.deal import Setting
 from arena_server.core.journal import GameFact, Started
@@ -27,6 +27,7 @@ SPECTATORS: Final = 1
 _TAGGED: Final = 1 << 30
 
 _print_played = printer(wire.Played)
+_print_info = printer(wire.Info)
 
 
 class Line(NamedTuple):
@@ -109,6 +110,9 @@ class Transcript:
         elif type(fact) is FaultRecord:
             if fact.seat:
                 self._write_fault(fact, now)
+        elif type(fact) is InfoRecord:
+            seat, ply, *values = fact
+            self._add(now, _print_info(self._setting.game_id, ply, seat, *values), SPECTATORS)
         elif type(fact) is Started:
             start = encode(wire.Start(self._setting.game_id))
             self._add(now, start, self._all & ~self._zombies, State.PLAYING)

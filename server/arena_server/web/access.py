@@ -34,12 +34,25 @@ SITE_CONNECTIONS = 6_000
 
 
 @dataclass(frozen=True, slots=True)
+class Invitation:
+    """A seat for a person: the bot's name and token, and the key of the link, which works once."""
+
+    name: str
+    token: str
+    key: str
+
+
+def invite(name: str) -> Invitation:
+    return Invitation(name, secrets.token_hex(TOKEN_BYTES), secrets.token_hex(TOKEN_BYTES))
+
+
+@dataclass(frozen=True, slots=True)
 class WebPorts:
     """The listening sockets of the site and of the organiser's port; None: there is none.
 
     Without a port of their own the organiser's pages are part of the site. Without a `token`
     there are none. `names` are the host names by which the ports are reached, beside addresses
-    and localhost. The site holds at most `connections`.
+    and localhost. The site holds at most `connections`. `persons` play in a browser.
     """
 
     site: socket.socket | None = None
@@ -47,6 +60,7 @@ class WebPorts:
     token: str | None = None
     names: Sequence[str] = ()
     connections: int = SITE_CONNECTIONS
+    persons: Sequence[Invitation] = ()
 
 
 @dataclass(frozen=True, slots=True)

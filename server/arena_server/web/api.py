@@ -21,10 +21,13 @@ from starlette.routing import Route
 from arena_server.core.standings import Overview
 from arena_server.web.bridge import LoopBridge, ServerView, UnavailableError
 from arena_server.web.metrics import exposition
-from arena_server.web.security import read_body
+from arena_server.web.security import AddressLimit, read_body
 
 #: The longest body of an order in bytes; real ones have about 50.
 ORDER_BYTES = 4096
+
+#: Wrong tokens from an address, at once and a minute, before it is not answered as before.
+WRONG_TOKENS = 20.0
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -36,6 +39,7 @@ class OrganiserApi:
         self._bridge = bridge
         self._view = view
         self._token = token
+        self._failures = AddressLimit(WRONG_TOKENS, WRONG_TOKENS / 60)
 
     def routes(self) -> list[Route]:
         """All routes; an endpoint that cannot be answered now has status 503."""
@@ -53,9 +57,12 @@ class OrganiserApi:
         @wraps(endpoint)
         async def call(request: Request) -> Response:
             given = request.headers.get("authorization", "").removeprefix("Bearer ")
-            if not compare_digest(given.encode("latin-1"), self._token.encode("ascii")):
+            if compare_digest(given.encode("latin-1"), self._token.encode("ascii")):
+                return await endpoint(request)
+            # The right token passes whatever else comes from its address: only failures are limited.
+            if self._failures.allows("" if request.client is None else request.client.host):
                 return JSONResponse({"error": "a wrong token, or none"}, 401)
-            return await endpoint(request)
+            return JSONResponse({"error": "too many wrong tokens from this address"}, 429)
 
         return call
 

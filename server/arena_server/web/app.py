@@ -17,6 +17,7 @@ from arena_server.web.api import OrganiserApi
 from arena_server.web.archive import Archive
 from arena_server.web.bridge import LoopBridge, ServerView
 from arena_server.web.live import LiveHub, SocketFeed
+from arena_server.web.play import PlayApi
 from arena_server.web.security import HostCheck, PageHeaders, RateLimit
 from arena_server.web.site import Pages, PublicApi
 
@@ -30,8 +31,8 @@ KEPT_FOR_PAGES = 0.1
 
 def organiser_app(bridge: LoopBridge, view: ServerView, token: str, names: Sequence[str] = ()) -> Starlette:
     """The application behind `--admin-port`; `names` are the host names by which it is reached."""
-    routes = OrganiserApi(bridge, view, token).routes()
-    return application(routes, [Middleware(HostCheck, names=names)])
+    routes = [*OrganiserApi(bridge, view, token).routes(), *Pages().routes()]
+    return application(routes, [Middleware(HostCheck, names=names), Middleware(PageHeaders)])
 
 
 def site_app(
@@ -39,7 +40,12 @@ def site_app(
 ) -> Starlette:
     """The application behind `--web-port`; with a `token` the organiser's pages are part of it."""
     plan = referee.plan
-    features = {"software": plan.software, "name": plan.name, "organiser": token is not None}
+    features = {
+        "software": plan.software,
+        "name": plan.name,
+        "organiser": token is not None,
+        "play": bool(ports.persons),
+    }
     viewers = int(ports.connections * (1 - KEPT_FOR_PAGES))
     public = PublicApi(Archive(referee.database, plan.spectator_delay_ms), features, viewers)
     if plan.guests:
@@ -48,6 +54,8 @@ def site_app(
     routes: list[BaseRoute] = [*public.routes(), *Pages().routes()]
     if token is not None:
         routes += OrganiserApi(bridge, view, token).routes()
+    if ports.persons:
+        routes += PlayApi(ports.persons, plan.game, referee.connect).routes()
     middleware = [
         Middleware(HostCheck, names=ports.names),
         Middleware(RateLimit),

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from arena_protocol.record import VOID, GameRecord, decode
+from arena_protocol.record import VOID, decode, to_json
 from arena_server.core.standings import Result, Standings, plain_row
 from arena_server.errors import ArenaError
 from arena_server.store.database import Database
@@ -208,11 +208,5 @@ def _iso(moment: datetime | None) -> str | None:
 
 def plain_record(data: bytes) -> dict[str, Any]:
     """A record as JSON, as `arena replay --json` prints it; the seed is a decimal text."""
-    record: GameRecord = decode(data)
-    plain = {name: getattr(record, name) for name in GameRecord.__dataclass_fields__}
-    return plain | {
-        "seed": str(record.seed),
-        "options": dict(record.options),
-        "plies": [ply._asdict() for ply in record.plies],
-        "faults": [fault._asdict() | {"line": fault.line.hex()} for fault in record.faults],
-    }
+    record = decode(data)
+    return to_json(record) | {"seed": str(record.seed)}

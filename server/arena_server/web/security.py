@@ -35,6 +35,27 @@ PAGE_HEADERS = (
 )
 
 
+class AddressLimit:
+    """A leaky bucket per address: `burst` at once, `rate` a second."""
+
+    def __init__(self, burst: float, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._burst = burst
+        self._rate = rate
+        self._clock = clock
+        #: What each address has left, and when that was; in the order of the last call.
+        self._left: dict[str, tuple[float, float]] = {}
+
+    def allows(self, address: str) -> bool:
+        """Count one more from `address`, and say whether it is within the limit."""
+        now = self._clock()
+        left, at = self._left.pop(address, (self._burst, now))
+        left = min(self._burst, left + (now - at) * self._rate)
+        self._left[address] = (max(0.0, left - 1), now)
+        if len(self._left) > ADDRESSES:
+            del self._left[next(iter(self._left))]
+        return left >= 1
+
+
 class RateLimit:
     """ASGI middleware: status 429 for an address that asks too often.
 
@@ -43,30 +64,19 @@ class RateLimit:
 
     def __init__(self, app: ASGIApp, clock: Callable[[], float] = time.monotonic) -> None:
         self._app = app
-        self._clock = clock
-        #: What each address has left, and when that was; in the order of the last request.
-        self._left: dict[str, tuple[float, float]] = {}
+        self._limit = AddressLimit(BURST, REQUESTS_A_SECOND, clock)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         client = scope.get("client")
-        if scope["type"] == "http" and client is not None and not self.allows(client[0]):
-            headers = {"Retry-After": "2", "Access-Control-Allow-Origin": "*"}
-            answer = JSONResponse({"error": "too many requests from this address"}, 429, headers)
-            await answer(scope, receive, send)
-            return
+        if scope["type"] == "http" and client is not None:
+            address = client[0]
+            local = ipaddress.ip_address(address.partition("%")[0]).is_loopback
+            if not local and not self._limit.allows(address):
+                headers = {"Retry-After": "2", "Access-Control-Allow-Origin": "*"}
+                answer = JSONResponse({"error": "too many requests from this address"}, 429, headers)
+                await answer(scope, receive, send)
+                return
         await self._app(scope, receive, send)
-
-    def allows(self, address: str) -> bool:
-        """Count one request, and say whether it is answered."""
-        if ipaddress.ip_address(address.partition("%")[0]).is_loopback:
-            return True
-        now = self._clock()
-        left, at = self._left.pop(address, (BURST, now))
-        left = min(BURST, left + (now - at) * REQUESTS_A_SECOND)
-        self._left[address] = (max(0.0, left - 1), now)
-        if len(self._left) > ADDRESSES:
-            del self._left[next(iter(self._left))]
-        return left >= 1
 
 
 class PageHeaders:

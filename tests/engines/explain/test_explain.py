@@ -88,14 +88,14 @@ def test_a_strategy_that_does_not_exist_is_none_in_the_table() -> None:
 @pytest.mark.parametrize(
     ("draw", "text"),
     [
-        (lambda: explain.searches("xo", {}, seat=1), "no engine of xo has an analysis by depth"),
+        (lambda: explain.searches("xo", {}, seat=1), "xo has no static evaluation to order by"),
         (lambda: explain.searches("insertion", {}, seat=1), "insertion has no static evaluation to order by"),
         (lambda: explain.searches("disc", {}, seat=3), "seat=3: a strategy is drawn for seat 1 or 2"),
         (
             lambda: explain.evaluate("tictactoe", {}, engine="perfect"),
             "engine perfect has no static evaluation",
         ),
-        (lambda: explain.evaluate("xo", {}), "no engine of xo has an analysis by depth"),
+        (lambda: explain.evaluate("xo", {}), "engine xo has no static evaluation with terms"),
     ],
 )
 def test_what_has_no_evaluation_is_one_clear_line(draw, text: str) -> None:

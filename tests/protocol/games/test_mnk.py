@@ -120,6 +120,10 @@ def test_the_opening_of_a_seed_stands_for_good() -> None:
     assert Xo(10, opening=6).deal(2006).board == golden
 
 
+EMPTY = "/".join(["." * 10] * 10)
+WON = "/".join(["xxxxx.....", "oooo......", *["." * 10] * 8])
+
+
 @pytest.mark.parametrize(
     ("options", "text"),
     [
@@ -128,6 +132,10 @@ def test_the_opening_of_a_seed_stands_for_good() -> None:
         ({"opening": 9}, "xo: opening is a whole number from 0 to 8, not 9"),
         ({"win": 4}, "xo: win is 5, not 4"),
         ({"seats": 3}, "xo: seats is 2, not 3"),
+        ({"board": EMPTY, "opening": 2}, "xo: give either opening or board, not both"),
+        ({"board": 7}, "xo: board is 1 to 256 boards joined by '|', not 7"),
+        ({"board": f"{EMPTY}|{WON}"}, f"xo: board is the start of a game, and this one is over: '{WON}'"),
+        ({"board": "x"}, "a board is 10 rows of 10 cells joined by '/', not 'x'"),
     ],
 )
 def test_an_impossible_option_of_xo_is_refused(options: dict[str, object], text: str) -> None:

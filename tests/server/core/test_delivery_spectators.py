@@ -34,6 +34,17 @@ def verbs(harness: ContestHarness, name: str = "eye") -> list[str]:
     return [line.split()[1] for line in seen(harness, name)]
 
 
+def test_a_spectator_sees_notes_after_the_delay() -> None:
+    harness = watched(spectator_delay_ms=2000)
+    start(harness)
+    harness.send("ann", "INFO game=g1 ply=1 eval=30 text=a secret")
+    harness.wait(1999)
+    assert not any("INFO" in line for line in seen(harness))
+    harness.wait(1)
+    assert seen(harness)[-1] == "S  INFO game=g1 ply=1 seat=1 eval=30 text=a secret"
+    assert not any("INFO" in line for line in harness.received("bob"))
+
+
 @pytest.mark.parametrize("target", ["g1", "*"])
 def test_a_spectator_sees_the_game_and_its_faults(target: str) -> None:
     options = {"plies": 2, "start": "empty", "lookahead": 1}

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
+from arena_protocol.record import InfoRecord
+from arena_server.core.ratelimit import INFO_LINES
+
 from .contest_harness import ContestHarness, seated
 
 
@@ -103,3 +108,106 @@ def test_a_move_with_an_unknown_option_is_a_move() -> None:
     harness.send("bob", "MOVE 8")
     harness.send("ann", "MOVE 7 depth=11")
     assert "PLAYED 3 seat=1 move=7" in harness.transcript("ann")
+
+
+# -- INFO
+
+
+def noted(harness: ContestHarness) -> tuple[InfoRecord, ...]:
+    """The notes in the record, after the only ply of the game."""
+    harness.send("ann", "MOVE 7")
+    return harness.records["g1"].infos
+
+
+def one_ply() -> ContestHarness:
+    return seated("ann", "bob", options={"plies": 1, "start": "empty"})
+
+
+def test_notes_are_stored_with_their_seat_and_reach_no_player() -> None:
+    harness = one_ply()
+    before = {name: harness.received(name) for name in ("ann", "bob")}
+    harness.send("ann", "INFO game=g1 ply=1 depth=9 eval=-130 nodes=120000 line=7,8 text=far ahead seat=9")
+    harness.send("bob", "INFO ply=1 seat=1 game=g1 later=1")
+    assert {name: harness.received(name) for name in ("ann", "bob")} == before
+    assert noted(harness) == (
+        InfoRecord(1, 1, 9, -130, 120000, "7,8", "far ahead seat=9"),
+        InfoRecord(2, 1),
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["INFO game=g2 ply=1", "INFO game=g1 ply=2", "INFO game=g1 ply=0", "INFO game=g1 ply=999999999999"],
+)
+def test_a_note_about_another_game_or_ply_is_dropped(line: str) -> None:
+    harness = one_ply()
+    before = harness.received("ann")
+    harness.send("ann", *[line] * 200)
+    assert harness.received("ann") == before
+    assert noted(harness) == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        ("INFO", "ERROR syntax INFO: game=, ply= must be given"),
+        ("INFO ", "ERROR syntax tokens have one space between them, and none before or after"),
+        ("INFO game=g1", "ERROR syntax INFO: ply= must be given"),
+        ("INFO game=g1 ply=1 depth=deep", "ERROR syntax INFO: depth= must be a whole number of at most 12"),
+    ],
+)
+def test_a_note_that_cannot_be_parsed_is_answered_and_no_fault(line: str, error: str) -> None:
+    harness = one_ply()
+    harness.send("ann", line)
+    assert harness.last_line("ann").startswith(error)
+    harness.send("ann", *[line] * 200)
+    assert harness.received("ann").count(harness.last_line("ann")) == INFO_LINES
+    assert noted(harness) == ()
+    assert harness.records["g1"].faults == ()
+
+
+def test_a_note_that_is_too_long_is_no_fault() -> None:
+    harness = one_ply()
+    harness.send_overlong("ann", b"INFO game=g1 ply=1 text=")
+    assert harness.last_line("ann") == "ERROR too-long a line may have 1024 bytes at most"
+    for _ in range(200):
+        harness.send_overlong("ann", b"INFO game=g1 ply=1 text=")
+    assert harness.records == {}
+    assert noted(harness) == ()
+    assert harness.records["g1"].faults == ()
+
+
+def test_notes_beyond_the_bounds_are_dropped() -> None:
+    harness = seated("ann", "bob", options={"plies": 2, "start": "empty"})
+    harness.send("ann", *["INFO game=g1 ply=1"] * (INFO_LINES + 9), "MOVE 7")
+    harness.send("ann", *["INFO game=g1 ply=1"] * (INFO_LINES + 9))
+    harness.send("bob", "MOVE 7")
+    assert len(harness.records["g1"].infos) == 2 * INFO_LINES
+    assert harness.records["g1"].faults == ()
+
+
+def test_a_zombie_notes_nothing() -> None:
+    harness = seated("ann", "bob", options={"plies": 2, "start": "empty"})
+    harness.send("bob", "MOVE 7 7", "INFO game=g1 ply=1")
+    assert noted(harness) == ()
+
+
+def test_notes_before_start_and_outside_games() -> None:
+    harness = seated("ann", "bob", ready=False, options={"plies": 1, "start": "empty"})
+    harness.send("ann", "INFO game=g1 ply=1", "READY g1")
+    harness.send("bob", "READY g1")
+    assert noted(harness) == ()
+    harness = ContestHarness("ann", "bob")
+    harness.log_in("ann")
+    harness.send("ann", *["INFO game=g1 ply=1"] * 500)
+    assert not harness.is_closed("ann")
+
+
+def test_notes_do_not_touch_the_clock_of_a_turn() -> None:
+    harness = one_ply()
+    harness.wait(5)
+    harness.send("bob", "INFO game=g1 ply=1")
+    harness.send("ann", "INFO game=g1 ply=1")
+    harness.wait(4)
+    noted(harness)
+    assert harness.records["g1"].plies[0].time_ms == 9

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_protocol.record import FaultRecord, PlyRecord
+from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
 from arena_server.core.journal import (
     CONTEST,
     Away,
@@ -42,6 +42,9 @@ GAME_FACTS = st.one_of(
     st.builds(Started),
     PLIES,
     st.builds(FaultRecord, INTEGERS, INTEGERS, TEXTS, st.binary(max_size=8)),
+    st.builds(
+        InfoRecord, INTEGERS, INTEGERS, *(st.none() | INTEGERS,) * 3, st.none() | TEXTS, st.none() | TEXTS
+    ),
     st.builds(Ended, NUMBERS, TEXTS),
 )
 CONTEST_FACTS = st.one_of(

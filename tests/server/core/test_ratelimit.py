@@ -9,7 +9,15 @@ import pytest
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_server.core.config import Entrant
 from arena_server.core.events import Opened, Received
-from arena_server.core.ratelimit import KEPT, PAUSE_MS, TRIES, LeakyBucket, LoginRateLimiter
+from arena_server.core.ratelimit import (
+    INFO_BYTES,
+    KEPT,
+    PAUSE_MS,
+    TRIES,
+    InfoBudget,
+    LeakyBucket,
+    LoginRateLimiter,
+)
 
 from .contest_harness import MS, ContestHarness
 
@@ -148,3 +156,9 @@ class TestInTheContest:
         self.guess(harness, token=TOKEN)
         for _ in range(TRIES + 1):
             assert self.guess(harness, token=TOKEN).startswith("ERROR name-taken ")
+
+
+def test_notes_are_bounded_in_bytes_of_a_game() -> None:
+    budget = InfoBudget()
+    assert all(budget.admits(ply, INFO_BYTES // 4) for ply in range(1, 5))
+    assert not budget.admits(5, 1)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_protocol.messages import Played, parse_server
-from arena_protocol.record import FaultRecord, PlyRecord
+from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
 from arena_server.core.config import ContestPlan, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.events import Stop, Stored, Tick
@@ -247,6 +247,15 @@ def test_spectators_see_the_whole_game_after_a_restart() -> None:
     assert again.last_line("eye").startswith("PLAYED 1 seat=1 move=7")
 
 
+def test_notes_survive_a_restart() -> None:
+    harness = seated("ann", "bob", options={"plies": 1, "start": "empty"})
+    harness.send("bob", "INFO game=g1 ply=1 depth=3 text=still here")
+    again = restarted(harness)
+    again.log_in("ann")
+    again.send("ann", "MOVE 7")
+    assert again.records["g1"].infos == (InfoRecord(2, 1, depth=3, text="still here"),)
+
+
 def test_a_game_that_was_over_is_stored_and_announced() -> None:
     """Its last ply was durable, its record was not."""
     harness = seated("ann", "bob", options={"plies": 1, "start": "empty"})
@@ -379,6 +388,11 @@ VOID = FaultRecord(0, 1, "void", b"stopped")
         ([Ready(1), Started()], "g1, ply 1: Started cannot be there: the game cannot start"),
         ([*READY, Started()], "g1, ply 1: Started cannot be there: the game cannot start"),
         ([PLY], "g1, ply 1: PlyRecord cannot be there: no ply is to be played"),
+        ([InfoRecord(1, 1)], "g1, ply 1: InfoRecord cannot be there: it is not a note about this game"),
+        (
+            [*READY, InfoRecord(3, 1)],
+            "g1, ply 1: InfoRecord cannot be there: there is no such seat",
+        ),
         ([QUIT, QUIT], "g1, ply 1: FaultRecord cannot be there: the seat is at fault already"),
         ([VOID, QUIT], "g1, ply 1: FaultRecord cannot be there: the game is over"),
         ([VOID, Ended((0, 0), "void"), Ready(1)], "g1, ply 1: Ready cannot be there: the game is over"),

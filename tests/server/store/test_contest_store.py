@@ -338,10 +338,9 @@ def test_a_full_disk_in_the_middle_of_a_game_is_a_clear_stop(tmp_path: Path) -> 
 
 
 def _no_more_pages(kept: Kept) -> None:
-    store = kept.writer._direct
-    assert store is not None
-    assert store._appender is not None
-    store._appender._connection.execute("PRAGMA max_page_count=60")
+    appender = kept.writer._direct
+    assert appender is not None
+    appender._connection.execute("PRAGMA max_page_count=60")
 
 
 def test_sqlite_keeps_its_journal_in_a_table_of_its_own(tmp_path: Path) -> None:
@@ -386,12 +385,12 @@ def test_results_wait_for_the_disk_and_so_do_entries_by_default(
         store.find(header)
         with store.transaction():
             store.enter(header, header.plan)
-        assert isinstance(store._appender, PostgresAppender)
+        assert isinstance(store.appender, PostgresAppender)
         for _ in range(2):
             with store.transaction():
                 assert store._connection.scalar(text("SHOW synchronous_commit")) == "on"
-            assert store.append([KEY])
-            setting = store._appender._connection.execute("SHOW synchronous_commit").fetchone()
+            assert store.appender.append([KEY])
+            setting = store.appender._connection.execute("SHOW synchronous_commit").fetchone()
             assert setting == ("off" if async_journal else "on",)
 
 

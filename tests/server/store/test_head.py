@@ -40,6 +40,8 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     kept.start()
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr("arena_server.store.contest_store.CHECKPOINT_ROWS", GAMES)
+        # On a slow machine the writer may be idle between two games: only rows cause a checkpoint here.
+        monkeypatch.setattr("arena_server.store.writer.MAINTENANCE_S", 3600)
         for number in range(1, GAMES + 1):
             kept.append(*entries(number))
             kept.wait_for(number)

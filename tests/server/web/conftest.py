@@ -1,10 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from .browser import Watched, chromium, watched
 from .node import Node
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 
 @pytest.fixture(scope="session")
@@ -12,3 +18,16 @@ def node() -> Iterator[Node]:
     node = Node()
     yield node
     node.close()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def pages(browser: Browser, tmp_path: Path) -> Iterator[Watched]:
+    """Opens pages; at the end no page may have broken a rule."""
+    with watched(browser, tmp_path / "screenshots") as pages:
+        yield pages

@@ -139,3 +139,11 @@ def test_a_body_too_long_for_an_order(service: Service) -> None:
     with api(service) as server:
         status, _, body = server.ask_body("POST /orders", b"x" * (ORDER_BYTES + 1), GUARD)
     assert (status, body) == (413, f"a request may have {ORDER_BYTES} bytes at most\n")
+
+
+def test_wrong_tokens_are_limited_and_the_right_one_is_not(service: Service) -> None:
+    with api(service) as server:
+        statuses = [server.ask("GET /status", "Authorization: Bearer wrong\n")[0] for _ in range(40)]
+        assert statuses[0] == 401
+        assert statuses[-1] == 429
+        assert server.ask("GET /status", GUARD)[0] == 503  # the contest has not begun

@@ -14,13 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.protocol.records import FLAGGED, FORFEIT, RECORD, ZOMBIE, a_record
 
-from arena_cli.replay import plain
 from arena_protocol.record import (
     FaultRecord,
     GameRecord,
     PlyRecord,
     RecordError,
     encode,
+    to_json,
 )
 from arena_protocol.verify import verify
 
@@ -46,7 +46,7 @@ relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.function_sc
 
 
 def as_json(record: GameRecord) -> str:
-    return json.dumps(plain(record), indent=2)
+    return json.dumps(to_json(record), indent=2)
 
 
 def judged(record: GameRecord) -> str | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cached_property
+from time import perf_counter
 from typing import ClassVar
 
-from arena_engines.engine import Engine, Parameter, Position
+from arena_engines.engine import Analysis, Engine, EngineError, Parameter, Position, Report
 from arena_engines.xo.cells import cell_names, sides_of
-from arena_engines.xo.gomoku.searcher import MAX_DEPTH, Limits, Searcher, run
+from arena_engines.xo.gomoku.searcher import MAX_DEPTH, Limits, Searcher, SearchResult, run
 from arena_protocol.games.mnk import Marks, Xo
 
 #: Milliseconds a move without a clock.
@@ -36,10 +37,12 @@ class Gomoku(Engine):
     game: ClassVar[str] = "xo"
     name: ClassVar[str] = "xo"
     parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("time", None, 1, 3_600_000),
-        Parameter("nodes", None, 1, 10**12),
-        Parameter("depth", None, 1, MAX_DEPTH),
+        Parameter("time", None, 1, 3_600_000, play_only=True),
+        Parameter("nodes", None, 1, 10**12, play_only=True),
+        Parameter("depth", None, 1, MAX_DEPTH, play_only=True),
     )
+    max_depth: ClassVar[int] = MAX_DEPTH
+    eval_names: ClassVar[tuple[str, ...]] = ("value",)
 
     def warm_up(self) -> None:
         """Compile or load the kernel."""
@@ -53,15 +56,34 @@ class Gomoku(Engine):
     def choose(self, position: Position[Xo, Marks]) -> str:
         """Return the name of the cell to mark."""
         size = position.rules.size
+        marks = position.state.x | position.state.o
+        limits = self._limits(position, size * size - marks.bit_count())
+        found = self._search(position, limits)
+        move = cell_names(size)[found.cell]
+        self.report = Report(found.depth or None, found.value, found.nodes, (move,))
+        return move
+
+    def analyse(self, position: Position[Xo, Marks], depth: int) -> Analysis:
+        """The best move at this depth and its value for the side to move. Raises EngineError."""
+        if not 1 <= depth <= self.max_depth:
+            raise EngineError(f"depth={depth}: expected 1..{self.max_depth}")
+        if position.rules.end(position.state) is not None:
+            raise EngineError("the game is over: there is no move to analyse")
+        began = perf_counter()
+        found = self._search(position, Limits(depth=depth))
+        move = cell_names(position.rules.size)[found.cell]
+        return Analysis(move, (found.value,), found.nodes, depth, perf_counter() - began)
+
+    def _search(self, position: Position[Xo, Marks], limits: Limits) -> SearchResult:
+        size = position.rules.size
         sides = sides_of(size, position.state)
         if size not in self._searchers:
             self._searchers[size] = Searcher(size)
         searcher = self._searchers[size]
         searcher.set_position(sides.x, sides.o)
-        if self.values["nodes"] or self.values["depth"]:
-            searcher.reset()
-        limits = self._limits(position, size * size - len(sides.x) - len(sides.o))
-        return cell_names(size)[searcher.search(sides.to_move, limits).cell]
+        if limits.seconds is None:
+            searcher.reset()  # nodes and depth must give the same move every time
+        return searcher.search(sides.to_move, limits)
 
     def _limits(self, position: Position[Xo, Marks], empty: int) -> Limits:
         nodes, depth, most = (self._number(name) for name in ("nodes", "depth", "time"))

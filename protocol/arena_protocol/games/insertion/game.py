@@ -6,7 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from arena_protocol.games.base import Deal, Game, GameError, Rim, Step, whole_number
+from arena_protocol.games.base import (
+    Deal,
+    Game,
+    GameError,
+    Rim,
+    Step,
+    drawn_board,
+    given_boards,
+    whole_number,
+)
 from arena_protocol.games.insertion import rules
 from arena_protocol.games.insertion.board import (
     MAX_COLOURS,
@@ -86,7 +95,7 @@ class Position(NamedTuple):
 class Insertion(Game[Position]):
     """Insertion with its options. Build it by `from_options`, which checks the values.
 
-    `start_kind` is `full`, `partial` or `empty`; a given `board` replaces it.
+    `start_kind` is `full`, `partial` or `empty`; a given `board`, or several joined by `|`, replaces it.
     """
 
     name: ClassVar[str] = "insertion"
@@ -137,7 +146,9 @@ class Insertion(Game[Position]):
 
     def deal(self, seed: int) -> Deal:
         """The start board and the sequence for this seed; see `board.draw_deal`."""
-        start = self.start_kind if self.board is None else parse_board(self.board)
+        start: str | Planes = self.start_kind
+        if self.board is not None:
+            start = parse_board(drawn_board(self.name, self.board.split("|"), seed))
         planes, sequence = draw_deal(seed, start, self.colours, self.plies)
         return Deal(format_board(planes), sequence)
 
@@ -204,15 +215,12 @@ def _start_kind(options: Mapping[str, object]) -> str:
 
 
 def _given_board(options: Mapping[str, object], colours: int) -> str | None:
-    board = options.get("board")
-    if board is None:
-        return None
-    if "start" in options:
+    boards = given_boards(Insertion.name, options)
+    if boards and "start" in options:
         raise GameError("insertion: give either start or board, not both")
-    if not isinstance(board, str):
-        raise GameError(f"insertion: board is a text of five rows, not {board!r}")
-    _parse_start(board, colours)
-    return board
+    for board in boards:
+        _parse_start(board, colours)
+    return "|".join(boards) or None
 
 
 def _parse_start(text: str, colours: int) -> Planes:

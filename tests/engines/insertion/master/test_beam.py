@@ -6,13 +6,14 @@ import pytest
 
 from arena_engines.insertion.baselines import Dummy
 from arena_engines.insertion.champion import Champion
-from arena_engines.insertion.master.opponent import (
-    GameTracker,
-)
-from arena_engines.insertion.master.planner import (
-    SearchRequest,
-)
-from arena_engines.insertion.master.workspace import OWN_MODEL, PLAN, Workspace
+from arena_engines.insertion.master.beam import CERTAIN
+from arena_engines.insertion.master.layout import INFINITY
+from arena_engines.insertion.master.opponent import PLAN_WEIGHTS, GameTracker
+from arena_engines.insertion.master.planner import SearchRequest
+from arena_engines.insertion.master.search import FIRST
+from arena_engines.insertion.master.workspace import OWN_MODEL, PLAN, Workspace, depths_to
+from arena_protocol.games.insertion.board import Planes
+from arena_protocol.games.insertion.rules import distinct_moves, play
 
 from .games import followed, positions
 
@@ -47,3 +48,58 @@ def test_a_beam_that_drops_nothing_finds_the_best_of_all_plans() -> None:
     planned = work.value
     work.deepen(tracker.planes, PLAN, tracker.ply, range(5, 6))
     assert planned == work.value
+
+
+def children(planes: Planes, picture: int) -> dict[int, tuple[Planes, int, int]]:
+    """Board, cells removed and pictures pushed off, by distinct move."""
+    distinct = distinct_moves(*planes)
+    found = {}
+    for move in range(1, 16):
+        if distinct >> move & 1:
+            p0, p1, p2, removed, fell, _ = play(*planes, move, picture)
+            found[move] = (p0, p1, p2), removed, fell
+    return found
+
+
+@pytest.mark.parametrize("confidence", [CERTAIN, 700, 512, 1])
+def test_a_plan_weighs_the_predicted_reply_and_the_worst_one(confidence: int) -> None:
+    """Two plies, by hand: the own gain, less the predicted reply by the confidence, the worst by the rest."""
+    position = positions(Champion({"depth": 3}))[14]
+    tracker = followed([position])
+    work = tracker._works[0]
+    work.start()
+    mine, theirs = (int(colour) for colour in position.state.visible[:2])
+    work.beam(
+        tracker.planes,
+        OWN_MODEL,
+        tracker.ply,
+        width=64,
+        plies=2,
+        reply_depth=1,
+        leaf=0,
+        confidence=confidence,
+    )
+    values = work.first_values
+    for move, (planes, removed, fell) in children(tracker.planes, mine).items():
+        replies = {
+            reply: -(cells * PLAN_WEIGHTS.theirs + fallen * PLAN_WEIGHTS.fell)
+            for reply, (_, cells, fallen) in children(planes, theirs).items()
+        }
+        predicted = work.deepen(planes, OWN_MODEL, tracker.ply + 1, depths_to(1), FIRST)
+        gain = removed * PLAN_WEIGHTS.mine + fell * PLAN_WEIGHTS.fell
+        worst = (CERTAIN - confidence) * max(replies.values()) >> 10
+        value = gain - (confidence * replies[predicted] >> 10) - worst
+        # Of two moves that lead to one board the better stays.
+        assert values[move] == value or (values[move] == -INFINITY and value <= max(values))
+    assert sum(value > -INFINITY for value in values) > 1
+
+
+def test_later_gains_count_less_the_less_certain_the_replies_are(request_and_work: Planning) -> None:
+    request, work = request_and_work
+    values = []
+    for confidence in (256, 512, CERTAIN):
+        work.start()
+        size = {"width": 16, "plies": 9, "reply_depth": 3, "leaf": 0}
+        work.beam(request.planes, OWN_MODEL, request.ply, **size, confidence=confidence)
+        values.append(work.value)
+    assert values == sorted(values)

@@ -10,7 +10,7 @@ from arena_engines.engine import Engine, EngineError
 from arena_engines.insertion.baselines import Dummy, Greedy, Random
 from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.fixed_depth import InsertionPosition
-from arena_engines.insertion.master.engine import PLAN_RATE
+from arena_engines.insertion.master.engine import CERTAIN_RATE, PLAN_RATE
 from arena_engines.insertion.master.opponent import (
     LAST_PLY,
     MODELS,
@@ -47,7 +47,7 @@ class Plain(Engine):
     game = "insertion"
     name = "plain"
 
-    def __init__(self, theirs: int, last: bool) -> None:
+    def __init__(self, theirs: float, last: bool) -> None:
         super().__init__({})
         self.theirs, self.last = theirs, last
 
@@ -62,18 +62,30 @@ class Plain(Engine):
         best = [move for move in moves if worth[move] == max(worth.values())]
         return best[-1 if self.last else 0]
 
-    def worth(self, planes: Planes, move: int, pictures: str) -> int:
+    def worth(self, planes: Planes, move: int, pictures: str) -> float:
         p0, p1, p2, removed, _, _ = play(*planes, move, int(pictures[0]))
         replies = [play(p0, p1, p2, reply, int(pictures[1]))[3] for reply in range(1, 16) if pictures[1:]]
         return removed - self.theirs * max(replies, default=0)
 
 
 @pytest.mark.parametrize("last", [False, True])
-@pytest.mark.parametrize("theirs", [0, 1])
-def test_the_plainest_programs_are_predicted(theirs: int, last: bool) -> None:
+@pytest.mark.parametrize("theirs", [0, 0.5, 1])
+def test_the_plainest_programs_are_predicted(theirs: float, last: bool) -> None:
     models = followed(positions(Plain(theirs, last))).models
     assert models.best_rate > 0.9
     assert models.best.order == (LAST if last else FIRST)
+
+
+def test_the_confidence_is_more_cautious_than_the_hit_rate_and_comes_near_it() -> None:
+    models = OpponentModels()
+    assert models.confidence < PLAN_RATE < models.best_rate
+    gaps = []
+    for _ in range(60):
+        models.update(lambda model: model == MODELS[0])
+        assert models.best == MODELS[0]
+        gaps.append(models.best_rate - models.confidence)
+    assert gaps == sorted(gaps, reverse=True)
+    assert models.confidence > CERTAIN_RATE
 
 
 def test_no_model_predicts_chance() -> None:

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena_engines.engine import AnyPosition, Engine, Position
+from arena_engines.engine import AnyPosition, Engine, EngineError, Position
 from arena_engines.registry import create
 from arena_engines.xo.gomoku.engine import ENOUGH, MOST, Gomoku, budget
+from arena_engines.xo.gomoku.searcher import MATE
 from arena_protocol.games import make_game
 from arena_protocol.games.mnk import Marks, Xo, board_of
 
@@ -40,6 +41,25 @@ def table(x: str, o: str, size: int = 10) -> AnyPosition:
 )
 def test_it_sees_what_is_forced(x: str, o: str, moves: str) -> None:
     assert player().choose(table(x, o)) in moves.split()
+
+
+def test_an_analysis_is_reproducible_and_has_the_value_for_the_seat_to_move() -> None:
+    engine = player("xo")
+    won, lost = table("c3 d3 e3 f3", "c7 d7 e7 f7"), table("c3 d3 e3 f3 j9", "c7 d7 e6 f9")
+    answers = [engine.analyse(each, 3) for each in (won, lost)]
+    assert answers[0].move in {"b3", "g3"}
+    assert answers[0].eval[0] > MATE
+    assert answers[1].move in {"b3", "g3"}
+    assert answers[1].eval[0] < -MATE
+    again = player("xo").analyse(won, 3)
+    assert (again.move, again.eval, again.nodes) == (answers[0].move, answers[0].eval, answers[0].nodes)
+
+
+def test_an_analysis_refuses_a_wrong_depth_and_a_game_that_is_over() -> None:
+    with pytest.raises(EngineError, match=r"depth=0: expected 1\.\.60"):
+        player("xo").analyse(table("", ""), 0)
+    with pytest.raises(EngineError, match="the game is over: there is no move to analyse"):
+        player("xo").analyse(table("c3 d3 e3 f3 g3", "c7 d7 e7 f7"), 2)
 
 
 def test_it_begins_near_the_middle() -> None:

@@ -216,3 +216,23 @@ def test_cells_are_numbered_in_the_scan_order_of_the_game() -> None:
 def test_the_values_of_o_are_those_of_x_with_the_marks_changed() -> None:
     one, other = estimates_of(12, [40, 41, 54], [60, 61]), estimates_of(12, [60, 61], [40, 41, 54])
     assert one.values == other.values[::-1]
+
+
+#: Figure 5: the value of two lines by the values of each, 0.5 to 5 in both directions.
+FIGURE_5 = """
+0.5 1   1.5 2   2.5 3   3.5 4   4.5 5
+1   1   1.5 2   2.5 3   3.5 4   4.5 5
+1.5 1.5 1.5 2   2.5 3   3.5 4   4.5 5
+2   2   2   2.5 2.5 3.5 3.5 4   4.5 5
+2.5 2.5 2.5 2.5 2.5 3.5 3.5 4   4.5 5
+3   3   3   3.5 3.5 4   4   4   4.5 5
+3.5 3.5 3.5 3.5 3.5 4   4   4   4.5 5
+4   4   4   4   4   4   4   4   4.5 5
+4.5 4.5 4.5 4.5 4.5 4.5 4.5 4.5 4.5 5
+5   5   5   5   5   5   5   5   5   5
+"""
+
+
+def test_the_fold_is_the_table_of_figure_5() -> None:
+    printed = [[float(value) for value in row.split()] for row in FIGURE_5.split("\n")[1:-1]]
+    assert [[fold(a, b) / 2 for b in VALUES] for a in VALUES] == printed

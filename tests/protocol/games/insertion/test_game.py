@@ -46,8 +46,10 @@ def test_start_and_board_are_printed_only_where_they_differ() -> None:
         ({"lookahead": "-1"}, "insertion: lookahead is a whole number from 1 to 999999999, not '-1'"),
         ({"start": "half"}, "insertion: start is one of full, partial, empty, not 'half'"),
         ({"start": 1}, "insertion: start is one of full, partial, empty, not 1"),
-        ({"board": 1}, "insertion: board is a text of five rows, not 1"),
+        ({"board": 1}, "insertion: board is 1 to 256 boards joined by '|', not 1"),
         ({"board": BOARD, "start": "full"}, "insertion: give either start or board, not both"),
+        ({"board": "|" * 256}, "insertion: board is 1 to 256 boards joined by '|', not 257 boards"),
+        ({"board": f"{BOARD}|x"}, "a board is five rows of five cells joined by '/', not 'x'"),
         ({"board": "x"}, "a board is five rows of five cells joined by '/', not 'x'"),
         ({"board": BOARD, "colours": 5}, "a cell of the board is '.' or a colour from 1 to 5, not '6'"),
         (

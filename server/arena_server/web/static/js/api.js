@@ -3,6 +3,8 @@
 export const API = "api/v1/";
 /** The server sends a sign of life every 10 s: after this long without one the connection is dead. */
 const SILENCE_MS = 22_000;
+/** And after this long nothing that depends on the time is shown as running: the tab may have slept. */
+const FRESH_MS = 13_000;
 const RETRY_MS = [500, 1000, 2000, 5000, 10_000];
 
 export class ApiError extends Error {
@@ -43,6 +45,11 @@ export class LiveStream {
     document.addEventListener("visibilitychange", this.woken);
     addEventListener("online", this.woken);
     this.#open();
+  }
+
+  /** Whether the last event is so young that the clocks of the page go with those of the server. */
+  get fresh() {
+    return this.state === "live" && performance.now() - this.lastEvent < FRESH_MS;
   }
 
   #open() {

@@ -10,6 +10,8 @@ const PACE = 1.25;
 /** What a phase of an animation takes at speed 1, in ms. */
 const PHASE_MS = 170;
 const MOVES_SHOWN = 300;
+/** The longest clock of all stands for a game without one. */
+const NO_CLOCK_MS = 864_000_000;
 
 export class GameView {
   /** `botLink(name)` gives the address of a bot's page, or null. */
@@ -215,8 +217,8 @@ export class GameView {
     const evals = (timeline, seat) => timeline.notes.filter((note) => note.seat === seat + 1 && note.eval !== null).map((note) => [note.ply, note.eval]);
     const charts = [
       new Chart("Points", (timeline) => perSeat(timeline, points), numberText, pick),
-      new Chart("Time left", (timeline) => perSeat(timeline, clocks), (ms) => `${Math.round(ms / 100) / 10} s`, pick),
-    ];
+      this.timeline.info.clock_ms >= NO_CLOCK_MS ? null : new Chart("Time left", (timeline) => perSeat(timeline, clocks), (ms) => `${Math.round(ms / 100) / 10} s`, pick),
+    ].filter(Boolean);
     if (this.timeline.notes.some((note) => Number.isFinite(note.eval))) {
       charts.push(new Chart("Evaluation by the bots", (timeline) => perSeat(timeline, evals), numberText, pick));
     }
@@ -293,7 +295,7 @@ export function endText(end) {
   return { complete: "all plies are played", win: "won", draw: "a draw", forfeit: "forfeited", void: "void, it does not count" }[end] ?? end;
 }
 
-class SeatCard {
+export class SeatCard {
   constructor(seat, name, address) {
     this.points = el("span", { class: "points" });
     this.gained = el("span", { class: "gained" });
@@ -318,7 +320,8 @@ class SeatCard {
   }
 
   showClock(ms, bank) {
-    this.clock.textContent = clockText(ms);
+    this.clock.textContent = bank >= NO_CLOCK_MS ? "no clock" : clockText(ms);
+    this.bar.hidden = bank >= NO_CLOCK_MS;
     this.fill.style.width = `${bank ? Math.min(100, 100 * Math.max(0, ms) / bank) : 0}%`;
     this.element.classList.toggle("low", ms < bank / 10);
   }

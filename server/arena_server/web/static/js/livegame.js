@@ -3,30 +3,35 @@
 import { LiveStream } from "./api.js";
 import { Timeline } from "./timeline.js";
 
+/** The stream of a running game. */
+export const gamePath = (id) => `live/games/${encodeURIComponent(id)}`;
+
 /**
  * `onbegin(timeline)` is called for every snapshot, `ongrow()` after each change of the timeline, `onover()` at
- * the end, `onstate("live" | "lost")` for the connection.
+ * the end, `onstate("live" | "lost")` for the connection. `path` is the stream, with more `handlers` of its
+ * own; a stream with `keep` has game after game.
  */
 export class LiveGame {
-  constructor(gameId, { onbegin, ongrow = () => {}, onover = () => {}, onstate = () => {} }) {
+  constructor(path, { onbegin, ongrow = () => {}, onover = () => {}, onstate = () => {}, handlers = {}, keep = false }) {
+    this.keep = keep;
     this.timeline = null;
     this.started = false;
     this.since = 0;
-    this.live = false;
     const change = (apply) => (data) => {
       if (this.timeline === null) return;
       apply(data);
       this.since = performance.now();
       ongrow();
     };
-    this.stream = new LiveStream(`live/games/${encodeURIComponent(gameId)}`, {
+    this.stream = new LiveStream(path, {
+      ...handlers,
       snapshot: (data) => { this.#begin(data); onbegin(this.timeline); if (data.over) this.#over(onover); },
       started: change(() => { this.started = true; }),
       played: change((ply) => { this.timeline.add(ply, ply.reveal); }),
       zombie: change((fault) => { this.timeline.faults.push(fault); }),
       over: change((over) => { this.#end(over); this.#over(onover); }),
       sync: ({ since_ms }) => { this.since = performance.now() - since_ms; },
-    }, (state) => { this.live = state === "live"; onstate(state); });
+    }, onstate);
   }
 
   #begin(data) {
@@ -45,14 +50,14 @@ export class LiveGame {
   }
 
   #over(onover) {
-    this.close();
+    if (!this.keep) this.close();
     onover();
   }
 
   /** The clock that runs now: {seat, ms}, or null. */
   running() {
     const { timeline } = this;
-    if (!this.live || !this.started || timeline === null || timeline.end !== null) return null;
+    if (!this.stream.fresh || !this.started || timeline === null || timeline.end !== null) return null;
     const seat = timeline.toMove(timeline.length);
     if (timeline.fault(seat, timeline.length) !== null) return null;
     return { seat, ms: Math.max(0, timeline.clocks(timeline.length)[seat - 1] - (performance.now() - this.since)) };

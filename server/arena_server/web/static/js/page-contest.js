@@ -81,12 +81,13 @@ async function begin() {
     cross.replaceChildren(...[crossTable(contest, rows, list)].filter(Boolean));
   };
   refresh(contest);
-  main.replaceChildren(banner,
+  const running = live ? el("section", { class: "panel" }, el("h2", {}, "Running games"), new Wall(contest.id, { filter: (game) => !game.end }).element) : null;
+  main.replaceChildren(...[banner,
     el("div", { class: "title" }, el("h1", {}, contest.name), el("p", { class: "sub" }, status, sub),
       contest.head ? el("p", { class: "sub head" }, "Head of the record chain: ", el("code", {}, contest.head)) : null),
-    live ? el("section", { class: "panel" }, el("h2", {}, "Running games"), new Wall(contest.id, { filter: (game) => !game.end }).element) : null,
+    running,
     el("section", { class: "panel" }, el("h2", {}, "Standings"), table), cross,
-    el("section", { class: "panel", id: "games" }, el("h2", {}, "Games"), list.element));
+    el("section", { class: "panel", id: "games" }, el("h2", {}, "Games"), list.element)].filter(Boolean));
   await showGames();
   if (!live) return;
   let busy = false;
@@ -101,7 +102,7 @@ async function begin() {
         contest = await get(`contests/${contest.id}.json`);
         refresh(contest);
         await showGames();
-        if (contest.status !== "running") stream.close();
+        if (contest.status !== "running") { stream.close(); running.remove(); }
       } finally {
         busy = false;
       }

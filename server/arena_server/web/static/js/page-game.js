@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { applyTheme, el, link, pageHeader, parameter } from "./dom.js";
 import { GameView } from "./gameview.js";
-import { LiveGame } from "./livegame.js";
+import { gamePath, LiveGame } from "./livegame.js";
 import { showRecord } from "./replay.js";
 
 applyTheme();
@@ -38,7 +38,7 @@ function back() {
 function watch() {
   const banner = el("p", { class: "banner", role: "status" });
   let view = null;
-  const live = new LiveGame(game, {
+  const live = new LiveGame(gamePath(game), {
     onbegin: (timeline) => {
       const followed = view === null || view.following;
       const ply = view?.ply ?? 0;

@@ -5,6 +5,7 @@ import { hex, sha256 } from "./sha256.js";
 export const FORMAT = 2;
 const PLY = ["seat", "move", "time_ms", "handed_ns", "arrived_ns", "clock", "points", "total", "zombie", "lag_ms", "credit_ms"];
 const FAULT = ["seat", "ply", "kind", "line"];
+const INFO = ["seat", "ply", "depth", "eval", "nodes", "line", "text"];
 const DIGEST = 32;
 const NUMBERS = ["format", "clock_ms", "increment_ms", "margin_ms", "move_limit_ms", "byoyomi_ms", "lag_quota_ms"];
 const TEXTS = ["software", "contest", "game_id", "game", "seed", "nonce", "commit", "board", "sequence", "final", "end"];
@@ -41,6 +42,7 @@ export function decodeRecord(bytes) {
   plain.seed = BigInt(/^-?[0-9a-f]+$/.test(plain.seed) ? `0x${plain.seed.replace("-", "")}` : 0).toString();
   plain.plies = rows(plain.plies).map(named(PLY));
   plain.faults = rows(plain.faults).map(named(FAULT)).map((fault) => ({ ...fault, line: hex(fault.line) }));
+  if (plain.infos !== undefined) plain.infos = rows(plain.infos).map(named(INFO));
   return checkRecord(plain);
 }
 
@@ -67,6 +69,11 @@ function checkRecord(record) {
   record.faults.forEach((fault, i) => {
     if (!whole(fault?.seat) || !whole(fault.ply) || typeof fault.kind !== "string" || typeof fault.line !== "string") fail(`fault ${i + 1}`);
   });
+  const info = ({ seat, ply, depth, eval: value, nodes, line, text }) => [seat, ply].every(whole)
+    && [depth, value, nodes].every((number) => number === null || whole(number))
+    && [line, text].every((item) => item === null || typeof item === "string");
+  if (record.infos === undefined) record.infos = [];
+  Array.isArray(record.infos) && record.infos.every((item) => item && info(item)) || fail("infos are not notes");
   return record;
 }
 

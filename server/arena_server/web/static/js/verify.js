@@ -16,12 +16,14 @@ export function verify(record) {
   audit.checkFaults();
   record.plies.forEach((ply, i) => audit.checkPly(i + 1, ply));
   audit.checkEnd();
+  audit.checkInfos();
 }
 
 class Audit {
   constructor(record) {
     this.record = record;
     this.place = "start";
+    this.lastNs = 0;
     this.seats = record.names.length;
     this.clock = new Array(this.seats).fill(record.clock_ms);
     this.quota = new Array(this.seats + 1).fill(record.lag_quota_ms);
@@ -103,6 +105,10 @@ class Audit {
   }
 
   checkTime(number, ply) {
+    for (const what of ["handed_ns", "arrived_ns"]) {
+      if (ply[what] < this.lastNs) this.fail(what, `${this.lastNs} or later`, ply[what]);
+      this.lastNs = ply[what];
+    }
     const ns = ply.arrived_ns - ply.handed_ns;
     const elapsed = ns < 0 ? 0 : (ns - ns % NS_A_MS) / NS_A_MS;
     const flag = this.flagFell(number, ply, elapsed);
@@ -142,6 +148,15 @@ class Audit {
     const [end, totals] = this.outcome();
     this.equal("end", end, this.record.end);
     this.equal("totals", totals, this.record.totals);
+  }
+
+  checkInfos() {
+    const last = this.record.plies.length + 1;
+    for (const { seat, ply } of this.record.infos) {
+      this.place = `note of ply ${ply}`;
+      if (seat < 1 || seat > this.seats) this.fail("seat", `1 to ${this.seats}`, seat);
+      if (ply < 1 || ply > last) this.fail("ply", `1 to ${last}`, ply);
+    }
   }
 
   outcome() {

@@ -71,7 +71,7 @@ def test_an_engine_of_another_game_has_no_analysis_by_depth() -> None:
     with pytest.raises(EngineError) as refused:
         analyse_file("random", 1, "none.txt", "disc")
     assert str(refused.value) == (
-        "engine random of disc has no analysis by depth; those of insertion, openlines and weighted have"
+        "engine random of disc has no analysis by depth; those of insertion, openlines, weighted and xo have"
     )
     rules = make_game("disc", {})
     with pytest.raises(EngineError, match="engine random of disc has no analysis by depth"):

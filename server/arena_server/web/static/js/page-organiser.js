@@ -1,0 +1,135 @@
+// The organiser's page: state of the contest, and orders. The token is sent in a header of each request, so no other
+// site can give orders through this browser; it is kept for this tab only.
+
+import { applyTheme, el, numberText, pageHeader, plural } from "./dom.js";
+import { hex, sha256 } from "./sha256.js";
+
+const REFRESH_MS = 2000;
+const CONFIRM = { drain: "Stop the contest once no game runs?", kick: "Kick {}? Its game becomes void.", void: "Break off {} for good?", replay: "Play {} again?" };
+
+applyTheme();
+document.body.prepend(pageHeader());
+const main = document.getElementById("main");
+const message = el("p", { class: "error-line", role: "alert" });
+const done = el("p", { class: "sub", role: "status" });
+let token = sessionStorage.getItem("arena-token");
+let timer = null;
+
+async function request(path, body = null) {
+  const headers = { Authorization: `Bearer ${token}` };
+  const response = await fetch(path, body === null ? { headers } : { method: "POST", headers, body: JSON.stringify(body) });
+  const answer = await response.json().catch(() => ({}));
+  if (response.ok) return answer;
+  throw Object.assign(new Error(answer.error ?? (response.status === 404 ? "orders are taken on the admin port (--admin-port)" : response.statusText)), { status: response.status });
+}
+
+function askForToken(problem = "") {
+  clearTimeout(timer);
+  sessionStorage.removeItem("arena-token");
+  const input = el("input", { type: "password", id: "token", autocomplete: "off", required: true });
+  const form = el("form", { class: "panel token", onsubmit: (event) => {
+    event.preventDefault();
+    token = input.value.trim();
+    if (!/^[\x21-\x7e]+$/.test(token)) { message.textContent = "A token has no blanks and ASCII characters only."; return; }
+    begin();
+  } }, el("label", { for: "token" }, "The organiser's token"), input, el("button", { type: "submit", class: "primary" }, "Log in"),
+    el("p", { class: "sub" }, "It is in the file next to the database that ends in .admin, or in ARENA_ADMIN_TOKEN."));
+  message.textContent = problem;
+  main.replaceChildren(el("h1", {}, "Organiser"), form, message);
+  input.focus();
+}
+
+async function begin() {
+  try {
+    const status = await request("status");
+    sessionStorage.setItem("arena-token", token);
+    draw(status);
+    again();
+  } catch (error) {
+    askForToken(error.status === 401 ? "This token is wrong." : error.message);
+  }
+}
+
+function again() {
+  clearTimeout(timer);
+  timer = setTimeout(async () => {
+    try {
+      update(await request("status"));
+      if (message.dataset.from === "status") message.textContent = "";
+    } catch (error) {
+      if (error.status === 401) return askForToken("This token is wrong.");
+      message.dataset.from = "status";
+      message.textContent = error.message === "Failed to fetch" ? "The server does not answer." : error.message;
+    }
+    again();
+    return undefined;
+  }, REFRESH_MS);
+}
+
+async function order(verb, target = "") {
+  const question = CONFIRM[verb];
+  if (question && !confirm(question.replace("{}", target))) return;
+  message.textContent = "";
+  try {
+    await request("orders", { verb, target });
+    done.textContent = `Done: ${verb} ${target}`;
+    update(await request("status"));
+  } catch (error) {
+    message.dataset.from = "order";
+    message.textContent = error.message;
+  }
+}
+
+const parts = {};
+
+function draw(status) {
+  message.textContent = "";
+  Object.assign(parts, { title: el("h1"), sub: el("p", { class: "sub" }), games: el("div", { class: "scroll" }), bots: el("div", { class: "scroll" }), gate: el("p", { class: "tools" }) });
+  const replay = el("input", { type: "text", id: "replay", size: 8, pattern: "g[0-9]+", required: true });
+  main.replaceChildren(el("div", { class: "title" }, parts.title, parts.sub, parts.gate, done, message),
+    el("section", { class: "panel" }, el("h2", {}, "Running games"), parts.games,
+      el("form", { class: "filters", onsubmit: (event) => { event.preventDefault(); order("replay", replay.value); } }, el("label", { for: "replay" }, "Play a void game again", replay), el("button", { type: "submit" }, "Replay"))),
+    el("section", { class: "panel" }, el("h2", {}, "Bots"), parts.bots), tokenMaker(),
+    el("p", {}, el("button", { type: "button", onclick: () => { token = null; askForToken(); } }, "Log out")));
+  update(status);
+}
+
+function update(status) {
+  parts.title.textContent = status.contest;
+  const { games } = status;
+  parts.sub.textContent = `${status.state}; ${numberText(games.done)} of ${plural(games.total, "game")}, ${games.running} running, ${games.void} void; ${numberText(status.plies)} plies; ${plural(status.connections, "connection")}`;
+  const over = ["finished", "stopped", "incomplete"].includes(status.state);
+  parts.gate.replaceChildren(...(over ? [] : [
+    status.state === "paused" ? action("Resume", "resume") : action("Pause", "pause"), action("Drain", "drain"),
+  ]));
+  parts.games.replaceChildren(status.running.length ? table(["Game", "Bots", "Plies", "Orders"], status.running.map((game) => [
+    game.game_id, game.names.join(" – "), numberText(game.plies), [action("Void", "void", game.game_id), action("Replay", "replay", game.game_id)],
+  ])) : el("p", { class: "empty" }, "No game is running."));
+  parts.bots.replaceChildren(table(["Bot", "State", "Points", "Games", "Faulty games", "Orders"], status.bots.map((bot) => [
+    bot.name, bot.where, numberText(bot.points), numberText(bot.games), numberText(bot.faulty_games),
+    over ? "" : [action("Kick", "kick", bot.name), ...(["kicked", "probation"].includes(bot.where) ? [action("Lift", "lift", bot.name)] : [])],
+  ])));
+}
+
+function action(title, verb, target = "") {
+  return el("button", { type: "button", "aria-label": target ? `${title} ${target}` : title, onclick: () => order(verb, target) }, title);
+}
+
+function table(heads, rows) {
+  return el("table", {}, el("thead", {}, el("tr", {}, ...heads.map((head) => el("th", { scope: "col" }, head)))),
+    el("tbody", {}, ...rows.map((cells) => el("tr", {}, ...cells.map((cell, i) => el("td", { class: i === 0 ? "name-cell" : null }, Array.isArray(cell) ? el("div", { class: "orders" }, cell) : cell))))));
+}
+
+/** A token for a bot, made in this browser: the bot gets the token, the configuration its digest. */
+function tokenMaker() {
+  const output = el("output", {});
+  return el("section", { class: "panel" }, el("h2", {}, "Token for a bot"),
+    el("p", { class: "sub" }, "The token is made in this browser and stored nowhere. Give it to the author of the bot, and put its digest into the [[bot]] table of the configuration."),
+    el("p", {}, el("button", { type: "button", onclick: () => {
+      const made = hex(crypto.getRandomValues(new Uint8Array(16)));
+      output.replaceChildren(el("p", {}, "Token: ", el("code", {}, made)), el("p", {}, el("code", {}, `token_sha256 = "${hex(sha256(made))}"`)));
+    } }, "Make a token")), output);
+}
+
+if (token) begin();
+else askForToken();

@@ -1,0 +1,221 @@
+// A person's seat: the link is used up once, then the game is played on the board, by keys or by typing.
+
+import { API, get } from "./api.js";
+import { applyTheme, el, link, pageHeader } from "./dom.js";
+import { gameLink, GameView } from "./gameview.js";
+import { hint } from "./hint.js";
+import { LiveGame } from "./livegame.js";
+
+applyTheme();
+document.body.prepend(pageHeader());
+const main = document.getElementById("main");
+const key = location.hash.slice(1);
+const stored = `arena-seat-${key}`;
+const message = el("p", { class: "error-line", role: "alert" });
+const text = el("p", { class: "turn", role: "status" });
+const seat = { session: null, name: "", state: "connecting", turn: null, view: null, live: null, next: null };
+
+async function post(verb, body) {
+  let response;
+  try {
+    response = await fetch(`${API}play/${verb}`, { method: "POST", body: JSON.stringify(body) });
+  } catch {
+    throw new Error("The server does not answer.");
+  }
+  const answer = await response.json().catch(() => ({}));
+  if (!response.ok) {
+    const problem = answer.error ?? (response.status === 404 ? "this server has no seats for a browser" : response.statusText);
+    throw new Error(`${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`);
+  }
+  return answer;
+}
+
+async function order(verb, body = {}) {
+  message.textContent = "";
+  try {
+    await post(verb, { session: seat.session, ...body });
+    return true;
+  } catch (error) {
+    message.textContent = error.message;
+    return false;
+  }
+}
+
+function page(...parts) {
+  main.replaceChildren(...parts, message);
+}
+
+function explain() {
+  page(el("h1", {}, "Play"), el("div", { class: "panel" },
+    el("p", {}, "A seat in the browser comes with a link that works once. On your own machine, this command prints one:"),
+    el("pre", {}, el("code", {}, "arena play insertion --against greedy --web")),
+    el("p", { class: "sub" }, "With --against person it prints two links, one for each of two people. In a contest, a [[bot]] table with person = true gives a link for that seat.")));
+}
+
+/** Ask first: a link that is only looked at, by a preview for example, is not used up. */
+function offer() {
+  page(el("h1", {}, "Play"), el("div", { class: "panel" },
+    el("p", {}, "This link is a seat in a game. It works once: from then on this browser has the seat."),
+    el("button", { type: "button", class: "primary", onclick: async () => {
+      message.textContent = "";
+      try {
+        const { session } = await post("take", { key });
+        localStorage.setItem(stored, session);
+        sit(session);
+      } catch (error) {
+        message.textContent = error.message;
+      }
+    } }, "Take the seat")));
+}
+
+const TEXTS = {
+  connecting: "Connecting to the referee ...", waiting: "Waiting for a game: the other players are not there yet.",
+  invited: "A game waits for you. The clock starts when all are ready.", ready: "Waiting for the other players to be ready ...",
+  playing: "", over: "The game is over. If the contest has another one for you, it will appear here.", finished: "The contest is over.",
+};
+
+const start = el("button", { type: "button", class: "primary", onclick: () => order("ready") }, "Ready");
+const goOn = el("button", { type: "button", class: "primary" }, "Next game");
+const field = el("input", { type: "text", id: "move", size: 6, autocomplete: "off", autocapitalize: "off", spellcheck: false });
+const advise = el("button", { type: "button", onclick: showHint }, "Hint");
+const leave = el("button", { type: "button", onclick: () => { if (confirm("Give up? You leave this contest for good.")) order("quit"); } }, "Give up");
+const form = el("form", { class: "turn-form", onsubmit: (event) => { event.preventDefault(); play(field.value.trim()); } },
+  el("label", { for: "move" }, "Your move"), field, el("button", { type: "submit" }, "Play"), advise);
+const result = el("p", {});
+
+function sit(session) {
+  seat.session = session;
+  const board = el("div");
+  const title = el("h1", {}, "Play");
+  page(el("div", { class: "title" }, title), el("div", { class: "panel turn-panel" }, text, goOn, start, form, leave, result), board);
+  main.append(message);
+  const begin = (timeline) => {
+    seat.next = null;
+    seat.view = new GameView(timeline, { live: true });
+    makePlayable(seat.view);
+    board.replaceChildren(seat.view.element);
+    result.replaceChildren();
+  };
+  goOn.onclick = () => { begin(seat.next); show(); };
+  let failures = 0;
+  seat.live = new LiveGame(`play/events?session=${encodeURIComponent(session)}`, {
+    keep: true,
+    handlers: { seat: (document) => { failures = 0; Object.assign(seat, document); title.textContent = `You play as ${seat.name}`; show(); } },
+    onbegin: (timeline) => {
+      const shown = seat.view?.timeline;
+      // The end of a game stays on the page until the person goes on.
+      seat.next = shown && shown.end !== null && shown.info.game_id !== timeline.info.game_id ? timeline : null;
+      if (seat.next === null) begin(timeline);
+      show();
+    },
+    ongrow: () => { if (seat.next === null) seat.view.grown(); show(); },
+    onover: () => { if (seat.next === null) seat.view.grown(); show(); showResult(seat.view.timeline.info.game_id); },
+    onstate: (state) => {
+      board.classList.toggle("stale", state === "lost");
+      if (state === "lost") {
+        text.textContent = "The connection is lost. Connecting again ...";
+        if (++failures > 1) order("ready").then(() => { if (/another browser/.test(message.textContent)) { seat.live.close(); localStorage.removeItem(stored); } });
+      } else show();
+    },
+  });
+  setInterval(() => {
+    const running = seat.live.running();
+    if (running && seat.view.ply === seat.live.timeline.length) seat.view.seats[running.seat - 1].showClock(running.ms, seat.live.timeline.info.clock_ms);
+  }, 100);
+  show();
+}
+
+function show() {
+  const mine = seat.turn !== null && seat.turn !== undefined;
+  const ended = seat.next !== null;
+  const words = ended ? "The game is over, and another one waits for you." : mine ? "It is your turn." : seat.state === "playing" ? "The others move." : TEXTS[seat.state] ?? "";
+  text.textContent = seat.problem ? `${words} (${seat.problem})` : words;
+  goOn.hidden = !ended;
+  start.hidden = ended || seat.state !== "invited";
+  form.hidden = ended || !["playing", "ready"].includes(seat.state);
+  leave.hidden = !["invited", "ready", "playing", "waiting"].includes(seat.state);
+  for (const control of form.querySelectorAll("button")) control.disabled = !mine;
+  if (seat.state === "finished") seat.live?.close();
+  if (seat.view) showMoves(mine && !ended);
+}
+
+function showMoves(mine) {
+  const { view } = seat;
+  const { timeline } = view;
+  const legal = mine && timeline.end === null ? timeline.rules.moves(timeline.position(timeline.length)) : [];
+  view.board.element.classList.toggle("playable", mine);
+  for (const node of view.board.element.querySelectorAll("[data-move]")) {
+    const can = legal.includes(node.dataset.move);
+    node.classList.toggle("can", can);
+    node.classList.remove("hint");
+    node.setAttribute("aria-disabled", String(!can));
+  }
+}
+
+/** Every move of the board is a button; arrow keys go to the nearest one in their direction. */
+function makePlayable(view) {
+  const nodes = [...view.board.element.querySelectorAll("[data-move]")];
+  view.board.element.setAttribute("role", "group");
+  for (const node of nodes) {
+    node.setAttribute("role", "button");
+    node.setAttribute("tabindex", "0");
+    node.setAttribute("aria-label", `Move ${node.dataset.move}`);
+    node.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" || event.key === " ") play(node.dataset.move);
+      else if (event.key.startsWith("Arrow")) nearest(nodes, node, event.key)?.focus();
+      else return;
+      event.preventDefault();
+      event.stopPropagation();
+    });
+  }
+  view.board.onmove = play;
+}
+
+function nearest(nodes, from, arrow) {
+  const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[arrow];
+  const centre = (node) => { const box = node.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; };
+  const [x, y] = centre(from);
+  let best = null;
+  for (const node of nodes) {
+    const [nx, ny] = centre(node);
+    const along = (nx - x) * dx + (ny - y) * dy;
+    const distance = along + 3 * Math.abs((nx - x) * dy + (ny - y) * dx);
+    if (along > 1 && (best === null || distance < best.distance)) best = { node, distance };
+  }
+  return best?.node;
+}
+
+async function play(move) {
+  const { view } = seat;
+  if (seat.turn === null || !view) return;
+  const { timeline } = view;
+  if (!timeline.rules.moves(timeline.position(timeline.length)).includes(move)) {
+    message.textContent = move ? `${move} is not a legal move here.` : "Type a move, or choose one on the board.";
+    return;
+  }
+  if (!view.following) view.follow();
+  const ply = seat.turn;
+  if (await order("move", { ply, move })) field.value = "";
+}
+
+function showHint() {
+  const { view } = seat;
+  view.follow();
+  const { timeline } = view;
+  const move = hint(timeline.rules, timeline.position(timeline.length));
+  if (move === null) return;
+  field.value = move;
+  for (const node of view.board.element.querySelectorAll("[data-move]")) node.classList.toggle("hint", node.dataset.move === move);
+  message.textContent = "";
+}
+
+async function showResult(game) {
+  const { contest } = await get("site.json").catch(() => ({ contest: null }));
+  if (contest !== null && seat.view.timeline.info.game_id === game) result.replaceChildren(el("a", { href: gameLink(contest, game) }, `The record of game ${game}`), " · ", el("a", { href: link("contest.html", { id: contest }) }, "The contest"));
+}
+
+document.addEventListener("keydown", (event) => seat.view?.key(event));
+addEventListener("hashchange", () => location.reload());
+if (!/^[0-9a-f]{32}$/.test(key)) explain();
+else if (localStorage.getItem(stored)) sit(localStorage.getItem(stored));
+else offer();

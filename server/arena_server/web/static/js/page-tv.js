@@ -1,0 +1,126 @@
+// The most interesting running game on the whole screen; it goes on to the next one by itself.
+
+import { get, LiveStream } from "./api.js";
+import { makeBoard } from "./boards.js";
+import { applyTheme, el, numberText, pageHeader } from "./dom.js";
+import { endText, SeatCard } from "./gameview.js";
+import { gamePath, LiveGame } from "./livegame.js";
+
+/** A game stays at least this long, and another one has to be this much better. */
+const STAY_MS = 20_000;
+const BETTER = 1.3;
+/** The result stays on the screen for so long. */
+const RESULT_MS = 8000;
+/** Points gained within this time count as action. */
+const RECENT_MS = 15_000;
+const PHASE_MS = 170;
+
+/**
+ * How interesting a game is: close, far on, and with points being made. `gains` are [time, points] of the last
+ * moments, `plies` is the length of the game if it is known.
+ */
+export function interest(game, gains, now, plies) {
+  if (game.end) return 0;
+  const sorted = [...game.totals].sort((a, b) => b - a);
+  const closeness = 1 - (sorted[0] - sorted[1]) / (sorted[0] + sorted[1] + 100);
+  const progress = plies ? game.ply / plies : Math.min(1, game.ply / 100);
+  const action = gains.filter(([at]) => now - at < RECENT_MS).reduce((sum, [, points]) => sum + points, 0) / 100;
+  return 0.2 + closeness * (0.3 + progress) + Math.min(1, action);
+}
+
+/** Which game to show: `shown` is {id, since} or null, `scores` are by game. The current one has an advantage. */
+export function choose(shown, scores, now) {
+  const best = [...scores].reduce((a, b) => (b[1] > a[1] ? b : a), [null, 0]);
+  if (shown === null || !scores.has(shown.id)) return best[0];
+  const current = scores.get(shown.id);
+  return now - shown.since < STAY_MS || best[1] <= BETTER * current ? shown.id : best[0];
+}
+
+const main = document.getElementById("main");
+const state = { shown: null, live: null, gains: new Map(), totals: new Map(), games: [], until: 0 };
+const stage = el("div", { class: "tv-stage" });
+const leaders = el("ol", { class: "tv-leaders" });
+const waiting = el("p", { class: "empty" }, "Waiting for the next game ...");
+
+function takeBoards(games) {
+  const now = performance.now();
+  state.games = games;
+  for (const game of games) {
+    const before = state.totals.get(game.game_id) ?? game.totals;
+    const gained = game.totals.reduce((sum, total, i) => sum + Math.max(0, total - (before[i] ?? 0)), 0);
+    const gains = (state.gains.get(game.game_id) ?? []).filter(([at]) => now - at < RECENT_MS);
+    if (gained) gains.push([now, gained]);
+    state.gains.set(game.game_id, gains);
+    state.totals.set(game.game_id, game.totals);
+  }
+}
+
+function turn() {
+  const now = performance.now();
+  if (now < state.until) return;
+  const running = state.games.filter((game) => !game.end);
+  const scores = new Map(running.map((game) => [game.game_id, interest(game, state.gains.get(game.game_id) ?? [], now, Number(game.options?.plies) || 0)]));
+  const wanted = choose(state.shown, scores, now);
+  if (wanted === (state.shown?.id ?? null)) return;
+  state.live?.close();
+  state.shown = wanted === null ? null : { id: wanted, since: now };
+  state.live = wanted === null ? null : watch(wanted);
+  if (wanted === null) stage.replaceChildren(waiting);
+}
+
+function watch(id) {
+  let board = null;
+  let cards = [];
+  const status = el("p", { class: "status", role: "status" });
+  const show = (timeline, animate) => {
+    const ply = timeline.length;
+    const last = timeline.ply(ply);
+    if (animate && ply) board.animate(timeline.steps[ply], last, PHASE_MS);
+    else board.show(timeline.position(ply), last);
+    cards.forEach((card, i) => card.show({ points: timeline.points(ply)[i], clock: timeline.clocks(ply)[i], bank: timeline.info.clock_ms, moving: timeline.toMove(ply) === i + 1, gained: last?.seat === i + 1 ? last.points : 0, fault: timeline.fault(i + 1, ply), note: null }));
+    status.textContent = timeline.end !== null ? `The game is over: ${endText(timeline.end)}` : `Game ${id}, ply ${ply}`;
+  };
+  let shown = 0;
+  const live = new LiveGame(gamePath(id), {
+    onbegin: (timeline) => {
+      board = makeBoard(timeline.info.game, timeline.rules);
+      cards = timeline.info.names.map((name, i) => new SeatCard(i + 1, name, null));
+      const half = Math.ceil(cards.length / 2);
+      stage.replaceChildren(
+        el("div", { class: "tv-seats" }, ...cards.slice(0, half).map((card) => card.element)),
+        el("div", { class: "tv-board" }, board.element, board.extra ?? null, status),
+        el("div", { class: "tv-seats" }, ...cards.slice(half).map((card) => card.element)));
+      shown = timeline.length;
+      show(timeline, false);
+    },
+    ongrow: () => { const grown = live.timeline.length === shown + 1; shown = live.timeline.length; board.stop(); show(live.timeline, grown); },
+    onover: () => { state.until = performance.now() + RESULT_MS; },
+    onstate: (connection) => stage.classList.toggle("stale", connection === "lost"),
+  });
+  live.tick = () => { const running = live.running(); if (running && cards.length) cards[running.seat - 1].showClock(running.ms, live.timeline.info.clock_ms); };
+  return live;
+}
+
+async function begin() {
+  applyTheme();
+  document.body.prepend(pageHeader());
+  const full = el("button", { type: "button", class: "full", onclick: () => document.documentElement.requestFullscreen?.() }, "Full screen");
+  main.classList.add("tv");
+  main.replaceChildren(el("h1", { class: "visually-hidden" }, "Running game"), stage, leaders, full);
+  stage.replaceChildren(waiting);
+  const site = await get("site.json").catch(() => ({ live: false }));
+  if (!site.live) { waiting.textContent = "This server shows no running games."; return; }
+  const boards = new Map();
+  new LiveStream("live/boards", { boards: ({ changed, shown }) => {
+    for (const game of changed) boards.set(game.game_id, game);
+    takeBoards(shown.map((id) => boards.get(id)).filter((game) => game?.names));
+    turn();
+  } });
+  new LiveStream("live/contest", { contest: ({ contest, standings }) => {
+    leaders.replaceChildren(...(contest === null ? [] : standings.slice(0, 8).map((row) => el("li", {}, el("b", {}, row.rank === null ? row.bot : `${row.rank}. ${row.bot}`), ` ${numberText(row.points)}`))));
+  } });
+  setInterval(turn, 1000);
+  setInterval(() => state.live?.tick?.(), 100);
+}
+
+if (main !== null) begin();

@@ -1,0 +1,60 @@
+"""benchmarks/rivals: six players that keep to the rules, and the table of their points."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "rivals"))
+
+import run
+from players import HELD_OUT, TUNED, Half, Rival, first_tier, pairs
+
+from arena_engines.insertion.baselines import Greedy
+from arena_engines.insertion.evaluation import DELETED, MINE
+from arena_engines.match import play_game
+from arena_protocol.games.insertion import Insertion
+from arena_protocol.games.insertion.board import parse_board
+
+SHORT = Insertion.from_options({"plies": 20, "lookahead": 5})
+
+
+def test_three_are_tuned_on_and_three_are_held_out() -> None:
+    assert [len(TUNED), len(HELD_OUT)] == [3, 3]
+    assert len(run.ALL) == 6
+
+
+@pytest.mark.parametrize("kind", [*TUNED, *HELD_OUT], ids=lambda kind: kind.name)
+def test_a_rival_plays_whole_games_and_the_same_again_for_a_seed(kind: type[Rival]) -> None:
+    games = []
+    for _ in range(2):
+        rival = kind(7)
+        rival.warm_up()
+        games.append(play_game(SHORT, SHORT.deal(1), (Greedy(), rival)))
+    assert games[0].faults == (None, None)
+    assert games[0].moves == games[1].moves
+    assert games[0].totals[1] > 0
+
+
+def test_the_first_tier_is_that_of_the_packed_value() -> None:
+    assert [first_tier(value) for value in (30 * MINE - 5 * DELETED - 7, -DELETED, 0)] == [30, 0, 0]
+
+
+def test_pairs_are_equal_neighbours() -> None:
+    assert pairs(*parse_board("...../...../...../11.../12.22")) == 3
+
+
+def test_the_table_compares_engines_deal_by_deal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(run, "Insertion", lambda: SHORT)
+    command = ["run.py", "--deals", "2", "--rivals", Half.name, "--engines", "greedy", "dummy", "greedy"]
+    monkeypatch.setattr(sys, "argv", command)
+    run.main()
+    titles, _, first, other, again = capsys.readouterr().out.splitlines()
+    assert titles.startswith("| rival | engine | points a game |")
+    assert first.split("|")[6:] == again.split("|")[6:]
+    assert first.endswith("| +0 | +0 to +0 |")
+    assert "| half (tuned) | `dummy` |" in other

@@ -1,0 +1,121 @@
+"""Debian's Chromium under playwright, and pages that are watched for everything that must not happen."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+CHROMIUM = shutil.which("chromium")
+#: A folder for screenshots, to be looked at; without it they go to the test's own.
+SHOTS = os.environ.get("ARENA_SCREENSHOTS")
+DESKTOP, PHONE = (1280, 900), (390, 844)
+LIMIT_MS = 30_000
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A browser; skips the test where there is none."""
+    if CHROMIUM is None:
+        pytest.skip("no chromium here")
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(
+            executable_path=CHROMIUM,
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+        )
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Watched:
+    """Opens pages, and afterwards holds that no page broke a rule: see `complaints`."""
+
+    def __init__(self, browser: Browser, folder: Path) -> None:
+        self.complaints: list[str] = []
+        #: Texts of console errors that a test expects, such as those of a lost connection.
+        self.expected: list[str] = []
+        self.bytes = 0
+        self._browser = browser
+        self._folder = Path(SHOTS) if SHOTS else folder
+        self._pages: list[Page] = []
+
+    def open(
+        self,
+        url: str,
+        size: tuple[int, int] = DESKTOP,
+        scheme: str = "light",
+        motion: str = "no-preference",
+        prepare: Callable[[Page], None] = lambda page: None,
+    ) -> Page:
+        context = self._browser.new_context(
+            viewport={"width": size[0], "height": size[1]},
+            color_scheme=scheme,  # type: ignore[arg-type]
+            reduced_motion=motion,  # type: ignore[arg-type]
+        )
+        page = context.new_page()
+        page.set_default_timeout(LIMIT_MS)
+        self._pages.append(page)
+        origin = "/".join(url.split("/")[:3])
+
+        def request(made: Any) -> None:
+            if not made.url.startswith((origin, "data:", "blob:")):
+                self.complaints.append(f"a request to another host: {made.url}")
+
+        page.on("request", request)
+        page.on("pageerror", lambda error: self.complaints.append(f"an error: {error}"))
+        page.on("console", self._console)
+        page.on("response", self._response)
+        page.add_init_script(
+            "addEventListener('securitypolicyviolation', (event) => "
+            "console.error(`a violation of the policy: ${event.violatedDirective} ${event.blockedURI}`))"
+        )
+        prepare(page)
+        page.goto(url)
+        return page
+
+    def _console(self, message: Any) -> None:
+        if message.type in ("error", "warning") and not any(text in message.text for text in self.expected):
+            self.complaints.append(f"on the console: {message.text} ({message.location.get('url')})")
+
+    def _response(self, response: Any) -> None:
+        length = response.headers.get("content-length")
+        self.bytes += int(length) if length else 0
+
+    def shoot(self, page: Page, name: str) -> None:
+        """Keep a picture of the whole page."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=self._folder / f"{name}.png", full_page=True)
+
+    def check_access(self, page: Page) -> None:
+        """Hold the page against axe-core's rules for accessibility."""
+        axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+        # Pictures on the way from one place to another have no contrast to judge.
+        page.evaluate("document.getAnimations().forEach((animation) => animation.finish())")
+        for found in axe.Axe().run(page).response["violations"]:
+            nodes = "; ".join(node["html"][:120] for node in found["nodes"][:3])
+            self.complaints.append(f"axe: {found['id']}: {found['help']}: {nodes}")
+
+    def close(self) -> None:
+        """Close all pages; what they complain of afterwards does not count."""
+        for page in self._pages:
+            page.context.close()
+        self._pages.clear()
+
+
+@contextmanager
+def watched(browser: Browser, folder: Path) -> Iterator[Watched]:
+    pages = Watched(browser, folder)
+    yield pages
+    pages.close()
+    assert not pages.complaints, "\n".join(pages.complaints)

@@ -1,0 +1,160 @@
+"""What the site shows of a database: delay, standings, chunks of games, records."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from arena_protocol.record import FaultRecord, encode
+from arena_server.web import archive as module
+from arena_server.web.archive import Archive, NotFoundError, plain_record
+
+from ..records import Kept, game, opening
+
+ILLEGAL = (FaultRecord(2, 1, "illegal", b"MOVE 16"),)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "arena.db"
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = datetime.now(UTC).replace(tzinfo=None)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def forward(self, seconds: float) -> None:
+        self.now += timedelta(seconds=seconds)
+
+
+def fill(path: Path, status: str | None = "finished", name: str = "trial") -> None:
+    kept = Kept(path, opening(name))
+    kept.start()
+    kept.writer.store("g1", game(1, ("a", "b"), (30, 10), ILLEGAL))
+    kept.writer.store("g2", game(2, ("c", "a"), (20, 20)))
+    kept.writer.store("g3", game(3, ("b", "c"), (900, 0), end="void"))
+    kept.close(status)
+
+
+def later(path: Path, delay_ms: int = 0) -> tuple[Archive, Clock]:
+    clock = Clock()
+    clock.forward(10)
+    return Archive(path, delay_ms, clock), clock
+
+
+class TestContests:
+    def test_a_contest_with_its_standings(self, path: Path) -> None:
+        fill(path)
+        archive, _ = later(path)
+        found = archive.contest(1)
+        assert [(row["rank"], row["bot"], row["points"], row["games"]) for row in found["standings"]] == [
+            (1, "a", 50, 2),
+            (2, "c", 20, 1),
+            (3, "b", 10, 1),
+        ]
+        assert found["standings"][2]["faults"] == {"illegal": 1}
+        assert (found["games_played"], found["games_void"], found["status"]) == (2, 1, "finished")
+        assert found["bots"] == ["a", "b", "c"]
+        assert found["list"] == {"games": 3, "chunk": module.CHUNK}
+        assert len(found["head"]) == 64
+
+    def test_the_seed_is_nowhere(self, path: Path) -> None:
+        fill(path)
+        archive, _ = later(path)
+        text = json.dumps([archive.contests(), archive.contest(1)]) + archive.games(1, 0).decode()
+        assert str(opening().plan.seed) not in text
+
+    def test_the_newest_contest_comes_first(self, path: Path) -> None:
+        fill(path, name="spring")
+        fill(path, name="autumn")
+        archive, _ = later(path)
+        assert [(each["id"], each["name"], each["games_played"]) for each in archive.contests()] == [
+            (2, "autumn", 2),
+            (1, "spring", 2),
+        ]
+        assert (archive.latest("spring"), archive.latest("winter")) == (1, None)
+
+    @pytest.mark.parametrize("number", [0, 2, 2**70])
+    def test_no_such_contest(self, path: Path, number: int) -> None:
+        fill(path)
+        archive, _ = later(path)
+        for ask in (archive.contest, lambda n: archive.games(n, 0), lambda n: archive.record(n, "g1")):
+            with pytest.raises(NotFoundError, match=f"^no contest {number}$"):
+                ask(number)
+
+
+class TestDelay:
+    def test_a_game_is_shown_once_the_delay_has_passed(self, path: Path) -> None:
+        fill(path, None)
+        clock = Clock()
+        archive = Archive(path, 60_000, clock)
+        assert archive.contest(1)["games_played"] == 0
+        assert json.loads(archive.games(1, 0)) == []
+        assert not archive.has_record(1, "g1")
+        with pytest.raises(NotFoundError, match=r"^no game g1 with a result in contest 1$"):
+            archive.record(1, "g1")
+        clock.forward(61)
+        assert archive.contest(1)["games_played"] == 2
+        assert [row[0] for row in json.loads(archive.games(1, 0))] == ["g1", "g2", "g3"]
+        assert archive.has_record(1, "g1")
+        assert archive.record(1, "g1") == encode(game(1, ("a", "b"), (30, 10), ILLEGAL))
+
+    def test_the_end_of_a_contest_changes_nothing_of_it(self, path: Path) -> None:
+        fill(path)
+        clock = Clock()
+        archive = Archive(path, 60_000, clock)
+        assert archive.contest(1)["games_played"] == 0
+        clock.forward(61)
+        assert archive.contest(1)["games_played"] == 2
+
+
+class TestGames:
+    def test_a_row(self, path: Path) -> None:
+        fill(path)
+        archive, _ = later(path)
+        first, second, third = json.loads(archive.games(1, 0))
+        at = first[5]
+        assert abs(at - datetime.now(UTC).timestamp()) < 3600
+        assert first == ["g1", [0, 1], [30, 10], "complete", 1, at, [[2, 1, "illegal"]]]
+        assert second[:5] == ["g2", [2, 0], [20, 20], "complete", 1]
+        assert third[:5] == ["g3", [1, 2], [900, 0], "void", 1]
+
+    def test_chunks(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(module, "CHUNK", 2)
+        kept = Kept(path)
+        kept.start()
+        archive, _ = later(path)
+        found: list[list[object]] = []
+        for number in range(1, 6):
+            kept.writer.store(f"g{number}", game(number))
+            kept.next()
+            chunks = [json.loads(archive.games(1, chunk)) for chunk in range(number // 2 + 1)]
+            assert [len(chunk) for chunk in chunks] == [2] * (number // 2) + [number % 2]
+            found = [row for chunk in chunks for row in chunk]
+            assert [row[0] for row in found] == [f"g{each}" for each in range(1, number + 1)]
+        for chunk in (-1, 3, 10**9):
+            with pytest.raises(NotFoundError, match=f"^contest 1 has no games of chunk {chunk}$"):
+                archive.games(1, chunk)
+        kept.close("finished")
+
+    def test_a_contest_that_is_over_is_read_once(self, path: Path) -> None:
+        fill(path)
+        archive, _ = later(path)
+        assert archive.contest(1)["games_played"] == 2
+        path.write_bytes(path.read_bytes())
+        assert archive._indexes[1].complete
+
+
+def test_a_record_as_json_is_that_of_arena_replay() -> None:
+    record = game(1, ("a", "b"), (30, 10), ILLEGAL)
+    found = json.loads(json.dumps(plain_record(encode(record))))
+    assert found["seed"] == str(record.seed)
+    assert found["faults"] == [{"seat": 2, "ply": 1, "kind": "illegal", "line": b"MOVE 16".hex()}]
+    assert found["plies"][0]["clock"] == [997, 1000]
+    assert found["names"] == ["a", "b"]

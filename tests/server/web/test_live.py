@@ -1,0 +1,415 @@
+"""Running games: from a spectator's lines to the events of browsers, with a scripted feed and a clock."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena_protocol.games import make_game
+from arena_protocol.games.base import Deal
+from arena_server.web import live as module
+from arena_server.web import livegame
+from arena_server.web.live import FeedError, LiveHub, SocketFeed
+from arena_server.web.livegame import LiveGame, game_of
+
+GAME = (
+    b"GAME g7 insertion seat=0 seats=2 names=ann,bob plies=4 colours=6 lookahead=2 "
+    b"clock=1000 increment=0 zombie=6 commit=ab"
+)
+STATE = b"STATE ...../...../...../...../..... game=g7"
+NEXT = b"NEXT 12 game=g7"
+START = b"START g7"
+PLAYED = [
+    b"PLAYED 1 seat=1 move=6 time=3 clock=997,1000 points=0 total=0,0 reveal=3 game=g7",
+    b"PLAYED 2 seat=2 move=7 time=4 clock=997,996 points=0 total=0,0 reveal=4 game=g7",
+]
+ZOMBIE = b"ZOMBIE ply=3 reason=illegal seat=1 line=4d game=g7"
+OVER = b"OVER g7 total=0,0 end=complete nonce=00 sequence=1234"
+OFFER = [GAME, STATE, NEXT]
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class FakeViewer:
+    """Keeps what it is sent."""
+
+    def __init__(self) -> None:
+        self.data = b""
+        self.closed = False
+
+    def send(self, event: bytes) -> None:
+        self.data += event
+
+    def close(self) -> None:
+        self.closed = True
+
+    def events(self) -> list[tuple[str | None, str, Any]]:
+        found = []
+        for block in self.data.decode().split("\n\n")[:-1]:
+            fields = dict(line.split(": ", 1) for line in block.splitlines())
+            found.append((fields.get("id"), fields["event"], json.loads(fields["data"])))
+        self.data = b""
+        return found
+
+
+def a_game(*lines: bytes, clock: Callable[[], float] | None = None) -> LiveGame:
+    game = LiveGame("g7", "e", clock or Clock())
+    for line in lines:
+        game.add(line)
+    return game
+
+
+def join(game: LiveGame, last: str | None = None) -> FakeViewer:
+    viewer = FakeViewer()
+    for event in game.join(viewer, last):  # type: ignore[arg-type]
+        viewer.send(event)
+    return viewer
+
+
+class TestLiveGame:
+    def test_a_viewer_gets_a_snapshot_and_then_each_event(self) -> None:
+        clock = Clock()
+        game = a_game(*OFFER, START, PLAYED[0], clock=clock)
+        clock.now = 1.5
+        viewer = join(game)
+        ((number, kind, data),) = viewer.events()
+        assert (number, kind) == ("e-2", "snapshot")
+        assert data["game"]["names"] == ["ann", "bob"]
+        assert (data["game"]["board"], data["game"]["sequence"]) == ("...../...../...../...../.....", "12")
+        assert (data["started"], data["over"], data["since_ms"]) == (True, None, 1500)
+        assert data["state"] == "...../...../...../...../1...."
+        assert [ply["move"] for ply in data["plies"]] == ["6"]
+        for line in (PLAYED[1], ZOMBIE, OVER):
+            game.add(line)
+        played, zombie, over = viewer.events()
+        assert played[:2] == ("e-3", "played")
+        assert played[2] == {
+            "ply": 2,
+            "seat": 2,
+            "move": "7",
+            "time_ms": 4,
+            "clock": [997, 996],
+            "points": 0,
+            "total": [0, 0],
+            "reveal": "4",
+            "zombie": False,
+            "state": "...../...../...../...../12...",
+        }
+        assert zombie == ("e-4", "zombie", {"seat": 1, "ply": 3, "kind": "illegal", "line": "4d"})
+        assert over[1:] == ("over", {"end": "complete", "totals": [0, 0], "nonce": "00", "sequence": "1234"})
+
+    def test_a_browser_that_comes_back_gets_what_it_missed(self) -> None:
+        clock = Clock()
+        game = a_game(*OFFER, START, *PLAYED, clock=clock)
+        clock.now = 2
+        missed = join(game, "e-1").events()
+        assert [(number, kind) for number, kind, _ in missed] == [
+            ("e-2", "played"),
+            ("e-3", "played"),
+            (None, "sync"),
+        ]
+        assert missed[-1][2] == {"since_ms": 2000, "plies": 2}
+        assert [kind for _, kind, _ in join(game, "e-3").events()] == ["sync"]
+
+    @pytest.mark.parametrize("last", ["other-1", "e-9", "e--1", "e-x", "x", "", "e-²", "-"])
+    def test_any_other_id_gets_a_snapshot(self, last: str) -> None:
+        assert [kind for _, kind, _ in join(a_game(*OFFER, START), last).events()] == ["snapshot"]
+
+    def test_a_browser_that_missed_a_lot_gets_a_snapshot(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(livegame, "MISSED", 1)
+        game = a_game(*OFFER, START, *PLAYED)
+        assert [kind for _, kind, _ in join(game, "e-1").events()] == ["snapshot"]
+        assert [kind for _, kind, _ in join(game, "e-2").events()] == ["played", "sync"]
+
+    def test_lines_are_parsed_only_when_someone_looks(self) -> None:
+        game = a_game(*OFFER, START, *PLAYED)
+        assert game._info == {}
+        assert game.plies == 2
+        assert game.summary()["ply"] == 2
+        assert game._info["game"] == "insertion"
+
+    @given(
+        st.lists(
+            st.sampled_from([*OFFER, START, *PLAYED, ZOMBIE, OVER, b"", b"PLAYED x game=g7", b"\xff game=g7"])
+        )
+    )
+    def test_any_lines_leave_a_snapshot(self, lines: list[bytes]) -> None:
+        game = LiveGame("g7", "e", Clock())
+        viewer = join(game)
+        for line in lines:
+            game.add(line)
+        assert json.dumps(game.snapshot())
+        assert json.dumps(game.summary())
+        assert viewer.events()[0][1] == "snapshot"
+
+    @given(st.integers(0, 2**64), st.randoms(use_true_random=False))
+    def test_the_states_are_those_of_the_rules(self, seed: int, chance: Any) -> None:
+        rules = make_game("insertion", {"plies": "30", "lookahead": "5"})
+        deal = rules.deal(seed)
+        position = rules.start(deal)
+        head = GAME.replace(b"plies=4", b"plies=30").replace(b"lookahead=2", b"lookahead=5")
+        game = a_game(
+            head,
+            f"STATE {deal.board} game=g7".encode(),
+            f"NEXT {rules.preview(deal)} game=g7".encode(),
+            START,
+        )
+        viewer = join(game)
+        viewer.events()
+        for ply in range(1, 31):
+            seat, move = rules.to_move(position), chance.choice(rules.legal_moves(position))
+            step = rules.play(position, move)
+            position = step.position
+            reveal = rules.reveal(deal, ply)
+            total = ",".join(map(str, rules.totals(position)))
+            line = f"PLAYED {ply} seat={seat} move={move} time=1 clock=1,1 points={step.points} total={total}"
+            game.add((line + (f" reveal={reveal}" if reveal else "") + " game=g7").encode())
+            ((_, kind, data),) = viewer.events()
+            assert (kind, data["state"]) == ("played", rules.state_text(position))
+        fresh = rules.start(Deal(deal.board, deal.sequence))
+        for ply in game.snapshot()["plies"]:
+            fresh = rules.play(fresh, ply["move"]).position
+        assert game.snapshot()["state"] == rules.state_text(fresh)
+
+
+@pytest.mark.parametrize(
+    ("line", "game"),
+    [
+        (GAME, "g7"),
+        (STATE, "g7"),
+        (START, "g7"),
+        (PLAYED[0], "g7"),
+        (OVER, "g7"),
+        (b"PLAYED 1 game=g8 later=1", "g8"),
+        (b"ARENA 1 x", None),
+        (b"WELCOME web session=1 resume=2", None),
+        (b"PING x", None),
+        (b"", None),
+        (b"GAME", None),
+    ],
+)
+def test_the_game_of_a_line(line: bytes, game: str | None) -> None:
+    assert game_of(line) == game
+
+
+class ScriptedFeed:
+    """Batches put in by the test; an exception ends the connection, None the contest."""
+
+    def __init__(self) -> None:
+        self.batches: asyncio.Queue[list[bytes] | Exception | None] = asyncio.Queue()
+        self.connections = 0
+
+    async def lines(self) -> AsyncGenerator[list[bytes], None]:
+        self.connections += 1
+        while (batch := await self.batches.get()) is not None:
+            if isinstance(batch, Exception):
+                raise batch
+            yield batch
+
+
+async def document() -> dict[str, Any]:
+    return {"contest": {"id": 1}, "standings": []}
+
+
+async def turns() -> None:
+    """Let every task that is ready run."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+@pytest.mark.asyncio
+class TestLiveHub:
+    async def test_the_feed_is_connected_while_someone_watches(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(module, "LINGER_S", 0.0)
+        feed = ScriptedFeed()
+        hub = LiveHub(feed, document, "e")
+        assert feed.connections == 0
+        hub.arrive()
+        feed.batches.put_nowait([*OFFER, START])
+        feed.batches.put_nowait([])
+        await hub.ready()
+        assert (list(hub.games), hub.problem, feed.connections) == (["g7"], None, 1)
+        hub.arrive()
+        hub.depart()
+        await turns()
+        assert hub.games
+        hub.depart()
+        await asyncio.sleep(0.01)
+        assert (hub.games, hub.problem) == ({}, "not connected yet")
+        hub.arrive()
+        feed.batches.put_nowait([])
+        await hub.ready()
+        assert feed.connections == 2
+        hub.stop()
+
+    async def test_a_lost_connection_is_built_again_and_browsers_come_back_to_a_snapshot(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "RETRY_S", (0.0,))
+        feed = ScriptedFeed()
+        hub = LiveHub(feed, document, "e")
+        hub.arrive()
+        feed.batches.put_nowait([*OFFER, START])
+        feed.batches.put_nowait([])
+        await hub.ready()
+        viewer = join(hub.games["g7"])
+        ((last, _, _),) = viewer.events()
+        feed.batches.put_nowait(FeedError("the referee closed the connection"))
+        await turns()
+        assert viewer.closed
+        assert (hub.games, hub.problem) == ({}, "the referee closed the connection")
+        feed.batches.put_nowait([*OFFER, START, PLAYED[0]])
+        feed.batches.put_nowait([])
+        await turns()
+        assert hub.problem is None
+        (event,) = join(hub.games["g7"], last).events()
+        assert (event[1], len(event[2]["plies"])) == ("snapshot", 1)
+        hub.stop()
+
+    async def test_the_end_of_the_contest(self) -> None:
+        feed = ScriptedFeed()
+        hub = LiveHub(feed, document, "e")
+        hub.arrive()
+        feed.batches.put_nowait([*OFFER, START, OVER])
+        feed.batches.put_nowait(None)
+        await turns()
+        assert hub.games["g7"].over
+        assert hub.running() == []
+        hub.depart()
+        hub.arrive()
+        await turns()
+        assert feed.connections == 1
+        hub.stop()
+
+    async def test_running_games_and_their_boards(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(module, "WALL_S", 0.0)
+        monkeypatch.setattr(module, "CONTEST_S", 0.0)
+        feed = ScriptedFeed()
+        hub = LiveHub(feed, document, "e")
+        hub.arrive()
+        other = [line.replace(b"g7", b"g8") for line in [*OFFER, START]]
+        feed.batches.put_nowait([*OFFER, START, *other, b"PLAYED 1 game=g99", OVER])
+        feed.batches.put_nowait([])
+        await hub.ready()
+        wall, board = FakeViewer(), FakeViewer()
+        hub.wall.viewers.add(wall)  # type: ignore[arg-type]
+        hub.board.viewers.add(board)  # type: ignore[arg-type]
+        wall.send(hub.wall_snapshot())
+        ((_, _, boards),) = wall.events()
+        assert boards["shown"] == ["g8", "g7"]  # running games first
+        assert boards["changed"][0]["names"] == ["ann", "bob"]
+        while not board.data:
+            await asyncio.sleep(0)
+        assert board.events()[0][2] == {
+            "contest": {"id": 1},
+            "standings": [],
+            "running": [{"game_id": "g8", "names": ["ann", "bob"], "plies": 0}],
+        }
+        wall.events()
+        feed.batches.put_nowait([PLAYED[0].replace(b"g7", b"g8")])
+        while not wall.data:
+            await asyncio.sleep(0)
+        ((_, _, boards),) = wall.events()
+        assert [(game["game_id"], game["ply"], game["visible"]) for game in boards["changed"]] == [
+            ("g8", 1, "23")
+        ]
+        hub.stop()
+
+    async def test_a_game_is_forgotten_some_time_after_its_end(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(module, "KEPT_S", 0.0)
+        feed = ScriptedFeed()
+        hub = LiveHub(feed, document, "e")
+        hub.arrive()
+        feed.batches.put_nowait([*OFFER, START, OVER])
+        feed.batches.put_nowait([])
+        await hub.ready()
+        await asyncio.sleep(0.01)
+        assert hub.games == {}
+        hub.stop()
+
+    async def test_an_error_of_ours_is_reported(self) -> None:
+        feed = ScriptedFeed()
+        hub = LiveHub(feed, document, "e")
+        failures: list[dict[str, Any]] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: failures.append(context))
+        hub.arrive()
+        feed.batches.put_nowait(ZeroDivisionError())
+        await turns()
+        assert [type(each["exception"]) for each in failures] == [ZeroDivisionError]
+        hub.stop()
+
+
+class Referee:
+    """A scripted referee on a real socket."""
+
+    def __init__(self, *lines: bytes) -> None:
+        self.lines = lines
+        self.received = b""
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"ARENA 1 test\nWELCOME web session=1 resume=2\n")
+        self.received = await reader.readuntil(b"PING shown\n")
+        writer.write(b"".join(line + b"\n" for line in self.lines))
+        await writer.drain()
+        writer.close()
+
+
+@pytest.mark.asyncio
+class TestSocketFeed:
+    async def read(self, *lines: bytes) -> tuple[list[bytes], bool, str | None, bytes]:
+        """The lines that come, whether an empty batch did, the error, and what the referee received."""
+        referee = Referee(*lines)
+        server = await asyncio.start_server(referee.serve, "127.0.0.1", 0)
+        host, port = server.sockets[0].getsockname()
+        found: list[bytes] = []
+        empty, error = False, None
+        try:
+            async for batch in SocketFeed(lambda: asyncio.open_connection(host, port)).lines():
+                found += batch
+                empty = empty or not batch
+        except FeedError as raised:
+            error = str(raised)
+        server.close()
+        await server.wait_closed()
+        return found, empty, error, referee.received
+
+    async def test_lines_of_games(self) -> None:
+        found, empty, error, received = await self.read(
+            *OFFER, b"PING t1", b"PONG shown", START, b"BYE reason=finished"
+        )
+        assert found == [*OFFER, START]
+        assert (empty, error) == (True, None)
+        assert received == b"HELLO 1 web role=spectator agent=web/1\nWATCH *\nPING shown\n"
+
+    async def test_a_chunk_without_a_game_is_not_the_end_of_the_running_games(self) -> None:
+        _, empty, _, _ = await self.read(
+            b"ARENA 1 x", b"WELCOME web session=1 resume=2", b"BYE reason=finished"
+        )
+        assert not empty
+
+    async def test_a_refusal(self) -> None:
+        _, _, error, _ = await self.read(b"ERROR token no such name")
+        assert error == "token no such name"
+
+    async def test_a_lost_connection(self) -> None:
+        found, _, error, _ = await self.read(*OFFER, b"x" * 70_000)
+        assert (found, error) == (OFFER, "the referee closed the connection")
+
+    async def test_no_referee(self) -> None:
+        async def refuse() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+            raise ConnectionRefusedError("refused")
+
+        with pytest.raises(FeedError, match=r"^the referee cannot be reached: refused$"):
+            await anext(SocketFeed(refuse).lines())

@@ -1,0 +1,447 @@
+"""Live pages in a real browser: a contest with two persons, of whom the test knows every move."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+
+from arena_server.store.reader import Results
+
+from ..programs import PATIENCE_S, Players, Server, contest, inside
+from .browser import PHONE, Watched
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.slow
+
+PERSONS = "".join(f'[[bot]]\nname = "{name}"\nperson = true\n' for name in ("ann", "bob"))
+LOST = "The connection is lost"
+
+
+class Web(Server):
+    """A server with the site; `links` are those of its persons."""
+
+    def __init__(self, config: str, folder: Path, persons: int = 0) -> None:
+        super().__init__(config, folder, "--web-port", "0")
+        assert self.process.stdout is not None
+        self.url = self.process.stdout.readline().removeprefix("web on ").rstrip()
+        lines = [self.process.stdout.readline().rstrip() for _ in range(persons)]
+        self.links = dict(line.split(" plays at ") for line in lines)
+        try:
+            self.contest = self._number()
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def _number(self) -> int:
+        """The number of the contest, once it is in the database."""
+        while True:
+            try:
+                with urlopen(f"{self.url}/api/v1/site.json", timeout=PATIENCE_S) as response:
+                    number = json.load(response)["contest"]
+            except HTTPError as error:
+                with error:
+                    if error.code != 503:
+                        raise
+            else:
+                if number is not None:
+                    return int(number)
+
+    def token(self) -> str:
+        (file,) = self.database.parent.glob("*.admin")
+        return str(json.loads(file.read_text())["token"])
+
+    def page(self, name: str, **parameters: object) -> str:
+        query = "&".join(f"{key}={value}" for key, value in parameters.items())
+        return f"{self.url}/{name}?{query}"
+
+    def post(self, verb: str, **body: object) -> tuple[int, dict[str, Any]]:
+        request = Request(f"{self.url}/api/v1/play/{verb}", json.dumps(body).encode(), method="POST")
+        try:
+            with urlopen(request, timeout=PATIENCE_S) as response:
+                return response.status, json.load(response)
+        except HTTPError as error:
+            with error:
+                return error.code, json.load(error)
+
+
+class Person:
+    """Plays by requests, as the page does."""
+
+    def __init__(self, server: Web, name: str) -> None:
+        self._server = server
+        status, answer = server.post("take", key=server.links[name].partition("#")[2])
+        assert (status, answer["name"]) == (200, name)
+        self.session = answer["session"]
+        self._events = urlopen(f"{server.url}/api/v1/play/events?session={self.session}", timeout=PATIENCE_S)
+
+    def close(self) -> None:
+        self._events.close()
+
+    def until(self, **wanted: object) -> dict[str, Any]:
+        """The next seat event with these values."""
+        kind = ""
+        for line in self._events:
+            text = line.decode().rstrip("\n")
+            if text.startswith("event: "):
+                kind = text.removeprefix("event: ")
+            elif kind == "seat" and text.startswith("data: "):
+                seat: dict[str, Any] = json.loads(text.removeprefix("data: "))
+                if wanted.items() <= seat.items():
+                    return seat
+        raise EOFError(wanted)
+
+    def ready(self) -> None:
+        self.until(state="invited")
+        assert self._server.post("ready", session=self.session) == (200, {"done": True})
+
+    def play(self, ply: int, move: str) -> None:
+        self.until(turn=ply)
+        body = {"session": self.session, "ply": ply, "move": move}
+        assert self._server.post("move", **body) == (200, {"done": True})
+
+
+@contextmanager
+def two_persons(folder: Path, game: str, options: str, more: str = "") -> Iterator[Web]:
+    text = contest(
+        contest=f'game = "{game}"\nready = "10m"\nspectator_delay = "0s"\nprobation = 0',
+        game=f'clock = "10m"\n{options}',
+        bots=PERSONS + more,
+    )
+    with Web(text, folder, 2) as server:
+        yield server
+
+
+@contextmanager
+def game_of_two(folder: Path, plies: int = 40, more: str = "") -> Iterator[tuple[Web, list[Person]]]:
+    with two_persons(folder, "insertion", f"plies = {plies}", more) as server:
+        persons = [Person(server, "ann"), Person(server, "bob")]
+        for person in persons:
+            person.ready()
+        yield server, persons
+        for person in persons:
+            person.close()
+
+
+def play(persons: list[Person], plies: range) -> None:
+    for ply in plies:
+        persons[(ply - 1) % 2].play(ply, str(1 + ply % 15))
+
+
+def wait_for_ply(page: Page, ply: int) -> None:
+    page.locator(".counter", has_text=re.compile(f"^ply {ply} of {ply}$")).wait_for()
+
+
+def test_a_contest_is_shown_to_its_final_totals(pages: Watched, tmp_path: Path) -> None:
+    text = contest("first", "six", "zero", contest='probation = 0\nspectator_delay = "0s"', game="plies = 30")
+    with Web(text, tmp_path) as server:
+        index = pages.open(server.page("index.html"))
+        index.get_by_text("No game is running.").wait_for()
+        pages.check_access(index)
+        pages.shoot(index, "index-before")
+        page = pages.open(server.page("contest.html", id=1))
+        page.locator(".tag", has_text="running").wait_for()
+        Players(
+            server.port, [("first", "first-legal"), ("six", "fixed:move=6"), ("zero", "zero-based")]
+        ).join()
+        page.locator(".tag", has_text="finished").wait_for()
+        page.locator(".standings tbody tr").nth(2).wait_for()
+        page.get_by_role("heading", name="Running games").wait_for(state="detached")
+        shown = [row.split("\t")[1:4] for row in page.locator(".standings tbody tr").all_inner_texts()]
+        with Results(server.database) as results:
+            rows = results.standings(results.contest("trial"))
+        assert shown == [[row.name, f"{row.points:,}", str(row.games)] for row in rows]
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            pages.check_access(page)
+            pages.shoot(page, f"contest-{scheme}")
+        phone = pages.open(server.page("contest.html", id=1), PHONE)
+        phone.locator(".standings").wait_for()
+        assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        pages.check_access(phone)
+        pages.shoot(phone, "contest-phone")
+        page.locator(".cross a").first.click()
+        page.locator(".badge.true").wait_for()
+        page.go_back()
+        page.locator(".standings a", has_text="zero").click()
+        page.get_by_role("heading", name="zero").wait_for()
+        pages.check_access(page)
+        pages.shoot(page, "bot")
+        pages.close()  # before the server goes
+
+
+def test_a_running_game_late_lost_asleep_and_over(pages: Watched, tmp_path: Path) -> None:
+    pages.expected += ["ERR_INTERNET_DISCONNECTED", "ERR_INCOMPLETE_CHUNKED_ENCODING"]
+    with game_of_two(tmp_path) as (server, persons):
+        play(persons, range(1, 8))
+        page = pages.open(
+            server.page("game.html", contest=server.contest, game="g1"),
+            prepare=lambda page: page.clock.install(),
+        )
+        wait_for_ply(page, 7)  # it came late, and has the plies before
+        play(persons, range(8, 10))
+        wait_for_ply(page, 9)
+        pages.check_access(page)
+        pages.shoot(page, "live")
+        # Without network: within 22 s the page says that it may be behind, and no clock runs.
+        page.context.set_offline(True)
+        page.clock.run_for(30_000)
+        page.get_by_text(LOST).wait_for()
+        clocks = page.locator(".seat .clock").all_inner_texts()
+        play(persons, range(10, 14))
+        page.clock.run_for(60_000)
+        assert page.locator(".counter").inner_text() == "ply 9 of 9"
+        assert page.locator(".seat .clock").all_inner_texts() == clocks
+        pages.shoot(page, "live-lost")
+        page.context.set_offline(False)
+        page.clock.run_for(11_000)
+        wait_for_ply(page, 13)
+        assert not page.get_by_text(LOST).is_visible()
+        # A tab that sleeps: ten minutes pass at once, and the next thing shown is the server's position.
+        play(persons, range(14, 16))
+        page.clock.fast_forward(600_000)
+        wait_for_ply(page, 15)
+        assert page.locator(".banner").inner_text() == ""
+        clock = page.locator(".seat.moving .clock").inner_text()
+        assert re.fullmatch(r"(10:00|9:[345]\d).*", clock), (
+            "of the server's clock, not of ten minutes of sleep"
+        )
+        play(persons, range(16, 41))
+        page.get_by_text("Verified here").wait_for()
+        assert page.locator(".counter").inner_text() == "ply 40 of 40"
+        pages.close()
+
+
+def test_tv_shows_a_game_and_goes_on_to_the_next(pages: Watched, tmp_path: Path) -> None:
+    with game_of_two(tmp_path, 4) as (server, persons):
+        play(persons, range(1, 3))
+        page = pages.open(f"{server.url}/tv", prepare=lambda page: page.clock.install())
+        page.locator(".tv .status", has_text="Game g1, ply 2").wait_for()
+        pages.check_access(page)
+        pages.shoot(page, "tv")
+        play(persons, range(3, 5))
+        page.get_by_text("The game is over").wait_for()
+        pages.shoot(page, "tv-over")
+        for person in persons:
+            person.ready()
+        persons[1].play(1, "3")
+        for _ in range(30):
+            page.clock.run_for(1000)
+        page.locator(".tv .status", has_text="Game g2, ply 1").wait_for()
+        phone = pages.open(f"{server.url}/tv", PHONE)
+        phone.locator(".tv .status", has_text="Game g2, ply 1").wait_for()
+        assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        pages.shoot(phone, "tv-phone")
+        pages.close()
+
+
+class TestOrganiser:
+    def test_orders(self, pages: Watched, tmp_path: Path) -> None:
+        pages.expected += ["401 (Unauthorized)", "409 (Conflict)"]
+        with game_of_two(tmp_path, more='[[bot]]\nname = "carl"\n') as (server, _):
+            page = pages.open(server.page("organiser.html"))
+            field, login = page.get_by_label("token"), page.get_by_role("button", name="Log in")
+            field.fill("wrong")
+            login.click()
+            page.get_by_role("alert").filter(has_text="This token is wrong.").wait_for()
+            pages.check_access(page)
+            pages.shoot(page, "organiser-login")
+            field.fill(server.token())
+            login.click()
+            page.get_by_role("button", name=re.compile("^Void g")).wait_for()
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+                pages.check_access(page)
+                pages.shoot(page, f"organiser-{scheme}")
+            page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            pages.shoot(page, "organiser-phone")
+            page.get_by_role("button", name="Pause").click()
+            page.get_by_role("button", name="Resume").click()
+            page.get_by_role("button", name="Pause").wait_for()
+            page.on("dialog", lambda dialog: dialog.accept())
+            page.get_by_role("button", name=re.compile("^Void g")).click()
+            page.get_by_text(re.compile("1 void")).wait_for()
+            page.get_by_role("button", name="Kick ann").click()
+            page.get_by_role("button", name="Lift ann").click()
+            page.get_by_text("Done: lift ann").wait_for()
+            page.get_by_label("Play a void game again").fill("g99")
+            page.get_by_role("button", name="Replay", exact=True).last.click()
+            page.get_by_role("alert").filter(has_text="g99").wait_for()
+            page.get_by_role("button", name="Make a token").click()
+            page.get_by_text(re.compile('token_sha256 = "[0-9a-f]{64}"')).wait_for()
+            page.reload()  # the token is kept for the tab
+            page.get_by_role("button", name="Drain").wait_for()
+            page.get_by_role("button", name="Log out").click()
+            field.wait_for()
+            assert page.evaluate("sessionStorage.length") == 0
+            pages.close()
+
+    def test_a_foreign_page_gives_no_orders(self, pages: Watched, tmp_path: Path) -> None:
+        """Its request carries no token, and with a name of its own it is refused before that."""
+        with game_of_two(tmp_path) as (server, _), Foreign() as foreign:
+            pages.expected += ["401 (Unauthorized)", "has been blocked by CORS policy", "ERR_FAILED"]
+            page = pages.open(foreign.url)
+            page.evaluate(
+                "url => fetch(url, {method: 'POST', mode: 'no-cors', credentials: 'include', "
+                "body: JSON.stringify({verb: 'drain', target: ''})})",
+                f"{server.url}/orders",
+            )
+            blocked = page.evaluate(
+                "url => fetch(url, {method: 'POST', headers: {authorization: 'Bearer x'}, body: '{}'})"
+                ".then(() => 'read', () => 'blocked')",
+                f"{server.url}/orders",
+            )
+            assert blocked == "blocked"
+            pages.complaints = [each for each in pages.complaints if "another host" not in each]
+            seen = inside("admin", "status", "--json", "--database", f"sqlite:///{server.database}")
+            assert json.loads(seen.out)["state"] == "open"
+
+
+class Foreign:
+    """A page of another origin."""
+
+    def __enter__(self) -> Foreign:
+        from starlette.responses import HTMLResponse
+        from starlette.routing import Route
+
+        from arena_server.web.app import application
+
+        from .running import running
+
+        async def page(_: object) -> HTMLResponse:
+            return HTMLResponse("<!doctype html><link rel=icon href=data:,><title>foreign</title>")
+
+        self._server = running(lambda: application([Route("/", page)]))
+        self.url = f"http://{self._server.__enter__().address}/"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.__exit__(None, None, None)
+
+
+class TestPlay:
+    def test_a_disc_game_is_won_by_keyboard(self, pages: Watched, tmp_path: Path) -> None:
+        with two_persons(tmp_path, "disc", "m = 13") as server:
+            bob = Person(server, "bob")
+            page = pages.open(server.links["ann"])
+            pages.check_access(page)
+            pages.shoot(page, "play-link")
+            page.keyboard.press("Tab")
+            take = page.get_by_role("button", name="Take the seat")
+            take.focus()
+            page.keyboard.press("Enter")
+            page.get_by_role("button", name="Ready").focus()
+            pages.shoot(page, "play-ready")
+            page.keyboard.press("Enter")
+            bob.ready()
+            page.get_by_text("It is your turn.").wait_for()
+            page.locator('[data-move="1"]').focus()
+            page.keyboard.press("ArrowLeft")
+            assert page.evaluate("document.activeElement.dataset.move") == "6"
+            page.keyboard.press("Enter")
+            bob.play(2, "1")
+            page.get_by_text("It is your turn.").wait_for()
+            pages.check_access(page)
+            page.get_by_role("button", name="Hint").focus()
+            page.keyboard.press("Enter")
+            assert page.get_by_label("Your move").input_value() == "6"
+            pages.shoot(page, "play-hint")
+            page.get_by_label("Your move").focus()
+            page.keyboard.press("Enter")
+            page.get_by_text("The game is over: won, ann 2, bob 0.").wait_for()
+            page.get_by_role("link", name="The record of game g1").click()
+            page.get_by_text("Verified here").wait_for()
+            bob.close()
+        assert inside("verify", "--database", f"sqlite:///{server.database}").code in (0, 1)
+        with Results(server.database) as results:
+            assert [row.points for row in results.standings(results.contest("trial"))] == [2, 0]
+
+    def test_two_people_and_a_link_that_is_used(self, pages: Watched, tmp_path: Path) -> None:
+        with two_persons(tmp_path, "tictactoe", "") as server:
+            pages.expected.append("401 (Unauthorized)")
+            seats = []
+            for name in ("ann", "bob"):
+                page = pages.open(server.links[name], PHONE)
+                page.get_by_role("button", name="Take the seat").click()
+                page.get_by_role("heading", name=f"You play as {name}").wait_for()
+                seats.append(page)
+            thief = pages.open(server.links["ann"])
+            thief.get_by_role("button", name="Take the seat").click()
+            thief.get_by_text("This link has been used already").wait_for()
+            pages.shoot(thief, "play-used")
+            for page in seats:
+                page.get_by_role("button", name="Ready").click()
+            for number, cell in enumerate(("a1", "b1", "a2", "b2")):
+                page = seats[number % 2]
+                page.get_by_text("It is your turn.").wait_for()
+                page.locator(f'[data-move="{cell}"]').click()
+            ann, bob = seats
+            ann.get_by_text("It is your turn.").wait_for()
+            ann.get_by_label("Your move").fill("a1")
+            ann.get_by_role("button", name="Play", exact=True).click()
+            ann.get_by_text("a1 is not a legal move here.").wait_for()
+            ann.reload()  # the seat stays with this browser
+            ann.get_by_text("It is your turn.").wait_for()
+            pages.check_access(ann)
+            assert ann.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            pages.shoot(ann, "play-phone")
+            ann.locator('[data-move="a3"]').click()
+            bob.get_by_text("The game is over: won, ann 2, bob 0.").wait_for()
+            bob.get_by_role("button", name="Next game").click()
+            bob.get_by_role("button", name="Ready").wait_for()
+            pages.close()  # before the server goes
+
+    @pytest.mark.parametrize(
+        ("verb", "body", "status", "error"),
+        [
+            ("take", {}, 401, "this link has been used already, or is not complete"),
+            ("take", {"key": "0" * 32}, 401, "this link has been used already, or is not complete"),
+            ("take", {"key": None}, 401, "this link has been used already, or is not complete"),
+            ("move", {"session": "\ud800"}, 401, "this seat is played in another browser"),
+            ("move", {"ply": 2, "move": "6"}, 409, "it is not your turn"),
+            ("move", {"ply": 1, "move": "6\nQUIT"}, 409, "a move is a word of ASCII characters"),
+            ("move", {"ply": 1, "move": 6}, 409, "a move is a word of ASCII characters"),
+            ("ready", {}, 409, "no game waits for you"),
+        ],
+    )
+    def test_requests_that_are_refused(
+        self, table: tuple[Web, list[Person]], verb: str, body: dict[str, object], status: int, error: str
+    ) -> None:
+        server, (ann, _) = table
+        own = {} if verb == "take" else {"session": ann.session}
+        assert server.post(verb, **(own | body)) == (status, {"error": error})
+
+    def test_a_second_answer_to_a_turn_is_refused_and_quit_leaves(self, tmp_path: Path) -> None:
+        with game_of_two(tmp_path) as (server, (ann, bob)):
+            ann.play(1, "6")
+            again = server.post("move", session=ann.session, ply=1, move="7")
+            assert again == (409, {"error": "it is not your turn"})
+            assert server.post("quit", session=ann.session) == (200, {"done": True})
+            ann.until(state="finished")
+            bob.until(turn=2)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Web, list[Person]]]:
+    """A game that waits for the first move."""
+    with game_of_two(tmp_path_factory.mktemp("table")) as (server, persons):
+        persons[0].until(turn=1)
+        yield server, persons
+
+
+def test_a_person_needs_the_web_page(tmp_path: Path) -> None:
+    file = tmp_path / "c.toml"
+    file.write_text(contest(bots=PERSONS))
+    outcome = inside("serve", file, "--no-web", "--port", "0", cwd=tmp_path)
+    assert outcome.code == 2
+    assert outcome.line.endswith("bot ann: a person plays on the web page; serve it")

@@ -1,0 +1,249 @@
+"""The replay page in a real browser: boards, keys, files, the check, one file without a server."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.protocol import oracle
+from tests.protocol.records import FORFEIT, RECORD, ZOMBIE, a_record
+
+from arena_cli.replay import plain
+from arena_protocol.record import GameRecord, encode
+from arena_server.web.app import application
+from arena_server.web.bundle import join_modules, replay_page
+from arena_server.web.security import PageHeaders
+from arena_server.web.site import Pages
+
+from .browser import DESKTOP, PHONE, Watched
+from .running import running
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.slow
+
+LONG = a_record(options={"plies": 120}, faults={31: (1, "illegal"), 77: (2, "flood")})
+SHORT = a_record(options={"plies": 60})
+GAMES = {
+    "insertion": LONG,
+    "three": a_record(options={"plies": 60, "seats": 3, "colours": 7}),
+    "four": a_record(options={"plies": 40, "seats": 4, "colours": 5, "start": "empty"}),
+    "xo": a_record("xo", {"opening": 4}),
+    "tictactoe": a_record("tictactoe", {}),
+    "disc": a_record("disc", {}),
+    "lastcoin": a_record("lastcoin", {"coins": 21}),
+    "forfeit": FORFEIT,
+}
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    from starlette.middleware import Middleware
+
+    with running(lambda: application(Pages().routes(), [Middleware(PageHeaders)]), 64) as server:
+        yield f"http://{server.address}"
+
+
+def drop(page: Page, data: bytes, name: str = "game.record") -> None:
+    page.set_input_files("#file", {"name": name, "mimeType": "application/octet-stream", "buffer": data})
+
+
+def show(pages: Watched, site: str, record: GameRecord, size: tuple[int, int] = DESKTOP) -> Page:
+    page = pages.open(f"{site}/replay.html", size)
+    drop(page, encode(record))
+    page.wait_for_selector(".badge.true, .badge.false")
+    return page
+
+
+def shown_board(page: Page) -> str:
+    """The board that a screen reader is given, as STATE prints it."""
+    label = page.get_attribute(".stage .board", "aria-label") or ""
+    rows = label.partition(": ")[2].split("; ")
+    return "/".join("".join("." if cell == "empty" else cell[0] for cell in row.split(", ")) for row in rows)
+
+
+def drawn_board(page: Page) -> str:
+    """The board as its tiles are drawn."""
+    cells = {
+        tuple(int(float(part)) // 100 for part in re.findall(r"-?[\d.]+", place)): digit
+        for place, digit in page.eval_on_selector_all(
+            ".stage .tiles .tile",
+            "nodes => nodes.map(node => [node.getAttribute('transform'), node.textContent])",
+        )
+    }
+    return "/".join("".join(cells.get((x, y), ".") for x in range(5)) for y in range(5))
+
+
+def test_every_position_is_that_of_the_oracle(pages: Watched, site: str) -> None:
+    """By the slider, and every tenth ply also by its animation."""
+    page = show(pages, site, SHORT)
+    page.select_option("select", "16")
+    board = SHORT.board
+    for number, ply in enumerate(SHORT.plies, start=1):
+        board = oracle.play(board, int(ply.move), int(SHORT.sequence[number - 1]))[0]
+        if number % 10 == 0:
+            page.keyboard.press("ArrowRight")
+            page.wait_for_function("() => !document.getAnimations().length")
+            assert shown_board(page) == drawn_board(page) == board
+        page.fill(".slider input", str(number))
+        assert shown_board(page) == drawn_board(page) == board
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_game_is_shown_and_verifies(pages: Watched, site: str, game: str) -> None:
+    record = GAMES[game]
+    page = show(pages, site, record, DESKTOP)
+    assert page.inner_text("h1") == " – ".join(record.names)
+    assert page.locator(".badge.true").count() == 1
+    page.keyboard.press("End")
+    totals = [int(text.replace(",", "")) for text in page.locator(".seat .points").all_inner_texts()]
+    assert totals == list(record.totals)
+    assert "The game is over" in page.inner_text(".status")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        if scheme == "dark" or game in ("insertion", "four"):
+            pages.check_access(page)
+        pages.shoot(page, f"replay-{game}-{scheme}")
+
+
+@pytest.mark.parametrize("game", ["insertion", "xo", "disc"])
+def test_on_a_phone(pages: Watched, site: str, game: str) -> None:
+    page = show(pages, site, GAMES[game], PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    pages.check_access(page)
+    pages.shoot(page, f"replay-{game}-phone")
+
+
+def test_keys_slider_marks_and_links(pages: Watched, site: str) -> None:
+    page = show(pages, site, LONG)
+    counter = page.locator(".counter")
+    for key, ply in (("ArrowRight", 1), ("PageDown", 11), ("End", 120), ("ArrowLeft", 119), ("Home", 0)):
+        page.keyboard.press(key)
+        assert counter.inner_text() == f"ply {ply} of 120"
+    page.get_by_role("button", name="Next fault").click()
+    assert counter.inner_text() == "ply 31 of 120"
+    page.get_by_role("button", name="Next fault").click()
+    assert counter.inner_text() == "ply 77 of 120"
+    page.get_by_role("button", name="Previous fault").click()
+    assert "zombie since ply 31: illegal" in page.inner_text(".seat.s1")
+    page.locator(".tick.fault").nth(1).click()
+    assert counter.inner_text() == "ply 77 of 120"
+    assert page.url.endswith("#ply=77")
+    page.evaluate("location.hash = '#ply=40'")
+    assert counter.inner_text() == "ply 40 of 120"
+    page.locator(".chart").first.click(position={"x": 350, "y": 60})
+    assert counter.inner_text() != "ply 40 of 120"
+    page.fill(".slider input", "5")
+    assert counter.inner_text() == "ply 5 of 120"
+    assert page.locator(".move[aria-current]").inner_text().startswith("5")
+    page.locator(".move").nth(7).click()
+    assert counter.inner_text() == "ply 8 of 120"
+
+
+def test_it_plays_to_the_end_and_pauses(pages: Watched, site: str) -> None:
+    page = show(pages, site, RECORD)
+    page.select_option("select", "16")
+    page.keyboard.press("Space")
+    page.locator(".counter", has_text="ply 12 of 12").wait_for()
+    page.get_by_role("button", name="Play").wait_for()
+    page.keyboard.press("Space")
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="Play").wait_for()
+
+
+def test_without_motion_nothing_moves(pages: Watched, site: str) -> None:
+    page = pages.open(f"{site}/replay.html", motion="reduce")
+    drop(page, encode(LONG))
+    page.wait_for_selector(".badge.true, .badge.false")
+    for _ in range(20):
+        page.keyboard.press("ArrowRight")
+        assert page.evaluate("document.getAnimations().length") == 0
+    assert page.locator(".counter").inner_text() == "ply 20 of 120"
+
+
+def test_the_last_ply_is_a_live_region(pages: Watched, site: str) -> None:
+    page = show(pages, site, ZOMBIE)
+    page.keyboard.press("ArrowRight")
+    status = page.locator(".status")
+    assert status.get_attribute("role") == "status"
+    ply = ZOMBIE.plies[0]
+    assert status.inner_text().startswith(f"Ply 1: ann plays {ply.move}, {ply.points} points")
+
+
+class TestFiles:
+    def test_json_of_arena_replay(self, pages: Watched, site: str) -> None:
+        page = pages.open(f"{site}/replay.html")
+        drop(page, json.dumps(plain(RECORD), indent=2).encode(), "g7.json")
+        page.wait_for_selector(".badge.true")
+
+    def test_a_file_that_is_no_record(self, pages: Watched, site: str) -> None:
+        page = pages.open(f"{site}/replay.html")
+        for number, (data, text) in enumerate(
+            [
+                (b"", "not a record"),
+                (b"hello", "not a record"),
+                (b"{", "not a record"),
+                (b"[]", "not a record"),
+                (encode(RECORD)[:-1], "do not match its SHA-256 digest"),
+                (b'{"format": 9}', "this page reads format"),
+            ]
+        ):
+            drop(page, data, f"<b>{number}.record")
+            page.locator(".error-line", has_text=f"<b>{number}.record: ").filter(has_text=text).wait_for()
+        drop(page, encode(RECORD))
+        page.wait_for_selector(".badge.true")
+
+    def test_a_forged_record_is_shown_and_does_not_verify(self, pages: Watched, site: str) -> None:
+        page = show(pages, site, replace(RECORD, totals=(990, 0)))
+        assert "end: totals" in page.inner_text(".badge.false")
+
+    def test_a_record_with_an_impossible_ply_ends_before_it(self, pages: Watched, site: str) -> None:
+        plies = (*RECORD.plies[:3], RECORD.plies[3]._replace(move="16"), *RECORD.plies[4:])
+        page = show(pages, site, replace(RECORD, plies=plies))
+        assert page.inner_text(".counter") == "ply 0 of 3"
+        assert "ply 4: move" in page.inner_text(".badge.false")
+
+    def test_a_record_of_an_impossible_start(self, pages: Watched, site: str) -> None:
+        page = pages.open(f"{site}/replay.html")
+        drop(page, encode(replace(RECORD, board="x")))
+        page.get_by_role("alert").filter(has_text="five rows of five cells").wait_for()
+
+    def test_hostile_names_are_text(self, pages: Watched, site: str) -> None:
+        names = ("<img src=x onerror=alert(1)>", "\u202e\"'&<script>" + "x" * 500)
+        record = replace(RECORD, names=names, contest="<b>bold", game_id="<i>g")
+        page = show(pages, site, record)
+        assert page.locator(".seat h2").all_inner_texts() == list(names)
+        assert page.locator("main img, main b, main i, main script").count() == 0
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        pages.shoot(page, "replay-hostile")
+
+
+def test_one_file_plays_without_a_server(pages: Watched, tmp_path: Path) -> None:
+    file = tmp_path / "game.html"
+    file.write_text(replay_page("<title>", encode(LONG)), encoding="utf-8")
+    page = pages.open(f"file://{file}#ply=31")
+    page.wait_for_selector(".badge.true, .badge.false")
+    assert page.inner_text(".counter") == "ply 31 of 120"
+    with page.expect_download() as download:
+        page.get_by_text("Download the record").click()
+    assert download.value.suggested_filename == "g7.record"
+    assert Path(download.value.path()).read_bytes() == encode(LONG)
+
+
+def test_a_module_outside_the_subset_cannot_be_joined(tmp_path: Path) -> None:
+    (tmp_path / "a.js").write_text('import * as b from "./b.js";\n')
+    with pytest.raises(ValueError, match=r"^a.js: not of the subset that can be joined: import \* as b"):
+        join_modules("a.js", tmp_path)
+
+
+def test_the_page_is_light(pages: Watched, site: str) -> None:
+    page = show(pages, site, RECORD)
+    assert 10_000 < pages.bytes < 150_000
+    paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    assert paint > 0
