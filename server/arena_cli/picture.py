@@ -41,7 +41,7 @@ RIM: Final = 44
 COLUMN: Final = LEFT + SIDE + 84
 #: The height of a seat's panel.
 SEAT: Final = 84
-#: Pillow draws so many times larger and then shrinks the image: it does not smooth edges itself.
+#: Pillow draws at this multiple of the size, then shrinks the image: it does not smooth edges itself.
 SCALE: Final = 2
 COLOURS: Final = 64
 #: How much longer the last frame of a GIF is shown, in plies.
