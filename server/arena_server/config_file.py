@@ -212,8 +212,8 @@ def _check_together(contest: ContestFile) -> None:
         )
     if contest.contest.games_per_pair % seats:
         raise ValueError(
-            f"contest.games_per_pair: expected a multiple of {seats}, so that each deal is played "
-            f"from every seat, got {contest.contest.games_per_pair}"
+            f"contest.games_per_pair: expected a multiple of {seats}, so that every bot has each seat "
+            f"equally often, got {contest.contest.games_per_pair}"
         )
 
 

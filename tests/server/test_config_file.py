@@ -117,8 +117,8 @@ def test_tokens_come_from_the_file_or_from_the_starter_of_the_bots() -> None:
         (toml(contest='game = "go"'), f"contest.game: expected one of {', '.join(sorted(GAMES))}, got 'go'"),
         (
             toml(contest="games_per_pair = 3"),
-            "contest.games_per_pair: expected a multiple of 2, so that each deal is played "
-            "from every seat, got 3",
+            "contest.games_per_pair: expected a multiple of 2, so that every bot has each seat "
+            "equally often, got 3",
         ),
         (
             toml(game="clock = 20"),
