@@ -16,7 +16,7 @@ import pytest
 from arena_server.store.reader import Results
 
 from ..programs import PATIENCE_S, Players, Server, contest, inside
-from .browser import PHONE, Watched
+from .browser import PHONE, REBOUND, Watched
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -322,6 +322,14 @@ class TestOrganiser:
             pages.complaints = [each for each in pages.complaints if "another host" not in each]
             seen = inside("admin", "status", "--json", "--database", f"sqlite:///{server.database}")
             assert json.loads(seen.out)["state"] == "open"
+
+    def test_a_foreign_name_of_this_address_is_refused(self, pages: Watched, tmp_path: Path) -> None:
+        """DNS rebinding: a page of that name would be of the same origin as what it asks for."""
+        pages.expected.append("421")
+        with game_of_two(tmp_path) as (server, _):
+            page = pages.open(server.page("organiser.html").replace("127.0.0.1", REBOUND))
+            assert "this server is not 'rebound.test:" in page.inner_text("body")
+            pages.close()
 
 
 def test_a_foreign_page_of_100_lines_shows_a_live_game(pages: Watched, tmp_path: Path) -> None:
