@@ -375,11 +375,20 @@ def looking(pictures: int) -> Options:
     return () if pictures == 20 else (("lookahead", pictures),)
 
 
-def switched(deals: int, clock: int, options: Options = ()) -> tuple[Pairing, ...]:
-    """Return minimax at 6 plies under a short clock, with and without the switch of the depth."""
+def switched(deals: int, options: Options = ()) -> tuple[Pairing, ...]:
+    """Return minimax under a clock too short for its depth, with and without the switch of the depth.
+
+    Three plies are never too slow; 100 moves take about 0.1 s at 5 plies and 1.5 s at 6.
+    """
     return tuple(
-        Pairing(f"minimax:depth=6,switch={switch}", CHAMPION, deals, clock, (*options, *looking(pictures)))
-        for pictures in (3, 5, 20)
+        Pairing(
+            f"minimax:depth={depth},switch={switch}",
+            CHAMPION,
+            deals,
+            clock,
+            (*options, *looking(pictures)),
+        )
+        for pictures, depth, clock in ((3, 3, 1_000), (5, 5, 100), (20, 6, 1_000))
         for switch in (100, 85)
     )
 
@@ -448,7 +457,7 @@ WHOLE = Plan(
         for model in ("worst", "own", "spoiling", "seen")
     ),
     conditions=under(MASTER, CONDITIONS, deals=6),
-    switch=switched(deals=6, clock=2_000),
+    switch=switched(deals=6),
     wildcards=guessing(deals=20),
     clocks=tuple(Pairing("master", CHAMPION, 6, clock) for clock in (100, 1_000, 5_000, 20_000)),
     contest=under("master", CONDITIONS, deals=5, clock=20_000),
@@ -463,7 +472,7 @@ QUICK = Plan(
     zombie=tuple(Pairing(spec, "dummy", 2, None, SHORT) for spec in (MASTER, "greedy", "champion:depth=2")),
     models=tuple(Pairing(modelled(model), "greedy", 1, None, SHORT) for model in ("worst", "own", "seen")),
     conditions=under(MASTER, (SHORT, (*SHORT, ("lookahead", 3))), deals=1),
-    switch=switched(1, 100, SHORT)[4:],
+    switch=switched(1, SHORT)[4:],
     wildcards=guessing(1, SHORT)[:2],
     clocks=tuple(Pairing("master", "champion:depth=2", 2, clock, SHORT) for clock in (100, 200)),
     contest=(),

@@ -284,7 +284,8 @@ def wildcards(findings: Findings, plan: Plan) -> str:
 
 
 def _parameters(task: Pairing) -> str:
-    return f"K = {dict(task.options).get('lookahead', 20)}, `{task.one}`"
+    clock = "" if task.clock is None else f", {task.clock / 1000:g} s"
+    return f"K = {dict(task.options).get('lookahead', 20)}{clock}, `{task.one}`"
 
 
 def rivals(findings: Findings, plan: Plan) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
 from typing import Any, cast
@@ -38,6 +39,7 @@ class BotRunner:
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._failure: BaseException | None = None
+        protocol.on_note = self._flush_note
 
     def poll(self) -> None:
         """Start the next job, if there is one. Raises what the bot raised, or ClientError."""
@@ -91,6 +93,11 @@ class BotRunner:
                 self._post(answer)
             except RuntimeError:
                 return  # the event loop is closed and needs no answer
+
+    def _flush_note(self) -> None:
+        """Let the loop send a note now, not with the next move."""
+        with suppress(RuntimeError):  # the event loop is closed
+            self._post(self._wake)
 
     def _complete(self, job: Job, value: object) -> None:
         try:

@@ -35,6 +35,9 @@ TEMPORARY = frozenset({ErrorCode.FULL, ErrorCode.RATE})
 #: Called with `<` (received) or `>` (sent) and a line without its line end.
 Trace = Callable[[str, bytes], None]
 
+#: Notes that wait to be sent; of more the oldest are dropped. The server keeps as many a ply.
+MAX_NOTES = 32
+
 #: A point in a game: its id, its start and the moves played.
 Moment = tuple[str, str, tuple[str, ...]]
 
@@ -101,6 +104,9 @@ class ClientProtocol:
             wire.encode(self._hello)
         except LocalProtocolError as error:
             raise ClientError(f"this log-in cannot be sent: {error}") from error
+        #: Called, by the thread of the bot, when a note waits in `data_to_send`.
+        self.on_note: Callable[[], object] | None = None
+        self._notes: deque[wire.Info] = deque(maxlen=MAX_NOTES)
         self._trace = trace
         self._resume: str | None = None
         self._resuming = False
@@ -165,6 +171,7 @@ class ClientProtocol:
 
     def data_to_send(self) -> bytes:
         """Return the bytes to send now, and forget them."""
+        self._send_notes()
         data = bytes(self._out)
         self._out.clear()
         return data
@@ -232,7 +239,23 @@ class ClientProtocol:
             self._send(wire.Ready(view.game_id))
         if self._answer is not None and view.my_turn and not self._move_sent and self._is_answered(view):
             self._move_sent = True
+            self._send_notes()  # before its MOVE
             self._send(self._answer[1])
+
+    def _take_note(self, note: wire.Info) -> None:
+        self._notes.append(note)
+        if self.on_note is not None:
+            self.on_note()
+
+    def _send_notes(self) -> None:
+        """Send the notes about the game that is played; drop all others."""
+        view = self._view
+        playing = view is not None and view.started and view.over is None and view.zombie is None
+        playing = playing and not self._leaving and self.bye_reason is None
+        while self._notes:
+            note = self._notes.popleft()
+            if playing and view is not None and view.game_id == note.game:
+                self._send(note)
 
     def _send(self, message: wire.ClientMessage) -> None:
         assert self._session is not None, "nothing is sent between two connections"
@@ -271,7 +294,7 @@ class ClientProtocol:
                 self.welcomed = self._known = True
                 self._resume = resume
             case wire.Game():
-                self._view = GameView.of(message)
+                self._view = GameView.of(message, self._take_note)
                 self._ready_sent = self._move_sent = False
             case wire.Turn():
                 self._move_sent = False

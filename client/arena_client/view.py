@@ -5,11 +5,15 @@ A view may be read by another thread while the next lines arrive.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, cast
 
 from arena_client.errors import ClientError
 from arena_protocol import messages as wire
+from arena_protocol.errors import LocalProtocolError
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Deal, Game, GameError
 from arena_protocol.record import commitment
@@ -22,6 +26,14 @@ else:
     from typing import TypeVar
 
     P = TypeVar("P")
+
+#: What a note keeps of its text and of its expected moves: a line of a client has at most 1,024 bytes.
+NOTE_TEXT, NOTE_MOVES = 400, 40
+
+_UNPRINTABLE = re.compile("[^ -~]")
+
+#: Takes a note that is to be sent; may be called by any thread.
+NoteSink = Callable[[wire.Info], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +82,51 @@ class GameView(Generic[P]):
     zombie: wire.Zombie | None = None
     over: wire.Over | None = None
     _memo: _Memo = field(default_factory=_Memo, repr=False, compare=False)
+    _sink: NoteSink | None = field(default=None, repr=False, compare=False)
 
     @classmethod
-    def of(cls, offer: wire.Game) -> GameView[P]:
-        """Return the view after GAME. Raises ClientError if its seats are inconsistent."""
+    def of(cls, offer: wire.Game, sink: NoteSink | None = None) -> GameView[P]:
+        """Return the view after GAME; `sink` takes its notes.
+
+        Raises ClientError if its seats are inconsistent.
+        """
         if offer.seats != len(offer.names) or not 1 <= offer.seat <= offer.seats:
             raise ClientError(f"{offer.game_id}: the server sent GAME with seats that do not add up")
-        return cls(offer)
+        return cls(offer, _sink=sink)
+
+    def note(
+        self,
+        text: str = "",
+        *,
+        depth: int | None = None,
+        eval: int | None = None,  # noqa: A002 - the name in INFO
+        nodes: int | None = None,
+        line: Iterable[int | str] = (),
+    ) -> None:
+        """Send a note about this ply by INFO: for the record and for spectators, never for an opponent.
+
+        `eval` is the value for this bot, in its own units; `line` the moves that it expects; of `line` and of
+        `text` the beginning is sent. May be called at any time and by any thread, also during a
+        search. A note is dropped after the end of the game, for a zombie, and without a connection; the
+        server keeps 32 a ply. Raises ClientError for numbers that INFO cannot carry.
+        """
+        words = _UNPRINTABLE.sub("?", " ".join(text.split()))[:NOTE_TEXT].rstrip()
+        moves = ",".join(str(move) for move in islice(line, NOTE_MOVES))
+        info = wire.Info(
+            self.game_id,
+            self.ply,
+            depth=depth,
+            eval=eval,
+            nodes=nodes,
+            line=moves or None,
+            text=words or None,
+        )
+        try:
+            wire.encode(info)
+        except LocalProtocolError as error:
+            raise ClientError(f"the bot's note cannot be sent: {error}") from error
+        if self._sink is not None:
+            self._sink(info)
 
     def after(self, message: wire.ServerMessage) -> GameView[P]:
         """Return the view after one more message; messages not about the game change nothing.

@@ -10,7 +10,7 @@ from arena_engines.registry import create, games_of
 
 
 class EngineBot(Bot):
-    """A bot that plays an engine's moves."""
+    """A bot that plays an engine's moves and sends what the engine found for each as a note (INFO)."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -23,7 +23,12 @@ class EngineBot(Bot):
 
     def choose(self, view: GameView) -> int | str:
         """Return the engine's move."""
-        return self.engine.choose(position_of(view))
+        engine = self.engine
+        engine.report = None
+        move = engine.choose(position_of(view))
+        if engine.report is not None:
+            view.note(**engine.report._asdict())
+        return move
 
 
 class SeveralGamesBot(Bot):

@@ -57,6 +57,19 @@ class Analysis(NamedTuple):
     seconds: float = 0.0
 
 
+class Report(NamedTuple):
+    """What `choose` found, as INFO reports it: plies, the value for the side to move, positions, line.
+
+    `eval` is in the engine's own units (insertion: points of lead at the end of the line); `line` begins
+    with the move. None and an empty line: not known.
+    """
+
+    depth: int | None = None
+    eval: int | None = None
+    nodes: int | None = None
+    line: tuple[int | str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position(Generic[Rules, State]):
     """What a seat may know when it is to move.
@@ -137,6 +150,9 @@ class Engine(ABC):
     eval_names: ClassVar[tuple[str, ...]] = ("mine", "deleted", "theirs")
     #: The options of the game that an analysed position belongs to.
     analysis_options: ClassVar[Mapping[str, object]] = {}
+
+    #: What the last `choose` found; None from an engine that searches nothing.
+    report: Report | None = None
 
     def __init__(self, values: Mapping[str, int | str | None] | None = None) -> None:
         self.values = {each.name: each.default for each in self.parameters} | dict(values or {})

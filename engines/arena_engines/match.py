@@ -15,6 +15,7 @@ from itertools import combinations
 from time import perf_counter
 from typing import Any
 
+from arena_engines.elo import Pairs, Sprt
 from arena_engines.engine import Engine, EngineError, Position
 from arena_engines.registry import create
 from arena_protocol.games import make_game
@@ -114,21 +115,25 @@ def seatings(seats: int) -> list[tuple[int, ...]]:
 class Scores:
     """The points of a match: `points[i]` holds, per deal, the mean of engine i over the games of the deal.
 
-    `faults` are by name, `used[i]` is the most milliseconds that engine i used in a game.
+    `faults` are by name, `used[i]` is the most milliseconds that engine i used in a game, `pairs` the
+    results of the first engine against a second one, None with more engines.
     """
 
     points: list[list[float]]
     faults: dict[str, list[str]]
     used: list[int]
+    pairs: Pairs | None
+    games: int = 0
 
     @classmethod
     def empty(cls, engines: int) -> Scores:
         """Return the scores before the first deal."""
-        return cls([[] for _ in range(engines)], {}, [0] * engines)
+        return cls([[] for _ in range(engines)], {}, [0] * engines, Pairs() if engines == 2 else None)
 
     def add(self, names: Sequence[str], games: Sequence[tuple[tuple[int, ...], Played]]) -> None:
         """Add a deal: each of its games with the engine of every seat."""
         totals = [0] * len(names)
+        self.games += len(games)
         for seating, game in games:
             for seat, engine in enumerate(seating):
                 totals[engine] += game.totals[seat]
@@ -138,6 +143,8 @@ class Scores:
                     self.faults.setdefault(names[engine], []).append(fault)
         for engine, total in enumerate(totals):
             self.points[engine].append(total / len(games))
+        if self.pairs is not None:
+            self.pairs.add(sum(_result(seating, game) for seating, game in games) / len(games))
 
     @property
     def others(self) -> list[float]:
@@ -149,6 +156,16 @@ class Scores:
         pairs = zip(self.points[0], self.others, strict=True)
         return [(one - other) / max(one + other, 1) for one, other in pairs]
 
+    def means(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return the part of `summary` that costs no bootstrap."""
+        return {
+            "engines": list(names),
+            "deals": len(self.points[0]),
+            "games": self.games,
+            "points": [round(_mean(points), 2) for points in self.points],
+            **(self.pairs.summary() if self.pairs is not None else {}),
+        }
+
     def summary(self, names: Sequence[str]) -> dict[str, Any]:
         """Return means, intervals (95 %, bootstrap over the deals) and faults, ready for JSON.
 
@@ -158,10 +175,7 @@ class Scores:
         first, others = self.points[0], self.others
         best = [max(deal) for deal in zip(*self.points[1:], strict=True)]
         return {
-            "engines": list(names),
-            "deals": len(first),
-            "games": len(seatings(len(names))) * len(first),
-            "points": [round(_mean(points), 2) for points in self.points],
+            **self.means(names),
             "interval": [bootstrap([points], _mean) for points in self.points],
             "ratio": _ratio(first, others),
             "ratio_interval": bootstrap([first, others], _ratio),
@@ -170,6 +184,12 @@ class Scores:
             "most_ms": list(self.used),
             "faults": self.faults,
         }
+
+
+def _result(seating: Sequence[int], game: Played) -> float:
+    """Return the result of the first engine: 1 for a win, 1/2 for a draw, 0 for a loss."""
+    mine, other = (game.totals[seating.index(engine)] for engine in (0, 1))
+    return 1.0 if mine > other else 0.5 if mine == other else 0.0
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -234,13 +254,13 @@ def match(
     deals: int = 10,
     clock: int | None = 20_000,
     seed: int = 2006,
-    sprt: float | None = None,
+    sprt: Sprt | float | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Play up to `deals` deals between as many engines as the game has seats; return the summary for JSON.
 
-    `sprt`: stop as soon as a sequential test decides whether the first engine's advantage (its lead as a
-    share of the points) is 0 or this much; the answer's `verdict` is `better`, `no better` or `open`.
+    `sprt`: stop as soon as a sequential test of the first engine is decided (`decide`); the answer's
+    `verdict` is `better`, `no better` or `open`.
     `progress` gets the summary after each deal. Raises EngineError for a wrong engine or number of engines,
     GameError for a wrong game or option.
     """
@@ -256,12 +276,25 @@ def match(
         scores.add(specs, play_deal(rules, rules.deal(seed + number), engines, clock))
         answer = {"game": game, "clock": clock, "seed": seed, **scores.summary(specs)}
         if sprt is not None:
-            answer |= sequential_test(scores.advantages(), sprt)
+            answer |= decide(scores, sprt)
         if progress is not None:
             progress(answer)
         if answer.get("verdict", "open") != "open":
             break
     return answer
+
+
+def decide(scores: Scores, sprt: Sprt | float) -> dict[str, Any]:
+    """Return the state of the sequential test.
+
+    An `Sprt` tests the Elo difference of two engines; a number tests whether the advantage of the first
+    engine over the others (its lead as a share of the points) is 0 or this much.
+    """
+    if isinstance(sprt, Sprt):
+        if scores.pairs is None:
+            raise EngineError("a test of the Elo difference needs 2 engines; test the lead in points instead")
+        return sprt.test(scores.pairs)
+    return sequential_test(scores.advantages(), sprt)
 
 
 def play_deal(
@@ -335,7 +368,23 @@ def text_table(answer: Mapping[str, Any]) -> str:
     low, high = answer["ratio_interval"]
     verdict = f"; verdict: {answer['verdict']}" if "verdict" in answer else ""
     rows.append(f"ratio {answer['ratio']:.3f} ({low:.3f} to {high:.3f}) in {answer['games']} games{verdict}")
+    if "elo" in answer:
+        loss, draw, win = answer["pairs"][:2], answer["pairs"][2], answer["pairs"][3:]
+        rows.append(f"{elo_text(answer)}; pairs won {sum(win)}, even {draw}, lost {sum(loss)}")
+    if "elo0" in answer:
+        rows.append(
+            f"test of Elo {answer['elo0']:g} against {answer['elo1']:g}, error probabilities "
+            f"{answer['alpha']:g} and {answer['beta']:g}: LLR {answer['llr']:+.2f}"
+        )
     return "\n".join(rows)
+
+
+def elo_text(answer: Mapping[str, Any]) -> str:
+    """Return the Elo difference of a summary with its interval."""
+    low, high = answer["elo_interval"]
+    at = answer["elo"] if answer["elo"] is not None else math.inf if low is not None else -math.inf
+    least, most = -math.inf if low is None else low, math.inf if high is None else high
+    return f"Elo {at:+.0f} ({least:+.0f} to {most:+.0f})"
 
 
 def league_table(answer: Mapping[str, Any]) -> str:

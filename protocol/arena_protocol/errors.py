@@ -84,3 +84,4 @@ class ByeReason(StrEnum):
     REPLACED = "replaced", "a newer connection has taken over this seat"
     KICKED = "kicked", "the organiser removed this bot"
     SLOW = "slow", "the client did not read what it was sent"
+    LOG = "log", "the whole log has been sent"

@@ -47,6 +47,7 @@ __all__ = [
     "Game",
     "Hello",
     "Info",
+    "Log",
     "Message",
     "Move",
     "Next",
@@ -73,13 +74,14 @@ __all__ = [
 
 #: The version of the protocol that this file defines.
 VERSION: Final = 1
-#: The one value of `role=` in HELLO.
+#: The values of `role=` in HELLO: a client that only watches, and one that fetches the log of a bot.
 SPECTATOR: Final = "spectator"
+LOG_READER: Final = "log"
 
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """The client's first line. `role` is None for a player, SPECTATOR for a client that only watches."""
+    """The client's first line. `role` is None for a player, else SPECTATOR or LOG_READER."""
 
     version: int
     name: str
@@ -261,6 +263,13 @@ class Over:
 
 
 @dataclass(frozen=True, slots=True)
+class Log:
+    """A line of the log that the server keeps of a bot: stamp, direction and text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Bye:
     """The server's last line."""
 
@@ -289,6 +298,7 @@ ServerMessage = (
     | Info
     | Zombie
     | Over
+    | Log
     | Bye
     | Error
     | Ping
@@ -375,6 +385,7 @@ TABLE: Final[tuple[Schema, ...]] = (
         {"game_id": WORD},
         {"total": INTEGERS, "end": WORD, "nonce": WORD, "sequence": WORD},
     ),
+    Schema("LOG", Log, Direction.SERVER, {"text": TEXT}),
     Schema("BYE", Bye, Direction.SERVER, {}, {"reason": WORD}),
     Schema("ERROR", Error, Direction.SERVER, {"code": WORD, "text": TEXT}, {"retry_after": COUNT}),
 )

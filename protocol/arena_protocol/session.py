@@ -111,6 +111,7 @@ SERVER_TRANSITIONS: Final[Mapping[str, Transitions]] = {
     "PONG": _stay(*LOGGED_IN),
     "ERROR": _stay(*LOGGED_IN),
     ERROR_FATAL: _lead((*BEFORE_LOGIN, State.LOBBY, State.WATCHING), State.CLOSED),
+    "LOG": _stay(State.LOBBY),
     "BYE": _lead((*BEFORE_LOGIN, *LOGGED_IN), State.CLOSED),
 }
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena_cli.options import Json, print_json
+from arena_cli.options import Json, Tls, TlsCa, print_json, tls_context
 from arena_server.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -95,6 +95,8 @@ def server(
         str, typer.Option(metavar="NAME,NAME", help="Two bots of its contest, to log in as.")
     ] = "check-1,check-2",
     token: Annotated[str | None, typer.Option(help="Their token; better given as ARENA_TOKEN.")] = None,
+    tls: Tls = False,
+    tls_ca: TlsCa = None,
     patience: Patience = 10.0,
     listed: List = False,
     strict: Strict = False,
@@ -122,7 +124,7 @@ def server(
         raise ConfigError(f"--names: expected two names with a comma between them, got {names!r}")
     host, port = parse_address(where, "HOST:PORT")
     secret = token or os.environ.get("ARENA_TOKEN") or None
-    settings = ServerSettings(host, port, (first, second), secret, patience)
+    settings = ServerSettings(host, port, (first, second), secret, patience, tls=tls_context(tls, tls_ca))
     _report(check_server(settings, cases), "server", strict=strict, as_json=as_json, junit=junit)
 
 

@@ -1,12 +1,22 @@
-"""`arena match`: which engine scores more, in a match or a league played in this process."""
+"""`arena match`: which player scores more, from paired deals.
+
+Engines play in this process. As soon as one player is a program, all are seated as processes by the
+real referee over loopback (`match_programs`), in one or more pairs of processes at the same time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from arena_cli.local_bots import compile_engines, is_command
+from arena_cli.local_contest import LocalContest, fault_lines, lanes, tournament
 from arena_cli.options import (
     GameOptions,
     Json,
@@ -18,67 +28,125 @@ from arena_cli.options import (
     start_positions,
 )
 from arena_engines import match as games
+from arena_engines.elo import Sprt
 from arena_protocol.games import make_game
-from arena_server.errors import ConfigError
+from arena_server.errors import INTERRUPTED, ArenaError, ConfigError
+from arena_server.tournament.supervisor import ProgressListener, interrupt_event, run
 
-Engines = Annotated[
+#: The lead, as a share of all points, that the test uses with three players and more.
+MARGIN = 0.02
+#: More pairs of processes than this are a mistake.
+MOST_LANES = 256
+#: The name of the contest in the database of --keep.
+CONTEST = "match"
+
+Players = Annotated[
     list[str],
     typer.Argument(
         metavar="A B ...",
-        help="The engines: as many as the game has seats; more play a league.",
+        help="Engines, or programs in quotes: as many as the game has seats; more engines play a league.",
         show_default=False,
     ),
 ]
 
 
 def command(
-    engines: Engines,
+    players: Players,
     deals: Annotated[int, typer.Option(min=1, help="The most deals; each is played from every seat.")] = 20,
     clock: Annotated[str, typer.Option(metavar="DURATION", help="The time of a seat for a game.")] = "20s",
     sprt: Annotated[
         bool, typer.Option("--sprt", help="Stop as soon as it is decided whether A is better than B.")
     ] = False,
+    elo0: Annotated[float, typer.Option(help="The Elo difference of A that --sprt rejects.")] = 0.0,
+    elo1: Annotated[float, typer.Option(help="The Elo difference of A that --sprt accepts.")] = 50.0,
+    alpha: Annotated[
+        float, typer.Option(min=0.001, max=0.4, help="The probability of `better` though elo0 is true.")
+    ] = 0.05,
+    beta: Annotated[
+        float, typer.Option(min=0.001, max=0.4, help="The probability of `no better` though elo1 is true.")
+    ] = 0.05,
     margin: Annotated[
-        float, typer.Option(min=0.001, max=1.0, help="The lead, as a share of all points, that --sprt tests.")
-    ] = 0.02,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of the first deal.")] = 2006,
+        float | None,
+        typer.Option(
+            min=0.001,
+            max=1.0,
+            help="--sprt tests this lead in points, as a share of all points, instead of Elo; "
+            f"{MARGIN} with three players and more.",
+            show_default=False,
+        ),
+    ] = None,
+    concurrency: Annotated[
+        int, typer.Option(min=1, max=MOST_LANES, help="How many games are played at once, as processes.")
+    ] = 1,
+    keep: Annotated[
+        str | None,
+        typer.Option(metavar="DB", help="Keep the records in this SQLite file or database URL, for replay."),
+    ] = None,
+    logs: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Write the output of every process to a file here.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the deals.")] = 2006,
     game: Annotated[str, typer.Option(help="The game to play.")] = "insertion",
     option: GameOptions = None,
     library: Library = None,
     json: Json = False,
 ) -> None:
-    """Compare engines by their points, with confidence intervals.
+    """Compare players by their points, with confidence intervals.
 
-    Every deal is played from every seat. The 95 % interval is a bootstrap over the deals. With
-    --sprt a sequential test of the first engine against the others ends the match.
+    A player with a blank or a slash is a program: it is started with ARENA_HOST, ARENA_PORT,
+    ARENA_NAME and ARENA_TOKEN set, and plays over TCP. Every deal is played from every seat. The
+    95 % intervals of points are a bootstrap over the deals, that of the Elo difference counts pairs
+    of games. --sprt is a sequential test of Elo difference elo0 against elo1 with the error
+    probabilities alpha and beta.
 
-    Example: arena match champion:depth=4 champion:depth=3 --deals 4 --clock 10s
+    With a program, --concurrency, --keep or --logs the real referee seats processes, and a line per
+    game is printed on stderr.
+
+    Example: arena match "python mybot.py" greedy --clock 2s --sprt --concurrency 2
     """
-    if len(engines) < 2:
-        raise ConfigError(f"match: expected two engines or more, got {len(engines)}")
+    if len(players) < 2:
+        raise ConfigError(f"match: expected two players or more, got {len(players)}")
     settings = game_options(option)
     rules = make_game(game, settings, strangers=False)
     if library is not None:
         settings["board"] = start_positions(library, rules)
     seats = rules.seats
-    is_league = len(engines) > seats
-    if is_league and (twice := [engine for engine in engines if engines.count(engine) > 1]):
+    clock_ms = duration(clock, "--clock")
+    test: Sprt | float | None = None
+    if sprt:
+        if len(players) != seats:
+            raise ConfigError(f"--sprt: expected {seats} players, got {len(players)}")
+        if seats == 2 and margin is None:
+            if elo0 >= elo1:
+                raise ConfigError(f"--elo0: expected less than --elo1, {elo1:g}, got {elo0:g}")
+            test = Sprt(elo0, elo1, alpha, beta)
+        else:
+            test = MARGIN if margin is None else margin
+    if concurrency > 1 or keep is not None or logs is not None or any(map(is_command, players)):
+        if len(players) != seats:
+            raise ConfigError(
+                f"match: expected {seats} players for {seats} seats, got {len(players)}; "
+                "arena tournament plays a league of programs"
+            )
+        programs = ProgramMatch(players, game, settings, deals, clock_ms, seed, test, concurrency)
+        programs.play(keep, logs, json=json)
+        return
+    is_league = len(players) > seats
+    if is_league and (twice := [player for player in players if players.count(player) > 1]):
         raise ConfigError(f"match: expected each engine of a league once, got {twice[0]} more than once")
-    if sprt and is_league:
-        raise ConfigError(f"--sprt: expected {seats} engines, got {len(engines)}")
     setting: dict[str, Any] = {
         "game": game,
         "options": settings,
         "deals": deals,
-        "clock": duration(clock, "--clock"),
+        "clock": clock_ms,
         "seed": seed,
         "progress": _report,
     }
     with interruptible():
         if is_league:
-            answer, text = games.league(engines, **setting), games.league_table
+            answer, text = games.league(players, **setting), games.league_table
         else:
-            answer = games.match(engines, sprt=margin if sprt else None, **setting)
+            answer = games.match(players, sprt=test, **setting)
             text = games.text_table
     print_json(answer) if json else typer.echo(text(answer))
 
@@ -88,3 +156,154 @@ def _report(answer: Mapping[str, Any]) -> None:
     points = " : ".join(games.mean_text(points) for points in answer["points"])
     names = " - ".join(answer["engines"])
     typer.echo(f"{names}: {points} points a game after {answer['games']} games", err=True)
+
+
+class Tally:
+    """The scores of a match from the server's results, a deal as soon as all its games are played."""
+
+    def __init__(self, players: Sequence[str]) -> None:
+        self._players = players
+        self.scores = games.Scores.empty(len(players))
+        #: The games of each lane and deal that is not complete, by the player of every seat.
+        self._open: dict[tuple[str, str], dict[tuple[int, ...], games.Played]] = {}
+
+    def add(self, result: Mapping[str, Any], seating: tuple[int, ...], lane: str) -> bool:
+        """Add a `reporter.plain_result` with the player of every seat; True if its deal is complete."""
+        faults: list[str | None] = [None] * len(seating)
+        for fault in reversed(result["faults"]):
+            faults[fault["seat"] - 1] = fault["kind"]
+        deal = self._open.setdefault((lane, result["deal"]), {})
+        deal[seating] = games.Played(tuple(result["totals"]), tuple(faults), tuple(result["used_ms"]), ())
+        if len(deal) < len(seating):
+            return False
+        self.scores.add(self._players, list(deal.items()))
+        del self._open[lane, result["deal"]]
+        return True
+
+
+@dataclass
+class ProgramMatch(ProgressListener):
+    """A match whose players are processes, seated by the referee; durations are milliseconds."""
+
+    players: Sequence[str]
+    game: str
+    options: Mapping[str, object]
+    deals: int
+    clock_ms: int
+    seed: int
+    test: Sprt | float | None
+    concurrency: int
+    last: dict[str, Any] = field(default_factory=dict)
+    decided: bool = False
+
+    def play(self, keep: str | None, logs: Path | None, *, json: bool) -> None:
+        """Play to the end and print the answer.
+
+        Raises ConfigError for a player that does not exist, BotError for a program that cannot start,
+        and ArenaError if games could not be played.
+        """
+        from arena_cli.results import unplayed_message
+        from arena_cli.tournament import make_folder
+
+        database = None if keep is None else keep if "://" in keep else f"sqlite:///{keep}"
+        number = min(self.concurrency, self.deals)
+        groups = lanes(self.players, self.game, number)
+        contest = LocalContest(
+            name=CONTEST,
+            game=self.game,
+            options=self.options,
+            groups=groups,
+            deals=-(-self.deals // number),
+            clock_ms=self.clock_ms,
+            seed=self.seed,
+        )
+        self._seats = {
+            bot.name: (player, lane)
+            for lane, group in enumerate(groups, start=1)
+            for player, bot in enumerate(group)
+        }
+        self._tally = Tally(self.players)
+        self._games = 0
+        self._deals = contest.deals * number
+        make_folder(logs)
+        compile_engines(self.game, (each for each in self.players if not is_command(each)), _step)
+        interrupted = asyncio.run(self._run(contest, database, logs))
+        answer = self._answer()
+        if database is not None:
+            answer |= {"database": database, "contest": CONTEST}
+        if json:
+            print_json(answer)
+        else:
+            typer.echo(games.text_table(answer))
+            if database is not None:
+                typer.echo(f"replay a game: arena replay g1 --contest {CONTEST} --database {database}")
+        if interrupted:
+            raise typer.Exit(INTERRUPTED)
+        if not self.decided and self.last.get("ended") != "finished":
+            raise ArenaError(unplayed_message(self.last))
+
+    async def _run(self, contest: LocalContest, database: str | None, logs: Path | None) -> bool:
+        """Return whether the match was interrupted by a signal."""
+        self._stop = interrupt_event()
+        with tournament(contest, database, logs) as started:
+            finished = await run(started, self, self._stop)
+        return not finished and not self.decided
+
+    def report(self, progress: dict[str, Any]) -> None:
+        """Keep the server's last report."""
+        self.last = progress
+
+    def result(self, result: dict[str, Any]) -> None:
+        """Print a line for the game; stop the match when the test is decided."""
+        if self.decided:
+            return  # it was still running when the test was decided
+        seats = [self._seats[name] for name in result["names"]]
+        complete = self._tally.add(result, tuple(player for player, _ in seats), str(seats[0][1]))
+        self._games += 1
+        points = ", ".join(
+            f"{name} {total}" for name, total in zip(result["names"], result["totals"], strict=True)
+        )
+        typer.echo(f"{result['game']}: {points}{self._standing()}", err=True)
+        for line in fault_lines(result, self.game):
+            typer.echo(f"{result['game']}: {line}", err=True)
+        scores = self._tally.scores
+        if complete and self.test is not None and games.decide(scores, self.test)["verdict"] != "open":
+            self.decided = True
+            self._stop.set()
+
+    def say(self, line: str) -> None:
+        """Print a message on stderr; a decided match stops its running games silently."""
+        if not self.decided:
+            typer.echo(line, err=True)
+
+    def _standing(self) -> str:
+        """Return the state of the match for the line of a game."""
+        scores = self._tally.scores
+        answer = scores.means(self.players) | ({} if self.test is None else games.decide(scores, self.test))
+        parts = [f"{answer['deals']} of {self._deals} deals"]
+        if answer["deals"]:
+            parts.append("points " + " : ".join(games.mean_text(each) for each in answer["points"]))
+            if "elo" in answer:
+                parts.append(games.elo_text(answer))
+        if "llr" in answer:
+            low, high = answer["bounds"]
+            parts.append(f"LLR {answer['llr']:+.2f} ({low:.2f} to {high:.2f})")
+        return f" | {', '.join(parts)}"
+
+    def _answer(self) -> dict[str, Any]:
+        """Return the summary of the complete deals for JSON."""
+        scores = self._tally.scores
+        answer = {
+            "game": self.game,
+            "clock": self.clock_ms,
+            "seed": self.seed,
+            "concurrency": self.concurrency,
+            **scores.summary(self.players),
+        }
+        return answer if self.test is None else answer | games.decide(scores, self.test)
+
+
+@contextmanager
+def _step(text: str) -> Iterator[None]:
+    typer.echo(text, err=True)
+    yield

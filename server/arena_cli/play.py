@@ -1,20 +1,27 @@
-"""`arena play`: a person plays an engine in the terminal.
+"""`arena play`: a person plays an engine or a program in the terminal.
 
-The game runs as in `arena match`, with `Person` as the player of one seat.
+Against an engine the game runs in this process, as in `arena match`, with `Person` as the player of one
+seat. Against a program the referee runs it: `PersonBot` connects as a bot does.
 """
 
 from __future__ import annotations
 
+import asyncio
+import signal
 import sys
 from collections.abc import Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from secrets import randbelow
 from textwrap import fill
-from typing import Annotated, Any
+from threading import Thread
+from typing import Annotated, Any, Self
 
 import typer
 
 from arena_cli.console import Console
+from arena_cli.local_bots import is_command, local_bot, parse_command
+from arena_cli.local_contest import LocalContest, bot_names, tournament
 from arena_cli.options import (
     DEFAULT_DATABASE,
     Color,
@@ -30,6 +37,10 @@ from arena_cli.options import (
 )
 from arena_cli.play_web import play_in_browser
 from arena_cli.render import Frame, draw
+from arena_client import asyncio_client
+from arena_client.bot import Bot, GameView, Result
+from arena_client.errors import ClientError
+from arena_engines.bot import position_of
 from arena_engines.engine import AnyPosition, Engine, EngineError
 from arena_engines.match import Played, play_game
 from arena_engines.registry import create, usual_opponent
@@ -37,10 +48,18 @@ from arena_engines.xo.program1970.engine import Xo1970
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, DecidedGame, Game, GameError
 from arena_protocol.games.mnk import Xo
-from arena_server.errors import ConfigError
+from arena_server.errors import ArenaError, ConfigError
+from arena_server.sockets import parse_address
+from arena_server.tournament.supervisor import LocalBot, ProgressListener, run
 
 #: Text is wrapped to fit a terminal of 80 columns.
 WIDTH = 79
+
+#: The clock of a program if none is given, and what each further ply may take: the person is not hurried.
+PROGRAM_CLOCK_MS = 20_000
+PROGRAM_BYOYOMI_MS = 3_600_000
+#: The person's name in the referee's game.
+YOU = "you"
 
 HELP = "Type a move, or: hint, moves, help, quit."
 
@@ -51,13 +70,17 @@ def command(
         str | None,
         typer.Option(
             metavar="ENGINE",
-            help="The opponent; greedy, or the game's best engine, if absent.",
+            help="The opponent, or a program in quotes; greedy, or the game's best engine, if absent.",
             show_default=False,
         ),
     ] = None,
     seat: Annotated[int, typer.Option(min=1, help="Your seat; seat 1 moves first.")] = 1,
     clock: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="The time of each seat; no clock if absent.")
+        str | None,
+        typer.Option(
+            metavar="DURATION",
+            help="The time of each seat; no clock if absent, against a program 20s and then 1h a ply.",
+        ),
     ] = None,
     option: GameOptions = None,
     library: Library = None,
@@ -74,10 +97,12 @@ def command(
     ] = False,
     database: Database = DEFAULT_DATABASE,
 ) -> None:
-    """Play a game against an engine in the terminal, or in a browser.
+    """Play a game against an engine or a program, in the terminal or in a browser.
 
     Type a move in the game's notation, `hint` for the engine's choice, `moves` for the legal
     moves, `quit` to leave.
+
+    A program, with a blank or a slash in it, is started as in `arena match` and seated by the referee.
 
     Against xo1970 it is the operator's console of that program: settings change between games, a move is
     confirmed, and games are stored.
@@ -106,11 +131,15 @@ def command(
     if seat > rules.seats:
         raise ConfigError(f"--seat: {game} has {rules.seats} seats, got {seat}")
     deal = rules.deal(randbelow(2**63) if seed is None else seed)
+    clock_ms = None if clock is None else duration(clock, "--clock")
+    if against is not None and is_command(against):
+        coloured = use_color(color, terminal=is_terminal())
+        _play_program(against, rules, game_options(option), seat, clock_ms, seed, color=coloured)
+        return
     opponent = usual_opponent(game) if against is None else against
     engines = [_engine(opponent, game) for _ in range(rules.seats)]
     person = Person(engines[seat - 1], opponent, deal, color=use_color(color, terminal=is_terminal()))
     players: list[Engine] = [*engines[: seat - 1], person, *engines[seat:]]
-    clock_ms = None if clock is None else duration(clock, "--clock")
     typer.echo(introduction(rules) + "\n")
     try:
         with interruptible():
@@ -144,6 +173,138 @@ def _console(
         raise ConfigError(f"--against: {error}") from error
     with interruptible():
         console.run()
+
+
+def _play_program(
+    program: str,
+    rules: Game[Any],
+    options: dict[str, object],
+    seat: int,
+    clock_ms: int | None,
+    seed: int | None,
+    *,
+    color: bool,
+) -> None:
+    """Play a game that the referee runs in a process, with the program in all other seats.
+
+    Raises ConfigError for a program that does not exist, BotError for one that cannot start.
+    """
+    command = parse_command(program, "--against")
+    others = rules.seats - 1
+    you, *names = bot_names([YOU] + [program] * others, [None] + [command] * others)
+    person = local_bot(you, [])
+    group = [local_bot(name, command) for name in names]
+    group.insert(seat - 1, person)
+    contest = LocalContest(
+        name="play",
+        game=rules.name,
+        options=options,
+        groups=[group],
+        deals=1,
+        clock_ms=clock_ms or PROGRAM_CLOCK_MS,
+        byoyomi_ms=0 if clock_ms else PROGRAM_BYOYOMI_MS,
+        seed=seed,
+    )
+    adviser = _engine(usual_opponent(rules.name), rules.name)
+    typer.echo(introduction(rules) + "\n")
+    with _Referee(contest) as referee:
+        host, port = parse_address(referee.address, "the referee")
+        bot = PersonBot(adviser, group, color=color)
+        try:
+            reason = asyncio_client.run(bot, host, port, name=you, token=person.token)
+            referee.join()  # a program that cannot start has ended it, and is the better reason
+            raise ArenaError(f"the game was ended: {reason}")
+        except LeaveGame:
+            if not bot.finished:
+                typer.echo("you left the game")
+        except ClientError as error:
+            raise ArenaError(str(error)) from None
+
+
+class _Referee(ProgressListener):
+    """Runs the server and the programs in a thread, in a `with` statement; `address` is HOST:PORT.
+
+    The main thread stays free for the person: reading stdin there, Ctrl-C ends the game at once.
+    """
+
+    def __init__(self, contest: LocalContest) -> None:
+        self._contest = contest
+        self._address: Future[str] = Future()
+        self._ended: Future[None] = Future()
+        self._thread = Thread(target=self._run, name="referee")
+        self._loop = asyncio.new_event_loop()
+        self._stop = asyncio.Event()
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self.address = self._address.result()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop the server and the programs."""
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+        self._loop.close()
+
+    def join(self) -> None:
+        """Wait until the server and the programs have ended. Raises their error, such as BotError."""
+        self._ended.result()
+
+    def _run(self) -> None:
+        try:
+            with tournament(self._contest, None, None) as started:
+                self._loop.run_until_complete(run(started, self, self._stop))
+        except Exception as error:  # raised again in the main thread
+            self._ended.set_exception(error)
+            if not self._address.done():
+                self._address.set_exception(error)
+        else:
+            self._ended.set_result(None)
+
+    def listening(self, address: str) -> None:
+        """Let the person connect."""
+        self._address.set_result(address)
+
+    def say(self, line: str) -> None:
+        """Print a message about a program; the end of the server is the person's own wish."""
+        if not self._stop.is_set():
+            typer.echo(line, err=True)
+
+
+class PersonBot(Bot):
+    """The person in the referee's game. `finished` is set at its end, and LeaveGame raised."""
+
+    # In the event loop, so in the main thread: a thread that waits for stdin cannot be ended.
+    instant = True
+
+    def __init__(self, adviser: Engine, group: Sequence[LocalBot], *, color: bool) -> None:
+        self.finished = False
+        self._adviser = adviser
+        self._opponent = next(bot.name for bot in group if bot.command)
+        self._color = color
+
+    def new_game(self, view: GameView) -> None:
+        """Let Ctrl-C interrupt the wait for a move; asyncio would only cancel a task."""
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def choose(self, view: GameView) -> str:
+        """Ask for a legal move. Raises LeaveGame."""
+        return self._person(view).choose(position_of(view))
+
+    def game_over(self, view: GameView, result: Result) -> None:
+        """Show the last position and the result, and leave before the next game."""
+        rules = view.rules
+        assert rules is not None, "a game of this machine"
+        typer.echo(self._person(view).picture(rules, view.moves, view.seat, None))
+        faults: list[str | None] = [None] * view.seats
+        if view.zombie is not None:
+            faults[view.seat - 1] = view.zombie.reason
+        typer.echo(_result(rules, Played(result.totals, tuple(faults), (), view.moves), view.seat))
+        self.finished = True
+        raise LeaveGame
+
+    def _person(self, view: GameView) -> Person:
+        return Person(self._adviser, self._opponent, Deal(view.state, view.shown), color=self._color)
 
 
 def _engine(spec: str, game: str) -> Engine:

@@ -23,6 +23,7 @@ from rich.progress import (
 from rich.text import Text
 
 from arena_cli.results import PLAIN_WIDTH, standings_table
+from arena_server.tournament.supervisor import ProgressListener
 
 #: Seconds before the next plain line: the first lines come soon, the last interval repeats.
 PLAIN_S = (1.0, 2.0, 5.0)
@@ -65,8 +66,8 @@ class TimeLeft:
         return (now - began) / (done - before) * (total - done) if done > before else None
 
 
-class Display:
-    """Shows the progress of a tournament (a `ProgressListener`); use it in a `with` statement.
+class Display(ProgressListener):
+    """Shows the progress of a tournament; use it in a `with` statement.
 
     The address goes to stdout, or to stderr too if stdout is for JSON.
     """
@@ -128,7 +129,7 @@ class Display:
         """Print the address of the web page, likewise."""
         typer.echo(f"web on {url}", err=self._json)
 
-    def play(self, name: str, url: str) -> None:
+    def play_link(self, name: str, url: str) -> None:
         """Print the link of a person; it is not the progress of the contest, and goes where `web` goes."""
         typer.echo(f"{name} plays at {url}", err=self._json)
 

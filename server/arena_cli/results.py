@@ -278,7 +278,13 @@ def _write(folder: Path, results: Results, contest: Contest) -> tuple[list[str],
     links.sort()
     head = links[-1][2] if links else GENESIS.hex()
     order = [{"game": game, "chain": value} for _, game, value in links]
-    chain = {"contest": contest.name, "games": len(links), "head": head, "order": order}
+    chain = {
+        "contest": contest.name,
+        "games": len(links),
+        "games_per_pair": contest.games_per_pair,
+        "head": head,
+        "order": order,
+    }
     _write_private(folder / CHAIN_FILE, (json.dumps(chain, indent=1) + "\n").encode("ascii"))
     return written, head
 

@@ -72,6 +72,7 @@ class Prepared:
     max_connections: int
     sock: socket.socket
     web: WebPorts
+    bot_logs: Path | None = None
     cipher: Callable[[], Cipher | None] | None = None
 
 
@@ -127,6 +128,14 @@ def command(
         str | None, typer.Option(help="The address of the web page; else server.web_host, 127.0.0.1.")
     ] = None,
     library: Library = None,
+    bot_logs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Keep a private log of every bot here, for `arena log`; else server.bot_logs.",
+            show_default=False,
+        ),
+    ] = None,
     supervised: Annotated[bool, typer.Option("--supervised", hidden=True)] = False,
 ) -> None:
     """Run a contest server; bots connect to it over TCP.
@@ -148,7 +157,9 @@ def command(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _stopped_early)
     chosen = WebOptions(web, web_host, web_port, admin_host, admin_port)
-    prepared = prepare(config, host, port, database, absent, new=new, web=chosen, library=library)
+    prepared = prepare(
+        config, host, port, database, absent, new=new, web=chosen, library=library, bot_logs=bot_logs
+    )
     from arena_server.sockets import address_of
 
     typer.echo(f"listening on {address_of(prepared.sock)}")
@@ -170,6 +181,7 @@ def prepare(
     new: bool = False,
     web: WebOptions | None = None,
     library: Path | None = None,
+    bot_logs: Path | None = None,
 ) -> Prepared:
     """Check the input and bind the ports. Raises ArenaError, with no port left open."""
     from arena_server.config_file import check_seed, entrants_of, load_contest, plan_of
@@ -198,7 +210,9 @@ def prepare(
     except ArenaError:
         sock.close()
         raise
-    return Prepared(plan, entrants, seeded, where, file.server.max_connections, sock, ports, cipher)
+    if bot_logs is None and file.server.bot_logs is not None:
+        bot_logs = Path(file.server.bot_logs)
+    return Prepared(plan, entrants, seeded, where, file.server.max_connections, sock, ports, bot_logs, cipher)
 
 
 def _cipher(server: ServerTable) -> Callable[[], Cipher | None] | None:
@@ -257,6 +271,7 @@ def serve(
         seeded=prepared.seeded,
         cipher=prepared.cipher or (lambda: None),
         reserved=reserved,
+        bot_logs=prepared.bot_logs,
     )
     log_lines = LineWriter(STDERR)
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,17 +12,11 @@ from arena_server.errors import INTERRUPTED
 
 if TYPE_CHECKING:
     from arena_cli.progress import Display
-    from arena_server.config_schema import BotTable, ContestFile
-    from arena_server.tournament.supervisor import LocalBot
+    from arena_server.config_schema import ContestFile
+    from arena_server.tournament.supervisor import LocalBot, Tournament
 
 #: The value of contest.absent here, where the file gives none.
 DEFAULT_ABSENT = "30s"
-#: The size of a bot's token, which is good for one run.
-TOKEN_BYTES = 16
-
-#: As the first word of a command: the interpreter that runs `arena`, which can import arena_client.
-PYTHON = "python"
-ARENA = (sys.executable, "-m", "arena_cli")
 
 
 def command(
@@ -49,6 +42,13 @@ def command(
         typer.Option(metavar="FOLDER", help="Write the output of server and bots to files in FOLDER."),
     ] = None,
     library: Library = None,
+    bot_logs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Keep what the server exchanges with each bot in files in FOLDER; else server.bot_logs.",
+        ),
+    ] = None,
     resume: Annotated[
         bool,
         typer.Option("--resume", help="Resume the latest contest of this name if it is unfinished."),
@@ -76,13 +76,14 @@ def command(
     """
     import asyncio
 
+    from arena_cli.local_bots import ARENA, compile_engines, server_environment
     from arena_cli.progress import Display
     from arena_cli.results import open_results, plain_standings, print_standings, unplayed_message
     from arena_server.config_file import check_seed, load_contest
     from arena_server.errors import ArenaError, ConfigError
     from arena_server.store.database import database_of
     from arena_server.store.preflight import check_writable
-    from arena_server.tournament.supervisor import Tournament, run
+    from arena_server.tournament.supervisor import Tournament
 
     file = load_contest(config, library)
     if file.server.tls_certificate is not None:
@@ -90,10 +91,9 @@ def command(
             f"{config}: server.tls_certificate: the bots of a tournament connect without TLS; use arena serve"
         )
     check_seed(file, host or file.server.host, tournament=True)
-    _check_bots(file, config)
-    _make_folder(logs)
+    bots = _local_bots(file, config)
+    make_folder(logs)
     check_writable(database_of(database, async_journal=file.server.journal_commit == "async"))
-    bots = [_local_bot(bot, file) for bot in file.bot if bot.is_local]
     if port is None:
         port = file.server.port if "port" in file.server.model_fields_set else 0
     server = [*ARENA, "serve", str(config), "--port", str(port), "--database", database]
@@ -104,6 +104,8 @@ def command(
         server += ["--library", str(library)]
     if web is not None:
         server.append("--web" if web else "--no-web")
+    if bot_logs is not None:
+        server += ["--bot-logs", str(bot_logs)]
     if web_port is not None:
         server += ["--web-port", str(web_port)]
     if not resume:
@@ -112,8 +114,9 @@ def command(
     if file.contest.absent is None and not any(bot.person for bot in file.bot):
         server += ["--absent", DEFAULT_ABSENT]
     with Display(file.contest.name, json=as_json) as display:
-        _compile_engines(file, display)
-        ended = asyncio.run(run(Tournament(server, _digests(bots), bots, logs), display))
+        engines = (bot.engine for bot in file.bot if bot.engine is not None)
+        compile_engines(file.contest.game, engines, display.step)
+        ended = asyncio.run(_run(Tournament(server, server_environment(bots), bots, logs), display))
     last = display.last
     if last is None:
         raise typer.Exit(INTERRUPTED)
@@ -130,89 +133,48 @@ def command(
         raise ArenaError(unplayed_message(last))
 
 
-def _check_bots(file: ContestFile, config: Path) -> None:
-    """Raise ConfigError for a bot whose engine or program does not exist."""
-    from shutil import which
+async def _run(tournament: Tournament, display: Display) -> bool:
+    from arena_server.tournament.supervisor import interrupt_event, run
 
+    return await run(tournament, display, interrupt_event())
+
+
+def _local_bots(file: ContestFile, config: Path) -> list[LocalBot]:
+    """Return the bots to start. Raises ConfigError for an engine or a program that does not exist."""
     from arena_cli.bot import check
+    from arena_cli.local_bots import check_command, engine_command, local_bot
     from arena_protocol.errors import UserError
     from arena_server.errors import ConfigError
 
+    bots = []
     for number, bot in enumerate(file.bot, start=1):
         place = f"{config}: bot {number}"
-        if bot.command is not None and bot.command[0] != PYTHON and which(bot.command[0]) is None:
-            raise ConfigError(f"{place}: command: no program {bot.command[0]!r} here or on the path")
-        if bot.engine is not None:
+        if bot.command is not None:
+            bots.append(local_bot(bot.name, check_command(bot.command, f"{place}: command")))
+        elif bot.engine is not None:
             try:
                 check(bot.engine, file.contest.game)
             except UserError as error:
                 raise ConfigError(f"{place}: engine: {error}") from None
-
-
-def _local_bot(bot: BotTable, file: ContestFile) -> LocalBot:
-    import secrets
-
-    from arena_server.tournament.supervisor import LocalBot
-
-    if bot.command is not None:
-        command = [sys.executable if bot.command[0] == PYTHON else bot.command[0], *bot.command[1:]]
-    else:
-        assert bot.engine is not None
-        command = [*ARENA, "bot", bot.engine, "--game", file.contest.game]
-    return LocalBot(bot.name, command, secrets.token_hex(TOKEN_BYTES))
-
-
-def _digests(bots: list[LocalBot]) -> dict[str, str]:
-    """Return the server's environment: the digests of the bots' tokens, without the tokens."""
-    import json
-    from hashlib import sha256
-
-    from arena_cli.serve import DIGESTS_VARIABLE
-
-    digests = {bot.name: sha256(bot.token.encode("ascii")).hexdigest() for bot in bots}
-    return {DIGESTS_VARIABLE: json.dumps(digests)}
-
-
-def _compile_engines(file: ContestFile, display: Display) -> None:
-    """Fill the compiler's cache, so that the bots do not all compile the same. Raises ArenaError."""
-    import subprocess
-    from tempfile import TemporaryFile
-
-    from arena_server.errors import ArenaError
-
-    specs = sorted({bot.engine for bot in file.bot if bot.engine is not None})
-    if not specs:
-        return
-    with (
-        TemporaryFile("w+") as errors,
-        subprocess.Popen(  # noqa: S603 - our own command with checked names
-            [*ARENA, "warm-up", file.contest.game, *specs], stdout=subprocess.PIPE, stderr=errors, text=True
-        ) as process,
-    ):
-        assert process.stdout is not None
-        if process.stdout.readline():  # one line per compiled function: none if all are in the cache
-            with display.step("compiling engines ..."):
-                process.stdout.read()
-        if process.wait():
-            errors.seek(0)
-            last = errors.read().strip().splitlines()[-1:] or [f"status {process.returncode}"]
-            raise ArenaError(f"the engines cannot be compiled: {last[0].removeprefix('arena: ')}")
+            bots.append(local_bot(bot.name, engine_command(bot.engine, file.contest.game)))
+    return bots
 
 
 def warm_up(game: Annotated[str, typer.Argument()], engines: Annotated[list[str], typer.Argument()]) -> None:
     """Compile what these engines need into the cache on disk; print a line per compiled function."""
     import logging
+    import sys
 
     from arena_cli.bot import warm_up
 
     logger = logging.getLogger("arena_engines")
     logger.addHandler(logging.StreamHandler(sys.stdout))
     logger.setLevel(logging.INFO)
-
     warm_up(engines, game)
 
 
-def _make_folder(folder: Path | None) -> None:
+def make_folder(folder: Path | None) -> None:
+    """Make the folder of --logs. Raises ArenaError."""
     from arena_server.errors import ArenaError
 
     if folder is not None:

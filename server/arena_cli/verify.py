@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 #: The length of a head in hexadecimal digits.
 HEAD_DIGITS = 64
+#: The decimal digits of the greatest secret, of 256 bits.
+SECRET_DIGITS = 78
+#: Deals of a pair that are derived at most; a chain file may say anything.
+MOST_DEALS = 1_000_000
 #: The key in `Verification.errors` of an error of the whole chain.
 WHOLE = ""
 
@@ -33,6 +37,12 @@ def command(
         str | None,
         typer.Option(metavar="HEX", help="The published head of the hash chain, which the games must match."),
     ] = None,
+    secret: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N", help="The published secret, from which every deal of the folder must derive."
+        ),
+    ] = None,
     contest: ContestChoice = None,
     database: Database = DEFAULT_DATABASE,
     as_json: Json = False,
@@ -46,15 +56,18 @@ def command(
 
     Example: arena verify --contest local
     """
-    from arena_server.errors import StoreError
+    from arena_server.errors import ConfigError, StoreError
 
     published = None if head is None else _parse_head(head)
+    number = None if secret is None else _parse_secret(secret)
     verification = Verification()
     path = None if target is None else find_path(target)
+    if number is not None and (path is None or not path.is_dir()):
+        raise ConfigError("--secret: expected a folder of arena export; a database has the secret itself")
     if path is None:
         _check_database(database, contest, target, verification)
     elif path.is_dir():
-        _check_folder(path, verification)
+        _check_folder(path, verification, number)
     else:
         verification.check(str(target), read_file(path))
     since = None if published is None else verification.compare_head(published)
@@ -88,6 +101,16 @@ def _parse_head(text: str) -> bytes:
     return value
 
 
+def _parse_secret(text: str) -> int:
+    from arena_server.errors import ConfigError
+
+    if not (text.isascii() and text.isdigit() and len(text) <= SECRET_DIGITS):
+        raise ConfigError(
+            f"--secret: expected the decimal number that arena standings prints, got {text!r:.90}"
+        )
+    return int(text)
+
+
 class Verification:
     """The result of checking records: their count, and the errors by game (`WHOLE`: of the chain)."""
 
@@ -95,6 +118,7 @@ class Verification:
         self.count = 0
         self.errors: dict[str, str] = {}
         self._links: list[Link] = []
+        self._deals: dict[tuple[str, ...], set[int]] = {}
         self._has_chain = False
 
     def check(
@@ -118,14 +142,21 @@ class Verification:
             self.errors[name] = str(error)
 
     def check_deal(self, name: str, data: bytes, seed: int, deals: int) -> None:
-        """Check that deal and nonce of a record are derived from the contest's secret."""
+        """Check that deal and nonce of a record are derived from the contest's secret.
+
+        `deals` is the number of games per pair, the same for all records of a contest.
+        """
         from arena_protocol.record import decode
         from arena_server.core.deal import deal_seed, nonce
 
         if name in self.errors:
             return
         record = decode(data)
-        derived = {deal_seed(seed, record.names, deal) for deal in range(1, deals + 1)}
+        players = tuple(sorted(record.names))
+        derived = self._deals.get(players)
+        if derived is None:
+            derived = {deal_seed(seed, players, deal) for deal in range(1, deals + 1)}
+            self._deals[players] = derived
         if record.seed not in derived or record.nonce != nonce(seed, record.game_id):
             self.errors[name] = f"{name}: the deal is not derived from the contest's secret"
 
@@ -197,13 +228,16 @@ def _check_database(database: str, contest: str | None, game: str | None, verifi
             verification.check_chain(chosen.head, lambda name: results.record(chosen, name))
 
 
-def _check_folder(folder: Path, verification: Verification) -> None:
+def _check_folder(folder: Path, verification: Verification, secret: int | None) -> None:
     """Check an export: exactly the records that its chain file lists, in that order."""
-    head, order = _read_chain(folder)
+    head, order, deals = _read_chain(folder)
     for place, (game, value) in enumerate(order, start=1):
         path = folder / f"{game}{SUFFIX}"
         if path.exists():
-            verification.check(game, read_file(path), link=(place, value))
+            data = read_file(path)
+            verification.check(game, data, link=(place, value))
+            if secret is not None:
+                verification.check_deal(game, data, secret, deals)
     verification.check_chain(head, lambda game: read_file(folder / f"{game}{SUFFIX}"))
     listed = {game for game, _ in order}
     for path in sorted(folder.glob(f"*{SUFFIX}")):
@@ -212,8 +246,8 @@ def _check_folder(folder: Path, verification: Verification) -> None:
             verification.errors[name] = f"{path}: no record of the chain in {CHAIN_FILE}"
 
 
-def _read_chain(folder: Path) -> tuple[bytes, list[tuple[str, bytes]]]:
-    """Return the head, and (game, chain value) in order, of an exported chain. Raises StoreError."""
+def _read_chain(folder: Path) -> tuple[bytes, list[tuple[str, bytes]], int]:
+    """Return head, (game, chain value) in order, and games per pair of an export. Raises StoreError."""
     from arena_server.core.deal import number_of
     from arena_server.errors import StoreError
 
@@ -223,7 +257,12 @@ def _read_chain(folder: Path) -> tuple[bytes, list[tuple[str, bytes]]]:
         order = [(str(each["game"]), bytes.fromhex(each["chain"])) for each in chain["order"]]
         if not all(number_of(game) for game, _ in order):
             raise ValueError("a game's id is g and a number")
-        return bytes.fromhex(chain["head"]), order
+        # Exports of earlier versions have no games_per_pair.
+        return (
+            bytes.fromhex(chain["head"]),
+            order,
+            min(int(chain.get("games_per_pair", len(order))), MOST_DEALS),
+        )
     except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise StoreError(f"{path}: not the chain of an export ({type(error).__name__}: {error})") from None
 

@@ -64,7 +64,7 @@ def command(
     from arena_client.transport import TlsTransport, debug_trace
     from arena_server.sockets import parse_address
 
-    host, port = parse_address(connect, "--connect") if connect is not None else _default_server()
+    host, port = parse_address(connect, "--connect") if connect is not None else default_server()
     check_login(name, token, game)
     transport = TlsTransport(tls_context(tls, tls_ca), host)
     show: Show
@@ -74,7 +74,7 @@ def command(
         show = Screen(typer.echo, color=use_color(color, terminal=True))
     else:
         show = line_printer(text_line)
-    with _connection(host, port) as sock:
+    with open_connection(host, port) as sock:
         watch(sock, Spectator(name, token, game, debug_trace()), show, transport)
 
 
@@ -123,7 +123,7 @@ def _connection_errors() -> Iterator[None]:
         raise ArenaError(f"the connection was lost: {error.strerror or error}; watch again") from None
 
 
-def _default_server() -> tuple[str, int]:
+def default_server() -> tuple[str, int]:
     """Return the address in ARENA_HOST and ARENA_PORT; the defaults are this machine and port 2006."""
     from arena_server.config_schema import DEFAULT_PORT
     from arena_server.sockets import parse_address
@@ -133,7 +133,7 @@ def _default_server() -> tuple[str, int]:
     return parse_address(f"{host}:{port}", "ARENA_HOST, ARENA_PORT")
 
 
-def _connection(host: str, port: int) -> socket.socket:
+def open_connection(host: str, port: int) -> socket.socket:
     import socket
 
     from arena_client.transport import tune

@@ -188,6 +188,11 @@ def _check_together(contest: ContestFile) -> None:
     seats = game_of(contest).seats
     if len(contest.bot) < seats:
         raise ValueError(f"bot: expected at least {seats}, for {seats} seats, got {len(contest.bot)}")
+    if contest.contest.format == "matches" and len(contest.bot) % seats:
+        raise ValueError(
+            f'contest.format: expected a multiple of {seats} bots for "matches" in {seats} seats, '
+            f"got {len(contest.bot)}"
+        )
     if contest.contest.games_per_pair % seats:
         raise ValueError(
             f"contest.games_per_pair: expected a multiple of {seats}, so that each deal is played "

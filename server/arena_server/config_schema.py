@@ -96,7 +96,7 @@ class ContestTable(_Table):
 
     name: str
     game: str = _PLAN.game
-    format: Literal["round-robin"] = "round-robin"
+    format: Literal["round-robin", "matches"] = "round-robin"
     games_per_pair: int = _number("games_per_pair")
     deals: Literal["fresh", "paired"] = "fresh"
     scoring: Literal["points", "wins"] = "points"
@@ -162,6 +162,8 @@ class ServerTable(_Table):
     web_host: str = Field(default="127.0.0.1", min_length=1)
     #: Host names by which browsers reach this server; addresses and localhost need no entry.
     web_names: list[str] = Field(default_factory=list)
+    #: The folder of private logs of bots; None keeps none.
+    bot_logs: str | None = Field(default=None, min_length=1)
     #: What a move waits for with PostgreSQL: see `store.database.Postgres`.
     journal_commit: Literal["sync", "async"] = "sync"
 

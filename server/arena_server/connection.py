@@ -6,12 +6,21 @@ a line (3.6 times the CPU of a turn), and gives no arrival stamps.
     OPEN --mute--> MUTED --unmute--> OPEN
     OPEN | MUTED --close()--> CLOSING (flush, half-close, discard) --> GONE
     any --error, end of input, output backed up--> GONE
+
+A stamp is the wall time at which bytes reached this machine, so that a slow event loop costs no bot
+any time. It is converted into monotonic time:
+
+    stamp (wall)                wall now = mono now + offset
+      |----------- age -----------|
+    arrived = mono now - age
 """
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+import struct
+import time
+from collections.abc import Callable, Iterable
 from enum import Enum, auto
 from selectors import EVENT_READ, EVENT_WRITE
 from typing import Protocol
@@ -20,7 +29,7 @@ from arena_protocol.errors import TlsError
 from arena_protocol.framing import CLIENT_LINE_LIMIT, LineReader
 from arena_protocol.framing import Overlong as TooLong
 from arena_server.core.effects import Marker
-from arena_server.sockets import ANCILLARY_BYTES, ArrivalClock, reason_of
+from arena_server.sockets import SO_TIMESTAMPNS, reason_of
 
 #: Small reads: a bigger buffer is mapped and unmapped by the allocator at every call.
 READ_BYTES = 4096
@@ -35,6 +44,51 @@ OUTPUT_LIMIT = 64 * 1024
 #: How long a closed connection is kept so that its last lines can be read; closing at once with
 #: unread input would make the system discard them.
 LINGER_S = 2.0
+
+
+_TIMESPEC = struct.Struct("@qq")
+#: Room for one stamp among the ancillary data of `recvmsg`.
+ANCILLARY_BYTES = socket.CMSG_SPACE(_TIMESPEC.size) if hasattr(socket, "CMSG_SPACE") else 0
+
+#: A slewed wall clock drifts by 0.5 ms a second at most (adjtime's 500 ppm); a greater difference is a step.
+STEP_NS = 5_000_000
+#: After a step, stamps taken before it may still wait in a socket for this long.
+DISTRUST_NS = 1_000_000_000
+
+Ancillary = Iterable[tuple[int, int, bytes]]
+
+
+class ArrivalClock:
+    """Converts kernel stamps (wall clock) into monotonic nanoseconds.
+
+    Call `read` with both clocks before a batch of sockets is read. `arrived` never returns a time
+    later than that; without a stamp, or after a step of the wall clock, it returns that time.
+    """
+
+    __slots__ = ("_now", "_offset", "_trusted_from")
+
+    def __init__(self, now_ns: int | None = None, wall_ns: int | None = None) -> None:
+        self._now = time.monotonic_ns() if now_ns is None else now_ns
+        self._offset = (time.time_ns() if wall_ns is None else wall_ns) - self._now
+        self._trusted_from = self._now
+
+    def read(self, now: int, wall: int) -> None:
+        """The two clocks show `now` and `wall`."""
+        offset = wall - now
+        if abs(offset - self._offset) > STEP_NS:
+            self._trusted_from = now + DISTRUST_NS
+        self._offset = offset
+        self._now = now
+
+    def arrived(self, ancillary: Ancillary) -> int:
+        """The arrival (monotonic ns) of the bytes just read with `ancillary`."""
+        if self._now < self._trusted_from:
+            return self._now
+        for level, kind, data in ancillary:
+            if kind == SO_TIMESTAMPNS and level == socket.SOL_SOCKET and len(data) == _TIMESPEC.size:
+                seconds, nanoseconds = _TIMESPEC.unpack(data)
+                return min(self._now, int(seconds * 1_000_000_000 + nanoseconds - self._offset))
+        return self._now
 
 
 class OutputBuffer:
@@ -164,6 +218,10 @@ class Connection:
             self._events = events
             self._sink.watch(self._sock, events, self)
 
+    @property
+    def _gone(self) -> bool:
+        return self._state is _State.GONE
+
     # -- bytes in
 
     def readable(self) -> None:
@@ -203,7 +261,7 @@ class Connection:
             self._fail(str(error))
             return b""
         if answer := cipher.data_to_send():
-            self._write(answer, None)
+            self.send(answer, raw=True)
         return plain
 
     def _dispatch_pending(self) -> None:
@@ -255,22 +313,19 @@ class Connection:
 
     # -- bytes out
 
-    def send(self, data: bytes, marker: Marker | None = None) -> None:
+    def send(self, data: bytes, marker: Marker | None = None, *, raw: bool = False) -> None:
         """Hand `data` to the socket, or keep it until the socket takes it; never waits.
 
         The sink gets `flushed` once all of it is with the socket, if there is a `marker`, and
-        `lost` if the client has left OUTPUT_LIMIT bytes unread or is gone.
+        `lost` if the client has left OUTPUT_LIMIT bytes unread or is gone. `raw` data is encrypted already.
         """
         if self._state is _State.CLOSING or self._state is _State.GONE:
             return
-        if self._cipher is not None:
+        if self._cipher is not None and not raw:
             self._cipher.send(data)
             data = self._cipher.data_to_send()
             if not data and marker is None:
                 return  # it waits for the handshake
-        self._write(data, marker)
-
-    def _write(self, data: bytes, marker: Marker | None) -> None:
         sent = 0
         if not self._out.data:
             try:
@@ -313,15 +368,17 @@ class Connection:
         """Flush, half-close, and free the socket LINGER_S later at most."""
         if self._state in (_State.CLOSING, _State.GONE):
             return
-        self._watch(self._events | EVENT_READ)
-        self._state = _State.CLOSING
         if self._cipher is not None:
             self._cipher.close()
             if closing := self._cipher.data_to_send():
-                self._write(closing, None)
+                self.send(closing, raw=True)
+            if self._gone:  # it was broken already
+                return
+        self._watch(self._events | EVENT_READ)
+        self._state = _State.CLOSING
         self._pending.clear()
         self._sink.later(LINGER_S, self.abort)
-        if not self._out.data and self._state is _State.CLOSING:
+        if not self._out.data:
             self._half_close()
 
     def _half_close(self) -> None:

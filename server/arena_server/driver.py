@@ -13,12 +13,14 @@ import asyncio
 import selectors
 import socket
 import time
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Final, Protocol
 
 from arena_protocol.record import GameRecord
-from arena_server.connection import Cipher, Connection
+from arena_server.connection import ArrivalClock, Cipher, Connection
 from arena_server.core.effects import (
     Close,
     Effect,
@@ -29,14 +31,15 @@ from arena_server.core.effects import (
     Note,
     Reply,
     Send,
+    ShowLog,
     Store,
     TurnMark,
     Unmute,
 )
-from arena_server.core.events import Event, Flushed, Lost, Opened, Overlong, Received, Stalled, Stored, Tick
+from arena_server.core.events import Event, Lost, Opened, Overlong, Stalled, Stored, Tick
 from arena_server.core.journal import Entry
+from arena_server.core.peers import Outbox
 from arena_server.listener import ConnectionPool
-from arena_server.sockets import ArrivalClock
 
 #: How often the loop shows that it runs, and how late it may be before that is a stall.
 BEAT_S = 0.1
@@ -138,6 +141,40 @@ class StallDetector:
         return Stalled(last, now)
 
 
+#: The upper bounds of the buckets in nanoseconds: 50 us to 10 s, three a decade.
+BOUNDS: Final = (50_000, *(step * 10**power for power in range(5, 10) for step in (1, 2, 5)), 10**10)
+
+
+@dataclass(slots=True)
+class Histogram:
+    """How often a duration fell in each bucket; the last bucket has no bound. `total` is in nanoseconds."""
+
+    counts: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
+    total: int = 0
+
+    def observe(self, ns: int) -> None:
+        """Count one duration; a bound belongs to its bucket."""
+        self.counts[bisect_left(BOUNDS, ns)] += 1
+        self.total += ns
+
+    def copy(self) -> Histogram:
+        return Histogram(self.counts.copy(), self.total)
+
+
+class Durations:
+    """How long parts of the driver's work took."""
+
+    def __init__(self) -> None:
+        #: From a batch read to a TURN of it sent; from entries handed over to their durability; the
+        #: same for records.
+        self.turns, self.journal, self.store = Histogram(), Histogram(), Histogram()
+
+    def copy(self) -> Durations:
+        copied = Durations()
+        copied.turns, copied.journal, copied.store = self.turns.copy(), self.journal.copy(), self.store.copy()
+        return copied
+
+
 class Machine(Protocol):
     """What the driver needs of a contest."""
 
@@ -145,11 +182,25 @@ class Machine(Protocol):
     def alarm(self) -> int | None:
         """When a Tick is due at the latest (monotonic ns); None: not before another event."""
 
-    def handle(self, event: Event, now: int) -> list[Effect]: ...
+    @property
+    def output(self) -> Outbox:
+        """What `take` takes."""
+
+    def feed(self, event: Event, now: int) -> None:
+        """Take any event."""
+
+    def received(self, conn: int, line: bytes, arrived: int, now: int) -> None:
+        """Take the event Received."""
+
+    def flushed(self, conn: int, marker: Marker, at: int, now: int) -> None:
+        """Take the event Flushed."""
+
+    def take(self) -> list[Effect]:
+        """The effects of all events since the last call, in order."""
 
 
-class Environment(Protocol):
-    """What the driver needs of the server that runs it."""
+class RecordStore(Protocol):
+    """What the driver needs of the writer."""
 
     def append(self, entries: Sequence[Entry]) -> bool:
         """Commit a batch of entries. False: it is queued, and `Driver.committed` will report it."""
@@ -157,14 +208,18 @@ class Environment(Protocol):
     def store(self, game_id: str, record: GameRecord) -> None:
         """Make a record durable after all entries appended before; `Driver.committed` reports it."""
 
+
+class Environment(Protocol):
+    """What the driver needs of the server that runs it."""
+
     def reply(self, number: int, problem: str | None) -> None:
         """Answer a command of the organiser."""
 
+    def recorded(self, record: GameRecord) -> None:
+        """A record is durable."""
+
     def note(self, note: Note) -> None:
         """Log an event."""
-
-    def turn_sent(self, ns: int) -> None:
-        """A TURN reached its socket `ns` nanoseconds after its batch was read."""
 
     def finished(self, reason: str) -> None:
         """The contest is over."""
@@ -179,12 +234,14 @@ class Driver:
     def __init__(
         self,
         contest: Machine,
+        store: RecordStore,
         environment: Environment,
         loop: asyncio.AbstractEventLoop,
         cap: int,
         cipher: Callable[[], Cipher | None] = lambda: None,
     ) -> None:
         self._contest = contest
+        self._store = store
         self._environment = environment
         self._loop = loop
         self._cipher = cipher
@@ -198,6 +255,10 @@ class Driver:
         self._barrier = CommitBarrier()
         self._events: list[Event] = []
         self._in_batch = False
+        self.durations = Durations()
+        #: When each queued batch of entries, by its number, and each record was handed over.
+        self._queued: deque[tuple[int, int]] = deque()
+        self._storing: dict[str, tuple[int, GameRecord]] = {}
         self._now = time.monotonic_ns()
         self._stalls = StallDetector()
         self._beat: asyncio.TimerHandle | None = None
@@ -226,7 +287,7 @@ class Driver:
         self._now = now = time.monotonic_ns()
         self._clock.read(now, time.time_ns())
         if stall := self._stalls.stall(now):  # before anything that came meanwhile
-            self._barrier.add(self._contest.handle(stall, now))
+            self._contest.feed(stall, now)
 
     def _on_ready(self) -> None:
         """Read all sockets that are ready, then commit and send."""
@@ -240,30 +301,44 @@ class Driver:
 
     def _end_batch(self) -> None:
         """Commit the entries of the batch, then carry out what they held back, and what follows of that."""
-        barrier, environment = self._barrier, self._environment
-        more = True
-        while more:
-            if (entries := barrier.seal(self._now)) and environment.append(entries):
-                barrier.durable(barrier.batch)
-            for store in barrier.take_records() if barrier.records else ():
-                environment.store(store.game_id, store.record)
+        barrier, contest, connections = self._barrier, self._contest, self._connections
+        durations, output = self.durations.journal, contest.output
+        while True:
+            barrier.add(contest.take())
+            if entries := barrier.seal(self._now):
+                began = time.monotonic_ns()
+                if self._store.append(entries):
+                    barrier.durable(barrier.batch)
+                    took = time.monotonic_ns() - began  # `Histogram.observe`, without a call
+                    durations.counts[bisect_left(BOUNDS, took)] += 1
+                    durations.total += took
+                else:
+                    self._queued.append((barrier.batch, began))
+            if barrier.records:
+                self._store_records()
             for effect in barrier.release():
                 if type(effect) is Send:
                     # The contest may still send to a connection that has just been lost.
-                    if (connection := self._connections.get(effect.conn)) is not None:
+                    if (connection := connections.get(effect.conn)) is not None:
                         connection.send(effect.data, effect.marker)
                 else:
                     self._carry_out(effect)
-            more = False
-            while self._events:
+            if self._events:
                 events, self._events = self._events, []
                 now = time.monotonic_ns()
                 for event in events:
-                    if effects := self._contest.handle(event, now):
-                        barrier.add(effects)
-                        more = True
+                    contest.feed(event, now)
+            if not (output.effects or output.entries):
+                break
         self._in_batch = False
-        self._arm()
+        alarm = contest.alarm
+        if alarm is not None and (self._timer is None or alarm < self._timer_at):
+            self._arm(alarm)
+
+    def _store_records(self) -> None:
+        for each in self._barrier.take_records():
+            self._storing[each.game_id] = time.monotonic_ns(), each.record
+            self._store.store(each.game_id, each.record)
 
     def feed(self, event: Event) -> None:
         """Let the contest handle an event, now or at the end of the batch that is under way."""
@@ -274,6 +349,13 @@ class Driver:
 
     def committed(self, batches: int, game_ids: Sequence[str]) -> None:
         """The first `batches` calls of `append` are durable, and the records of these games."""
+        now = time.monotonic_ns()
+        while self._queued and self._queued[0][0] <= batches:
+            self.durations.journal.observe(now - self._queued.popleft()[1])
+        for game_id in game_ids:
+            if stored := self._storing.pop(game_id, None):
+                self.durations.store.observe(now - stored[0])
+                self._environment.recorded(stored[1])
         self._barrier.durable(batches)
         self._events += map(Stored, game_ids)
         if not self._in_batch:
@@ -288,6 +370,10 @@ class Driver:
                 self._environment.reply(number, problem)
             case Finished(reason):
                 self._environment.finished(reason)
+            case ShowLog(conn, _, last):
+                if (connection := self._connections.get(conn)) is not None:
+                    connection.send(last)
+                    connection.close()
             case Close(conn) | Mute(conn) | Unmute(conn):
                 if (connection := self._connections.get(conn)) is not None:
                     _apply(effect, connection)
@@ -295,16 +381,18 @@ class Driver:
     # -- what connections report (connection.Sink)
 
     def received(self, number: int, line: bytes, arrived: int) -> None:
-        self._barrier.add(self._contest.handle(Received(number, line, arrived), self._now))
+        self._contest.received(number, line, arrived, self._now)
 
     def overlong(self, number: int, head: bytes, arrived: int) -> None:
-        self._barrier.add(self._contest.handle(Overlong(number, arrived, head), self._now))
+        self._contest.feed(Overlong(number, arrived, head), self._now)
 
     def flushed(self, number: int, marker: Marker) -> None:
         at = time.monotonic_ns()
         if type(marker) is TurnMark:
-            self._environment.turn_sent(at - self._now)
-        self._events.append(Flushed(number, marker, at))
+            turns = self.durations.turns  # `Histogram.observe`, without a call
+            turns.counts[bisect_left(BOUNDS, at - self._now)] += 1
+            turns.total += at - self._now
+        self._contest.flushed(number, marker, at, at)
 
     def lost(self, number: int, reason: str) -> None:
         self.feed(Lost(number, reason))
@@ -356,15 +444,12 @@ class Driver:
         self._stalls.beat(self._now)
         self._beat = self._loop.call_later(BEAT_S, self._beat_now)
 
-    def _arm(self) -> None:
-        """Have one timer at the contest's next alarm or before it.
+    def _arm(self, alarm: int) -> None:
+        """Have the one timer at the contest's next alarm.
 
         Deadlines move at every ply and nearly always later; a timer that fires too early is
         cheaper than a new one a ply.
         """
-        alarm = self._contest.alarm
-        if alarm is None or (self._timer is not None and self._timer_at <= alarm):
-            return
         if self._timer is not None:
             self._timer.cancel()
         self._timer_at = alarm
@@ -386,7 +471,7 @@ class Driver:
             self._timer = self._loop.call_later(HELD_NS / 1e9, self._due)
             return
         self._begin_batch()
-        self._barrier.add(self._contest.handle(Tick(), seen_until))
+        self._contest.feed(Tick(), seen_until)
         self._end_batch()
 
 

@@ -21,17 +21,19 @@ import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from math import comb
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena_protocol.games import make_game
 from arena_protocol.record import GameRecord
+from arena_server.bot_logs import BotLogs, LoggedDriver
 from arena_server.connection import Cipher
 from arena_server.core.config import ContestPlan, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.effects import Note
 from arena_server.core.events import Stop
-from arena_server.core.journal import Entry, JournalError
+from arena_server.core.journal import JournalError
+from arena_server.core.schedule import schedule_of
 from arena_server.driver import Driver
 from arena_server.errors import ArenaError
 from arena_server.listener import connection_cap, raise_descriptor_limit
@@ -65,17 +67,8 @@ class ServerObserver:
     def started(self, contest: Contest, driver: Driver) -> None:
         """The contest exists; connections are accepted from now on."""
 
-    def turn_sent(self, ns: int) -> None:
-        """A TURN reached its socket `ns` nanoseconds after its batch was read."""
-
-    def appended(self) -> None:
-        """A batch of entries was given to the writer."""
-
-    def record_queued(self, game_id: str) -> None:
-        """A record was given to the writer."""
-
-    def durable(self, batches: int, game_ids: Sequence[str]) -> None:
-        """The first `batches` batches of entries are durable, and the records of these games."""
+    def recorded(self, record: GameRecord) -> None:
+        """A record is durable."""
 
     def noted(self, note: Note) -> None:
         """The contest or its driver logged an event."""
@@ -91,7 +84,7 @@ class Setup:
     An unfinished contest of the same name in the database goes on, unless a `new` one is
     wanted; `seeded` tells that its seed has to be that of the plan. `cipher` makes the server's
     end of an encrypted connection, if connections are to be encrypted. `reserved` descriptors
-    are kept for the web server.
+    are kept for the web server. `bot_logs` is the folder of private logs of bots, None without.
     """
 
     plan: ContestPlan
@@ -103,6 +96,7 @@ class Setup:
     seeded: bool = True
     cipher: Callable[[], Cipher | None] = lambda: None
     reserved: int = 0
+    bot_logs: Path | None = None
 
 
 class Service:
@@ -126,12 +120,6 @@ class Service:
         """Add an observer; call it before `run`."""
         self._observers.append(observer)
 
-    def _overriding(self, method: str) -> list[Callable[..., None]]:
-        """The observers' own versions of a method that is called for every ply."""
-        default = getattr(ServerObserver, method)
-        methods = [(type(each), getattr(each, method)) for each in self._observers]
-        return [own for kind, own in methods if getattr(kind, method) is not default]
-
     @property
     def leaving(self) -> bool:
         """Whether the server is about to end."""
@@ -150,7 +138,6 @@ class Service:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self.stop, number.name)
         self._writer = self._open_store(loop)
-        self._batches = 0
         self._writer.start()
         try:
             if await self._opened():
@@ -180,7 +167,14 @@ class Service:
                 self.note(Note("warning", "power-cut", {"lost_journal_rows": found.lost_rows}))
         past = None if found is None else found.past
         try:
-            contest = Contest(plan, self._setup.entrants, secrets.token_hex, time.monotonic_ns(), past)
+            contest = Contest(
+                plan,
+                self._setup.entrants,
+                secrets.token_hex,
+                time.monotonic_ns(),
+                past,
+                logs=self._setup.bot_logs is not None,
+            )
         except JournalError as error:
             raise damaged(self._setup.database, str(error)) from error
         self._writer.enter(plan)
@@ -193,10 +187,7 @@ class Service:
             self.note(
                 Note("warning", "connection-cap", {"cap": cap, "wanted": wanted, "open_files": descriptors})
             )
-        self._on_turn_sent = self._overriding("turn_sent")
-        self._on_appended = self._overriding("appended")
-        self._on_durable = self._overriding("durable")
-        self._driver = Driver(contest, self, loop, cap, self._setup.cipher)
+        self._driver = self._make_driver(contest, cap)
         listener = self._driver.pool.listen(self._sock)
         self._driver.start()
         for observer in self._observers:
@@ -209,6 +200,20 @@ class Service:
             listener.close()
             await self._wind_up()
             self._driver.stop()
+            if self._logs is not None:
+                self._logs.close()
+                if self._logs.dropped:
+                    self.note(Note("warning", "bot-logs-dropped", {"lines": self._logs.dropped}))
+
+    def _make_driver(self, contest: Contest, cap: int) -> Driver:
+        """Return the driver; raises ArenaError if the folder of the logs cannot be used."""
+        folder, cipher = self._setup.bot_logs, self._setup.cipher
+        self._logs: BotLogs | None = None
+        if folder is None:
+            return Driver(contest, self._writer, self, self._loop, cap, cipher)
+        self._logs = BotLogs(folder / self._setup.plan.name)
+        self._logs.begin(self._loop, fresh=self._past.result() is None)
+        return LoggedDriver(contest, self._writer, self, self._loop, cap, cipher, self._logs)
 
     def stop(self, why: str = "asked") -> None:
         """End the contest: running games are void, results so far are kept."""
@@ -228,7 +233,7 @@ class Service:
         setup, plan = self._setup, self._setup.plan
         names = [entrant.name for entrant in setup.entrants]
         game = make_game(plan.game, plan.options)
-        games = comb(len(names), game.seats) * plan.games_per_pair
+        games = schedule_of(plan, names, game.seats).total
         self._past: asyncio.Future[UnfinishedContest | None] = loop.create_future()
         return Writer(
             setup.database,
@@ -241,14 +246,9 @@ class Service:
     def _written(self, groups: int, game_ids: list[str]) -> None:
         """A commit is reported, on any thread."""
         if threading.get_ident() == self._thread:
-            self._committed(groups, game_ids)
+            self._driver.committed(groups, game_ids)
         else:
-            _later(self._loop, self._committed, groups, game_ids)
-
-    def _committed(self, batches: int, game_ids: list[str]) -> None:
-        for observer in self._observers:
-            observer.durable(batches, game_ids)
-        self._driver.committed(batches, game_ids)
+            _later(self._loop, self._driver.committed, groups, game_ids)
 
     def _fail(self, error: ArenaError) -> None:
         """Nothing more can be promised: stop, with this error."""
@@ -267,22 +267,9 @@ class Service:
 
     # -- what the driver needs (driver.Environment)
 
-    def append(self, entries: Sequence[Entry]) -> bool:
-        """Commit a batch of journal entries. False: it is queued, and `_written` will be called."""
-        self._batches += 1
-        for appended in self._on_appended:
-            appended()
-        durable = self._writer.append(entries)
-        if durable:
-            for report in self._on_durable:
-                report(self._batches, ())
-        return durable
-
-    def store(self, game_id: str, record: GameRecord) -> None:
-        """Queue a record for the writer."""
+    def recorded(self, record: GameRecord) -> None:
         for observer in self._observers:
-            observer.record_queued(game_id)
-        self._writer.store(game_id, record)
+            observer.recorded(record)
 
     def reply(self, number: int, problem: str | None) -> None:
         for observer in self._observers:
@@ -292,10 +279,6 @@ class Service:
         for observer in self._observers:
             observer.noted(note)
         self._log.note(note.level, note.event, note.fields)
-
-    def turn_sent(self, ns: int) -> None:
-        for report in self._on_turn_sent:
-            report(ns)
 
     def finished(self, reason: str) -> None:
         """Nothing more will be played."""

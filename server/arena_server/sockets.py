@@ -1,22 +1,12 @@
-"""Listening sockets and the options of connections, kernel arrival stamps, and the TLS context.
-
-A stamp is the wall time at which bytes reached this machine, so that a slow event loop costs no bot
-any time. It is converted into monotonic time:
-
-    stamp (wall)                wall now = mono now + offset
-      |----------- age -----------|
-    arrived = mono now - age
-"""
+"""Listening sockets, the options of connections, and the TLS context."""
 
 from __future__ import annotations
 
 import errno
 import socket
 import ssl
-import struct
 import sys
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
@@ -25,51 +15,6 @@ from arena_server.errors import ArenaError, ConfigError
 
 #: Linux (socket(7)): asks for a stamp in nanoseconds, and its message type. Not named in Python 3.11.
 SO_TIMESTAMPNS = 35
-
-_TIMESPEC = struct.Struct("@qq")
-#: Room for one stamp among the ancillary data of `recvmsg`.
-ANCILLARY_BYTES = socket.CMSG_SPACE(_TIMESPEC.size) if hasattr(socket, "CMSG_SPACE") else 0
-
-#: A slewed wall clock drifts by 0.5 ms a second at most (adjtime's 500 ppm); a greater difference is a step.
-STEP_NS = 5_000_000
-#: After a step, stamps taken before it may still wait in a socket for this long.
-DISTRUST_NS = 1_000_000_000
-
-Ancillary = Iterable[tuple[int, int, bytes]]
-
-
-class ArrivalClock:
-    """Converts kernel stamps (wall clock) into monotonic nanoseconds.
-
-    Call `read` with both clocks before a batch of sockets is read. `arrived` never returns a time
-    later than that; without a stamp, or after a step of the wall clock, it returns that time.
-    """
-
-    __slots__ = ("_now", "_offset", "_trusted_from")
-
-    def __init__(self, now_ns: int | None = None, wall_ns: int | None = None) -> None:
-        self._now = time.monotonic_ns() if now_ns is None else now_ns
-        self._offset = (time.time_ns() if wall_ns is None else wall_ns) - self._now
-        self._trusted_from = self._now
-
-    def read(self, now: int, wall: int) -> None:
-        """The two clocks show `now` and `wall`."""
-        offset = wall - now
-        if abs(offset - self._offset) > STEP_NS:
-            self._trusted_from = now + DISTRUST_NS
-        self._offset = offset
-        self._now = now
-
-    def arrived(self, ancillary: Ancillary) -> int:
-        """The arrival (monotonic ns) of the bytes just read with `ancillary`."""
-        if self._now < self._trusted_from:
-            return self._now
-        for level, kind, data in ancillary:
-            if kind == SO_TIMESTAMPNS and level == socket.SOL_SOCKET and len(data) == _TIMESPEC.size:
-                seconds, nanoseconds = _TIMESPEC.unpack(data)
-                return min(self._now, int(seconds * 1_000_000_000 + nanoseconds - self._offset))
-        return self._now
-
 
 BACKLOG = 1024
 

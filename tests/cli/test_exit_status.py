@@ -74,6 +74,8 @@ bot zero-based:size=2 --connect 127.0.0.1:PORT
 bot dummy --name a=b --connect 127.0.0.1:PORT
 bot dummy --tls-ca nowhere.pem --connect 127.0.0.1:PORT
 watch --connect 127.0.0.1
+log --name a=b --connect 127.0.0.1:PORT
+log --connect nowhere --name a
 watch --name a=b --connect 127.0.0.1:PORT
 watch gé --connect 127.0.0.1:PORT
 watch --tls-ca nowhere.pem --connect 127.0.0.1:PORT
@@ -84,17 +86,25 @@ verify --head zz
 export folder --database mysql://x
 admin
 admin obey
+check
+check bot
+check bot 99 -- true
+proxy
+proxy 1 2
 admin kick
 admin status g1
 admin status --connect 127.0.0.1:PORT
 play chess
 play insertion --against chmapion
+play insertion --against ./nowhere
 play insertion --seat 3
 play insertion --clock soon
 play insertion --option plies
 play insertion --option plies=x
 play insertion --option colour=6
 match dummy
+match ./nowhere dummy
+match dummy random --sprt --elo0 99
 match dummy chmapion
 match dummy greedy:depth=x
 match dummy random --game chess
@@ -127,6 +137,7 @@ tournament good.toml --database sqlite:///nowhere/arena.db
 tournament good.toml --database sqlite:///other.db
 tournament good.toml --logs taken
 watch --connect 127.0.0.1:PORT
+log --name a --connect 127.0.0.1:PORT
 standings
 standings --database sqlite:///other.db
 replay g1

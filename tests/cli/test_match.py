@@ -24,7 +24,7 @@ def arena(*arguments: str) -> tuple[str, str, str | None]:
 
 def test_two_engines() -> None:
     table, progress, _ = arena("greedy", "dummy", *SHORT)
-    assert [line.split()[0] for line in table.splitlines()] == ["engine", "greedy", "dummy", "ratio"]
+    assert [line.split()[0] for line in table.splitlines()] == ["engine", "greedy", "dummy", "ratio", "Elo"]
     assert "in 4 games" in table
     assert [line.rpartition(" after ")[2] for line in progress.splitlines()] == ["2 games", "4 games"]
 
@@ -93,12 +93,12 @@ def test_a_match_starts_from_the_positions_of_a_library(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (("greedy",), "match: expected two engines or more, got 1"),
+        (("greedy",), "match: expected two players or more, got 1"),
         (
             ("greedy", "dummy", "greedy"),
             "match: expected each engine of a league once, got greedy more than once",
         ),
-        (("greedy", "dummy", "random", "--sprt"), "--sprt: expected 2 engines, got 3"),
+        (("greedy", "dummy", "random", "--sprt"), "--sprt: expected 2 players, got 3"),
         (("greedy", "dummy", "--option", "seats=3"), "a game of 3 seats needs 3 engines, got 2"),
         (("greedy", "dummy", "--option", "plies"), "--option: expected KEY=VALUE, got 'plies'"),
         (("greedy", "dummy", "--clock", "0s"), "--clock: expected a duration of at least 1ms"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
@@ -13,13 +12,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 from tests.server.programs import ARENA, PATIENCE_S, Outcome, arena, contest, inside
 
-from arena_cli import tournament
-from arena_cli.progress import Display
-from arena_server.config_file import parse_contest
-from arena_server.errors import ArenaError
 from arena_server.store.reader import Results
 
 pytestmark = pytest.mark.slow
@@ -277,32 +271,6 @@ class TestRefusals:
         outcome = self.play(tmp_path, contest(bots=engines("dummy", "random")))
         assert outcome.code == 1
         assert outcome.line.startswith("arena: arena.db: the database is damaged (file is not a database)")
-
-
-class TestCompiling:
-    """The process that fills the compiler's cache is replaced by a line of Python."""
-
-    def compile(self, monkeypatch: pytest.MonkeyPatch, code: str) -> str:
-        monkeypatch.setattr(tournament, "ARENA", (sys.executable, "-c", code))
-        console = Console(file=io.StringIO(), force_terminal=False)
-        tournament._compile_engines(
-            parse_contest(contest(bots=engines("dummy", "greedy")), "c.toml"), Display("c", console)
-        )
-        assert isinstance(console.file, io.StringIO)
-        return console.file.getvalue()
-
-    def test_it_is_shown_if_a_function_is_compiled(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        assert self.compile(monkeypatch, "print('compiling little.kernel')") == "compiling engines ...\n"
-
-    def test_it_is_not_shown_if_all_are_in_the_cache(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        assert self.compile(monkeypatch, "") == ""
-
-    @pytest.mark.parametrize(
-        ("code", "why"), [("exit('arena: no numba')", "no numba"), ("exit(3)", "status 3")]
-    )
-    def test_its_failure_is_quoted(self, monkeypatch: pytest.MonkeyPatch, code: str, why: str) -> None:
-        with pytest.raises(ArenaError, match=rf"^the engines cannot be compiled: {why}$"):
-            self.compile(monkeypatch, code)
 
 
 class TestInterrupted:

@@ -70,6 +70,32 @@ class TestVerify:
         assert outcome.code == 1
         assert outcome.line.startswith("arena: arena.db: the database is damaged (")
 
+    def test_a_folder_against_the_published_secret(self, here: Path, shell: Shell) -> None:
+        """The secret that `arena standings` prints derives every deal; no other number does."""
+        secret = json.loads(shell("standings", "--json").out)["contest"]["secret"]
+        assert shell("export", "records").code == 0
+        assert shell("verify", "records", "--secret", secret).out == "verified: 6 games\n"
+        outcome = shell("verify", "records", "--secret", str(int(secret) + 1), "--json")
+        assert outcome.code == 1
+        assert {each["error"] for each in json.loads(outcome.out)["wrong"]} == {
+            f"g{number}: the deal is not derived from the contest's secret" for number in range(1, 7)
+        }
+
+    @pytest.mark.parametrize("secret", ["", "-1", "x", "1" * 79, "²"])
+    def test_what_is_no_secret(self, here: Path, shell: Shell, secret: str) -> None:
+        outcome = shell("verify", "records", "--secret", secret)
+        assert outcome.code == 2
+        assert outcome.line.startswith(
+            "arena: --secret: expected the decimal number that arena standings prints"
+        )
+
+    def test_a_secret_without_a_folder(self, here: Path, shell: Shell) -> None:
+        outcome = shell("verify", "--secret", "5")
+        assert outcome.code == 2
+        assert outcome.line == (
+            "arena: --secret: expected a folder of arena export; a database has the secret itself"
+        )
+
     def test_several_wrong_games_are_counted(self, here: Path, shell: Shell) -> None:
         change(here, "UPDATE games SET plies = 3 WHERE game_id = 'g1'")
         change(here, "UPDATE games SET plies = 3 WHERE game_id = 'g4'")

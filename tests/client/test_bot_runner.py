@@ -146,3 +146,14 @@ def test_poll_raises_what_a_bot_raised_and_leaves_if_it_asked_to(
             runner.poll()
         assert caught.value is raised
     assert protocol.data_to_send() == sent
+
+
+def test_a_note_after_the_end_of_the_loop_is_dropped() -> None:
+    def post(answer: Callable[[], None]) -> None:
+        raise RuntimeError("the loop is closed")
+
+    protocol = due(Echo())
+    BotRunner(protocol, post, no_tasks, lambda: None)
+    assert protocol.view is not None
+    protocol.view.note(depth=1)
+    assert protocol.data_to_send() == b""

@@ -210,3 +210,29 @@ def test_both_clients_have_the_same_names() -> None:
 
 def test_the_retries_of_these_tests_are_finite() -> None:
     assert len(list(EAGER.delays())) == 2
+
+
+def test_a_note_is_sent_while_the_bot_still_thinks(driver: Driver, server: FakeServer) -> None:
+    arrived = threading.Event()
+
+    class Noting(Bot):
+        def choose(self, view: GameView) -> int:
+            if view.ply == 1:
+                view.note("thinking", depth=3)
+                assert arrived.wait(20)
+            return 4
+
+    def script(connection: Connection) -> None:
+        connection.log_in()
+        connection.send_lines(OFFER, *DEALT)
+        connection.expect("READY g1")
+        connection.send_lines(START, TURN_1)
+        connection.expect("INFO game=g1 ply=1 depth=3 text=thinking")
+        arrived.set()
+        connection.expect("MOVE 4")
+        connection.send_lines(PLAYED_1, PLAYED_2, TURN_3)
+        connection.expect("MOVE 4")
+        connection.send_lines(PLAYED_3, PLAYED_4, OVER, BYE)
+
+    server.follow(script)
+    assert driver.play(Noting, server.port) == "finished"

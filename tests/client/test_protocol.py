@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena_client import ClientError
+from arena_client import ClientError, GameView
 from arena_client.protocol import ClientProtocol
 from arena_protocol.framing import SERVER_LINE_LIMIT
 
@@ -399,3 +399,65 @@ def test_the_size_of_the_chunks_changes_nothing(size: int) -> None:
     sent = [follow(client, "".join(f"{line}\n" for line in lines).encode(), size) for lines in chunks]
     assert sent == [[HELLO], ["READY g1"], ["MOVE 4"], ["PONG x", "MOVE 4"], []]
     assert client.calls == ["new g1", "choose 1", "choose 3", "over 60"]
+
+
+class TestNotes:
+    """`view.note`: INFO before the move, and only where it belongs."""
+
+    NOTE = "INFO game=g1 ply=1 depth=9 eval=-30 nodes=120000 line=4,7,12 text=two runs ahead"
+
+    @staticmethod
+    def noting() -> Harness:
+        class Noting(Four):
+            def choose(self, view: GameView) -> int | str:
+                view.note("two  runs\nahead", depth=9, eval=-30, nodes=120_000, line=(4, "7", 12))
+                return super().choose(view)
+
+        return playing(bot=Noting())
+
+    def test_a_note_leaves_before_its_move(self) -> None:
+        client = self.noting()
+        client.receive(TURN_1)
+        assert client.run_jobs() == [self.NOTE, "MOVE 4"]
+
+    def test_a_note_of_a_search_that_goes_on_waits_for_no_move(self) -> None:
+        client = self.noting()
+        woken: list[bool] = []
+        client.protocol.on_note = lambda: woken.append(True)
+        client.receive(TURN_1)
+        client.job().call()
+        assert woken == [True]
+        assert client.sent() == [self.NOTE]
+
+    @pytest.mark.parametrize(
+        "lines",
+        [
+            ["ZOMBIE ply=1 reason=timeout"],
+            ["ZOMBIE ply=1 reason=timeout", PLAYED_1, PLAYED_2, PLAYED_3, PLAYED_4, OVER],
+            ["BYE reason=finished"],
+        ],
+    )
+    def test_a_note_that_is_too_late_is_dropped(self, lines: list[str]) -> None:
+        client = self.noting()
+        client.receive(TURN_1)
+        job = client.job()
+        client.receive(*lines)
+        job.call()
+        assert client.sent() == []
+
+    def test_a_note_without_a_connection_is_dropped(self) -> None:
+        client = self.noting()
+        client.receive(TURN_1)
+        job = client.job()
+        client.protocol.connection_lost()
+        job.call()
+        client.protocol.connection_made()
+        assert client.sent() == []
+
+    def test_of_many_notes_the_last_are_sent(self) -> None:
+        client = playing()
+        client.receive(TURN_1)
+        view = client.job().view
+        for depth in range(100):
+            view.note(depth=depth)
+        assert client.sent() == [f"INFO game=g1 ply=1 depth={depth}" for depth in range(68, 100)]

@@ -230,3 +230,37 @@ def test_the_result_has_the_check_of_the_commit(view: GameView, fair: bool | Non
 
 def test_no_result_before_the_end() -> None:
     assert dealt().result is None
+
+
+class TestNote:
+    @staticmethod
+    def notes() -> tuple[GameView, list[wire.Info]]:
+        found: list[wire.Info] = []
+        return GameView.of(offer(), found.append), found
+
+    def test_a_note_that_says_nothing_has_game_and_ply(self) -> None:
+        view, found = self.notes()
+        view.note()
+        assert found == [wire.Info("g1", 1)]
+
+    def test_a_view_of_no_connection_takes_notes_too(self) -> None:
+        GameView.of(offer()).note(depth=1)
+
+    @given(st.text(), st.lists(st.integers(0, 10**9)))
+    def test_any_text_and_any_line_fit(self, text: str, line: list[int]) -> None:
+        view, found = self.notes()
+        view.note(text, line=line)
+        encoded = wire.encode(found[0])
+        assert len(encoded) <= 1024
+        assert wire.parse_client(encoded.removesuffix(b"\n")) == found[0]
+
+    @pytest.mark.parametrize("value", [-1, 1.5, "nine"])
+    def test_a_depth_that_is_no_count(self, value: Any) -> None:
+        view, _ = self.notes()
+        with pytest.raises(ClientError, match="the bot's note cannot be sent: "):
+            view.note(depth=value)
+
+    def test_a_move_with_a_space_in_the_line(self) -> None:
+        view, _ = self.notes()
+        with pytest.raises(ClientError, match="the bot's note cannot be sent: "):
+            view.note(line=["a b"])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from arena_client.view import GameView
 from arena_engines.bot import EngineBot, bot_of, position_of
-from arena_engines.engine import AnyPosition, Engine, EngineError
+from arena_engines.engine import AnyPosition, Engine, EngineError, Report
 from arena_protocol import messages as wire
 from arena_protocol.games.insertion import Insertion
 
@@ -85,6 +86,45 @@ def test_engines_play_a_whole_game_of_legal_moves(spec: str, start: str) -> None
     bot = bot_of(spec)
     for view in views(3, 2, start):
         assert str(bot.choose(view)) in view.legal_moves
+
+
+@pytest.mark.parametrize(
+    "spec", ["minimax:depth=2", "champion:depth=3", "maxn:depth=1", "expectiminimax:depth=1"]
+)
+def test_every_search_is_reported_as_a_note(spec: str) -> None:
+    bot = bot_of(spec)
+    depth = int(spec[-1])
+    for view in views(2, 1):
+        notes: list[wire.Info] = []
+        move = str(bot.choose(replace(view, _sink=notes.append)))
+        (note,) = notes
+        assert (note.game, note.ply, note.depth) == ("g1", view.ply, min(depth, PLIES - view.ply + 1))
+        assert note.line is not None
+        assert note.line.split(",")[0] == move
+        assert note.eval is not None
+        assert note.eval % 30 == 0
+        assert note.nodes is not None
+        assert note.nodes > 0
+
+
+def test_an_engine_without_a_search_sends_no_note() -> None:
+    notes: list[wire.Info] = []
+    bot_of("greedy").choose(replace(next(views(2, 1)), _sink=notes.append))
+    assert notes == []
+
+
+def test_the_report_of_the_last_move_is_not_sent_again() -> None:
+    class Once(Recorder):
+        def choose(self, position: AnyPosition) -> int:
+            if not self.seen:
+                self.report = Report(depth=1)
+            return super().choose(position)
+
+    bot = EngineBot(Once())
+    notes: list[wire.Info] = []
+    for view in views(2, 1):
+        bot.choose(replace(view, _sink=notes.append))
+    assert [note.ply for note in notes] == [1]
 
 
 def test_preparation_is_done_before_ready() -> None:

@@ -8,9 +8,13 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from arena_engines.elo import Sprt
 from arena_engines.engine import AnyPosition, Engine, EngineError
 from arena_engines.match import (
+    Played,
+    Scores,
     bootstrap,
+    decide,
     league,
     league_table,
     match,
@@ -154,6 +158,36 @@ def test_a_match_stops_when_the_test_decides() -> None:
     assert answer["llr"] >= answer["bounds"][1]
     worse = match(["dummy", "greedy"], deals=40, clock=None, options=SHORT, sprt=0.05)
     assert worse["verdict"] == "no better"
+
+
+def test_a_match_stops_when_the_elo_test_decides() -> None:
+    answer = match(["greedy", "dummy"], deals=60, clock=None, options=SHORT, sprt=Sprt(elo0=0, elo1=100))
+    assert answer["verdict"] == "better"
+    assert answer["deals"] < 30
+    assert sum(answer["pairs"]) == answer["deals"]
+    low, high = answer["elo_interval"]
+    assert low > 100
+    assert high is None
+
+
+def test_the_pairs_count_games_won_drawn_and_lost() -> None:
+    scores = Scores.empty(2)
+    played = [Played(totals, (None, None), (0, 0), ()) for totals in ((3, 1), (2, 2), (1, 3))]
+    won, drawn, lost = (
+        [((0, 1), game), ((1, 0), other)] for game, other in zip(played, played[::-1], strict=True)
+    )
+    scores.add(("a", "b"), won)  # both games are won by the first engine
+    scores.add(("a", "b"), drawn)
+    scores.add(("a", "b"), lost)
+    scores.add(("a", "b"), [((0, 1), played[0]), ((1, 0), played[1])])
+    assert scores.pairs is not None
+    assert scores.pairs.counts == [1, 0, 1, 1, 1]
+
+
+def test_more_than_two_engines_have_no_elo_difference() -> None:
+    with pytest.raises(EngineError, match=r"^a test of the Elo difference needs 2 engines; test the lead"):
+        decide(Scores.empty(3), Sprt())
+    assert "elo" not in match(["greedy"] * 3, deals=1, clock=None, options={**SHORT, "seats": 3})
 
 
 def test_a_league_has_a_cross_table_and_standings() -> None:

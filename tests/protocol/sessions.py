@@ -45,6 +45,7 @@ SERVER_LINES = {
     "PONG": "PONG x",
     "ERROR": "ERROR unexpected well",
     ERROR_FATAL: "ERROR flood well",
+    "LOG": "LOG 2026-11-22T18:00:00.123456Z C MOVE 4",
     "BYE": "BYE reason=quit",
 }
 

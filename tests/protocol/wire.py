@@ -13,6 +13,7 @@ from arena_protocol.messages import (
     Game,
     Hello,
     Info,
+    Log,
     Move,
     Next,
     Over,
@@ -94,6 +95,11 @@ TRANSCRIPT = [
     ("S", b"PING 17", Ping("17")),
     ("C", b"PONG 17", Pong("17")),
     ("C", b"INFO game=g1 ply=3 depth=9 eval=-30 text=a=b c", Info("g1", 3, depth=9, eval=-30, text="a=b c")),
+    (
+        "S",
+        b"LOG 2026-11-22T18:00:00.1Z * lost reason=a=b c",
+        Log("2026-11-22T18:00:00.1Z * lost reason=a=b c"),
+    ),
     ("S", b"INFO game=g1 ply=3 seat=2 line=4,7", Info("g1", 3, seat=2, line="4,7")),
     ("S", b"PONG 17", Pong("17")),
 ]

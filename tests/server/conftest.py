@@ -1,7 +1,4 @@
-"""Settings of the server's tests, and the databases that they run on.
-
-A busy machine is no reason for a property to fail.
-"""
+"""Fixtures of the server's tests; hypothesis without a deadline, because the machine may be busy."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ settings.load_profile("server")
 
 @pytest.fixture(scope="module")
 def postgres() -> Iterator[Cluster]:
-    """A PostgreSQL server of the module's own; its tests are skipped where there are no programs for one."""
+    """A PostgreSQL server for the module; its tests are skipped where none is installed."""
     with cluster() as running:
         yield running
 
@@ -44,13 +41,13 @@ def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Where an SQLite file may be made."""
+    """Where an SQLite file may be created."""
     return tmp_path / "arena.db"
 
 
 @pytest.fixture(scope="session")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The results of a contest of three bots, one of which counts from zero, in a folder nobody changes."""
+    """A folder with the results of three bots, one of which counts from zero; do not change it."""
     folder = tmp_path_factory.mktemp("played")
     text = contest("first", "six", "zero", contest="probation = 0", game='plies = 8\nclock = "10s"')
     with Server(text, folder, "--until-finished") as server:
@@ -63,7 +60,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def here(played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The same, to be spoilt, as the current folder."""
+    """A copy of its database in the current folder, to be changed."""
     shutil.copy(played / "arena.db", tmp_path / "arena.db")
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -9,9 +9,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from arena_protocol.record import GameRecord
-from arena_server.core.effects import Effect, Note
-from arena_server.core.events import Event
+from arena_server.core.effects import Effect, Marker, Note
+from arena_server.core.events import Event, Flushed, Received
 from arena_server.core.journal import Entry
+from arena_server.core.peers import Outbox
 from arena_server.driver import Driver
 from arena_server.sockets import address_of, bind
 
@@ -30,10 +31,22 @@ class Scripted:
     def __post_init__(self) -> None:
         self._changed = asyncio.Event()
 
-    def handle(self, event: Event, now: int) -> list[Effect]:
+        self.output = Outbox()
+
+    def feed(self, event: Event, now: int) -> None:
         self.seen.append((event, now))
         self._changed.set()
-        return self.answer(event)
+        self.output.effects += self.answer(event)
+
+    def received(self, conn: int, line: bytes, arrived: int, now: int) -> None:
+        self.feed(Received(conn, line, arrived), now)
+
+    def flushed(self, conn: int, marker: Marker, at: int, now: int) -> None:
+        self.feed(Flushed(conn, marker, at), now)
+
+    def take(self) -> list[Effect]:
+        effects, self.output.effects = self.output.effects, []
+        return effects
 
     @property
     def events(self) -> list[Event]:
@@ -56,24 +69,24 @@ class RecordingEnvironment:
     """Records what the driver hands over; every append is queued."""
 
     stored: list[tuple[str, GameRecord]] = field(default_factory=list)
+    recorded_games: list[str] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
     batches: list[list[Entry]] = field(default_factory=list)
-    spans: list[int] = field(default_factory=list)
     replies: list[tuple[int, str | None]] = field(default_factory=list)
 
     def append(self, entries: Sequence[Entry]) -> bool:
         self.batches.append(list(entries))
         return False
 
-    def turn_sent(self, ns: int) -> None:
-        self.spans.append(ns)
-
     def reply(self, number: int, problem: str | None) -> None:
         self.replies.append((number, problem))
 
     def store(self, game_id: str, record: GameRecord) -> None:
         self.stored.append((game_id, record))
+
+    def recorded(self, record: GameRecord) -> None:
+        self.recorded_games.append(record.game_id)
 
     def note(self, note: Note) -> None:
         self.notes.append(note)
@@ -142,7 +155,7 @@ async def running_driver(
 ) -> AsyncIterator[RunningDriver]:
     """A driver on a free port; everything is closed at the end."""
     machine, environment = Scripted(answer), RecordingEnvironment()
-    driver = Driver(machine, environment, asyncio.get_running_loop(), cap)
+    driver = Driver(machine, environment, environment, asyncio.get_running_loop(), cap)
     sock = bind("127.0.0.1", 0)
     listener = driver.pool.listen(sock)
     opened = RunningDriver(machine, environment, driver, sock)

@@ -148,10 +148,10 @@ class Server:
 
 
 class Players:
-    """Scripted bots that play in threads; `farewells` are how each ended."""
+    """Scripted bots that play in threads; `ends` are how each ended."""
 
     def __init__(self, port: int, specs: Sequence[tuple[str, str]]) -> None:
-        self.farewells: dict[str, str] = {}
+        self.ends: dict[str, str] = {}
         self._threads = [
             threading.Thread(target=self._play, args=(name, spec, port), daemon=True) for name, spec in specs
         ]
@@ -160,12 +160,12 @@ class Players:
 
     def _play(self, name: str, spec: str, port: int) -> None:
         try:
-            self.farewells[name] = scripted.run(spec, "127.0.0.1", port, name=name, policy=EAGER)
+            self.ends[name] = scripted.run(spec, "127.0.0.1", port, name=name, policy=EAGER)
         except Exception as error:
-            self.farewells[name] = f"{type(error).__name__}: {error}"
+            self.ends[name] = f"{type(error).__name__}: {error}"
 
     def join(self) -> dict[str, str]:
         """Wait for all of them to end."""
         for thread in self._threads:
             thread.join(PATIENCE_S)
-        return self.farewells
+        return self.ends

@@ -1,4 +1,4 @@
-"""Small game records for tests of storage: true in form, not in content."""
+"""Small game records and a writer for tests of storage; the records have the right form only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATIENCE_S = 20.0
 
 
 class Kept:
-    """A writer whose words are kept to be looked at; what it was told of the journal apart."""
+    """A writer and queues of its reports: `told` has results and errors, `batches` the durable batches."""
 
     def __init__(self, database: Database, contest: ContestHeader | None = None) -> None:
         self.opening = contest or opening()
@@ -43,7 +43,7 @@ class Kept:
         self.found.put(None)
 
     def start(self) -> UnfinishedContest | None:
-        """Begin the contest, or go on with the one that is returned."""
+        """Begin the contest, or go on with the one returned."""
         self.writer.start()
         found = self.found.get(timeout=PATIENCE_S)
         self.writer.enter(self.opening.plan)
@@ -62,11 +62,11 @@ class Kept:
             assert number < batches
 
     def next(self) -> list[str] | StoreError:
-        """What is told next of results."""
+        """The next report about results."""
         return self.told.get(timeout=PATIENCE_S)
 
     def close(self, status: str | None = None) -> None:
-        """End the contest so, or just end."""
+        """End the contest with `status`, or the writer alone."""
         if status is not None:
             self.writer.end(status)
         self.writer.close()
@@ -78,7 +78,7 @@ def opening(
     names: Sequence[str] = ("a", "b", "c"),
     new: bool = True,
 ) -> ContestHeader:
-    """A contest about to begin; a `new` one, whatever there is."""
+    """The header of a contest."""
     return ContestHeader(
         ContestPlan(name=name, seed=2**127 + 1, scoring=scoring), {"plies": "1"}, names, games=6, new=new
     )

@@ -68,7 +68,7 @@ def test_a_contest_without_a_seed_draws_a_secret_of_256_bits() -> None:
     assert 2**200 < max(seeds) < 2**256
 
 
-def test_tokens_come_from_the_file_or_from_whoever_starts_the_bots() -> None:
+def test_tokens_come_from_the_file_or_from_the_starter_of_the_bots() -> None:
     bots = f'[[bot]]\nname = "guest"\ntoken_sha256 = "{DIGEST}"\n[[bot]]\nname = "ours"\nengine = "greedy"\n'
     file = parse_contest(toml(bots=bots + '[[bot]]\nname = "open"\n'), "c.toml")
     entrants = entrants_of(file, {"ours": "1" * 64, "guest": "2" * 64})
@@ -88,7 +88,7 @@ def test_tokens_come_from_the_file_or_from_whoever_starts_the_bots() -> None:
         (toml(more="[sever]\nport = 1"), "sever: unknown key; did you mean 'server'?"),
         (
             toml(more="[server]\nzzz = 1"),
-            "server.zzz: unknown key; known here: admin_host, admin_port, host, journal_commit, "
+            "server.zzz: unknown key; known here: admin_host, admin_port, bot_logs, host, journal_commit, "
             "max_connections, port, tls_certificate, tls_key, web, web_host, web_names, web_port",
         ),
         (
@@ -100,7 +100,14 @@ def test_tokens_come_from_the_file_or_from_whoever_starts_the_bots() -> None:
         (toml(contest="announce_zombies = 1"), "contest.announce_zombies: expected true or false, got 1"),
         (toml(contest="games_per_pair = true"), "contest.games_per_pair: expected a whole number, got true"),
         (toml(contest="scoring = 3"), "contest.scoring: expected 'points' or 'wins', got 3"),
-        (toml(contest='format = "swiss"'), "contest.format: expected 'round-robin', got 'swiss'"),
+        (
+            toml(contest='format = "swiss"'),
+            "contest.format: expected 'round-robin' or 'matches', got 'swiss'",
+        ),
+        (
+            toml(contest='format = "matches"', bots="".join(f'[[bot]]\nname = "{name}"\n' for name in "abc")),
+            'contest.format: expected a multiple of 2 bots for "matches" in 2 seats, got 3',
+        ),
         (toml(contest='game = "go"'), f"contest.game: expected one of {', '.join(sorted(GAMES))}, got 'go'"),
         (
             toml(contest="games_per_pair = 3"),

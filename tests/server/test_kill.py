@@ -1,14 +1,14 @@
-"""A real server is killed at random instants; its bots keep their own record of all they were told.
+"""A real server is killed at random moments; its bots keep their own record of every line.
 
-`make test` kills it 5 times, `make soak` 50 times, with each kind of database. The instants come
-from the seed below, and where in a contest they fall is up to the machine: whatever it is, the end
-has to be the same.
+`make test` kills it 5 times, `make soak` 50 times, with each kind of database. The moments come from
+the seed below, and the machine decides where in a contest they fall: the outcome must not depend on it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import re
 import resource
 import signal
 import socket
@@ -35,10 +35,11 @@ from .programs import PATIENCE_S, Server, arena, contest
 NAMES = ("ann", "bob", "cid")
 #: Come back at once, for as long as a server may need to start on a busy machine.
 DOGGED = RetryPolicy(delays=lambda: iter([0.05] * 600))
+ONCE = RetryPolicy(delays=lambda: iter([]))
 
 
-class Diarist(Bot):
-    """Plays by game and ply alone, and notes all it is told."""
+class RecordingBot(Bot):
+    """Its moves depend on game and ply alone; it records every ply and result that it receives."""
 
     instant = True
 
@@ -48,22 +49,23 @@ class Diarist(Bot):
         self.playing = threading.Event()
 
     def choose(self, view: GameView) -> int:
-        told = self.moves.get(view.game_id, ())
-        assert view.moves[: len(told)] == told, "a ply that was told was taken back"
+        before = self.moves.get(view.game_id, ())
+        assert view.moves[: len(before)] == before, "an announced ply was taken back"
         self.moves[view.game_id] = view.moves
         self.playing.set()
         return 1 + (view.ply * 7 + int(view.game_id[1:])) % 15
 
     def game_over(self, view: GameView, result: Result) -> None:
-        assert view.game_id not in self.results, "a result was told twice"
+        assert view.game_id not in self.results, "a result was announced twice"
         self.results[view.game_id] = result.totals
 
 
-class Crowd:
-    """Three diarists on a thread of their own."""
+class Bots:
+    """Three recording bots on a thread of their own."""
 
-    def __init__(self, port: int) -> None:
-        self.bots = {name: Diarist() for name in NAMES}
+    def __init__(self, port: int, policy: RetryPolicy = DOGGED) -> None:
+        self._policy = policy
+        self.players = {name: RecordingBot() for name in NAMES}
         self.ends: list[str | BaseException] = []
         self._thread = threading.Thread(target=self._run, args=(port,), daemon=True)
         self._thread.start()
@@ -74,14 +76,14 @@ class Crowd:
     async def _play(self, port: int) -> list[str | BaseException]:
         return await asyncio.gather(
             *(
-                asyncio_client.play(bot, "127.0.0.1", port, name=name, policy=DOGGED)
-                for name, bot in self.bots.items()
+                asyncio_client.play(bot, "127.0.0.1", port, name=name, policy=self._policy)
+                for name, bot in self.players.items()
             ),
             return_exceptions=True,
         )
 
     def wait_for_play(self) -> None:
-        assert self.bots["ann"].playing.wait(PATIENCE_S)
+        assert self.players["ann"].playing.wait(PATIENCE_S)
 
     def join(self) -> None:
         self._thread.join(PATIENCE_S)
@@ -110,7 +112,7 @@ def table(database: Database) -> list[tuple[str, int, int]]:
 
 
 def ended(server: Server, within: float) -> bool:
-    """Whether the server ends by itself in so many seconds."""
+    """Whether the server ends by itself within these seconds."""
     try:
         server.process.wait(within)
     except subprocess.TimeoutExpired:
@@ -119,10 +121,10 @@ def ended(server: Server, within: float) -> bool:
 
 
 def survive(folder: Path, database: Database, games: int, kills: int, seed: int) -> int:
-    """Play a contest whose server is killed again and again; returns how often that was."""
+    """Play a contest whose server is killed up to `kills` times; returns how often it was."""
     chance, port, done = Random(seed), free_port(), 0
     options = ("--port", str(port), "--until-finished", "--log-level", "error")
-    crowd = Crowd(port)
+    bots = Bots(port)
     while True:
         with Server(the_contest(games), folder, *options, url=url_of(database)) as server:
             if done == kills or ended(server, chance.uniform(0.0, 0.5)):
@@ -130,22 +132,22 @@ def survive(folder: Path, database: Database, games: int, kills: int, seed: int)
                 break
             server.end(signal.SIGKILL)
             done += 1
-    crowd.join()
-    check(database, crowd)
+    bots.join()
+    check(database, bots)
     return done
 
 
-def check(database: Database, crowd: Crowd) -> None:
-    """What the bots were told is what is kept, and every record is true."""
+def check(database: Database, bots: Bots) -> None:
+    """What the bots received is what is stored, and every record verifies."""
     with Results(database) as results:
         latest = results.contest()
         assert latest.status == "finished"
         records = {game_id: decode(data) for game_id, data in results.records(latest)}
-    assert not any(isinstance(end, AssertionError) for end in crowd.ends), crowd.ends
+    assert not any(isinstance(end, AssertionError) for end in bots.ends), bots.ends
     for record in records.values():
         verify(record)
         assert record.faults == ()
-    for bot in crowd.bots.values():
+    for bot in bots.players.values():
         for game_id, totals in bot.results.items():
             assert records[game_id].totals == totals
         for game_id, moves in bot.moves.items():
@@ -174,25 +176,25 @@ def test_a_server_that_is_killed_fifty_times_loses_nothing(tmp_path: Path, datab
 
 
 def stopped_and_gone_on(folder: Path, limit: Callable[[], None], more: Callable[[], object]) -> str:
-    """The last line of a server whose disk takes no more; with `more` room the contest has to go on."""
+    """The last line of a server whose disk fails; after `more` the contest has to go on."""
     port, path = free_port(), folder / "arena.db"
     options = ("--port", str(port), "--until-finished", "--log-level", "error")
-    crowd = Crowd(port)
+    bots = Bots(port)
     with Server(the_contest(4), folder, *options, before=limit) as server:
         outcome = server.end()
     assert outcome.code == 1
     more()
     with Server(the_contest(4), folder, *options) as server:
         assert server.end().code == 0
-    crowd.join()
-    check(path, crowd)
+    bots.join()
+    check(path, bots)
     assert table(path) == undisturbed(folder / "again", games=4)
     return outcome.line.removeprefix(f"arena: {path}: ")
 
 
 @pytest.mark.slow
 def test_a_disk_that_fails_is_a_clear_stop(tmp_path: Path) -> None:
-    """No file may grow beyond the limit: the write that would fails, and so do all that follow."""
+    """No file may grow beyond the limit: every write that would fails."""
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (400_001, 400_001))
@@ -206,7 +208,7 @@ def test_a_disk_that_fails_is_a_clear_stop(tmp_path: Path) -> None:
 def test_a_full_disk_is_a_clear_stop_and_with_room_again_the_contest_goes_on(tmp_path: Path) -> None:
     mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "arena", tmp_path], check=False)
     if mount.returncode:
-        pytest.skip("NO FULL DISK: this system lets nobody mount one")
+        pytest.skip("NO FULL DISK: mount failed")
     try:
         remount = ["mount", "-o", "remount,size=100m", tmp_path]
         line = stopped_and_gone_on(tmp_path, lambda: None, lambda: subprocess.run(remount, check=True))
@@ -220,14 +222,88 @@ def test_a_server_that_was_stopped_goes_on_and_plays_its_void_games_again(tmp_pa
     port = free_port()
     options = ("--port", str(port), "--log-level", "error")
     with Server(the_contest(2), tmp_path, *options) as server:
-        first = Crowd(port)
+        first = Bots(port)
         first.wait_for_play()
         assert server.end(signal.SIGTERM).code == 0
         first.join()
     with Server(the_contest(2), tmp_path, *options, "--until-finished") as server:
-        Crowd(port).join()
+        Bots(port).join()
         assert server.end().code == 0
     assert [games for _, _, games in table(tmp_path / "arena.db")] == [4, 4, 4]
+
+
+@pytest.fixture
+def killed(tmp_path: Path) -> Path:
+    """The database of a server that was killed after some results."""
+    with Server(the_contest(30), tmp_path) as server:
+        bots = Bots(server.port, ONCE)
+        assert server.process.stderr is not None
+        overs = (line for line in server.process.stderr if " info over " in line)
+        for _ in range(5):
+            next(overs)
+        server.end(signal.SIGKILL)
+        bots.join()
+    (tmp_path / "c.toml").write_text(the_contest(30))
+    return tmp_path / "arena.db"
+
+
+COMMANDS = (
+    ("serve", "c.toml", "--port", "0"),
+    ("standings",),
+    ("verify",),
+    ("export", "records"),
+    ("replay", "g1"),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
+def test_announced_results_that_are_missing_are_reported(killed: Path, command: tuple[str, ...]) -> None:
+    killed.with_name("arena.db-wal").unlink()
+    outcome = arena(*command, cwd=killed.parent)
+    assert (outcome.code, outcome.out) == (1, "")
+    assert re.fullmatch(
+        r"arena: arena.db: (\d+ announced results of contest 1 trial are missing"
+        r"|the database has no tables, and \d+ announced results with it); restore the database with its "
+        "-wal file, or delete arena.db-head to give them up",
+        outcome.line,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
+@pytest.mark.parametrize("size", ["missing", "empty"])
+def test_a_missing_or_empty_database_beside_its_wal(
+    killed: Path, command: tuple[str, ...], size: str
+) -> None:
+    killed.unlink()
+    if size == "empty":
+        killed.touch()
+    outcome = arena(*command, cwd=killed.parent)
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.line == (
+        f"arena: arena.db: the database is {size} and its log arena.db-wal is not; restore the database, "
+        "or delete arena.db-wal too"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_database_deleted_or_replaced_under_a_server_stops_it(tmp_path: Path, replaced: bool) -> None:
+    with Server(the_contest(30), tmp_path, "--log-level", "error") as server:
+        bots = Bots(server.port, ONCE)
+        bots.wait_for_play()
+        data = server.database.read_bytes()
+        server.database.unlink()
+        if replaced:
+            server.database.write_bytes(data)
+        outcome = server.end()
+        bots.join()
+    assert outcome.code == 1
+    assert outcome.line == (
+        f"arena: {server.database}: arena.db was deleted or replaced while the server had it open; "
+        "nothing more can be kept"
+    )
 
 
 @pytest.mark.slow
@@ -250,10 +326,10 @@ def test_two_servers_cannot_play_the_same_contest(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_another_plan_is_no_continuation(tmp_path: Path) -> None:
     with Server(the_contest(2), tmp_path) as server:
-        crowd = Crowd(server.port)
-        crowd.wait_for_play()
+        bots = Bots(server.port)
+        bots.wait_for_play()
         assert server.end(signal.SIGTERM).code == 0
-        crowd.join()
+        bots.join()
     server.config.write_text(the_contest(4))
     outcome = arena("serve", server.config, "--port", "0", "--database", f"sqlite:///{server.database}")
     assert (outcome.code, outcome.out) == (1, "")
@@ -262,9 +338,9 @@ def test_another_plan_is_no_continuation(tmp_path: Path) -> None:
         "where there is 4 now; go on with the same configuration, or begin a new contest by --new"
     )
     with Server(the_contest(4), tmp_path, "--new") as server:
-        crowd = Crowd(server.port)
-        crowd.wait_for_play()
+        bots = Bots(server.port)
+        bots.wait_for_play()
         assert server.end(signal.SIGTERM).code == 0
-        crowd.join()
+        bots.join()
     with Results(tmp_path / "arena.db") as results:
         assert [each.id for each in results.contests()] == [1, 2]

@@ -30,7 +30,7 @@ class TestDescriptors:
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
         assert done.stdout == "300\n"
 
-    def test_where_there_is_no_limit_none_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_without_a_limit_none_is_returned(self, monkeypatch: pytest.MonkeyPatch) -> None:
         endless = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
         monkeypatch.setattr(resource, "getrlimit", lambda _: endless)
         assert raise_descriptor_limit() is None
@@ -69,7 +69,7 @@ class TestListener:
         assert told == [failure]
         assert welcomed == 1
 
-    def test_a_client_that_gave_up_in_the_backlog_stops_nobody(self) -> None:
+    def test_a_client_that_gave_up_in_the_backlog_is_skipped(self) -> None:
         told, welcomed = asyncio.run(self.visit([errno.ECONNABORTED, errno.EPERM]))
         assert told == []
         assert welcomed == 1
@@ -93,23 +93,25 @@ class TestListener:
             async with asyncio.timeout(10):
                 (await welcomed.get()).close()
         listener.close()
-        listener.close()  # once more is no harm
+        listener.close()  # closing again is allowed
         return told, 1 + welcomed.qsize()
 
-    def test_a_flood_of_connections_is_let_in_at_a_steady_pace(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_flood_of_connections_is_accepted_at_a_steady_rate(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr("arena_server.listener.BURST", 3)
 
         async def run() -> tuple[float, list[float]]:
             loop = asyncio.get_running_loop()
             sock = bind("127.0.0.1", 0)
             came: list[float] = []
-            everybody = asyncio.Event()
+            accepted_all = asyncio.Event()
 
             def welcome(connection: socket.socket, peer: str) -> None:
                 connection.close()
                 came.append(loop.time())
                 if len(came) == 13:
-                    everybody.set()
+                    accepted_all.set()
 
             began = loop.time()
             listener = Listener(
@@ -123,7 +125,7 @@ class TestListener:
             peers = [socket.create_connection(sock.getsockname()) for _ in range(13)]
             listener.start()
             async with asyncio.timeout(10):
-                await everybody.wait()
+                await accepted_all.wait()
             for peer in peers:
                 peer.close()
             listener.close()
@@ -133,19 +135,19 @@ class TestListener:
         for number, moment in enumerate(came, start=1):
             assert number <= 3 + (moment - began) * ACCEPTS_PER_SECOND
 
-    def test_who_has_left_again_is_closed_unheard(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_abandoned_connection_is_closed_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("arena_server.listener.BURST", 3)
 
         async def run() -> list[bytes]:
             loop = asyncio.get_running_loop()
             sock = bind("127.0.0.1", 0)
-            heard: list[bytes] = []
+            received: list[bytes] = []
             last = asyncio.Event()
 
             def welcome(connection: socket.socket, peer: str) -> None:
                 with connection:
-                    heard.append(connection.recv(100))
-                if heard[-1] == b"last\n":
+                    received.append(connection.recv(100))
+                if received[-1] == b"last\n":
                     last.set()
 
             listener = Listener(
@@ -159,14 +161,14 @@ class TestListener:
             for number in range(40):
                 with socket.create_connection(sock.getsockname()) as peer:
                     if number == 20:
-                        peer.sendall(b"HELLO\n")  # what it said before it left is heard
+                        peer.sendall(b"HELLO\n")  # sent before it closed, so it is read
             with socket.create_connection(sock.getsockname()) as peer:
                 peer.sendall(b"last\n")
                 listener.start()
                 async with asyncio.timeout(10):
                     await last.wait()
             listener.close()
-            return heard
+            return received
 
         assert asyncio.run(run()) == [b"HELLO\n", b"last\n"]
 

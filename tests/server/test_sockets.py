@@ -12,13 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena_server.connection import ANCILLARY_BYTES, DISTRUST_NS, STEP_NS, ArrivalClock
 from arena_server.errors import ArenaError
 from arena_server.sockets import (
-    ANCILLARY_BYTES,
-    DISTRUST_NS,
     SO_TIMESTAMPNS,
-    STEP_NS,
-    ArrivalClock,
     address_of,
     bind,
     reason_of,
@@ -63,7 +60,7 @@ class TestSockets:
                 assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 10_000
                 assert connection.getsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS)
 
-    def test_a_dead_link_is_told_apart_from_a_reset(self) -> None:
+    def test_a_dead_link_and_a_reset_have_different_reasons(self) -> None:
         assert reason_of(OSError(errno.ETIMEDOUT, "timed out")) == "dead-link"
         assert reason_of(ConnectionResetError(errno.ECONNRESET, "reset")) == "reset"
 

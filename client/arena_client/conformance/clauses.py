@@ -14,13 +14,14 @@ from typing import Final
 SECTIONS: Final = (
     "Lines",
     "Kinds of values",
-    "Client messages",
-    "Server messages",
+    "Messages of a client",
+    "Messages of a server",
     "States",
     "Log-in",
-    "Games",
+    "A game",
     "Lost connections",
     "Watching",
+    "TLS",
     "Errors",
 )
 
@@ -110,8 +111,9 @@ CLAUSES: Final = tuple(
             "A spectator of a running game gets a snapshot first, then its lines, with seat=0 and game=.",
         ),
         ("9.2", "WATCH of a game that is not being played is answered by ERROR no-such-game."),
-        ("10.1", "Each cause has its code: syntax, unknown-verb, login, no-such-game, not-your-turn."),
-        ("10.2", "The codes full and rate pass: a client waits and tries again; after the others it leaves."),
+        ("10.1", "With a certificate the TLS handshake comes before ARENA, and the lines are the same."),
+        ("11.1", "Each cause has its code: syntax, unknown-verb, login, no-such-game, not-your-turn."),
+        ("11.2", "The codes full and rate pass: a client waits and tries again; after the others it leaves."),
     )
 )
 

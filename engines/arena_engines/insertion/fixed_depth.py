@@ -14,7 +14,7 @@ from functools import cached_property
 from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
 
-from arena_engines.engine import Analysis, Engine, EngineError, Eval, Parameter, Position
+from arena_engines.engine import Analysis, Engine, EngineError, Eval, Parameter, Position, Report
 from arena_engines.insertion.evaluation import (
     COOPERATIVE,
     FIXED,
@@ -131,14 +131,19 @@ class FixedDepth(InsertionEngine):
         task, strategy = self.task_for(position), self.strategy_for(position)
         if task.wildcards:
             return self.expect(task, strategy, position.rules.colours)
-        return self.run(task, strategy).move
+        found = self.run(task, strategy)
+        lead = found.eval.mine - found.eval.theirs
+        self.report = Report(task.depth, lead, found.nodes, (found.move,))
+        return found.move
 
     def expect(self, task: Task, strategy: Strategy, colours: int) -> int:
         """Return the best move by expected values over the wildcards of the task."""
         plies = task.depth, task.depth + task.wildcards
         kernel = compiled(expected)
         found = kernel(*task.planes, task.pictures, task.roles, *plies, colours, *WINDOW, *strategy.cells)
-        return int(found[1])
+        move = int(found[1])
+        self.report = Report(plies[1], line=(move,))
+        return move
 
     def task_for(self, position: InsertionPosition) -> Task:
         """Return the search for `choose`: its depth follows from the parameter, the clock and zombies."""

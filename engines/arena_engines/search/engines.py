@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from arena_engines.engine import Engine, Parameter, Position
+from arena_engines.engine import Engine, Parameter, Position, Report
 from arena_engines.search.adapters import AllSeats, WithChance
 from arena_engines.search.expectiminimax import expectiminimax
 from arena_engines.search.maxn import maxn
@@ -28,7 +28,11 @@ class MaxN(Engine):
     def choose(self, position: Position[Insertion, State]) -> int:
         """The best move, the first of equals in natural order."""
         depth = min(int(self.values["depth"] or 1), len(position.state.visible))
-        return int(maxn(AllSeats(position.rules, distinct=True), position.state, depth).line[0])
+        found = maxn(AllSeats(position.rules, distinct=True), position.state, depth)
+        own = found.values[position.seat - 1]
+        lead = own - max((*found.values[: position.seat - 1], *found.values[position.seat :]))
+        self.report = Report(depth, lead, found.nodes, found.line)
+        return int(found.line[0])
 
 
 class Expectiminimax(Engine):
@@ -46,4 +50,5 @@ class Expectiminimax(Engine):
         tree = WithChance(position.rules, position.seat, distinct=True)
         found = expectiminimax(tree, position.state, int(self.values["depth"] or 1))
         assert found.move is not None, "the picture to insert is visible"
+        self.report = Report(int(self.values["depth"] or 1), round(found.value), found.nodes, (found.move,))
         return int(found.move)

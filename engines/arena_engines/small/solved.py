@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from arena_engines.engine import AnyPosition, Engine, Position
+from arena_engines.engine import AnyPosition, Engine, Position, Report
 from arena_engines.small.openlines import lines_of
 from arena_protocol.games.base import Game
 from arena_protocol.games.mnk import Marks, MarksGame, board_of
@@ -235,7 +235,10 @@ class Perfect(Engine):
         """The best move, the first of equals in natural order."""
         if self._solver is None or self._solver.rules != position.rules:
             self._solver = Solver(position.rules)
-        return self._solver.best_move(position.state)
+        move = self._solver.best_move(position.state)
+        found = self._solver.outcome(position.state)
+        self.report = Report(found.plies, found.result, line=(move,))
+        return move
 
 
 class PerfectMarks(Engine):

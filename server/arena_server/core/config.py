@@ -34,8 +34,10 @@ class ContestPlan:
     """One contest. All games have the same options and the same clocks; times are in milliseconds.
 
     `seed` derives every deal and nonce (`deal.py`): a secret of 256 bits that the server draws, or a
-    number that the organiser gives where all bots are local. With `deals` = "fresh" each game has a
-    deal of its own; with "paired" the same deal is played from every seat.
+    number that the organiser gives where all bots are local. With `format` = "round-robin" every group
+    of bots that fills the seats plays; with "matches" the bots play in disjoint groups, in the order
+    of the entrants: the first with the second, the third with the fourth. With `deals` = "fresh" each
+    game has a deal of its own; with "paired" the same deal is played from every seat.
     `move_limit_ms` is the most that a ply may take (0: what is left); `byoyomi_ms` is what each ply
     may take once the clock is down. `lag_quota_ms` is the credit for lag of a seat in a game (0: lag
     is not measured). `margin_ms` counts once, at the flag. A game whose clock runs while the referee
@@ -76,7 +78,7 @@ class ContestPlan:
     software: str = "insertion-arena/0.1"
 
 
-FORMATS = ("round-robin",)
+FORMATS = ("round-robin", "matches")
 DEALS = ("fresh", "paired")
 
 #: Ten days: clocks, with all increments of the longest game, stay printable.

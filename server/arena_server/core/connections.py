@@ -8,6 +8,7 @@ from arena_protocol.session import BEFORE_LOGIN
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import ContestPlan
 from arena_server.core.deadlines import Deadlines, Kind
+from arena_server.core.effects import ShowLog
 from arena_server.core.games import GameManager
 from arena_server.core.login import DENIED
 from arena_server.core.peers import Outbox, Peer, Player
@@ -53,6 +54,12 @@ class Connections:
         """Send BYE and close."""
         self._out.send(peer, wire.Bye(reason))
         self._out.close(peer)
+        self._forget(peer, now)
+
+    def show_log(self, peer: Peer, bot: str, now: int) -> None:
+        """Let the shell send the log of `bot`, BYE last, and close; the contest has no more of the peer."""
+        self._out.note("info", "log-read", conn=peer.conn, peer=peer.address, bot=bot)
+        self._out.effects.append(ShowLog(peer.conn, bot, peer.session.send(wire.Bye(ByeReason.LOG))))
         self._forget(peer, now)
 
     def refuse(self, peer: Peer, problem: ProtocolError, now: int) -> None:

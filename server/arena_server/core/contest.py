@@ -1,5 +1,8 @@
 """A whole contest as a functional core: `handle(event, now)` returns the effects to carry out.
 
+`feed`, `received` and `flushed` take events and collect their effects for `take`: a driver calls them
+for all events of a batch.
+
     Opened -> ARENA; HELLO -> WELCOME; two free bots -> GAME ... the last ply -> Store
     Stored -> OVER, standings, next game; no game left that can be played -> BYE, Finished
 
@@ -19,7 +22,7 @@ from arena_server.core.config import ContestPlan, Entrant, PlanError, check_numb
 from arena_server.core.connections import Connections
 from arena_server.core.deadlines import Deadlines, Kind
 from arena_server.core.deal import Secret
-from arena_server.core.effects import ChunkMark, Effect, Finished, Journal, PingMark, Reply, TurnMark
+from arena_server.core.effects import Effect, Finished, Journal, Marker, PingMark, Reply, TurnMark
 from arena_server.core.events import (
     Command,
     Event,
@@ -51,7 +54,7 @@ class Contest:
     `secret(n)` gives n fresh secret bytes in hexadecimal (`secrets.token_hex`); `now` is when
     the contest begins, on the clock of the events. With a `past` it goes on where that ends;
     feed it a Tick at once, whose effects are those of the recovery. Raises PlanError for an
-    impossible plan, JournalError for an impossible past.
+    impossible plan, JournalError for an impossible past. `logs`: the shell keeps logs of bots.
     """
 
     def __init__(
@@ -61,24 +64,28 @@ class Contest:
         secret: Secret,
         now: int,
         past: Past | None = None,
+        *,
+        logs: bool = False,
     ) -> None:
         check_numbers(plan)
+        self._logs = logs
         self._plan = plan
-        self._out = Outbox()
+        self.output = Outbox()
         self._deadlines = Deadlines()
         self._authenticator = authenticator = Authenticator(plan.game, entrants, secret, plan.guests)
         players = authenticator.players
         self._players = list(players.values())
         try:
-            self._games = GameManager(plan, game_of(plan), players, self._out, self._deadlines)
+            self._games = GameManager(plan, game_of(plan), players, self.output, self._deadlines)
         except ValueError as error:
             raise PlanError(str(error)) from error
-        self._connections = Connections(plan, self._games, self._out, self._deadlines)
-        self._handlers = Handlers(plan, self._connections, authenticator, self._games, self._out)
-        self._commands = Commands(self._games, players, self._connections, self._out)
+        self._connections = Connections(plan, self._games, self.output, self._deadlines)
+        self._handlers = Handlers(plan, self._connections, authenticator, self._games, self.output)
+        self._commands = Commands(self._games, players, self._connections, self.output)
         self._stopping = False
         self._ended: str | None = None
         self._end_reported = False
+        self._closed_all = False
         for player in self._players:
             if player.plays:
                 self._connections.absent_from(player, now)
@@ -102,11 +109,47 @@ class Contest:
 
     def handle(self, event: Event, now: int) -> list[Effect]:
         """Judge one event; the effects are to be carried out in order, before the next event."""
+        self.feed(event, now)
+        return self.take()
+
+    def take(self) -> list[Effect]:
+        """The effects of all events since the last call, in order, with one Journal in front."""
+        out = self.output
+        effects, out.effects = out.effects, []
+        if out.entries:
+            effects.insert(0, Journal(out.entries))
+            out.entries = []
+        return effects
+
+    def received(self, conn: int, line: bytes, arrived: int, now: int) -> None:
+        """Take the event Received."""
+        self._handlers.received(conn, line, arrived, now)
+        if self._games.changed or self._ended is not None:
+            self._start_and_end(now)
+
+    def flushed(self, conn: int, marker: Marker, at: int, now: int) -> None:
+        """Take the event Flushed."""
+        peer = self._connections.peers.get(conn)
+        if peer is None:
+            return
+        if type(marker) is TurnMark:
+            self._games.turn_sent(peer, marker, at)
+        elif type(marker) is PingMark:
+            peer.lag.sent(marker.number, at)
+        else:
+            self._games.chunk_sent(peer, now)
+            if self._games.changed or self._ended is not None:
+                self._start_and_end(now)
+
+    def feed(self, event: Event, now: int) -> None:
+        """Take any event."""
         match event:
-            case Received():
-                self._handlers.received(event, now)
+            case Received(conn, line, arrived):
+                self.received(conn, line, arrived, now)
+                return
             case Flushed(conn, marker, at):
-                self._flushed(conn, marker, at, now)
+                self.flushed(conn, marker, at, now)
+                return
             case Opened(conn, address):
                 self._connections.open(conn, address, now)
             case Overlong():
@@ -128,12 +171,6 @@ class Contest:
         # spectators are closed as soon as the last line has been sent to them.
         if self._games.changed or self._ended is not None:
             self._start_and_end(now)
-        out = self._out
-        effects, out.effects = out.effects, []
-        if out.entries:
-            effects = [Journal(out.entries), *effects]
-            out.entries = []
-        return effects
 
     # -- status
 
@@ -152,18 +189,6 @@ class Contest:
         )
 
     # -- events
-
-    def _flushed(self, conn: int, marker: TurnMark | PingMark | ChunkMark, at: int, now: int) -> None:
-        peer = self._connections.peers.get(conn)
-        if peer is None:
-            return
-        match marker:
-            case TurnMark():
-                self._games.turn_sent(peer, marker, at)
-            case PingMark(number):
-                peer.lag.sent(number, at)
-            case ChunkMark():
-                self._games.chunk_sent(peer, now)
 
     def _tick(self, now: int) -> None:
         while key := self._deadlines.pop(now):
@@ -185,13 +210,13 @@ class Contest:
     def _stalled(self, began: int, ended: int, now: int) -> None:
         """The referee stood still: beyond the limit no clock that ran meanwhile can be trusted."""
         stall = (ended - began) // NS_PER_MS
-        self._out.note("warning", "stall", ms=stall)
+        self.output.note("warning", "stall", ms=stall)
         if stall > self._plan.stall_ms:
             self._games.void_all(f"stalled {stall} ms", now, running_at=ended)
 
     def _command(self, command: Command, now: int) -> None:
         if self._ended in (FINISHED, INCOMPLETE):
-            self._out.effects.append(Reply(command.number, f"the contest is over: {self._ended}"))
+            self.output.effects.append(Reply(command.number, f"the contest is over: {self._ended}"))
         else:
             self._commands.handle(command, now)
 
@@ -210,7 +235,7 @@ class Contest:
             spectators = self._games.spectators
             if not self._end_reported and (spectators.idle or not spectators.watchers):
                 self._end_reported = True
-                self._out.effects.append(Finished(self._ended))
+                self.output.effects.append(Finished(self._ended))
 
     def _missing(self) -> dict[str, str]:
         """The bots that no game waits for, each with the cause."""
@@ -225,7 +250,13 @@ class Contest:
         return INCOMPLETE if self._games.unplayed({}) else FINISHED
 
     def _close_all(self, reason: ByeReason, now: int) -> None:
-        """Close every connection, except spectators to which lines are still to be sent."""
+        """Close every connection, except spectators to which lines are still to be sent.
+
+        If there are logs, one that is opened after the end may send HELLO, to fetch one.
+        """
         for peer in list(self._connections.peers.values()):
+            if self._logs and self._closed_all and peer.session.state is State.CONNECTED:
+                continue
             if self._games.spectators.idle or peer.session.state is not State.WATCHING:
                 self._connections.close(peer, reason, now)
+        self._closed_all = True

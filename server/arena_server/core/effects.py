@@ -75,6 +75,15 @@ class Unmute:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowLog:
+    """Send the log of `bot` to `conn`, if the shell keeps one, then `last`, and close. No event follows."""
+
+    conn: int
+    bot: str
+    last: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Store:
     """Make this record durable, then feed Stored."""
 
@@ -109,4 +118,4 @@ class Note:
     fields: Mapping[str, object] = field(default_factory=dict)
 
 
-Effect = Send | Journal | Close | Mute | Unmute | Store | Reply | Finished | Note
+Effect = Send | Journal | Close | Mute | Unmute | ShowLog | Store | Reply | Finished | Note

@@ -28,11 +28,11 @@ from arena_server.core.deadlines import Deadlines, Kind
 from arena_server.core.deal import Setting, number_of
 from arena_server.core.delivery import CHUNK, ChunkedSender, Spectators
 from arena_server.core.effects import Send, Store, TurnMark
-from arena_server.core.journal import GameFact, JournalError, Offered, PastGame, Repeat, entry_of
+from arena_server.core.journal import KIND_OF, GameFact, JournalError, Offered, PastGame, Repeat
 from arena_server.core.match import Abort, Annotate, Blame, Match, Phase, PlayMove, SayReady
 from arena_server.core.peers import FLOODED, Outbox, Peer, Player
 from arena_server.core.ratelimit import InfoBudget
-from arena_server.core.schedule import Pairer, Pairing, Schedule
+from arena_server.core.schedule import Pairer, Pairing, schedule_of
 from arena_server.core.standings import Progress, Results, RunningGame
 from arena_server.core.transcript import Transcript
 
@@ -105,7 +105,7 @@ class GameManager:
         self._chunks = ChunkedSender(out, deadlines, plan.handover_ms)
         self.spectators = Spectators(plan.spectator_delay_ms * NS_PER_MS, self._chunks, out, deadlines)
         self._paired = plan.deals == "paired"
-        self._schedule = Schedule(names, game.seats, plan.games_per_pair, paired=self._paired)
+        self._schedule = schedule_of(plan, names, game.seats)
         self._pairer = Pairer(self._schedule, game.seats)
         self._results = Results(plan, players, out)
         self._games: dict[int, LiveGame] = {}
@@ -304,7 +304,7 @@ class GameManager:
         if facts:
             number, transcript, entries = live.number, live.transcript, self._out.entries
             for fact in facts:
-                entries.append(entry_of(number, fact))
+                entries.append((number, KIND_OF[type(fact)], *fact))  # `entry_of`, at a third of the cost
                 transcript.write(fact, now)
         for player in live.players:
             peer = player.peer

@@ -18,7 +18,7 @@ from arena_server.core.clock import WORD as LAG_WORD
 from arena_server.core.config import ContestPlan
 from arena_server.core.connections import Connections
 from arena_server.core.effects import PingMark, Send
-from arena_server.core.events import Overlong, Received
+from arena_server.core.events import Overlong
 from arena_server.core.games import GameManager
 from arena_server.core.journal import ResumeKey
 from arena_server.core.login import Authenticator
@@ -50,28 +50,28 @@ class Handlers:
         #: The move of each canonical MOVE line that has been parsed before.
         self._moves: dict[bytes, str] = {}
 
-    def received(self, event: Received, now: int) -> None:
-        """A whole line came."""
-        peer = self._peers.get(event.conn)
+    def received(self, conn: int, line: bytes, arrived: int, now: int) -> None:
+        """A whole line came; it reached this machine at `arrived`."""
+        peer = self._peers.get(conn)
         if peer is None:
             return
         session = peer.session
         # A line that was parsed before needs no parser: it is the answer to the open TURN.
-        if session.state is State.TURN and (move := self._moves.get(event.line)) is not None:
+        if session.state is State.TURN and (move := self._moves.get(line)) is not None:
             session.state = State.PLAYING
-            self._games.move(peer, move, event.line, event.arrived, now)
+            self._games.move(peer, move, line, arrived, now)
             if self._measures_lag:
                 self._measure(peer, now)
             return
-        if _is_info(event.line) and peer.game is not None:
-            self._info(peer, event, now)
+        if _is_info(line) and peer.game is not None:
+            self._info(peer, line, now)
             return
         try:
-            message = session.receive(event.line)
+            message = session.receive(line)
         except ProtocolError as problem:
-            self._refuse(peer, problem, event.line, now)
+            self._refuse(peer, problem, line, now)
         else:
-            self._handle(peer, message, event, now)
+            self._handle(peer, message, line, arrived, now)
 
     def overlong(self, event: Overlong, now: int) -> None:
         """A line came that is too long."""
@@ -83,35 +83,37 @@ class Handlers:
                 return
             self._refuse(peer, _TOO_LONG, event.head, now)
 
-    def _handle(self, peer: Peer, message: wire.ClientMessage | None, event: Received, now: int) -> None:
+    def _handle(
+        self, peer: Peer, message: wire.ClientMessage | None, line: bytes, arrived: int, now: int
+    ) -> None:
         match message:
             case wire.Move():
-                self._remember(message, event.line)
-                self._games.move(peer, message.move, event.line, event.arrived, now)
+                self._remember(message, line)
+                self._games.move(peer, message.move, line, arrived, now)
                 self._measure(peer, now)
             case wire.Ready():
-                self._games.ready(peer, event.line, event.arrived, now)
+                self._games.ready(peer, line, arrived, now)
                 self._measure(peer, now)
             case wire.Pong():
-                self._pong(peer, message, event, now)
+                self._pong(peer, message, line, arrived, now)
             case wire.Ping():
                 self._out.send(peer, wire.Pong(message.token))
-                self._count_chatter(peer, event.line, now)
+                self._count_chatter(peer, line, now)
             case None | wire.Info():  # a note without a game
-                self._count_chatter(peer, event.line, now)
+                self._count_chatter(peer, line, now)
             case wire.Hello():
                 self._hello(peer, message, now)
             case wire.Watch():
-                self._watch(peer, message, event, now)
+                self._watch(peer, message, line, now)
             case wire.Quit():
                 self._quit(peer, now)
 
-    def _info(self, peer: Peer, event: Received, now: int) -> None:
+    def _info(self, peer: Peer, line: bytes, now: int) -> None:
         """A note during a game: within the bounds one that cannot be parsed is answered, and no more."""
-        if not self._games.admits_info(peer, len(event.line)):
+        if not self._games.admits_info(peer, len(line)):
             return
         try:
-            message = peer.session.receive(event.line)
+            message = peer.session.receive(line)
         except ProtocolError as problem:
             self._out.error(peer, problem)
         else:
@@ -152,6 +154,9 @@ class Handlers:
         if player.peer is not None:
             self._connections.close(player.peer, ByeReason.REPLACED, now)
         self._out.send(peer, self._authenticator.welcome(player, peer))
+        if hello.role == wire.LOG_READER:
+            self._connections.show_log(peer, player.name, now)
+            return
         self._connections.note(peer, "info", "login", agent=hello.agent, resumed=hello.resume is not None)
         # A spectator has until the login deadline to send WATCH: a bot that mistyped its name is
         # not to wait for games that never come.
@@ -161,7 +166,7 @@ class Handlers:
             self._connections.arrived(player)
             self._games.arrive(player, now)
 
-    def _watch(self, peer: Peer, watch: wire.Watch, event: Received, now: int) -> None:
+    def _watch(self, peer: Peer, watch: wire.Watch, line: bytes, now: int) -> None:
         """WATCH; a bot that watches does not play any more."""
         if peer.player is not None:
             self._connections.departed(peer.player, now)
@@ -171,7 +176,7 @@ class Handlers:
             self._refuse_idle(peer, problem, now)
         else:
             self._connections.settle(peer)
-            self._count_chatter(peer, event.line, now)
+            self._count_chatter(peer, line, now)
 
     def _quit(self, peer: Peer, now: int) -> None:
         """QUIT: the bot is gone at once, unless the contest waits for absent bots for ever."""
@@ -193,11 +198,11 @@ class Handlers:
             line = peer.session.send(wire.Ping(f"{LAG_WORD}{number}"))
             self._out.effects.append(Send(peer.conn, line, PingMark(number)))
 
-    def _pong(self, peer: Peer, pong: wire.Pong, event: Received, now: int) -> None:
+    def _pong(self, peer: Peer, pong: wire.Pong, line: bytes, arrived: int, now: int) -> None:
         player = peer.player
-        if peer.lag.answered(pong.token, event.arrived) and player is not None and player.game is not None:
+        if peer.lag.answered(pong.token, arrived) and player is not None and player.game is not None:
             player.game.match.lag[player.seat - 1] = peer.lag.ms
-        self._count_chatter(peer, event.line, now)
+        self._count_chatter(peer, line, now)
 
     def _count_chatter(self, peer: Peer, line: bytes, now: int) -> None:
         """PING, PONG and blank lines are free up to a rate limit; beyond it they are a flood."""

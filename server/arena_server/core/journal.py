@@ -88,7 +88,8 @@ class RunStateSet(NamedTuple):
 GameFact = Offered | Ready | Away | Started | PlyRecord | FaultRecord | InfoRecord | Ended
 ContestFact = ResumeKey | Conduct | Repeat | RunStateSet
 
-_KINDS: Final[dict[type, str]] = {
+#: The word of each fact in its entry.
+KIND_OF: Final[dict[type, str]] = {
     Offered: "offer",
     Ready: "ready",
     Away: "away",
@@ -123,7 +124,7 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "gate": (RunStateSet, (str, str)),
 }
 _OF_CONTEST: Final = frozenset({ResumeKey, Conduct, Repeat, RunStateSet})
-OFFER: Final = _KINDS[Offered]
+OFFER: Final = KIND_OF[Offered]
 
 
 class JournalError(ValueError):
@@ -131,7 +132,7 @@ class JournalError(ValueError):
 
 
 def entry_of(number: int, fact: GameFact | ContestFact) -> Entry:
-    return (number, _KINDS[type(fact)], *fact)
+    return (number, KIND_OF[type(fact)], *fact)
 
 
 def fact_of(entry: Entry) -> GameFact | ContestFact:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from hmac import compare_digest
 
 from arena_protocol.errors import ErrorCode, ProtocolError
-from arena_protocol.messages import SPECTATOR, VERSION, Hello, Welcome, valid_name
+from arena_protocol.messages import LOG_READER, SPECTATOR, VERSION, Hello, Welcome, valid_name
 from arena_server.core import deal
 from arena_server.core.config import Entrant, PlanError
 from arena_server.core.peers import Peer, Player
@@ -21,7 +21,7 @@ _NO_DIGEST = deal.token_digest("")
 #: One text for every denial.
 DENIED = "no such name, or a wrong token or resume key"
 
-#: The number of a spectator that is not an entrant.
+#: The number of a client that is not an entrant: a spectator, or a reader of a log.
 GUEST = -1
 
 _HEX_DIGEST = 64
@@ -60,6 +60,8 @@ class Authenticator:
         `peer` is the client's `address:port`. With `role=spectator` any name may watch, if the contest
         admits spectators; a name that is not registered is denied like a wrong token.
 
+        With `role=log` only a token counts, and the bot's own connection stays.
+
         Raises ProtocolError: version, game, rate, token, or name-taken.
         """
         if hello.version != VERSION:
@@ -74,12 +76,18 @@ class Authenticator:
         player = self.players.get(hello.name)
         address = peer.rpartition(":")[0]
         right = _holds_key(player, hello.resume) if hello.resume else _holds_token(player, hello.token)
+        reads_log = hello.role == LOG_READER
+        if reads_log:
+            # A resume key, or a name that needs no token, must not open a private log.
+            right = player is not None and player.token_sha256 is not None and not hello.resume and right
         if player is None or not right:
             # Only failures are limited: a guesser on the same address must not lock a bot out.
             self._limiter.check(address, hello.name, now)
             self._limiter.wrong(address, hello.name, now)
             raise ProtocolError(ErrorCode.TOKEN, DENIED)
         self._limiter.right(address, hello.name)
+        if reads_log:
+            return Player(GUEST, hello.name, None, plays=False)
         if player.peer is not None and not hello.resume:
             raise ProtocolError(ErrorCode.NAME_TAKEN, f"{hello.name} is connected already")
         return player

@@ -24,6 +24,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import overload
 
+from arena_server.core.config import ContestPlan
+
 Pair = tuple[str, str]
 
 
@@ -89,21 +91,34 @@ class Pairing:
 class Schedule:
     """A round-robin: every group of `seats` players plays `games` games.
 
+    With `matches` only disjoint groups play: the first `seats` names, the next `seats`, and so on; with
+    three seats and more they sit in the reverse order on every other deal, so that no player always
+    follows the same other.
+
     Raises ValueError if `games` is no multiple of `seats`, for then the seats would be unfair,
-    or if there are fewer players than seats.
+    if there are fewer players than seats, or if `matches` leave players without a group.
     """
 
-    def __init__(self, names: Sequence[str], seats: int, games: int, *, paired: bool = False) -> None:
+    def __init__(
+        self, names: Sequence[str], seats: int, games: int, *, paired: bool = False, matches: bool = False
+    ) -> None:
         if len(names) < seats:
             raise ValueError(f"a game of {seats} seats needs at least {seats} bots, not {len(names)}")
+        if matches and len(names) % seats:
+            raise ValueError(f"matches of {seats} seats need a multiple of {seats} bots, not {len(names)}")
         if games < seats or games % seats:
             raise ValueError(
                 f"games_per_pair must be a multiple of {seats}, so that everyone plays from every seat,"
                 f" not {games}"
             )
-        self.groups = fair_order(names, seats)
+        self.groups: Sequence[Group]
+        if matches:
+            self.groups = [tuple(names[at : at + seats]) for at in range(0, len(names), seats)]
+        else:
+            self.groups = fair_order(names, seats)
         self.games = games
         self._paired = paired
+        self._reverse = matches and seats > 2
         self._numbers = (
             {}
             if isinstance(self.groups, Circle)
@@ -121,6 +136,10 @@ class Schedule:
             return self.groups.number(*names)
         return self._numbers[frozenset(names)]
 
+    def has_group(self, names: Collection[str]) -> bool:
+        """Whether these players, as many as there are seats, play each other."""
+        return isinstance(self.groups, Circle) or frozenset(names) in self._numbers
+
     def number(self, group: int, cycle: int) -> int:
         """The number of the game that group `group` plays in cycle `cycle` (both 0, 1, ...)."""
         return cycle * len(self.groups) + group + 1
@@ -130,11 +149,24 @@ class Schedule:
         cycle, group = divmod(number - 1, len(self.groups))
         names = self.groups[group]
         round_, turn = divmod(cycle, len(names))
+        if self._reverse and round_ % 2:
+            names = names[::-1]
         deal = round_ if self._paired else cycle
         return Pairing(number, names[turn:] + names[:turn], deal + 1)
 
     def __iter__(self) -> Iterator[Pairing]:
         return map(self.pairing, range(1, self.total + 1))
+
+
+def schedule_of(plan: ContestPlan, names: Sequence[str], seats: int) -> Schedule:
+    """The schedule of a contest between `names`. Raises ValueError as `Schedule` does."""
+    return Schedule(
+        names,
+        seats,
+        plan.games_per_pair,
+        paired=plan.deals == "paired",
+        matches=plan.format == "matches",
+    )
 
 
 def fair_order(names: Sequence[str], seats: int) -> Sequence[Group]:
@@ -230,7 +262,10 @@ class Pairer:
         """The numbers of the games that `name` could play now, one a group."""
         others = self._free - {name}
         for company in combinations(others, self._seats - 1):
-            group = self._schedule.group((name, *company))
+            names = (name, *company)
+            if not self._schedule.has_group(names):
+                continue
+            group = self._schedule.group(names)
             if self._played[group] < self._schedule.games:
                 yield self._schedule.number(group, self._played[group])
 

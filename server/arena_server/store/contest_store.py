@@ -1,9 +1,7 @@
 """The database as a server writes it: the rows of one contest.
 
-    transaction, add, sync, maintain, ...     the writer's thread; they may wait for the disk
-    append                                    any thread; entries to an SQLite file, without waiting
-
-Every method raises what SQLAlchemy or its driver raises; the writer makes one line of it.
+All methods are for the writer's thread and may wait for the disk; `appender` is for any thread. Every
+method raises what SQLAlchemy or its driver raises; the writer makes one line of it.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ from arena_server.store import schema
 from arena_server.store.chain import GENESIS, extend
 from arena_server.store.database import APPLICATION_ID, LAYOUT, ContestHeader, ContestLock, Database, Postgres
 from arena_server.store.head import FileId, HeadFile, check_files, identify_files, missing_rows, read_head
-from arena_server.store.journal import JournalAppender, WriteAheadLog, pack
+from arena_server.store.journal import JournalAppender, PostgresAppender, SqliteAppender, WriteAheadLog, pack
 from arena_server.store.preflight import COMMENT, COMMENT_QUERY, check_comment, check_same_config
 from arena_server.store.reader import UnfinishedContest, find_unfinished, load_unfinished, stored_contest
 from arena_server.store.schema import contest_row, fault_row, game_row, now, open_engine
@@ -39,8 +37,6 @@ CHECKPOINT_ROWS = 10_000
 COMPACT_ENTRIES = 20_000
 #: Entries rewritten and rows deleted per transaction of a compaction: `append` waits for one of them.
 STEP_ENTRIES, STEP_ROWS = 500, 1_000
-#: How long `append` waits for the writer's thread to end a transaction.
-APPEND_WAIT_S = 0.002
 
 
 class ContestStore:
@@ -52,12 +48,13 @@ class ContestStore:
         #: Held during every transaction: who appends waits for it, and no other transaction begins.
         self._lock = Lock()
         self._wal: WriteAheadLog | None = None
-        self._appender: JournalAppender | None = None
+        #: Appends entries without waiting, once a contest in an SQLite file is entered.
+        self.appender: JournalAppender | None = None
         self._contest_lock: ContestLock | None = None
         self._found: UnfinishedContest | None = None
         self._contest = 0
         self._bots: dict[str, int] = {}
-        #: The last record of the hash chain, and the newest row of the journal.
+        #: The last record of the hash chain, and the newest row of the journal before there is an appender.
         self._place, self._chain = 0, GENESIS
         self._journal_place = 0
         self._head: HeadFile | None = None
@@ -85,9 +82,9 @@ class ContestStore:
     ) -> None:
         try:
             with self._lock:
-                if self._appender is not None:
-                    self._appender.close()
-                    self._appender = None
+                if self.appender is not None:
+                    self.appender.close()
+                    self.appender = None
                 if self._head is not None:
                     self._head.close()
                     self._head = None
@@ -112,20 +109,16 @@ class ContestStore:
         connection.execute(text(f"COMMENT ON TABLE contests IS '{COMMENT} {LAYOUT}'"))
 
     @contextmanager
-    def transaction(self, *, synced: bool = True) -> Iterator[None]:
+    def transaction(self) -> Iterator[None]:
         """Commit what is written in it, all or none.
 
-        It survives the end of this process. A `synced` one also survives a power cut, with
-        everything before it, once `sync` has returned. PostgreSQL waits in every commit, unless
-        this one is not `synced` and the organiser chose the faster setting.
+        It survives the end of this process, and a power cut once `sync` has returned.
         """
         with self._lock:
             with self._connection.begin():
-                if isinstance(self._database, Postgres) and self._database.async_journal and not synced:
-                    self._connection.execute(text("SET LOCAL synchronous_commit = off"))
                 yield
             if self._head is not None:
-                self._head.write_journal(self._journal_place)
+                self._head.write_journal(self._newest_row)
 
     def sync(self) -> None:
         """Wait until everything committed is on the disk; `append` works meanwhile. Raises OSError."""
@@ -173,9 +166,13 @@ class ContestStore:
             self._bots = {bot.name: bot.id for bot in session.scalars(bots)}
         if list(self._bots) != list(header.names):
             raise ValueError(f"the bots of contest {self._contest} are not those of its configuration")
-        if isinstance(self._database, Path):
-            self._appender = JournalAppender(self._database, self._contest)
+        if isinstance(self._database, Postgres):
+            self.appender = PostgresAppender(self._database, self._contest, self._journal_place, self._lock)
+        else:
             self._head = HeadFile(self._database, self._contest, plan.name)
+            self.appender = SqliteAppender(
+                self._database, self._contest, self._journal_place, self._lock, self._head
+            )
             self._files = identify_files(self._database)
 
     def _session(self) -> Session:
@@ -212,7 +209,9 @@ class ContestStore:
             contest.status, contest.ended_at, contest.head = status, now(), self._chain
             session.flush()
         if status == schema.FINISHED:
-            self._live, self._entries, self._journal_place = Live(), 0, 0
+            self._count_recent()
+            self._live, self._entries = Live(), 0
+            self._set_newest_row(0)
             if self._head is not None:
                 self._head.write_journal(0)  # before the rows are gone
             mine = schema.JournalRow.contest_id == self._contest
@@ -222,6 +221,7 @@ class ContestStore:
 
     def add(self, entries: Sequence[Entry], results: Sequence[tuple[str, GameRecord, bytes]]) -> None:
         """Write entries, then results: game id, record, encoded record. The results' entries are dropped."""
+        self._count_recent()
         if entries:
             self._add_row(entries)
             self._count(entries)
@@ -229,24 +229,23 @@ class ContestStore:
             self._add_result(game_id, record, data)
             self._live.forget(number_of(game_id))
 
-    def append(self, entries: Sequence[Entry]) -> bool:
-        """Commit entries at once. Returns False, and keeps nothing, if that would mean to wait.
+    @property
+    def _newest_row(self) -> int:
+        """The number of the newest row of the journal, which the appender counts once it exists."""
+        return self._journal_place if self.appender is None else self.appender.place
 
-        Raises sqlite3.Error for any other reason, such as a full disk.
-        """
-        if not self._lock.acquire(timeout=APPEND_WAIT_S):
-            return False
-        try:
-            place = self._journal_place + 1
-            written = self._appender is not None and self._appender.append(place, pack(entries))
-            if written:
-                self._journal_place = place
-                if self._head is not None:
-                    self._head.write_journal(place)
+    def _set_newest_row(self, place: int) -> None:
+        if self.appender is None:
+            self._journal_place = place
+        else:
+            self.appender.place = place
+
+    def _count_recent(self) -> None:
+        """Count what was appended without this thread; the caller holds the lock."""
+        if self.appender is not None:
+            recent, self.appender.recent = self.appender.recent, []
+            for entries in recent:
                 self._count(entries)
-        finally:
-            self._lock.release()
-        return written
 
     def _count(self, entries: Sequence[Entry]) -> None:
         self._live.add(entries)
@@ -254,9 +253,10 @@ class ContestStore:
         self._unsaved += 1
 
     def _add_row(self, entries: Sequence[Entry]) -> None:
-        self._journal_place += 1
-        row = {"contest_id": self._contest, "place": self._journal_place, "payload": pack(entries)}
+        place = self._newest_row + 1
+        row = {"contest_id": self._contest, "place": place, "payload": pack(entries)}
         self._connection.execute(insert(schema.JournalRow), row)
+        self._set_newest_row(place)
 
     def _add_result(self, game_id: str, record: GameRecord, data: bytes) -> None:
         self._place, self._chain = self._place + 1, extend(self._chain, data)
@@ -276,11 +276,13 @@ class ContestStore:
         """
         if isinstance(self._database, Path):
             check_files(self._database, self._files)
+        with self._lock:
+            self._count_recent()
         if self._entries > COMPACT_ENTRIES and self._entries > 4 * len(self._live):
             steps = self._compaction_steps()
             more = True
             while more:
-                with self.transaction(synced=False):
+                with self.transaction():
                     more = next(steps, False)
         at_rest = idle and self._unsaved and self._unsaved == self._unsaved_before
         self._unsaved_before = self._unsaved
@@ -299,11 +301,13 @@ class ContestStore:
 
         The contest's entries replace each other, and a game's first entry replaces all before it.
         """
+        self._count_recent()
         mine, rows = schema.JournalRow.contest_id == self._contest, schema.JournalRow.id
         last = self._connection.scalar(select(func.max(rows)).where(mine)) or 0
         self._add_row(self._live.contest)  # also without entries: the newest row keeps its place
         size = 0
         for number in list(self._live.games):
+            self._count_recent()  # since the last step
             entries = self._live.games.get(number, [])  # none if it was stored between two steps
             if entries:
                 self._add_row(entries)

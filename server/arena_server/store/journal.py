@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
@@ -17,8 +18,8 @@ import msgpack
 
 from arena_server.core.journal import Entry
 from arena_server.store.chain import add_checksum, verify_checksum
-from arena_server.store.database import LAYOUT
-from arena_server.store.head import WAL_SUFFIX, beside, fdatasync
+from arena_server.store.database import CONNECT_TIMEOUT_S, LAYOUT, Postgres
+from arena_server.store.head import WAL_SUFFIX, HeadFile, beside, fdatasync
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -41,28 +42,94 @@ def unpack(data: bytes) -> list[Entry]:
     return list(entries)
 
 
-_INSERT: Final = "INSERT INTO journal (contest_id, place, payload) VALUES (?, ?, ?)"
+_INSERT: Final = "INSERT INTO journal (contest_id, place, payload) VALUES ({0}, {0}, {0})"
+_INSERT_SQLITE, _INSERT_POSTGRES = _INSERT.format("?"), _INSERT.format("%s")
+#: How long `append` waits for the writer's thread to end a transaction.
+APPEND_WAIT_S = 0.002
 #: The primary error code within SQLite's extended ones.
 _PRIMARY_CODE: Final = 0xFF
 
 
 class JournalAppender:
-    """A connection of its own to an SQLite file, for rows of one contest's journal."""
+    """Appends rows to one contest's journal on a connection of its own, each of them a commit.
 
-    def __init__(self, path: Path, contest: int) -> None:
+    `lock` is held by every transaction of the writer. `place` is the number of the newest row, and
+    `recent` holds the entries of the rows appended since the writer's thread last took them.
+    """
+
+    def __init__(self, contest: int, place: int, lock: Lock, head: HeadFile | None = None) -> None:
         self._contest: Final = contest
+        self._lock = lock
+        self._head = head
+        self.place = place
+        self.recent: list[Sequence[Entry]] = []
+
+    def append(self, entries: Sequence[Entry]) -> bool:
+        """Commit entries as one row. Returns False, with nothing written, if a transaction is in the way.
+
+        Raises the driver's error for any other reason, such as a full disk.
+        """
+        if not self._lock.acquire(timeout=APPEND_WAIT_S):
+            return False
+        try:
+            payload = msgpack.packb(entries)
+            if not self._insert(
+                (self._contest, self.place + 1, payload + sha256(payload).digest())
+            ):  # as `pack`
+                return False
+            self.place += 1
+            if self._head is not None:
+                self._head.write_journal(self.place)
+            self.recent.append(entries)
+        finally:
+            self._lock.release()
+        return True
+
+    def _insert(self, row: tuple[int, int, bytes]) -> bool:
+        """Commit a row. Returns False, with nothing written, if that would wait for another connection."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+
+class SqliteAppender(JournalAppender):
+    """Appends to a file in 10 to 25 us, on any thread; the disk is not awaited. Raises sqlite3.Error."""
+
+    def __init__(self, path: Path, contest: int, place: int, lock: Lock, head: HeadFile) -> None:
+        super().__init__(contest, place, lock, head)
         self._connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
         for pragma in ("synchronous=NORMAL", "wal_autocheckpoint=0"):
             self._connection.execute(f"PRAGMA {pragma}").close()
 
-    def append(self, place: int, payload: bytes) -> bool:
-        """Commit one row. Returns False if another connection is writing. Raises sqlite3.Error."""
+    def _insert(self, row: tuple[int, int, bytes]) -> bool:
         try:
-            self._connection.execute(_INSERT, (self._contest, place, payload))
+            self._connection.execute(_INSERT_SQLITE, row)
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & _PRIMARY_CODE != sqlite3.SQLITE_BUSY:
                 raise
             return False
+        return True
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class PostgresAppender(JournalAppender):
+    """Appends in one round trip, and waits for it. Raises psycopg.Error."""
+
+    def __init__(self, database: Postgres, contest: int, place: int, lock: Lock) -> None:
+        import psycopg
+
+        super().__init__(contest, place, lock)
+        self._connection = psycopg.connect(
+            database.url, autocommit=True, connect_timeout=CONNECT_TIMEOUT_S, prepare_threshold=1
+        )
+        setting = "off" if database.async_journal else "on"
+        self._connection.execute(f"SET synchronous_commit = {setting}")
+
+    def _insert(self, row: tuple[int, int, bytes]) -> bool:
+        self._connection.execute(_INSERT_POSTGRES, row)
         return True
 
     def close(self) -> None:

@@ -32,6 +32,7 @@ from arena_server.store.database import (
     damaged,
 )
 from arena_server.store.head import (
+    Announced,
     check_announced,
     check_not_lost,
     check_nothing_announced,
@@ -54,7 +55,7 @@ def check_writable(database: Database) -> None:
     announced = read_head(database)
     with connect_sqlite(database) as connection:
         connection.execute("BEGIN IMMEDIATE")
-        if _has_tables(database, connection):
+        if _has_tables(database, connection, announced):
             check_announced(database, announced, connection)
         else:
             check_nothing_announced(database, "has no tables", announced)
@@ -72,7 +73,7 @@ def check_readable(database: Database) -> None:
     # Before the database: a server may be writing both.
     announced = read_head(database)
     with connect_sqlite(database, read_only=is_read_only(database)) as connection:
-        if not _has_tables(database, connection):
+        if not _has_tables(database, connection, announced):
             check_nothing_announced(database, "has no tables", announced)
             raise _empty(database)
         check_announced(database, announced, connection)
@@ -88,7 +89,7 @@ def is_read_only(path: Path) -> bool:
     return not writable and not Path(f"{path}-wal").exists()
 
 
-def _has_tables(path: Path, connection: Any) -> bool:
+def _has_tables(path: Path, connection: Any, announced: list[Announced]) -> bool:
     """Whether there are tables; False for a new file. Raises StoreError if they are not ours."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (layout,) = connection.execute("PRAGMA user_version").fetchone()
@@ -96,6 +97,7 @@ def _has_tables(path: Path, connection: Any) -> bool:
     if tables == 0:
         return False
     if application != APPLICATION_ID:
+        check_nothing_announced(path, "is damaged", announced)
         raise StoreError(f"{path}: a database of another program; choose a file of its own by --database")
     _check_layout(path, layout)
     return True

@@ -28,6 +28,7 @@ from arena_server.store.database import ContestHeader, Database, damaged, descri
 
 if TYPE_CHECKING:
     from arena_server.store.contest_store import ContestStore
+    from arena_server.store.journal import JournalAppender
     from arena_server.store.reader import UnfinishedContest
 
 #: Jobs committed together at most; a commit costs 0.2 ms, so a longer batch gains nothing.
@@ -96,7 +97,7 @@ class Writer:
         #: while the two differ, and only `append` while they are equal, so neither needs a lock.
         self._appended = self._durable = 0
         #: Set once entries can be committed on the calling thread.
-        self._direct: ContestStore | None = None
+        self._direct: JournalAppender | None = None
         self._has_failed = False
 
     def start(self) -> None:
@@ -114,20 +115,15 @@ class Writer:
         is queued: `committed` reports it, unless `failed` is called first.
         """
         self._appended += 1
-        if self._durable == self._appended - 1 and self._append_directly(entries):
-            self._durable = self._appended
-            return True
+        if self._direct is not None and self._durable == self._appended - 1 and not self._has_failed:
+            try:
+                if self._direct.append(entries):
+                    self._durable = self._appended
+                    return True
+            except Exception as error:  # as in `_run`: after any failure nothing can be promised
+                self._fail(error)
         self._jobs.put(_Append(entries))
         return False
-
-    def _append_directly(self, entries: Sequence[Entry]) -> bool:
-        if self._direct is None or self._has_failed:
-            return False
-        try:
-            return self._direct.append(entries)
-        except Exception as error:  # as in `_run`: after any failure nothing can be promised
-            self._fail(error)
-            return False
 
     def store(self, game_id: str, record: GameRecord) -> None:
         """Write a record to the disk after all entries appended so far; `committed` names it. Never waits.
@@ -177,24 +173,25 @@ class Writer:
         jobs = self._take(store)
         batches = [job.entries for job in jobs if isinstance(job, _Append)]
         results = [(job.game_id, job.record, encode(job.record)) for job in jobs if isinstance(job, _Store)]
+        entries = list(chain.from_iterable(batches))
         # Entries alone belong to games without a result: losing them to a power cut is documented,
         # losing a result is not.
         synced = any(isinstance(job, _Store | _Enter | _End) for job in jobs)
         if self._has_failed:
             return False
-        if synced or batches:
-            with store.transaction(synced=synced):
+        if synced or (entries and not (store.appender and store.appender.append(entries))):
+            with store.transaction():
                 for job in jobs:
                     if isinstance(job, _Enter):
                         store.enter(self._header, job.plan)
-                store.add(list(chain.from_iterable(batches)), results)
+                store.add(entries, results)
                 for job in jobs:
                     if isinstance(job, _End):  # everything queued before it belongs to the contest
                         store.end(job.status)
         if synced:
             store.sync()
         if isinstance(self._database, Path):
-            self._direct = store
+            self._direct = store.appender
         self._report(len(batches), [game_id for game_id, _, _ in results])
         store.maintain()
         return not isinstance(jobs[-1], _Close)

@@ -1,9 +1,13 @@
 """The server's end of the pipe to `arena tournament`.
 
-On stdout it writes JSON lines: `{"web": URL}` for the address of the web page, `{"login": NAME}`
-when a bot logs in for the first time, and otherwise the fields of `core.standings.Progress` with
-`waiting`, the names of the bots that are not connected.
-The end of stdin means that the supervisor has gone: the server stops.
+On stdout it writes JSON lines; the end of stdin means that the supervisor has gone: the server stops.
+
+    {"web": URL}           the address of the web page
+    {"login": NAME}        a bot has logged in for the first time
+    {"result": {...}}      a game has a durable result, see `plain_result`; not for void games
+    {"done": 3, ...}       the fields of `core.standings.Progress`; `waiting`: the bots not connected
+
+Times are milliseconds.
 """
 
 from __future__ import annotations
@@ -11,8 +15,10 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from hashlib import sha256
 from typing import Any
 
+from arena_protocol.record import VOID, GameRecord
 from arena_server.core.contest import Contest
 from arena_server.core.effects import Note
 from arena_server.core.standings import Overview, plain_row
@@ -52,6 +58,10 @@ class Reporter(ServerObserver):
             self._logged_in.add(name)
             self._lines.write(json.dumps({"login": name}))
 
+    def recorded(self, record: GameRecord) -> None:
+        if self._lines is not None and record.end != VOID:
+            self._lines.write(json.dumps({"result": plain_result(record)}))
+
     def report(self) -> dict[str, Any]:
         """Return the progress as JSON types; a contest that has not begun is stopped, without games."""
         return _NOT_BEGUN if self._contest is None else plain_report(self._contest.overview())
@@ -81,6 +91,29 @@ class Reporter(ServerObserver):
             self._loop.remove_reader(STDIN)
             self._write(self._lines)
         self._lines.close()
+
+
+def plain_result(record: GameRecord) -> dict[str, Any]:
+    """Return a game's result as JSON types; `deal` is equal for games on the same board and sequence.
+
+    `used_ms` is the time charged to each seat.
+    """
+    used = [0] * len(record.names)
+    for ply in record.plies:
+        used[ply.seat - 1] += ply.time_ms
+    return {
+        "game": record.game_id,
+        "names": list(record.names),
+        "totals": list(record.totals),
+        "end": record.end,
+        "plies": len(record.plies),
+        "used_ms": used,
+        "faults": [
+            {"seat": fault.seat, "ply": fault.ply, "kind": fault.kind, "line": fault.line.hex()}
+            for fault in record.faults
+        ],
+        "deal": sha256(f"{record.board}:{record.sequence}".encode()).hexdigest()[:16],
+    }
 
 
 def plain_report(overview: Overview) -> dict[str, Any]:

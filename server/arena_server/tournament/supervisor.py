@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from arena_server.errors import MISUSED, ArenaError, ConfigError
 from arena_server.sockets import parse_address
@@ -48,8 +48,8 @@ LISTENING = "listening on "
 SERVER_LOG = "the server.log"
 
 
-class ProgressListener(Protocol):
-    """What shows the run to a person."""
+class ProgressListener:
+    """Base class of what shows a run to a person; every method may be overridden."""
 
     def listening(self, address: str) -> None:
         """Take HOST:PORT of the server."""
@@ -57,11 +57,14 @@ class ProgressListener(Protocol):
     def web(self, url: str) -> None:
         """Take the address of the web page."""
 
-    def play(self, name: str, url: str) -> None:
+    def play_link(self, name: str, url: str) -> None:
         """Take the link by which a person plays as `name`."""
 
     def report(self, progress: dict[str, Any]) -> None:
         """Take a progress report, see `reporter`."""
+
+    def result(self, result: dict[str, Any]) -> None:
+        """Take the result of a game, see `reporter`."""
 
     def say(self, line: str) -> None:
         """Take a message for a person."""
@@ -210,16 +213,21 @@ def _why_not_started(program: str, error: OSError) -> str:
     return f"{program}: {error.strerror}"
 
 
-async def run(tournament: Tournament, listener: ProgressListener) -> bool:
-    """Run the tournament. Return False if SIGINT or SIGTERM ended it early.
+def interrupt_event() -> asyncio.Event:
+    """Return an event that SIGINT and SIGTERM set from now on."""
+    loop = asyncio.get_running_loop()
+    event = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, event.set)
+    return event
+
+
+async def run(tournament: Tournament, listener: ProgressListener, interrupted: asyncio.Event) -> bool:
+    """Run the tournament. Return False if `interrupted` was set and ended it early.
 
     Raises ArenaError, with the server's last line and exit status, if the server failed, and
     BotError if a bot cannot start. No process is left, whatever happens.
     """
-    loop = asyncio.get_running_loop()
-    interrupted = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, interrupted.set)
     # If this process is killed, the server reads the end of its stdin and stops.
     server = await Child.start(
         tournament.server,
@@ -285,15 +293,17 @@ async def _pass_reports(server: Child, bots: Mapping[str, RestartingBot], listen
     """Pass the server's reports to the listener and the bots until it ends; return its exit status."""
     async for line in _lines(server):
         with suppress(ValueError):
-            report = json.loads(line)
-            if "web" in report:
-                listener.web(report["web"])
-            elif "play" in report:
-                listener.play(report["play"], report["url"])
-            elif "login" not in report:
-                listener.report(report)
-            elif (bot := bots.get(report["login"])) is not None:
-                bot.logged_in.set()
+            match json.loads(line):
+                case {"login": name} if name in bots:
+                    bots[name].logged_in.set()
+                case {"result": result}:
+                    listener.result(result)
+                case {"play": seat, "url": url}:
+                    listener.play_link(seat, url)
+                case {"web": url}:
+                    listener.web(url)
+                case {"done": _} as progress:
+                    listener.report(progress)
     status = await server.wait()
     for bot in bots.values():
         bot.contest_over()

@@ -19,7 +19,7 @@ from arena_server.web.metrics import MetricsRecorder, Snapshot
 
 if TYPE_CHECKING:
     from arena_server.core.contest import Contest
-    from arena_server.driver import Driver
+    from arena_server.driver import Driver, Durations
     from arena_server.server import Service
 
 #: A loop that has not answered within this time counts as unresponsive.
@@ -157,8 +157,10 @@ class ServerView(ServerObserver):
     def snapshot(self) -> Snapshot:
         """All metrics at this moment."""
         progress = None if self._contest is None else self._contest.progress()
-        held, cap = (0, 0) if self._driver is None else (len(self._driver.pool), self._driver.pool.cap)
-        return Snapshot(self._labels, self._metrics.counts(), progress, held, cap)
+        held, cap, durations = 0, 0, Durations()
+        if (driver := self._driver) is not None:
+            held, cap, durations = len(driver.pool), driver.pool.cap, driver.durations.copy()
+        return Snapshot(self._labels, self._metrics.counts(), durations, progress, held, cap)
 
     def overview(self) -> tuple[Overview, int]:
         """The contest and the number of connections. Raises UnavailableError before the start."""

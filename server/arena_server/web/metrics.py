@@ -1,54 +1,32 @@
 """Counters of a running server, and their text form for Prometheus.
 
-`MetricsRecorder` counts on the loop's thread with plain integers: a ply pays 2 us for all of
-them and takes no lock. `exposition` turns a snapshot into text on the web thread, where
+`MetricsRecorder` counts log events on the loop's thread; the driver measures durations. A ply takes no
+lock and makes no call for them. `exposition` turns a snapshot into text on the web thread, where
 prometheus-client is loaded. `docs/operating.md` lists all metrics, and a test compares.
 """
 
 from __future__ import annotations
 
-import time
-from bisect import bisect_left
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from arena_server.core.effects import Note
 from arena_server.core.standings import Progress
+from arena_server.driver import BOUNDS, Durations, Histogram
 from arena_server.server import ServerObserver
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
-#: The upper bounds of the buckets in nanoseconds: 50 us to 10 s, three a decade.
-BOUNDS: Final = (50_000, *(step * 10**power for power in range(5, 10) for step in (1, 2, 5)), 10**10)
 NS_PER_S = 1e9
-
-
-@dataclass(slots=True)
-class Histogram:
-    """How often a duration fell in each bucket; the last bucket has no bound. `total` is in nanoseconds."""
-
-    counts: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
-    total: int = 0
-
-    def observe(self, ns: int) -> None:
-        """Count one duration; a bound belongs to its bucket."""
-        self.counts[bisect_left(BOUNDS, ns)] += 1
-        self.total += ns
-
-    def copy(self) -> Histogram:
-        return Histogram(self.counts.copy(), self.total)
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
     """Everything counted since the server started, at one moment."""
 
-    plies: Histogram
-    journal: Histogram
-    store: Histogram
     endings: dict[str, int]
     faults: dict[str, int]
     refused: dict[str, int]
@@ -63,6 +41,7 @@ class Snapshot:
 
     contest: Mapping[str, str]
     counts: Counts
+    durations: Durations
     progress: Progress | None
     connections: int
     cap: int
@@ -71,26 +50,15 @@ class Snapshot:
 class MetricsRecorder(ServerObserver):
     """Counts what a service does. Every method runs on the loop's thread."""
 
-    def __init__(self, clock: Callable[[], int] = time.monotonic_ns) -> None:
-        self._clock = clock
-        self._plies = Histogram()
-        self._journal = Histogram()
-        self._store = Histogram()
+    def __init__(self) -> None:
         self._endings: Counter[str] = Counter()
         self._faults: Counter[str] = Counter()
         self._refused: Counter[str] = Counter()
         self._orders: Counter[str] = Counter()
         self._stalls = self._stalled_ms = 0
-        #: When each batch that is not durable yet was handed over, and how many batches are durable.
-        self._batches: deque[int] = deque()
-        self._batches_durable = 0
-        self._records: dict[str, int] = {}
 
     def counts(self) -> Counts:
         return Counts(
-            self._plies.copy(),
-            self._journal.copy(),
-            self._store.copy(),
             dict(self._endings),
             dict(self._faults),
             dict(self._refused),
@@ -98,28 +66,6 @@ class MetricsRecorder(ServerObserver):
             self._stalls,
             self._stalled_ms,
         )
-
-    # -- called by the service
-
-    def turn_sent(self, ns: int) -> None:
-        """Count the referee's own share of a ply, in nanoseconds."""
-        self._plies.observe(ns)
-
-    def appended(self) -> None:
-        """A batch of entries waits for the disk from now on."""
-        self._batches.append(self._clock())
-
-    def record_queued(self, game_id: str) -> None:
-        """A record waits for the disk from now on."""
-        self._records[game_id] = self._clock()
-
-    def durable(self, batches: int, game_ids: Sequence[str]) -> None:
-        now = self._clock()
-        while self._batches and self._batches_durable < batches:
-            self._batches_durable += 1
-            self._journal.observe(now - self._batches.popleft())
-        for game_id in game_ids:
-            self._store.observe(now - self._records.pop(game_id, now))
 
     def noted(self, note: Note) -> None:
         """Count the log events that have a metric."""
@@ -166,6 +112,7 @@ class _Collector:
         yield GaugeMetricFamily("arena_connections", "Connections held.", value=snapshot.connections)
         yield GaugeMetricFamily("arena_connections_max", "Connections that may be held.", value=snapshot.cap)
         yield from _count_families(snapshot.counts)
+        yield from _duration_families(snapshot.durations)
         if snapshot.progress is not None:
             yield from _progress_families(snapshot.progress)
 
@@ -190,16 +137,19 @@ def _count_families(counts: Counts) -> Iterator[Metric]:
     yield _counter("arena_faults", "Faults since the server started.", "kind", counts.faults)
     yield _counter("arena_refusals", "Connections refused by an ERROR.", "code", counts.refused)
     yield _counter("arena_orders", "Orders of the organiser that were carried out.", "verb", counts.orders)
-    yield _histogram("arena_ply_latency_seconds", "From a move read to the next TURN sent.", counts.plies)
-    yield _histogram(
-        "arena_journal_delay_seconds", "From journal entries to their durability.", counts.journal
-    )
-    yield _histogram(
-        "arena_store_delay_seconds", "From the end of a game to its durable record.", counts.store
-    )
     yield CounterMetricFamily("arena_loop_stalls", "Stalls of the event loop.", value=counts.stalls)
     seconds = counts.stalled_ms / 1000
     yield CounterMetricFamily("arena_loop_stalled_seconds", "Duration of all stalls.", value=seconds)
+
+
+def _duration_families(durations: Durations) -> Iterator[Metric]:
+    yield _histogram("arena_ply_latency_seconds", "From a move read to the next TURN sent.", durations.turns)
+    yield _histogram(
+        "arena_journal_delay_seconds", "From journal entries to their durability.", durations.journal
+    )
+    yield _histogram(
+        "arena_store_delay_seconds", "From the end of a game to its durable record.", durations.store
+    )
 
 
 def _counter(name: str, words: str, label: str, numbers: Mapping[str, int]) -> Metric:

@@ -18,7 +18,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import mimetypes
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -261,8 +260,3 @@ def _subscribe(channel: Channel, first: Callable[[], list[bytes]]) -> Callable[[
         return first()
 
     return join
-
-
-def document(value: object) -> bytes:
-    """JSON as `arena site` writes it."""
-    return json.dumps(value, separators=(",", ":")).encode()

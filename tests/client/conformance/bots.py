@@ -1027,7 +1027,7 @@ class LeavesWhenTaken(Good):
 # -- 10 Errors
 
 
-@defect("10.2/1", verdict="not implemented")
+@defect("11.2/1", verdict="not implemented")
 class LeavesWhenFull(Good):
     """Takes ERROR full for the end."""
 
@@ -1037,7 +1037,7 @@ class LeavesWhenFull(Good):
         return super().after(words)
 
 
-@defect("10.2/2")
+@defect("11.2/2")
 class Hasty(Good):
     """Does not look at retry_after=."""
 
@@ -1045,7 +1045,7 @@ class Hasty(Good):
         return super().after([word for word in words if not word.startswith("retry_after")])
 
 
-@defect("10.2/3")
+@defect("11.2/3")
 class Guesses(Good):
     """Tries a refused token again."""
 

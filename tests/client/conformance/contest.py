@@ -21,10 +21,10 @@ def config() -> str:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[int]:
-    """Serve the contest of the page; gives the port."""
+def serving(folder: Path, server: str = "") -> Iterator[int]:
+    """Serve the contest of the page, with these lines in its table [server]; gives the port."""
     file = folder / "check.toml"
-    file.write_text(config(), encoding="utf-8")
+    file.write_text(f"{config()}\n[server]\n{server}\n", encoding="utf-8")
     command = [sys.executable, "-m", "arena_cli", "serve", str(file), "--port", "0", "--log-level", "error"]
     command += ["--database", f"sqlite:///{folder / 'arena.db'}"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -762,7 +762,8 @@ def nameless_lines(line: bytes, _: Connection) -> bytes:
 def spectators_play(line: bytes, connection: Connection) -> list[bytes]:
     """Plays a spectator's MOVE."""
     if verb(line) == b"MOVE" and b"role=spectator" in connection.hello:
-        connection.answer(b"START g1")
+        for other in connection.relay.connections:
+            other.answer(b"PLAYED 1 seat=1 move=1 time=1 clock=999,1000 points=0 total=0,0")
         return []
     return [line]
 
@@ -773,22 +774,27 @@ def silent_watch(line: bytes, _: Connection) -> list[bytes]:
     return [] if line.startswith(b"ERROR no-such-game") else [line]
 
 
-# -- 10 Errors
+# -- 10 TLS
+
+MUTANTS["no_tls"] = Mutant(("10.1/1", "10.1/2"), "Encrypts nothing.")
 
 
-@from_server("10.1/1", "10.1/2")
+# -- 11 Errors
+
+
+@from_server("11.1/1", "11.1/2")
 def one_code(line: bytes, _: Connection) -> bytes:
     """Has one code for all causes."""
     return line.replace(b"ERROR unknown-verb", b"ERROR syntax")
 
 
-@from_server("10.2/1", verdict="non-strict")
+@from_server("11.2/1", verdict="non-strict")
 def no_rate(line: bytes, _: Connection) -> bytes:
     """Looks at any number of wrong tokens."""
     return re.sub(rb"^ERROR rate .*", b"ERROR token this name or token is wrong", line)
 
 
-@from_server("10.2/1")
+@from_server("11.2/1")
 def no_retry_after(line: bytes, _: Connection) -> bytes:
     """Does not say how long to wait."""
     return re.sub(rb" retry_after=\d+", b"", line)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +24,7 @@ from arena_client.conformance.runner import BOT_SUITE, SERVER_SUITE
 
 from .reports import result
 
+PROTOCOL = Path(__file__).resolve().parents[3] / "protocol" / "PROTOCOL.md"
 SUITES: dict[str, Suite[Any]] = {"bot": BOT_SUITE, "server": SERVER_SUITE}
 
 
@@ -31,6 +34,12 @@ def test_every_clause_has_a_positive_and_a_negative_case() -> None:
             case for suite in SUITES.values() for case in suite.cases.values() if case.clause == clause.id
         ]
         assert {case.kind for case in cases} == {POSITIVE, NEGATIVE}, clause.id
+
+
+def test_the_sections_are_the_headings_of_the_specification() -> None:
+    headings = re.findall(r"^## (.*)$", PROTOCOL.read_text(encoding="utf-8"), re.MULTILINE)
+    assert tuple(headings[: len(SECTIONS)]) == SECTIONS
+    assert headings[len(SECTIONS) :] == ["Transcripts", "The smallest bot"]  # examples: no clauses
 
 
 def test_clauses_are_counted_from_1_in_each_section() -> None:
@@ -59,8 +68,8 @@ def test_every_case_says_what_it_does_expects_and_advises(peer: str) -> None:
 
 
 def test_ids_are_ordered_by_number() -> None:
-    ids = ["10.1/2", "3.10/1", "3.9/1", "3.9/10", "3.9/2"]
-    assert sorted(ids, key=order) == ["3.9/1", "3.9/2", "3.9/10", "3.10/1", "10.1/2"]
+    ids = ["11.1/2", "3.10/1", "3.9/1", "3.9/10", "3.9/2"]
+    assert sorted(ids, key=order) == ["3.9/1", "3.9/2", "3.9/10", "3.10/1", "11.1/2"]
 
 
 def suite_of(*ids: str) -> Suite[None]:
@@ -73,15 +82,15 @@ def suite_of(*ids: str) -> Suite[None]:
 @pytest.mark.parametrize(
     ("selections", "selected"),
     [
-        ((), ["1.1/1", "1.10/1", "3.1/1", "3.1/2", "10.1/1"]),
+        ((), ["1.1/1", "1.10/1", "3.1/1", "3.1/2", "11.1/1"]),
         (("1",), ["1.1/1", "1.10/1"]),
         (("1.1",), ["1.1/1"]),
         (("3.1/2", "1.10"), ["1.10/1", "3.1/2"]),
-        (("10", "10.1", "10.1/1"), ["10.1/1"]),
+        (("11", "11.1", "11.1/1"), ["11.1/1"]),
     ],
 )
 def test_sections_clauses_and_cases_are_selected(selections: tuple[str, ...], selected: list[str]) -> None:
-    suite = suite_of("3.1/2", "1.10/1", "10.1/1", "3.1/1", "1.1/1")
+    suite = suite_of("3.1/2", "1.10/1", "11.1/1", "3.1/1", "1.1/1")
     assert [case.id for case in suite.select(selections)] == selected
 
 

@@ -31,7 +31,7 @@ def test_a_failure_in_full() -> None:
     text = report.detail(result(Verdict.FAILED, *LINES, stderr=said), "bot")
     assert text.splitlines() == [
         "3.3/1 failed (positive, 0.25 s)",
-        f"  clause    PROTOCOL.md, Client messages, 3.3: {CLAUSE['3.3'].text}",
+        f"  clause    PROTOCOL.md, Messages of a client, 3.3: {CLAUSE['3.3'].text}",
         f"  the case  {CASE.does}",
         f"  expects   {CASE.expects}",
         "  expected  a legal move at ply 1",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +12,7 @@ from arena_client.conformance.cases import Result, Verdict
 from arena_client.conformance.runner import SERVER_SUITE, check_server
 from arena_client.conformance.server.bench import ServerSettings
 
+from ...protocol.test_tls import make_pair
 from .contest import TOKEN, serving
 from .mutants import MUTANTS, MutantServer, all_cases
 
@@ -22,17 +25,33 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         yield port
 
 
-def check(port: int, *selections: str, patience: float = 10.0, limits: float = 45.0) -> list[Result]:
-    settings = ServerSettings("127.0.0.1", port, token=TOKEN, patience=patience, quiet=0.15, limits=limits)
+def check(
+    port: int,
+    *selections: str,
+    patience: float = 10.0,
+    limits: float = 45.0,
+    tls: ssl.SSLContext | None = None,
+) -> list[Result]:
+    settings = ServerSettings(
+        "localhost", port, token=TOKEN, patience=patience, quiet=0.15, limits=limits, tls=tls
+    )
     return list(check_server(settings, SERVER_SUITE.select(selections)))
 
 
 def test_our_server_passes_every_case(port: int) -> None:
-    results = check(port)
-    assert [
-        (result.case.id, result.verdict, result.actual) for result in results if result.verdict != "ok"
-    ] == []
-    assert len(results) == len(SERVER_SUITE.cases)
+    bad = [(each.case.id, each.verdict, each.actual) for each in check(port) if each.verdict != "ok"]
+    assert bad == [(id_, "not implemented", "--tls was not given") for id_ in ("10.1/1", "10.1/2")]
+
+
+def test_our_server_passes_over_tls(tmp_path: Path) -> None:
+    certificate, key = make_pair(tmp_path)
+    trusting = ssl.create_default_context(cafile=certificate)
+    tables = f'tls_certificate = "{certificate}"\ntls_key = "{key}"'
+    with serving(tmp_path, tables) as port:
+        results = check(port, "1", "3", "8", "10", tls=trusting)
+        assert [(each.case.id, each.actual) for each in results if each.verdict != "ok"] == []
+        (distrusted,) = check(port, "10.1/1", tls=ssl.create_default_context())
+    assert (distrusted.verdict, distrusted.expected) == ("failed", "a TLS handshake")
 
 
 @pytest.mark.parametrize("name", MUTANTS)
@@ -42,9 +61,10 @@ def test_each_defect_is_reported_by_the_case_that_names_it(port: int, name: str)
         (before,) = check(port, "4.8/1")  # leaves a game that has not started
         assert before.verdict is Verdict.OK
         with MutantServer(port, mutant) as server:
-            (result,) = check(server.port, case, patience=1.0, limits=2.5)
+            tls = ssl.create_default_context() if case.startswith("10.") else None
+            (result,) = check(server.port, case, patience=1.0, limits=2.5, tls=tls)
         assert result.verdict == mutant.verdict, f"{case}: {result.expected}; got {result.actual}"
-        assert result.log
+        assert result.log or name == "no_tls"
 
 
 def test_every_case_names_a_defect() -> None:
@@ -54,4 +74,4 @@ def test_every_case_names_a_defect() -> None:
 def test_a_server_that_is_not_there_is_not_reached() -> None:
     (result,) = check(1, "4.1/1")
     assert result.verdict is Verdict.NOT_REACHED
-    assert result.expected == "a connection to 127.0.0.1:1"
+    assert result.expected == "a connection to localhost:1"

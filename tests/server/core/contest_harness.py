@@ -38,6 +38,7 @@ class ContestHarness(Harness):
         options: dict[str, object] | None = None,
         past: Past | None = None,
         now: int = 0,
+        logs: bool = False,
         **plan: object,
     ) -> None:
         given = {
@@ -48,7 +49,7 @@ class ContestHarness(Harness):
         self.plan = ContestPlan(**given)  # type: ignore[arg-type]
         self.past = past or Past()
         secrets = numbered_secrets("new-" if past else "")
-        super().__init__(Contest(self.plan, self.entrants, secrets, now, past), now)
+        super().__init__(Contest(self.plan, self.entrants, secrets, now, past, logs=logs), now)
         self.conns: dict[str, int] = {}
         #: Every line of each connection, in both directions.
         self.lines: dict[int, list[str]] = {}
@@ -134,6 +135,10 @@ class ContestHarness(Harness):
 
     def is_closed(self, name: str) -> bool:
         return Close(self.conns[name]) in self.effects
+
+    def is_gone(self, name: str) -> bool:
+        """Whether the contest or the shell closes the connection of `name`."""
+        return self.conns[name] not in self.open
 
     def is_muted(self, name: str) -> bool:
         return self.conns[name] in self.muted

@@ -34,6 +34,7 @@ from arena_server.core.effects import (
     Note,
     Reply,
     Send,
+    ShowLog,
     Store,
     Unmute,
 )
@@ -74,6 +75,8 @@ class Harness:
         self.muted: set[int] = set()
         self.records: dict[str, GameRecord] = {}
         self.finished: str | None = None
+        #: The connections to which the shell sends a log, with the bot.
+        self.shown: list[tuple[int, str]] = []
         self._events: deque[Event] = deque()
 
     # -- what a subclass overrides
@@ -151,6 +154,12 @@ class Harness:
             case Finished(reason):
                 assert self.finished is None
                 self.finished = reason
+            case ShowLog(conn, bot, last):
+                assert conn in self.open
+                self.shown.append((conn, bot))
+                self.sent(conn, last, None)
+                self._forget(conn)
+                self.closed(conn)
             case Reply() | Note():
                 pass
 

@@ -15,7 +15,7 @@ GOOD = {"name": "c", "seed": 1}
 @pytest.mark.parametrize(
     ("plan", "text"),
     [
-        ({"format": "swiss"}, "format is one of round-robin, not 'swiss'"),
+        ({"format": "swiss"}, "format is one of round-robin, matches, not 'swiss'"),
         ({"scoring": "goals"}, "scoring is one of points, wins, not 'goals'"),
         ({"game": "go"}, "no game 'go'"),
         ({"options": {"plies": 0}}, "plies is a whole number from 1"),

@@ -45,6 +45,73 @@ def test_a_spectator_may_use_any_name_and_nothing_but_watch() -> None:
     assert harness.last_line("ann").startswith("WELCOME ann "), "a spectator takes no name"
 
 
+class TestLogs:
+    """HELLO with role=log."""
+
+    def harness(self) -> ContestHarness:
+        return ContestHarness(SECRET, Entrant("bob", sha256(b"other").hexdigest()), "free", logs=True)
+
+    def test_the_token_opens_the_log_while_the_bot_plays_on(self) -> None:
+        harness = self.harness()
+        harness.log_in("ann", " token=s3cret")
+        harness.connect("reader")
+        harness.send("reader", "HELLO 1 ann token=s3cret role=log")
+        assert harness.received("reader")[1:] == ["WELCOME ann session=id4 resume=key3", "BYE reason=log"]
+        assert harness.shown == [(harness.conns["reader"], "ann")]
+        assert harness.is_gone("reader")
+        assert not harness.is_gone("ann")
+        harness.send("ann", "PING 1")
+        assert harness.last_line("ann") == "PONG 1"
+
+    @pytest.mark.parametrize(
+        "hello",
+        [
+            "ann",
+            "ann token=wrong",
+            "ann token=other",
+            "bob token=s3cret",
+            "ann resume=key1",
+            "ann token=s3cret resume=key1",
+            "ann token=wrong resume=key1",
+            "free",
+            "free token=s3cret",
+            "stranger token=s3cret",
+        ],
+    )
+    def test_nothing_else_does(self, hello: str) -> None:
+        harness = self.harness()
+        harness.log_in("ann", " token=s3cret")
+        assert harness.last_line("ann").endswith("resume=key1")
+        harness.connect("reader")
+        harness.send("reader", f"HELLO 1 {hello} role=log")
+        assert harness.received("reader")[1:] == [DENIED]
+        assert harness.is_gone("reader")
+        assert harness.shown == []
+
+    def test_the_key_of_a_reader_resumes_nothing(self) -> None:
+        harness = self.harness()
+        harness.connect("reader")
+        harness.send("reader", "HELLO 1 ann token=s3cret role=log")
+        key = harness.received("reader")[1].rpartition("=")[2]
+        harness.connect("thief")
+        harness.send("thief", f"HELLO 1 ann resume={key}")
+        assert harness.last_line("thief") == DENIED
+
+    def test_a_log_is_sent_after_the_end_of_the_contest_too(self) -> None:
+        harness = self.harness()
+        harness.stop()
+        harness.connect("reader")
+        harness.connect("late")
+        assert not harness.is_gone("reader")
+        harness.send("reader", "HELLO 1 ann token=s3cret role=log")
+        assert [bot for _, bot in harness.shown] == ["ann"]
+        harness.send("late", "HELLO 1 ann token=s3cret")
+        assert harness.last_line("late") == "BYE reason=stopped"
+        harness.connect("silent")
+        harness.wait(11_000)
+        assert harness.is_gone("silent")
+
+
 @pytest.mark.parametrize("games", ["", " games=insertion"])
 def test_a_name_that_is_not_registered_is_denied_like_a_wrong_token(games: str) -> None:
     harness = ContestHarness(SECRET, "bob")

@@ -138,6 +138,19 @@ class TestInTheContest:
             self.guess(harness, token=f"{TOKEN} resume=guessed")
         assert self.guess(harness, token=f"{TOKEN} resume=guessed").startswith("ERROR rate ")
 
+    def test_a_guesser_does_not_lock_out_a_bot_that_resumes(self) -> None:
+        """100 wrong keys a second from the bot's own address, while it reconnects 50 times."""
+        harness = self.harness()
+        answer = self.guess(harness, token=TOKEN)
+        for _ in range(50):
+            for _ in range(100):
+                refused = self.guess(harness, token="wrong resume=" + "0" * 48)
+                assert refused.startswith(("ERROR token ", "ERROR rate "))
+                harness.wait(10)
+            key = answer.split("resume=")[1].split()[0]
+            answer = self.guess(harness, token=f"{TOKEN} resume={key}")
+            assert answer.startswith("WELCOME ann ")
+
     def test_a_name_taken_is_no_guess(self) -> None:
         harness = self.harness()
         self.guess(harness, token=TOKEN)

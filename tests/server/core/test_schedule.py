@@ -76,6 +76,38 @@ def test_the_circle_is_reckoned_as_it_is_walked(n: int) -> None:
         circle[len(order)]
 
 
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_matches_are_played_in_disjoint_groups_in_the_order_of_the_names(seats: int) -> None:
+    schedule = Schedule(bots(2 * seats), seats, 2 * seats, paired=True, matches=True)
+    assert schedule.groups == [tuple(bots(seats)), tuple(bots(2 * seats)[seats:])]
+    games = list(schedule)
+    assert len(games) == schedule.total == 4 * seats
+    met = Counter((frozenset(game.names), game.deal, game.names[0]) for game in games)
+    assert met == Counter(
+        (frozenset(group), deal, first) for group in schedule.groups for deal in (1, 2) for first in group
+    )
+    followed = Counter(
+        (one, other) for game in games for one, other in zip(game.names, game.names[1:], strict=False)
+    )
+    assert all(followed[one, other] == count for (other, one), count in followed.items())
+
+
+def test_matches_leave_no_bot_out() -> None:
+    with pytest.raises(ValueError, match=r"^matches of 3 seats need a multiple of 3 bots, not 4$"):
+        Schedule(bots(4), 3, 3, matches=True)
+
+
+def test_bots_of_two_matches_never_meet() -> None:
+    schedule = Schedule(bots(4), 2, 2, matches=True)
+    pairer = Pairer(schedule, 2)
+    for name in ("b0", "b2", "b3"):
+        pairer.free(name)
+    assert pairer.take() == schedule.pairing(2)
+    assert pairer.take() is None
+    pairer.free("b1")
+    assert pairer.take() == schedule.pairing(1)
+
+
 def test_two_thousand_bots_are_no_burden() -> None:
     schedule = Schedule(bots(2000), 2, 2)
     assert schedule.total == 2000 * 1999

@@ -33,7 +33,7 @@ def digest(text: str) -> bytes:
 
 
 @given(st.lists(st.binary(max_size=40), max_size=20))
-def test_a_chain_that_nobody_touched_holds_with_its_head_and_without(records: list[bytes]) -> None:
+def test_an_unchanged_chain_holds_with_its_head_and_without(records: list[bytes]) -> None:
     links = chained(records)
     head = links[-1].chain if links else GENESIS
     assert audit(links) == []
@@ -93,7 +93,7 @@ class TestEveryPlace:
 
 
 @given(st.permutations(range(7)).filter(lambda order: list(order) != sorted(order)))
-def test_records_in_another_order_are_told_by_their_games(order: list[int]) -> None:
+def test_records_in_another_order_are_reported_by_game(order: list[int]) -> None:
     """The records change places; values and places stay, as an UPDATE would do it."""
     true = chained(RECORDS)
     links = [
@@ -109,7 +109,7 @@ def test_records_in_another_order_are_told_by_their_games(order: list[int]) -> N
     assert {flaw.kind for flaw in flaws} == {"order"}
 
 
-def test_several_missing_rows_are_told_once() -> None:
+def test_several_missing_rows_are_reported_once() -> None:
     links = [each for each in chained(RECORDS) if each.place not in (3, 4, 5)]
     (flaw,) = audit(links)
     assert flaw.text == "3 games missing after g2: place 3 of the chain to 5"
@@ -120,19 +120,19 @@ def test_nothing_left_of_a_contest_that_had_games() -> None:
     assert flaw.text == "games missing at the beginning: the chain ended with another head"
 
 
-def test_a_chain_written_anew_is_told_by_its_head() -> None:
+def test_a_rewritten_chain_has_another_head() -> None:
     forged = chained([*RECORDS[:3], b"forged", *RECORDS[4:]])
     assert audit(forged) == []
     assert found(forged, chained(RECORDS)[-1].chain) == [("head", "g7")]
 
 
-def test_without_a_head_a_changed_last_value_is_told_as_a_changed_record() -> None:
+def test_without_a_head_a_changed_last_value_is_reported_as_a_changed_record() -> None:
     links = chained(RECORDS)
     links[-1] = replace(links[-1], chain=digest("forged"))
     assert found(links) == [("record", "g7")]
 
 
-def test_a_chain_that_is_wrong_everywhere_is_told_in_linear_time() -> None:
+def test_a_chain_that_is_wrong_everywhere_is_audited_in_linear_time() -> None:
     links = [
         Link(place, f"g{place}", digest(f"{place}"), digest(f"x{place}")) for place in range(1, 3 * MANY)
     ]

@@ -1,4 +1,4 @@
-"""The journal in a database, and a contest taken up again from it: in SQLite and in PostgreSQL."""
+"""A contest in a database, interrupted and resumed: in SQLite and in PostgreSQL."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from arena_server.errors import StoreError
 from arena_server.store.chain import GENESIS, extend
 from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import ContestHeader, Database, Postgres
+from arena_server.store.journal import PostgresAppender
 from arena_server.store.reader import Results, UnfinishedContest
 from arena_server.store.schema import open_engine
 
@@ -30,8 +31,8 @@ from ..records import PATIENCE_S, Kept, game, keep, opening
 KEY: Entry = (0, "key", "a", "ab" * 32)
 
 
-def taken_up(database: Database, contest: ContestHeader | None = None) -> UnfinishedContest | None:
-    """What a new server finds."""
+def resumed(database: Database, contest: ContestHeader | None = None) -> UnfinishedContest | None:
+    """What the next server finds."""
     kept = Kept(database, contest or opening(new=False))
     found = kept.start()
     kept.close()
@@ -49,7 +50,7 @@ def refused(database: Database, contest: ContestHeader) -> str:
 
 @contextmanager
 def connected(database: Database) -> Iterator[Connection]:
-    """Somebody else at the same database."""
+    """Another connection to the same database."""
     engine = open_engine(database)
     try:
         with engine.connect() as connection:
@@ -67,7 +68,7 @@ def rows(database: Database) -> int:
         return int(connection.scalar(text("SELECT count(*) FROM journal")) or 0)
 
 
-def test_what_was_told_is_there_for_the_next_server(database: Database) -> None:
+def test_what_was_announced_is_there_for_the_next_server(database: Database) -> None:
     kept = Kept(database)
     assert kept.start() is None
     kept.append((1, "offer", 0))
@@ -78,16 +79,16 @@ def test_what_was_told_is_there_for_the_next_server(database: Database) -> None:
     fault = FaultRecord(2, 1, "illegal", b"MOVE 0\xff")
     kept.writer.store("g1", game(1, faults=(fault,)))
     assert kept.next() == ["g1"]
-    kept.close()  # without a word on how the contest ended, as after a crash
-    found = taken_up(database)
+    kept.close()  # without a status, as after a crash
+    found = resumed(database)
     assert found is not None
     assert (found.contest, found.seed) == (1, 2**127 + 1)
     assert found.past.results == (PastGame(1, ("a", "b"), (30, 10), "complete", 1, (("b", "illegal"),)),)
     assert (2, "offer", 0) in found.past.entries
     assert KEY in found.past.entries
-    again = taken_up(database)
+    again = resumed(database)
     assert again is not None
-    assert again.past.entries == (KEY, (2, "offer", 0))  # what is stored needs no entries any more
+    assert again.past.entries == (KEY, (2, "offer", 0))  # a stored game needs no entries
 
 
 def test_a_stopped_contest_goes_on_under_its_own_number(database: Database) -> None:
@@ -109,20 +110,20 @@ def test_a_stopped_contest_goes_on_under_its_own_number(database: Database) -> N
     assert rows(database) == 0
 
 
-def test_a_finished_contest_is_not_taken_up_nor_one_of_another_name(database: Database) -> None:
+def test_a_finished_contest_is_not_resumed_nor_one_of_another_name(database: Database) -> None:
     for contest, status in [(opening(), "finished"), (opening("other"), "stopped")]:
         kept = Kept(database, contest)
         kept.start()
         kept.close(status)
-    assert taken_up(database) is None
+    assert resumed(database) is None
 
 
-def test_a_new_contest_is_begun_if_one_is_wanted(database: Database) -> None:
+def test_a_new_contest_begins_on_request(database: Database) -> None:
     kept = Kept(database)
     kept.start()
     kept.close("stopped")
-    assert taken_up(database, opening(new=True)) is None
-    found = taken_up(database)
+    assert resumed(database, opening(new=True)) is None
+    found = resumed(database)
     assert found is not None
     assert found.contest == 2
 
@@ -142,16 +143,16 @@ def test_a_journal_stays_small(database: Database, monkeypatch: pytest.MonkeyPat
             kept.batches.get(timeout=PATIENCE_S)
     kept.close()
     assert rows(database) < 110
-    found = taken_up(database)
+    found = resumed(database)
     assert found is not None
     unstored = [entry for entry in found.past.entries if entry[0] > 49]
     assert unstored == [entry for number in range(50, 60) for entry in game_entries(number)]
 
 
-def test_a_journal_that_was_being_rewritten_says_the_same(
+def test_a_journal_has_the_same_meaning_after_each_step_of_compaction(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The server may die after any step: the table is what that step has left."""
+    """The server may be killed after any step."""
     monkeypatch.setattr("arena_server.store.contest_store.STEP_ENTRIES", 4)
     monkeypatch.setattr("arena_server.store.contest_store.STEP_ROWS", 1)
     contest = opening(new=False)
@@ -167,7 +168,7 @@ def test_a_journal_that_was_being_rewritten_says_the_same(
             with store.transaction():
                 rewriting = store._compaction_steps()
                 left = [next(rewriting, False) for _ in range(steps)]
-        found = taken_up(database)
+        found = resumed(database)
         assert found is not None
         live = Live()
         live.add(found.past.entries)
@@ -187,7 +188,9 @@ def test_a_journal_that_was_being_rewritten_says_the_same(
         (opening(names=("a", "b")), "was begun with bots=['a', 'b', 'c'] where there is ['a', 'b'] now"),
     ],
 )
-def test_another_plan_is_told_in_one_line(database: Database, other: ContestHeader, line: str) -> None:
+def test_another_configuration_is_refused_in_one_line(
+    database: Database, other: ContestHeader, line: str
+) -> None:
     kept = Kept(database)
     kept.start()
     kept.close("stopped")
@@ -196,18 +199,18 @@ def test_another_plan_is_told_in_one_line(database: Database, other: ContestHead
     assert told.endswith("or begin a new contest by --new")
 
 
-def test_a_seed_that_nobody_chose_may_be_any(database: Database) -> None:
+def test_a_drawn_seed_is_not_compared(database: Database) -> None:
     kept = Kept(database)
     kept.start()
     kept.close("stopped")
     other = replace(opening(new=False), plan=replace(opening().plan, seed=1))
     assert "was begun with seed=" in refused(database, other)
-    found = taken_up(database, replace(other, seeded=False))
+    found = resumed(database, replace(other, seeded=False))
     assert found is not None
     assert found.seed == 2**127 + 1
 
 
-def test_a_damaged_journal_is_refused_and_left_as_it_is(database: Database) -> None:
+def test_a_damaged_journal_is_refused_and_not_changed(database: Database) -> None:
     kept = Kept(database)
     kept.start()
     kept.append((1, "offer", 0))
@@ -254,7 +257,7 @@ def test_a_changed_or_missing_row_is_refused(database: Database, statement: str,
 
 
 def test_a_contest_has_one_server_at_a_time(postgres: Cluster) -> None:
-    """On a file the claim is the process's: see test_kill.py."""
+    """The lock on a file belongs to the process: see test_kill.py."""
     database = postgres.database()
     kept = Kept(database)
     kept.start()
@@ -265,18 +268,18 @@ def test_a_contest_has_one_server_at_a_time(postgres: Cluster) -> None:
         "or begin a new contest by --new"
     )
     kept.close()
-    assert taken_up(database) is not None
+    assert resumed(database) is not None
 
 
-def test_a_file_of_claims_stands_beside_the_database(tmp_path: Path) -> None:
-    taken_up(tmp_path / "arena.db")
+def test_the_file_of_locks_is_beside_the_database(tmp_path: Path) -> None:
+    resumed(tmp_path / "arena.db")
     assert (tmp_path / "arena.db-locks").read_bytes() == b""
 
 
 def test_entries_do_not_wait_for_the_disk_and_results_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The disk answers only once it is asked to: entries are told at once, a result is not."""
+    """The disk answers late: entries are reported at once, a result is not."""
     asked, answer = threading.Event(), threading.Event()
 
     def slow_disk(log: int) -> None:
@@ -310,7 +313,7 @@ def test_a_disk_that_fails_to_sync_is_a_clear_stop(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("arena_server.store.journal.fdatasync", failing)
     kept.writer.store("g1", game(1))
     assert str(kept.next()) == f"{tmp_path}/arena.db: the disk is full; nothing more can be kept"
-    kept.append((2, "offer", 0))  # taken, and never told
+    kept.append((2, "offer", 0))  # accepted, and never reported
     kept.close()
     assert isinstance(kept.batches.get_nowait(), StoreError)
     assert kept.batches.empty()
@@ -329,20 +332,19 @@ def test_a_full_disk_in_the_middle_of_a_game_is_a_clear_stop(tmp_path: Path) -> 
         last = word
     assert str(word) == f"{path}: the disk is full; nothing more can be kept"
     kept.close()
-    found = taken_up(path)
+    found = resumed(path)
     assert found is not None
     assert len(found.past.entries) == last
 
 
 def _no_more_pages(kept: Kept) -> None:
-    store = kept.writer._direct
-    assert store is not None
-    assert store._appender is not None
-    store._appender._connection.execute("PRAGMA max_page_count=60")
+    appender = kept.writer._direct
+    assert appender is not None
+    appender._connection.execute("PRAGMA max_page_count=60")
 
 
 def test_sqlite_keeps_its_journal_in_a_table_of_its_own(tmp_path: Path) -> None:
-    taken_up(tmp_path / "arena.db")
+    resumed(tmp_path / "arena.db")
     with closing(sqlite3.connect(tmp_path / "arena.db")) as other:
         assert other.execute("SELECT count(*) FROM journal").fetchone() == (0,)
 
@@ -381,13 +383,15 @@ def test_results_wait_for_the_disk_and_so_do_entries_by_default(
     header = opening()
     with ContestStore(database) as store:
         store.find(header)
-        settings = []
-        for synced in (True, False, True):
-            with store.transaction(synced=synced):
-                if not settings:
-                    store.enter(header, header.plan)
-                settings.append(store._connection.scalar(text("SHOW synchronous_commit")))
-    assert settings == ["on", "off" if async_journal else "on", "on"]
+        with store.transaction():
+            store.enter(header, header.plan)
+        assert isinstance(store.appender, PostgresAppender)
+        for _ in range(2):
+            with store.transaction():
+                assert store._connection.scalar(text("SHOW synchronous_commit")) == "on"
+            assert store.appender.append([KEY])
+            setting = store.appender._connection.execute("SHOW synchronous_commit").fetchone()
+            assert setting == ("off" if async_journal else "on",)
 
 
 @pytest.mark.slow
@@ -412,7 +416,7 @@ def test_a_crash_of_postgresql_takes_back_nothing_that_was_announced() -> None:
         assert "the database does not answer" in str(word)
         kept.close()
         own.start()
-        found = taken_up(database)
+        found = resumed(database)
     assert found is not None
     assert len(found.past.results) == 1
     assert len(found.past.entries) >= announced

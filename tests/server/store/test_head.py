@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -119,6 +121,7 @@ def test_no_flipped_bit_changes_an_answer(killed: Path, tmp_path: Path, name: st
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", FILES)
 def test_no_flipped_bit_of_every_97th_byte_changes_an_answer(killed: Path, tmp_path: Path, name: str) -> None:
     assert flipped(killed, tmp_path, name, 97) == []
@@ -214,6 +217,15 @@ def test_another_database_in_its_place(left: Path, tmp_path: Path) -> None:
     shutil.copy(tmp_path / "other.db", left / "arena.db")
     (line,) = refusals(left / "arena.db")
     assert line.startswith("contest 1 trial, with 12 announced results, is missing; restore the database")
+
+
+def test_a_database_that_lost_its_own_mark(left: Path) -> None:
+    """A WAL that ends early may leave tables without the application id."""
+    (left / "arena.db-wal").unlink()
+    with closing(sqlite3.connect(left / "arena.db", isolation_level=None)) as database:
+        database.execute("PRAGMA application_id = 0")
+    (line,) = refusals(left / "arena.db")
+    assert line.startswith("the database is damaged, and 12 announced results with it; restore the database")
 
 
 def test_results_that_are_not_those_that_were_announced(left: Path) -> None:

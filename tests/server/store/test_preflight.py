@@ -1,4 +1,4 @@
-"""What is found before a server listens: tables that are not ours, a contest that cannot go on."""
+"""Checks before a server listens: foreign or damaged databases, contests that cannot go on."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ENTRY: Entry = (1, "offer", 0)
 
 
 def look(database: Database, wanted: ContestHeader | None = None) -> None:
-    """The check_contest of a server that is about to play this contest."""
+    """The check of a server that is about to play this contest."""
     wanted = wanted or opening(new=False)
     check_contest(database, wanted.plan, wanted.names, new=wanted.new, seeded=wanted.seeded)
 
@@ -45,7 +45,7 @@ def refused(database: Database, wanted: ContestHeader | None = None) -> str:
 
 
 def change(database: Database, statement: str, **values: object) -> None:
-    """Do to a database what nobody should."""
+    """Change a database behind the server's back."""
     engine = open_engine(database)
     with engine.begin() as connection:
         connection.execute(text(statement), values)
@@ -54,7 +54,7 @@ def change(database: Database, statement: str, **values: object) -> None:
 
 @pytest.fixture
 def kept(database: Database) -> Database:
-    """A database with a contest that was broken off after one game, a row of journal behind it."""
+    """A database with an interrupted contest: one result and a journal row."""
     kept = Kept(database)
     kept.start()
     kept.writer.store("g1", game(1))
@@ -125,7 +125,7 @@ def test_another_plan(kept: Database) -> None:
     look(kept, replace(other, seeded=False))
 
 
-def test_a_finished_contest_is_not_looked_into(database: Database) -> None:
+def test_a_finished_contest_is_not_compared(database: Database) -> None:
     kept = Kept(database)
     kept.start()
     kept.close("finished")
@@ -138,7 +138,7 @@ def test_a_damaged_journal(kept: Database) -> None:
     assert refused(kept) == line + "restore it, or begin a new contest by --new"
 
 
-def test_of_a_long_journal_the_end_is_looked_at(tmp_path: Path) -> None:
+def test_only_the_end_of_a_long_journal_is_checked(tmp_path: Path) -> None:
     database = tmp_path / "arena.db"
     kept = Kept(database)
     kept.start()
@@ -153,7 +153,7 @@ def test_of_a_long_journal_the_end_is_looked_at(tmp_path: Path) -> None:
 
 
 def test_a_contest_that_another_server_plays(postgres: Cluster) -> None:
-    """On a file the claim is a process's: see test_kill.py."""
+    """The lock on a file belongs to the process: see test_kill.py."""
     database = postgres.database()
     kept = Kept(database)
     kept.start()
@@ -180,7 +180,7 @@ def test_a_table_whose_page_is_junk(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_command_says_so_before_it_listens(tmp_path: Path) -> None:
+def test_the_command_reports_damage_before_it_listens(tmp_path: Path) -> None:
     kept = Kept(tmp_path / "arena.db")
     kept.start()
     kept.close("stopped")
@@ -196,7 +196,7 @@ def test_the_command_says_so_before_it_listens(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_entries_of_no_contest_are_one_line_after_the_start(tmp_path: Path) -> None:
-    """A row of the right digest that no contest has written: it has to be played to be found."""
+    """A row with the right digest and entries that mean nothing is found when they are applied."""
     text = contest("a", "b")
     with Server(text, tmp_path) as server, socket.create_connection(("127.0.0.1", server.port)) as bot:
         bot.sendall(b"HELLO 1 a\n")

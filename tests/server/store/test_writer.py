@@ -1,4 +1,4 @@
-"""The writer: durable before it is told, one owner of the connection, a log that stays small."""
+"""The writer: durable before it is reported, in the order of the calls, one line for every failure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PATIENCE_S = 20.0
 
 
 class TestWriter:
-    def test_a_result_is_on_disk_when_it_is_told(self, path: Path) -> None:
+    def test_a_result_is_on_disk_when_it_is_reported(self, path: Path) -> None:
         kept = Kept(path)
         kept.start()
         for number in range(1, 6):
@@ -39,7 +39,7 @@ class TestWriter:
         kept.close("finished")
         assert kept.threads == {"store"}
 
-    def test_what_waits_is_committed_together_and_told_in_order(self, path: Path) -> None:
+    def test_what_is_queued_is_committed_together_and_reported_in_order(self, path: Path) -> None:
         kept = Kept(path)
         kept.writer.enter(kept.opening.plan)
         for number in range(1, 601):
@@ -68,7 +68,7 @@ class TestWriter:
             assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 1
             assert connection.exec_driver_sql("PRAGMA wal_autocheckpoint").scalar() == 0
 
-    def test_the_log_begins_anew_while_entries_are_written(
+    def test_the_wal_restarts_while_entries_are_written(
         self, path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("arena_server.store.contest_store.CHECKPOINT_ROWS", 50)
@@ -81,13 +81,13 @@ class TestWriter:
             kept.append((1, "lag", entries, 0))
             entries += 1
             kept.wait_for(entries)
-            began.add(_head(log))  # its header has a salt that changes when it begins anew
+            began.add(_head(log))  # the salt in its header changes when it restarts
         assert len(began) == 3
         with closing(sqlite3.connect(path)) as other:
             assert other.execute("SELECT count(*) FROM journal").fetchone() == (entries,)
         kept.close()
 
-    def test_the_log_is_folded_into_the_database_at_the_end(self, path: Path) -> None:
+    def test_the_wal_is_empty_at_the_end(self, path: Path) -> None:
         keep(path, 1, 2, 3)
         log = path.with_name("arena.db-wal")
         assert not log.exists() or log.stat().st_size == 0
@@ -117,8 +117,8 @@ class TestWriter:
             ).fetchall()
             assert rows == [("b", 2, 1, "illegal", b"MOVE 0\xff"), (None, 0, 1, "void", b"")]
 
-    def test_nothing_told_is_lost_when_the_process_is_killed(self, path: Path) -> None:
-        """The child reports each stored game and is killed after 20; all 20 must be there."""
+    def test_nothing_reported_is_lost_when_the_process_is_killed(self, path: Path) -> None:
+        """The child prints each stored game and is killed after 20 of them."""
         program = (
             "import sys; from pathlib import Path; from tests.server.records import game, opening\n"
             "from arena_server.store.writer import Writer\n"
@@ -138,7 +138,7 @@ class TestWriter:
         )
         assert child.stdout is not None
         with child.stdout:
-            assert child.stdout.readline() == "None\n"  # nothing to take up
+            assert child.stdout.readline() == "None\n"  # no unfinished contest
             told = [child.stdout.readline().strip() for _ in range(20)]
             child.kill()
             told += [line.strip() for line in child.stdout if line.endswith("\n")]
@@ -156,7 +156,7 @@ def _head(log: Path) -> bytes:
 
 
 class TestFailures:
-    def test_a_lock_that_comes_later_is_told_and_nothing_is_acknowledged(
+    def test_a_later_lock_is_reported_and_nothing_is_acknowledged(
         self, path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("arena_server.store.schema.BUSY_TIMEOUT_S", 0.0)
@@ -210,7 +210,7 @@ class TestFailures:
         assert kept.batches.empty()
         assert journal(path) == [(1, "offer", 0)]
 
-    def test_a_full_disk_is_told_and_nothing_is_acknowledged(self, path: Path) -> None:
+    def test_a_full_disk_is_reported_and_nothing_is_acknowledged(self, path: Path) -> None:
         keep(path, 1)
         kept = Kept(path)
         kept.start()
@@ -228,7 +228,7 @@ class TestFailures:
             there = [game_id for game_id, _ in results.records(results.contest())]
             assert there == ["g1", *told]
 
-    def test_a_page_damaged_within_is_told_by_whoever_reads_it(self, path: Path) -> None:
+    def test_a_damaged_page_is_reported_by_its_reader(self, path: Path) -> None:
         keep(path, *range(1, 40))
         data = bytearray(path.read_bytes())
         data[4096 * 2 :] = os.urandom(len(data) - 4096 * 2)
@@ -236,7 +236,7 @@ class TestFailures:
         with pytest.raises(StoreError, match="the database is damaged"), Results(path) as results:
             results.standings(results.contest())
 
-    def test_an_error_without_a_better_word_is_told_as_it_is(self, path: Path) -> None:
+    def test_an_unknown_error_is_reported_as_it_is(self, path: Path) -> None:
         kept = Kept(path, opening(names=("a", "a")))
         kept.start()
         told = kept.next()
@@ -253,7 +253,7 @@ def journal(path: Path) -> list[Entry]:
 
 
 def _limit_pages(writer: Writer) -> None:
-    """Let the file grow by a few pages more: to SQLite that is a full disk."""
+    """Let the file grow by a few pages only, which SQLite reports as a full disk."""
     from sqlalchemy import event
     from sqlalchemy.engine import Engine
 

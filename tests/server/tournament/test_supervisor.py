@@ -13,14 +13,22 @@ import pytest
 
 from arena_server.errors import FAILED, MISUSED, ArenaError
 from arena_server.tournament import supervisor
-from arena_server.tournament.supervisor import INHERITED, BotError, LocalBot, RestartingBot, Tournament, run
+from arena_server.tournament.supervisor import (
+    INHERITED,
+    BotError,
+    LocalBot,
+    ProgressListener,
+    RestartingBot,
+    Tournament,
+    interrupt_event,
+)
 
 pytestmark = pytest.mark.asyncio
 
 LISTEN = "print('listening on 127.0.0.1:1', flush=True); "
 
 
-class Recorder:
+class Recorder(ProgressListener):
     """A ProgressListener that keeps what it gets."""
 
     def __init__(self) -> None:
@@ -38,6 +46,10 @@ class Recorder:
         self.said.append(line)
 
 
+async def run_it(tournament: Tournament, listener: ProgressListener) -> bool:
+    return await supervisor.run(tournament, listener, interrupt_event())
+
+
 def server(code: str, bots: Sequence[LocalBot] = (), logs: Path | None = None) -> Tournament:
     """A tournament whose server is this Python program."""
     return Tournament([sys.executable, "-c", code], {}, bots, logs)
@@ -45,13 +57,13 @@ def server(code: str, bots: Sequence[LocalBot] = (), logs: Path | None = None) -
 
 async def failure(code: str) -> str:
     with pytest.raises(ArenaError) as caught:
-        await run(server(code), Recorder())
+        await run_it(server(code), Recorder())
     return str(caught.value)
 
 
 async def test_reports_are_passed_on_and_the_end_is_the_servers() -> None:
     recorder = Recorder()
-    assert await run(
+    assert await run_it(
         server(LISTEN + "print('{\"done\": 1}'); print('no json'); print('{\"done\": 2}')"), recorder
     )
     assert recorder.reports == [{"done": 1}, {"done": 2}]
@@ -73,7 +85,9 @@ async def test_a_server_that_fails_without_output() -> None:
 @pytest.mark.parametrize("status", [FAILED, MISUSED])
 async def test_a_server_that_fails_gives_its_status(status: int) -> None:
     with pytest.raises(ArenaError, match=r"^no$") as caught:
-        await run(server(f"import sys; print('arena: no', file=sys.stderr); sys.exit({status})"), Recorder())
+        await run_it(
+            server(f"import sys; print('arena: no', file=sys.stderr); sys.exit({status})"), Recorder()
+        )
     assert caught.value.exit_code == status
 
 
@@ -93,7 +107,7 @@ async def test_a_server_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyP
 
     recorder.report = interrupt  # type: ignore[method-assign]
     with pytest.raises(ArenaError, match=r"^the server did not stop within 0 s and was killed$"):
-        await run(server(code), recorder)
+        await run_it(server(code), recorder)
 
 
 def stopped_early(answer: str) -> str:
@@ -108,7 +122,7 @@ def stopped_early(answer: str) -> str:
 async def test_a_server_that_is_stopped_early_before_it_listens(answer: str) -> None:
     """These statuses are the end that was asked for, not a failure."""
     recorder = Recorder()
-    assert not await run(server(stopped_early(answer)), recorder)
+    assert not await run_it(server(stopped_early(answer)), recorder)
     assert recorder.said == ["stopping: running games are void, results so far are kept"]
 
 
@@ -135,7 +149,7 @@ async def test_bots_get_the_address_and_their_token(tmp_path: Path) -> None:
         ],
         "s3cret",
     )
-    await run(
+    await run_it(
         server(
             LISTEN + f"import os\nos.mkfifo({str(said)!r}); open({str(said)!r} + '.copy', 'w')"
             f".write(open({str(said)!r}).read())",
@@ -202,7 +216,7 @@ async def test_a_bot_that_cannot_start_stops_the_tournament() -> None:
     code = "import signal, sys; signal.signal(signal.SIGTERM, lambda *_: sys.exit(0)); "
     recorder = Recorder()
     with pytest.raises(BotError, match=r"^bot b cannot start: SyntaxError: "):
-        await run(server(code + LISTEN + "signal.pause()", [python("b", "1 +")]), recorder)
+        await run_it(server(code + LISTEN + "signal.pause()", [python("b", "1 +")]), recorder)
     assert recorder.addresses == ["127.0.0.1:1"]
 
 
@@ -222,7 +236,7 @@ async def test_a_bot_that_crashes_after_its_log_in_is_started_again(
     )
     recorder = Recorder()
     code = LISTEN + 'print(\'{"login": "b"}\', flush=True); ' + f"open({str(tmp_path / 'third')!r}).read()"
-    assert await run(server(code, [bot]), recorder)
+    assert await run_it(server(code, [bot]), recorder)
     assert recorder.reports == []
     assert recorder.said == [
         "bot b ended with status 1; starting it again",
@@ -268,7 +282,7 @@ async def test_a_server_that_listens_everywhere_is_reached_here(
         f"import os, select; os.mkfifo({str(seen)!r}); print('listening on {host}:1', flush=True); "
         f"open({str(seen)!r} + '.copy', 'w').write(open({str(seen)!r}).read())"
     )
-    await run(server(code, [bot]), Recorder())
+    await run_it(server(code, [bot]), Recorder())
     assert Path(f"{seen}.copy").read_text() == reached
 
 

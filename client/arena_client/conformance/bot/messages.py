@@ -320,7 +320,7 @@ def games(bench: BotBench) -> None:
 
 
 @case(
-    "10.2/1",
+    "11.2/1",
     POSITIVE,
     does="refuses the log-in by ERROR full",
     expects="the bot connects again",
@@ -338,7 +338,7 @@ def full(bench: BotBench) -> None:
 
 
 @case(
-    "10.2/2",
+    "11.2/2",
     POSITIVE,
     does="refuses the log-in by ERROR rate with retry_after=500",
     expects="the bot connects again, 500 ms later or more",
@@ -359,7 +359,7 @@ def rate(bench: BotBench) -> None:
 
 
 @case(
-    "10.2/3",
+    "11.2/3",
     NEGATIVE,
     does="refuses the log-in by ERROR token",
     expects="the bot leaves, does not try again, and ends with a status other than 0",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import selectors
 import socket
+import ssl
 from dataclasses import dataclass
 from itertools import count
 from time import monotonic
@@ -41,6 +42,7 @@ class ServerSettings:
     patience: float = 10.0
     quiet: float = 0.2
     limits: float = 45.0
+    tls: ssl.SSLContext | None = None
 
 
 @dataclass
@@ -137,8 +139,11 @@ class ServerBench:
         """A token for PING that was not used before."""
         return f"t{next(self._tokens)}"
 
-    def open(self) -> Wire:
-        """Connect. Raises Finding (not reached) if nothing listens there."""
+    def open(self, *, plain: bool = False) -> Wire:
+        """Connect, over TLS if the settings say so and it is not to be `plain`.
+
+        Raises Finding: not reached if nothing listens there, failed if the TLS handshake fails.
+        """
         address = self.settings.host, self.settings.port
         try:
             sock = socket.create_connection(address, timeout=self.settings.patience)
@@ -149,6 +154,12 @@ class ServerBench:
                 error.strerror or str(error),
             ) from error
         self._connections += 1
+        if self.settings.tls is not None and not plain:
+            try:
+                sock = self.settings.tls.wrap_socket(sock, server_hostname=address[0])
+            except OSError as error:
+                sock.close()
+                raise failed("a TLS handshake", str(error)) from error
         return Wire(sock, "C", SERVER_LINE_LIMIT, self.log, self._connections)
 
     def client(self, which: int = 0) -> Client:
@@ -251,6 +262,8 @@ class ServerBench:
         """Wait until something comes on either connection."""
         with selectors.DefaultSelector() as selector:
             for client in both:
+                if isinstance(client.socket, ssl.SSLSocket) and client.socket.pending():
+                    return
                 selector.register(client.socket, selectors.EVENT_READ)
             if not selector.select(self.settings.limits):
                 raise failed("a game to be offered to both bots", f"nothing for {self.settings.limits:g} s")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from arena_client.conformance.cases import NEGATIVE, POSITIVE, Finding, Verdict, failed, reaching
 from arena_client.conformance.server.bench import SUITE, ServerBench
+from arena_client.conformance.server.client import shown
+from arena_client.conformance.wire import ReceiveTimeoutError
 from arena_protocol import messages as wire
 
 case = SUITE.case
@@ -351,22 +353,28 @@ def watch(bench: ServerBench) -> None:
     client = bench.spectator()
     id_ = pair.game.offer.game_id
     client.send(f"WATCH {id_}")
-    game = client.expect(wire.Game)
-    if (game.game_id, game.seat) != (id_, 0):
-        raise failed(f"GAME {id_} with seat=0", f"GAME {game.game_id} with seat={game.seat}")
+    seen = client.settle()
     with reaching():
         pair.finish()
+    while not (seen and isinstance(seen[-1], wire.Over)):
+        message = client.receive("OVER", bench.settings.limits)
+        if message is None:
+            raise failed("OVER", "the end of the connection")
+        seen.append(message)
+    game = seen[0]
+    if not isinstance(game, wire.Game) or (game.game_id, game.seat) != (id_, 0):
+        raise failed(f"GAME {id_} with seat=0", str(game))
     for kind in (wire.State, wire.Played):
-        if client.until(kind).game != id_:
-            raise failed(f"{kind.__name__.upper()} with game={id_}", "none")
-    client.until(wire.Over)
+        named = [message.game for message in seen if isinstance(message, kind)]
+        if not named or set(named) != {id_}:
+            raise failed(f"{kind.__name__.upper()} with game={id_}", f"game={named}")
 
 
 @case(
     "9.1/2",
     NEGATIVE,
     does="sends MOVE as a spectator",
-    expects="ERROR or nothing, and the game goes on",
+    expects="ERROR or nothing; no seat has moved, and the game goes on",
     advice="A spectator has no seat.",
 )
 def spectator_moves(bench: ServerBench) -> None:
@@ -374,11 +382,12 @@ def spectator_moves(bench: ServerBench) -> None:
         pair = bench.pair()
         pair.begin()
         client = bench.spectator()
-    client.send(f"WATCH {pair.game.offer.game_id}")
+    client.send(f"WATCH {pair.game.offer.game_id}", "MOVE 1")
     client.settle()
-    client.send("MOVE 1")
-    if any(not isinstance(message, wire.Error) for message in client.settle()):
-        raise failed("ERROR or nothing", "a line of the game")
+    for seat in pair.seats:
+        seen = seat.settle()
+        if seen:
+            raise failed("no line for the seats", str(seen[0]))
     pair.finish()
 
 
@@ -413,13 +422,51 @@ def watch_all(bench: ServerBench) -> None:
         pair = bench.pair()
         pair.begin()
         pair.finish()
-    game = client.until(wire.Game)
+    game = client.until(wire.Game, bench.settings.limits)
     if game.seat != 0:
         raise failed("GAME with seat=0", f"GAME with seat={game.seat}")
 
 
 @case(
-    "10.1/1", POSITIVE, does="sends a verb that no version has", expects="ERROR unknown-verb", advice=_REFUSE
+    "10.1/1",
+    POSITIVE,
+    does="connects over TLS and logs in",
+    expects="ARENA after the handshake, then WELCOME",
+    advice="The lines are the same with TLS; the handshake comes before ARENA.",
+)
+def over_tls(bench: ServerBench) -> None:
+    _needs_tls(bench)
+    bench.client().log_in()
+
+
+@case(
+    "10.1/2",
+    NEGATIVE,
+    does="connects to the same port without TLS and sends HELLO",
+    expects="no ARENA: nothing is sent in plain text",
+    advice="A port with a certificate takes TLS alone, so that no token is sent in plain text by mistake.",
+)
+def without_tls(bench: ServerBench) -> None:
+    _needs_tls(bench)
+    wire_ = bench.open(plain=True)
+    wire_.send(f"HELLO 1 {STRANGER}\n".encode())
+    try:
+        line = wire_.receive(bench.settings.quiet)
+    except ReceiveTimeoutError:
+        return
+    finally:
+        wire_.close()
+    if isinstance(line, bytes) and line.startswith(b"ARENA"):
+        raise failed("no line of the protocol", shown(line))
+
+
+def _needs_tls(bench: ServerBench) -> None:
+    if bench.settings.tls is None:
+        raise Finding(Verdict.NOT_IMPLEMENTED, "a server with a certificate", "--tls was not given")
+
+
+@case(
+    "11.1/1", POSITIVE, does="sends a verb that no version has", expects="ERROR unknown-verb", advice=_REFUSE
 )
 def unknown_verb(bench: ServerBench) -> None:
     with reaching():
@@ -428,7 +475,7 @@ def unknown_verb(bench: ServerBench) -> None:
 
 
 @case(
-    "10.1/2",
+    "11.1/2",
     NEGATIVE,
     does="sends a server's verb",
     expects="ERROR unknown-verb",
@@ -441,7 +488,7 @@ def servers_verb(bench: ServerBench) -> None:
 
 
 @case(
-    "10.2/1",
+    "11.2/1",
     NEGATIVE,
     does="logs in with a wrong token 30 times under a name that no bot has",
     expects="ERROR rate with retry_after= at last",

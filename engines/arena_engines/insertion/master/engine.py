@@ -19,7 +19,7 @@ from functools import cached_property, partial
 from time import perf_counter
 from typing import ClassVar
 
-from arena_engines.engine import Analysis, Parameter, Position
+from arena_engines.engine import Analysis, Parameter, Position, Report
 from arena_engines.insertion.fixed_depth import InsertionEngine, InsertionPosition, task_of
 from arena_engines.insertion.master.beam import CERTAIN
 from arena_engines.insertion.master.opponent import CHANCE, GameTracker, OpponentModel
@@ -149,7 +149,9 @@ class Master(InsertionEngine):
             return shallow(self._works[0], request)
         model = self._model(position)
         if model is None:
-            return worst_case(self._works[0], request, left())
+            move = worst_case(self._works[0], request, left())
+            self.report = Report(nodes=self._works[0].nodes, line=(move,))
+            return move
         move = self._planned(position, request, model, left) or shallow(self._works[0], request)
         self._start_pondering(request, model, move, position.state.visible)
         return move
@@ -181,7 +183,11 @@ class Master(InsertionEngine):
             work.restrict(ALL_LANES, ALL_LANES if len(self._works) == 1 else HALVES[thread])
             return plan(work, request, model, left())
 
-        return max(self._threads.each(planned)).move
+        best = max(self._threads.each(planned))
+        if best.move:
+            nodes = sum(work.nodes for work in self._works)
+            self.report = Report(best.plies, best.value, nodes, (best.move,))
+        return best.move
 
     def _draw(self, position: InsertionPosition, thread: int, ahead: int) -> None:
         """Write random pictures behind the visible ones."""

@@ -6,7 +6,7 @@ from functools import cached_property
 from time import perf_counter
 from typing import ClassVar
 
-from arena_engines.engine import Analysis, Engine, EngineError, Parameter, Position
+from arena_engines.engine import Analysis, Engine, EngineError, Parameter, Position, Report
 from arena_engines.xo.cells import cell_names, sides_of
 from arena_engines.xo.gomoku.searcher import MAX_DEPTH, Limits, Searcher, SearchResult, run
 from arena_protocol.games.mnk import Marks, Xo
@@ -58,7 +58,10 @@ class Gomoku(Engine):
         size = position.rules.size
         marks = position.state.x | position.state.o
         limits = self._limits(position, size * size - marks.bit_count())
-        return cell_names(size)[self._search(position, limits).cell]
+        found = self._search(position, limits)
+        move = cell_names(size)[found.cell]
+        self.report = Report(found.depth or None, found.value, found.nodes, (move,))
+        return move
 
     def analyse(self, position: Position[Xo, Marks], depth: int) -> Analysis:
         """The best move at this depth and its value for the side to move. Raises EngineError."""

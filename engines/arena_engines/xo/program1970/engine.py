@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from arena_engines.engine import Engine, EngineError, Parameter, Position
+from arena_engines.engine import Engine, EngineError, Parameter, Position, Report
 from arena_engines.xo.cells import Sides, cell_names, sides_of
 from arena_engines.xo.program1970.evaluation import MOST, NOTHING, WINS, Estimates, estimates_of
 from arena_protocol.games.mnk import Marks, Xo
@@ -288,7 +288,9 @@ class Xo1970(Engine):
         if win is not None:
             return win
         if not double_threat(board, 1 - side):
-            found = Analysis1970(side, self._thresholds, self._limit).best_move(board)
+            analysis = Analysis1970(side, self._thresholds, self._limit)
+            found = analysis.best_move(board)
             if found is not None:
+                self.report = Report(nodes=analysis.nodes)
                 return found[0]
         return general_procedure(board, side).cell

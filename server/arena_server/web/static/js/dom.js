@@ -71,8 +71,8 @@ function toggleTheme() {
 
 const PAGES = [["index.html", "Contests"], ["replay.html", "Replay a file"], ["tv.html", "TV"], ["play.html", "Play"], ["organiser.html", "Organiser"]];
 
-/** The header of every page; `only` limits the links, for a site without a server. */
-export function pageHeader(only = null) {
+/** The header of every page; `only`, or `data-pages` of a site without a server, limits the links. */
+export function pageHeader(only = document.documentElement.dataset.pages?.split(" ") ?? null) {
   const here = location.pathname.split("/").pop() || "index.html";
   const links = PAGES.filter(([page]) => only === null || only.includes(page)).map(([page, title]) =>
     el("a", { href: page, "aria-current": page === here ? "page" : null }, title));

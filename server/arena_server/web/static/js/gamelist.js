@@ -106,12 +106,13 @@ export class GameList {
     const { contest } = this;
     const name = (seat) => contest.bots[row.seats[seat]];
     const best = Math.max(...row.totals);
+    const end = (...children) => el("a", { href: gameLink(contest.id, row.id, row.plies) }, ...children);
     return el("tr", {},
       el("td", {}, el("a", { href: gameLink(contest.id, row.id) }, row.id)),
       el("td", { class: "name-cell" }, row.seats.flatMap((place, seat) => [seat ? " – " : "", el("a", { href: link("bot.html", { contest: contest.id, bot: name(seat) }) }, name(seat))])),
-      el("td", {}, row.totals.flatMap((total, seat) => [seat ? " : " : "", el(total === best && row.end !== "void" ? "b" : "span", {}, numberText(total))])),
-      el("td", {}, row.end),
-      el("td", { class: "num" }, numberText(row.plies)),
+      el("td", {}, end(...row.totals.flatMap((total, seat) => [seat ? " : " : "", el(total === best && row.end !== "void" ? "b" : "span", {}, numberText(total))]))),
+      el("td", {}, end(row.end)),
+      el("td", { class: "num" }, end(numberText(row.plies))),
       el("td", {}, row.faults.flatMap(([seat, ply, kind], i) => [i ? ", " : "", el("a", { class: "faults", href: gameLink(contest.id, row.id, ply) }, `${seat ? name(seat - 1) : "server"}: ${kind}`)])));
   }
 }

@@ -35,7 +35,7 @@ function opponents(contest, place, rows) {
 
 async function begin() {
   const site = await get("site.json");
-  document.body.prepend(pageHeader(site.pages ?? null));
+  document.body.prepend(pageHeader());
   if (!number || name === null) throw new Error("the address names no bot");
   const contest = await get(`contests/${encodeURIComponent(number)}.json`);
   const place = contest.bots.indexOf(name);

@@ -40,7 +40,7 @@ function crossTable(contest, rows, list) {
   const cell = (bot, other) => {
     const games = cells.get(`${bot},${other}`) ?? [];
     if (bot === other) return el("td", { class: "self" });
-    if (games.length <= 3) return el("td", {}, games.flatMap(({ row, points }, i) => [i ? " " : "", el("a", { href: gameLink(contest.id, row.id), title: `${row.id}: ${resultFor(row, bot)}` }, row.end === "void" ? "void" : numberText(points))]));
+    if (games.length <= 3) return el("td", {}, games.flatMap(({ row, points }, i) => [i ? " " : "", el("a", { href: gameLink(contest.id, row.id, row.plies), title: `${row.id}: ${resultFor(row, bot)}` }, row.end === "void" ? "void" : numberText(points))]));
     const sum = games.reduce((total, { row, points }) => total + (row.end === "void" ? 0 : points), 0);
     return el("td", {}, el("a", { href: "#games", title: `${games.length} games`, onclick: () => list.choose(bot, other) }, numberText(sum)));
   };
@@ -58,7 +58,7 @@ function summary(contest) {
 
 async function begin() {
   const site = await get("site.json");
-  document.body.prepend(pageHeader(site.pages ?? null));
+  document.body.prepend(pageHeader());
   if (!number) throw new Error("the address names no contest");
   let contest = await get(`contests/${encodeURIComponent(number)}.json`);
   document.title = contest.name;

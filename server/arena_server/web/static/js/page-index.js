@@ -10,7 +10,7 @@ main.replaceChildren(el("h1", {}, "Contests"), el("p", { class: "empty" }, "Load
 
 async function begin() {
   const site = await get("site.json");
-  document.body.prepend(pageHeader(site.pages ?? null));
+  document.body.prepend(pageHeader());
   const { contests } = await get("contests.json");
   const parts = [];
   if (site.live && site.contest !== null) {

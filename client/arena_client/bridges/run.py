@@ -1,0 +1,326 @@
+"""The asyncio shell of a bridge: one seat, one program, an adapter between them.
+
+A program that ends during a game loses it: the seat leaves the game by QUIT, the program is started again,
+and the next game begins. Between games it is only started again. A program that ends three
+times in a row, without a game to its end, is given up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import ssl
+import sys
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import BinaryIO
+
+from arena_client.bridges.adapter import Adapter
+from arena_client.bridges.seat import Seat
+from arena_client.errors import ClientError
+from arena_client.retry import DEFAULT, RetryPolicy, RetryState
+from arena_client.transport import describe, server_name
+from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
+
+CHUNK_BYTES = 4096
+#: A program that ends this often in a row without a whole game is given up.
+MAX_ENDS = 3
+#: Seconds that a program has from the end of its stdin to its own end.
+GOODBYE_S = 2.0
+#: Bytes that a program may leave unread in its stdin; it has hung up on us then.
+UNREAD_BYTES = 1 << 20
+#: Last lines of stderr that an error quotes.
+TAIL_LINES = 3
+
+#: What the shell reacts to: bytes of the server, a line of the program, their ends (None).
+Event = tuple[str, int, bytes | None]
+
+
+class Program:
+    """One process of the program: its pipes, its stderr, its end."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self.tail: deque[str] = deque(maxlen=TAIL_LINES)
+        self.tasks: list[asyncio.Task[None]] = []
+
+    @classmethod
+    async def start(cls, command: Sequence[str]) -> Program:
+        """Start it, in a process group of its own. Raises ClientError if there is no such program."""
+        environment = {key: value for key, value in os.environ.items() if key != "ARENA_TOKEN"}
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                env=environment,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ClientError(f"cannot start {command[0]}: {error.strerror or error}") from None
+        return cls(process)
+
+    def write(self, data: bytes) -> None:
+        """Give it these bytes. One that has ended, or reads nothing, gets them no more."""
+        stdin = self._process.stdin
+        assert stdin is not None
+        if stdin.is_closing():
+            return
+        if stdin.transport.get_write_buffer_size() > UNREAD_BYTES:
+            self.kill()
+            return
+        stdin.write(data)
+
+    async def read(self, put: Callable[[bytes | None], None]) -> None:
+        """Put each line of its stdout, then None. CR LF, LF and CR end a line; blank ones are left out."""
+        assert self._process.stdout is not None
+        lines = LineReader(SERVER_LINE_LIMIT)
+        while data := await self._process.stdout.read(CHUNK_BYTES):
+            for line in lines.feed(data.replace(b"\r", b"\n")):
+                if line and not isinstance(line, Overlong):
+                    put(line)
+        put(None)
+
+    async def keep_stderr(self, sink: BinaryIO) -> None:
+        """Copy its stderr to `sink` and keep the last lines."""
+        assert self._process.stderr is not None
+        lines = LineReader(SERVER_LINE_LIMIT)
+        while data := await self._process.stderr.read(CHUNK_BYTES):
+            sink.write(data)
+            sink.flush()
+            for line in lines.feed(data):
+                text = line.head if isinstance(line, Overlong) else line
+                if text.strip():
+                    self.tail.append(text.decode("utf-8", "replace").strip())
+
+    def kill(self) -> None:
+        """Kill it and its children."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    async def end(self, within_s: float) -> int:
+        """Close its stdin, wait, and kill it if it does not end by itself; return its exit status."""
+        stdin = self._process.stdin
+        assert stdin is not None
+        stdin.close()
+        try:
+            async with asyncio.timeout(within_s):
+                await self._process.wait()
+        except TimeoutError:
+            pass
+        self.kill()
+        for task in self.tasks:
+            await task
+        return await self._process.wait()
+
+
+class Bridge:
+    """Plays a contest with a program. `stderr` gets what the program writes there, and the bridge's notes."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        adapter: Adapter,
+        seat: Seat,
+        host: str,
+        port: int,
+        *,
+        tls: ssl.SSLContext | None = None,
+        stderr: BinaryIO | None = None,
+        policy: RetryPolicy = DEFAULT,
+    ) -> None:
+        self._command = list(command)
+        self._adapter = adapter
+        self._seat = seat
+        self._host, self._port, self._tls = host, port, tls
+        self._stderr = stderr or sys.stderr.buffer
+        self._policy = policy
+        self._retry = RetryState(policy, server_name(host, port))
+        self._events: asyncio.Queue[Event] = asyncio.Queue()
+        self._starts = 0
+        self._ends = 0
+        self._connections = 0
+        self._reason = ""
+
+    async def run(self) -> str:
+        """Play until BYE and return its reason. Raises ClientError if that does not come about."""
+        await self._start()
+        try:
+            while self._seat.bye is None:
+                began = asyncio.get_running_loop().time()
+                welcomed = await self._visit()
+                lasted = asyncio.get_running_loop().time() - began
+                if self._seat.bye is None:
+                    reason = self._seat.refusal or self._reason
+                    wait = self._retry.after(
+                        reason, welcomed=welcomed, at_least=self._seat.retry_after_s, lasted=lasted
+                    )
+                    self._note(f"no connection ({reason}), next try in {wait:.1f} s")
+                    await self._play_alone(wait)
+        except BaseException:
+            self._program.kill()
+            raise
+        finally:
+            self._adapter.goodbye()
+            self._flush_program()
+            await self._program.end(GOODBYE_S)
+        return self._seat.bye
+
+    # -- connections ---------------------------------------------------------------------------------
+
+    async def _visit(self) -> bool:
+        """Open one connection and use it to its end; return whether it was logged in."""
+        self._seat.refusal = None  # of the connection before
+        try:
+            async with asyncio.timeout(self._policy.greeting_s):
+                reader, writer = await asyncio.open_connection(self._host, self._port, ssl=self._tls)
+        except OSError as error:
+            self._reason = describe(error)
+            return False
+        self._seat.opened()
+        self._connections += 1
+        reading = asyncio.create_task(self._read(reader, self._connections))
+        welcomed = False
+        try:
+            greeted_by = asyncio.get_running_loop().time() + self._policy.greeting_s
+            while self._seat.bye is None:
+                event = await self._next(None if self._seat.welcomed else greeted_by)
+                if event == ("server", self._connections, None):
+                    break
+                await self._take(event)
+                welcomed = welcomed or self._seat.welcomed
+                await self._flush_seat(writer)
+        except ClientError:
+            await self._flush_seat(writer)  # a QUIT, so that no rival waits for the clock
+            raise
+        finally:
+            reading.cancel()
+            self._seat.lost()
+            writer.close()
+        return welcomed
+
+    async def _flush_seat(self, writer: asyncio.StreamWriter) -> None:
+        """Send what the seat has to send."""
+        writer.write(self._seat.data_to_send())
+        with suppress(ConnectionError):
+            await writer.drain()
+
+    async def _read(self, reader: asyncio.StreamReader, number: int) -> None:
+        """Put what the server sends, then None."""
+        self._reason = "the server closed the connection"
+        try:
+            while data := await reader.read(CHUNK_BYTES):
+                self._events.put_nowait(("server", number, data))
+        except OSError as error:
+            self._reason = describe(error)
+        self._events.put_nowait(("server", number, None))
+
+    async def _next(self, deadline: float | None) -> Event:
+        """The next event; the end of the connection if it is not logged in by the deadline."""
+        try:
+            async with asyncio.timeout_at(deadline):
+                return await self._events.get()
+        except TimeoutError:
+            self._reason = "the server did not log the bot in"
+            return ("server", self._connections, None)
+
+    async def _play_alone(self, seconds: float) -> None:
+        """Wait; meanwhile the program goes on thinking, and may end."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while True:
+                    await self._take(await self._events.get())
+
+    # -- events --------------------------------------------------------------------------------------
+
+    async def _take(self, event: Event) -> None:
+        """Act on one event, and on what follows from it."""
+        source, number, data = event
+        if source == "server" and number == self._connections and data is not None:
+            self._seat.receive_data(data)
+            for line in self._seat.lines_for_program():
+                await self._pass_on(line)
+        elif source == "program" and number == self._starts:
+            if data is None:
+                await self._ended("ended by itself")
+            else:
+                self._adapter.from_program(data)
+        await self._follow_up()
+
+    async def _pass_on(self, line: bytes) -> None:
+        """Give the program a line; after a game, see whether the program is still of use."""
+        self._adapter.from_server(line)
+        if not line.startswith(b"OVER "):
+            return
+        self._ends = 0
+        if self._seat.unanswered or self._adapter.busy:
+            self._note("the program has not answered in this game; it is started again")
+            await self._restart()
+
+    async def _follow_up(self) -> None:
+        """Do what the adapter wants done."""
+        for note in self._adapter.notes:
+            self._note(note)
+        self._adapter.notes.clear()
+        for line in self._adapter.for_server:
+            self._seat.answer(line)
+        self._adapter.for_server.clear()
+        if self._adapter.broken is not None:
+            await self._ended(f"failed: {self._adapter.broken}")
+        elif self._adapter.wants_restart:
+            await self._restart()
+        self._flush_program()
+
+    def _flush_program(self) -> None:
+        if self._adapter.for_program:
+            self._program.write(bytes(self._adapter.for_program))
+            self._adapter.for_program.clear()
+
+    def _note(self, text: str) -> None:
+        """Print a line for people, where the program's own stderr goes."""
+        self._stderr.write(f"{self._seat.name}: {text}\n".encode("utf-8", "replace"))
+        self._stderr.flush()
+
+    # -- the program ---------------------------------------------------------------------------------
+
+    async def _start(self) -> None:
+        """Start the program and greet it."""
+        self._program = await Program.start(self._command)
+        self._starts += 1
+        number = self._starts
+
+        def put(line: bytes | None) -> None:
+            self._events.put_nowait(("program", number, line))
+
+        self._program.tasks = [
+            asyncio.create_task(self._program.read(put)),
+            asyncio.create_task(self._program.keep_stderr(self._stderr)),
+        ]
+        self._adapter.for_program.clear()
+        self._adapter.begin()
+        self._flush_program()
+
+    async def _restart(self) -> None:
+        """Kill the program and start it again."""
+        self._program.kill()
+        await self._program.end(0)
+        await self._start()
+
+    async def _ended(self, how: str) -> None:
+        """Give the game at hand up, and start the program again. Raises ClientError if it ends too often."""
+        status = await self._program.end(0 if self._adapter.broken else GOODBYE_S)
+        game = self._seat.game_id
+        where = f" in game {game} after ply {self._seat.ply}" if game else ""
+        said = " | ".join(self._program.tail)
+        text = f"the program {how}{where} (exit status {status})" + (f": {said}" if said else "")
+        self._ends += 1
+        if game is not None:
+            self._seat.leave_game()
+            self._adapter.game_lost()
+        if self._ends >= MAX_ENDS:
+            raise ClientError(f"{self._seat.name}: {text}; given up after {self._ends} times")
+        self._note(text)
+        await self._start()

@@ -1,0 +1,87 @@
+"""`arena bridge`: a program that reads stdin and writes stdout plays a contest."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from arena_cli.options import Tls, TlsCa, duration, tls_context
+from arena_server.errors import ConfigError
+
+if TYPE_CHECKING:
+    from arena_client.bridges.adapter import Adapter
+
+
+def command(
+    program: Annotated[
+        list[str], typer.Argument(metavar="-- COMMAND", help="The program.", show_default=False)
+    ],
+    connect: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="The server; else ARENA_HOST and ARENA_PORT.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="The bot's name; else ARENA_NAME.")] = None,
+    token: Annotated[str | None, typer.Option(help="Its token; better given as ARENA_TOKEN.")] = None,
+    piskvork: Annotated[bool, typer.Option("--piskvork", help="The program is a Gomocup brain.")] = False,
+    turn: Annotated[
+        str | None, typer.Option(metavar="DURATION", help="A brain's time for a move; else from the clock.")
+    ] = None,
+    memory: Annotated[
+        int, typer.Option(min=0, metavar="MB", help="INFO max_memory of a brain; 0 is no limit.")
+    ] = 350,
+    stderr: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Append the program's stderr to a file.", show_default=False),
+    ] = None,
+    tls: Tls = False,
+    tls_ca: TlsCa = None,
+) -> None:
+    """Connect a program to a contest by its stdin and stdout.
+
+    The program gets the lines of PROTOCOL.md from ARENA on and answers READY and MOVE; the bridge logs in,
+    answers PING, and resumes the seat after a lost connection, of which the program sees nothing. With
+    --piskvork the program is a Gomocup brain, which plays XO. A program that ends in a game loses it by
+    QUIT and is started again for the next one; after three ends without a whole game the bridge gives up.
+
+    Example: arena bridge --piskvork --connect localhost:2006 --name pela -- ./pbrain-pela
+    """
+    import asyncio
+    import sys
+    from contextlib import nullcontext
+
+    from arena_client.bridges.adapter import Adapter
+    from arena_client.bridges.manager import BrainLimits, Manager
+    from arena_client.bridges.run import Bridge
+    from arena_client.bridges.seat import Seat
+    from arena_client.transport import debug_trace
+    from arena_server.sockets import parse_address
+
+    own_name = name or os.environ.get("ARENA_NAME")
+    if not own_name:
+        raise ConfigError("say who plays: --name NAME, or ARENA_NAME set")
+    adapter: Adapter = Adapter(own_name)
+    if piskvork:
+        turn_ms = None if turn is None else duration(turn, "--turn")
+        adapter = Manager(own_name, BrainLimits(turn_ms, memory * 1024 * 1024))
+    seat = Seat(own_name, token or os.environ.get("ARENA_TOKEN") or None, adapter.games, debug_trace())
+    host, port = parse_address(*_server(connect))
+    context = tls_context(tls, tls_ca)
+    try:
+        file = None if stderr is None else stderr.open("ab")
+    except OSError as error:
+        raise ConfigError(f"--stderr: {stderr}: {error.strerror}") from None
+    with file or nullcontext(sys.stderr.buffer) as sink:
+        reason = asyncio.run(Bridge(program, adapter, seat, host, port, tls=context, stderr=sink).run())
+    typer.echo(f"{own_name} leaves: {reason}")
+
+
+def _server(connect: str | None) -> tuple[str, str]:
+    """Return HOST:PORT and where it was given. Raises ConfigError."""
+    if connect is not None:
+        return connect, "--connect"
+    host, port = os.environ.get("ARENA_HOST", ""), os.environ.get("ARENA_PORT", "")
+    if not host or not port:
+        raise ConfigError("say where to play: --connect HOST:PORT, or ARENA_HOST and ARENA_PORT set")
+    return f"{host}:{port}", "ARENA_HOST, ARENA_PORT"

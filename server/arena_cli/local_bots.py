@@ -1,0 +1,90 @@
+"""The bots that `arena tournament`, `arena match` and `arena play` start as processes."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from hashlib import sha256
+from shutil import which
+from tempfile import TemporaryFile
+
+from arena_server.errors import ArenaError, ConfigError
+from arena_server.tournament.supervisor import LocalBot
+
+ARENA = (sys.executable, "-m", "arena_cli")
+#: As the first word of a command: the interpreter that runs `arena`, which can import arena_client.
+PYTHON = "python"
+#: The size of a bot's token, which is good for one run.
+TOKEN_BYTES = 16
+
+
+def is_command(player: str) -> bool:
+    """Return whether a player on the command line is a program; otherwise it is an engine."""
+    return any(character in player for character in " /")
+
+
+def parse_command(text: str, place: str) -> list[str]:
+    """Split a quoted command and check that its program exists. Raises ConfigError."""
+    try:
+        command = shlex.split(text)
+    except ValueError as error:
+        raise ConfigError(f"{place}: {text!r}: {str(error).lower()}") from None
+    return check_command(command, place)
+
+
+def check_command(command: Sequence[str], place: str) -> list[str]:
+    """Return the command with PYTHON replaced. Raises ConfigError if there is no such program."""
+    if command[0] == PYTHON:
+        return [sys.executable, *command[1:]]
+    if which(command[0]) is None:
+        raise ConfigError(f"{place}: no program {command[0]!r} here or on the path")
+    return list(command)
+
+
+def engine_command(spec: str, game: str) -> list[str]:
+    """Return the command of an engine or a scripted bot."""
+    return [*ARENA, "bot", spec, "--game", game]
+
+
+def local_bot(name: str, command: Sequence[str]) -> LocalBot:
+    """Return the bot with a new token."""
+    return LocalBot(name, command, secrets.token_hex(TOKEN_BYTES))
+
+
+def server_environment(bots: Iterable[LocalBot]) -> dict[str, str]:
+    """Return what the server needs to know of the bots: the digests of their tokens."""
+    from arena_cli.serve import DIGESTS_VARIABLE
+
+    digests = {bot.name: sha256(bot.token.encode("ascii")).hexdigest() for bot in bots}
+    return {DIGESTS_VARIABLE: json.dumps(digests)}
+
+
+def compile_engines(
+    game: str, specs: Iterable[str], step: Callable[[str], AbstractContextManager[None]]
+) -> None:
+    """Fill the compiler's cache, so that the bots do not all compile the same.
+
+    `step` shows a text while something is compiled. Raises ArenaError.
+    """
+    wanted = sorted(set(specs))
+    if not wanted:
+        return
+    with (
+        TemporaryFile("w+") as errors,
+        subprocess.Popen(  # noqa: S603 - our own command with checked names
+            [*ARENA, "warm-up", game, *wanted], stdout=subprocess.PIPE, stderr=errors, text=True
+        ) as process,
+    ):
+        assert process.stdout is not None
+        if process.stdout.readline():  # one line per compiled function: none if all are in the cache
+            with step("compiling engines ..."):
+                process.stdout.read()
+        if process.wait():
+            errors.seek(0)
+            last = errors.read().strip().splitlines()[-1:] or [f"status {process.returncode}"]
+            raise ArenaError(f"the engines cannot be compiled: {last[0].removeprefix('arena: ')}")

@@ -1,0 +1,139 @@
+"""`arena site`: a contest as static files, for any web server that serves a folder.
+
+    DIR/index.html, contest.html, bot.html, game.html, replay.html, js/, site.css   the pages of --web-port
+    DIR/api/v1/site.json, contests.json                                             what the pages read first
+    DIR/api/v1/contests/N.json, contests/N/games-K.json                             standings, list of games
+    DIR/api/v1/contests/N/records/gM.json, gM.record                                the games
+
+The paths are those of the read-only API, so that the pages are the same files with and without a server.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
+
+if TYPE_CHECKING:
+    from arena_server.store.reader import Results
+    from arena_server.store.schema import Contest
+    from arena_server.web.archive import Archive
+
+#: The pages that need no server; all others of the web page are left out.
+PAGES = ("index.html", "contest.html", "bot.html", "game.html", "replay.html")
+#: The pages that the header of every page links to.
+LINKED = ("index.html", "replay.html")
+HEAD = '<meta charset="utf-8">'
+API = Path("api") / "v1"
+
+
+def command(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write.", show_default=False)],
+    contest: ContestChoice = None,
+    database: Database = DEFAULT_DATABASE,
+    as_json: Json = False,
+) -> None:
+    """Write a contest as static web pages.
+
+    DIR gets standings, cross-table, the list of games with filters, and a replay of every game; each
+    replay checks its record in the browser. Any web server can serve the folder. To update it, run
+    the command again. Of a running contest it has the games that are over; with `deals = "paired"`
+    the contest has to be over.
+
+    Example: arena site public --contest local; python -m http.server --directory public
+    """
+    from arena_cli.results import open_results
+    from arena_server.errors import StoreError
+    from arena_server.store.database import database_of
+    from arena_server.web.archive import Archive
+
+    with open_results(database) as results:
+        chosen = results.contest(contest)
+        if chosen.status == "running" and chosen.plan.get("deals") == "paired":
+            raise StoreError(
+                f"contest {chosen.name} is running and plays its deals twice; wait until it is over"
+            )
+        try:
+            _clear(folder)
+            _write_pages(folder)
+            games = _write_data(folder / API, Archive(database_of(database)), results, chosen)
+        except OSError as error:
+            raise StoreError(f"{error.filename or folder}: cannot be written: {error.strerror}") from None
+    if as_json:
+        print_json({"contest": chosen.name, "folder": str(folder), "games": games})
+    else:
+        typer.echo(f"written: {games} games of {chosen.name} to {folder}")
+
+
+def _clear(folder: Path) -> None:
+    """Remove the data of an earlier `arena site`. Raises ConfigError for a folder with other files."""
+    from arena_server.errors import ConfigError
+
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError(f"{folder}: expected a folder, found a file")
+    if (folder / API / "site.json").is_file():
+        shutil.rmtree(folder / API)
+    elif folder.is_dir() and any(folder.iterdir()):
+        raise ConfigError(f"{folder}: not empty, and not written by arena site; name a new folder")
+
+
+def _write_pages(folder: Path) -> None:
+    from arena_server.web.bundle import STATIC
+    from arena_server.web.security import CONTENT_POLICY
+
+    # `frame-ancestors` has no effect in a page; the other rules have.
+    policy = "; ".join(rule for rule in CONTENT_POLICY.split("; ") if not rule.startswith("frame-"))
+    head = f'{HEAD}\n<meta http-equiv="Content-Security-Policy" content="{escape(policy, quote=False)}">'
+    shutil.copytree(STATIC, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.html"))
+    for page in PAGES:
+        text = (STATIC / page).read_text(encoding="utf-8")
+        text = text.replace(HEAD, head).replace("<html ", f'<html data-pages="{" ".join(LINKED)}" ', 1)
+        (folder / page).write_text(text, encoding="utf-8")
+
+
+def _write_data(folder: Path, archive: Archive, results: Results, contest: Contest) -> int:
+    """Write the documents of the API; return the number of games."""
+    from arena_protocol.messages import VERSION
+
+    number = contest.id
+    home = folder / "contests" / str(number)
+    (home / "records").mkdir(parents=True)
+    document = archive.contest(number)
+    for chunk in range(-(-document["list"]["games"] // document["list"]["chunk"])):
+        (home / f"games-{chunk}.json").write_bytes(archive.games(number, chunk))
+    games = 0
+    for name, data, plain in _records(results, contest):
+        (home / "records" / f"{name}.record").write_bytes(data)
+        _write(home / "records" / f"{name}.json", plain)
+        games += 1
+    _write(folder / "contests" / f"{number}.json", document)
+    listed = [each for each in archive.contests() if each["id"] == number]
+    _write(folder / "contests.json", {"contests": listed})
+    # Last: the folder counts as written by `arena site` once this file is there.
+    site = {"protocol": VERSION, "name": contest.name, "live": False, "state": False, "contest": None}
+    _write(folder / "site.json", site)
+    return games
+
+
+def _records(results: Results, contest: Contest) -> Iterator[tuple[str, bytes, dict[str, Any]]]:
+    """Yield id, bytes and JSON types of every record. Raises StoreError for one that is damaged."""
+    from arena_protocol.record import RecordError
+    from arena_server.errors import StoreError
+    from arena_server.web.archive import plain_record
+
+    for name, data in results.records(contest):
+        try:
+            yield name, data, plain_record(data)
+        except RecordError as error:
+            raise StoreError(f"game {name}: {error}; `arena verify` has the details") from None
+
+
+def _write(path: Path, value: object) -> None:
+    path.write_text(json.dumps(value, separators=(",", ":")), encoding="utf-8")

@@ -1,0 +1,89 @@
+"""Bots that are started as processes: their commands, and compiling engines before."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+
+import pytest
+
+from arena_cli import local_bots
+from arena_cli.local_bots import (
+    compile_engines,
+    is_command,
+    local_bot,
+    parse_command,
+    server_environment,
+)
+from arena_server.errors import ArenaError, ConfigError
+
+
+@pytest.mark.parametrize("text", ["python mybot.py", "./new", "bots/old", "sh -c 'exit 3'"])
+def test_a_blank_or_a_slash_makes_a_command(text: str) -> None:
+    assert is_command(text)
+
+
+@pytest.mark.parametrize("text", ["greedy", "champion:depth=5", "xo1970:thresholds=0"])
+def test_other_players_are_engines(text: str) -> None:
+    assert not is_command(text)
+
+
+def test_a_command_is_split_like_in_a_shell_and_python_is_this_interpreter() -> None:
+    assert parse_command("python 'my bot.py' {port}", "A") == [sys.executable, "my bot.py", "{port}"]
+    assert parse_command("sh -c true", "A") == ["sh", "-c", "true"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("./no-such-program x", "A: no program './no-such-program' here or on the path"),
+        ("python 'x", 'A: "python \'x": no closing quotation'),
+    ],
+)
+def test_a_command_that_cannot_be_run(text: str, line: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse_command(text, "A")
+    assert str(caught.value) == line
+
+
+def test_the_server_gets_digests_and_no_tokens() -> None:
+    one, other = local_bot("a", ["x"]), local_bot("b", ["y"])
+    assert one.token != other.token
+    (value,) = server_environment([one, other]).values()
+    assert sha256(one.token.encode()).hexdigest() in value
+    assert one.token not in value
+
+
+class TestCompiling:
+    """The process that fills the compiler's cache is replaced by a line of Python."""
+
+    def compile(self, monkeypatch: pytest.MonkeyPatch, code: str) -> list[str]:
+        shown: list[str] = []
+
+        @contextmanager
+        def step(text: str) -> Iterator[None]:
+            shown.append(text)
+            yield
+
+        monkeypatch.setattr(local_bots, "ARENA", (sys.executable, "-c", code))
+        compile_engines("insertion", ["dummy", "greedy"], step)
+        return shown
+
+    def test_it_is_shown_if_a_function_is_compiled(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert self.compile(monkeypatch, "print('compiling little.kernel')") == ["compiling engines ..."]
+
+    def test_it_is_not_shown_if_all_are_in_the_cache(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert self.compile(monkeypatch, "") == []
+
+    def test_without_engines_no_process_is_started(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(local_bots, "ARENA", ("./no-such-program",))
+        compile_engines("insertion", [], lambda _: pytest.fail("nothing is compiled"))
+
+    @pytest.mark.parametrize(
+        ("code", "why"), [("exit('arena: no numba')", "no numba"), ("exit(3)", "status 3")]
+    )
+    def test_its_failure_is_quoted(self, monkeypatch: pytest.MonkeyPatch, code: str, why: str) -> None:
+        with pytest.raises(ArenaError, match=rf"^the engines cannot be compiled: {why}$"):
+            self.compile(monkeypatch, code)

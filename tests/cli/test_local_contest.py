@@ -1,0 +1,96 @@
+"""Contests whose bots are all of this machine: their configuration, and the names of their bots."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from arena_cli.local_contest import LocalContest, bot_names, fault_lines, lanes
+from arena_server.config_file import parse_contest
+from arena_server.errors import ConfigError
+
+
+def contest(**values: object) -> LocalContest:
+    setting: dict[str, object] = {
+        "name": "match",
+        "game": "insertion",
+        "options": {"plies": "20"},
+        "groups": lanes(["greedy", "dummy"], "insertion", 2),
+        "deals": 3,
+        "clock_ms": 1500,
+    }
+    return LocalContest(**(setting | values))  # type: ignore[arg-type] # the values of a test
+
+
+def test_the_configuration_is_what_the_server_reads() -> None:
+    file = parse_contest(contest(seed=7, byoyomi_ms=500).configuration(), "it")
+    assert (file.contest.format, file.contest.deals, file.contest.games_per_pair) == ("matches", "paired", 6)
+    assert (file.contest.seed, file.contest.probation, file.contest.absent) == (7, 0, 30_000)
+    assert (file.game.clock, file.game.byoyomi, file.game.own_options) == (1500, 500, {"plies": 20})
+    assert [bot.name for bot in file.bot] == ["greedy", "dummy", "greedy.2", "dummy.2"]
+
+
+def test_without_a_seed_the_server_draws_a_secret() -> None:
+    assert parse_contest(contest().configuration(), "it").contest.seed is None
+
+
+def test_an_option_that_is_no_number_is_a_text() -> None:
+    groups = lanes(["greedy"] * 3, "insertion", 1)
+    text = contest(options={"board": "12345/12345", "seats": "3"}, groups=groups).configuration()
+    assert 'board = "12345/12345"\nseats = 3\n' in text
+
+
+@pytest.mark.parametrize(
+    ("player", "command", "name"),
+    [
+        ("greedy", None, "greedy"),
+        ("champion:depth=5", None, "champion-depth-5"),
+        ("./new", ["./new"], "new"),
+        ("bots/old.exe --fast", ["bots/old.exe", "--fast"], "old"),
+        ("python my/bot.py", [sys.executable, "my/bot.py"], "bot"),
+        ("python -u bot.py", [sys.executable, "-u", "bot.py"], "bot"),
+        ("python3.12 x", ["python3.12", "x"], "x"),
+        ("sh -c 'exit 3'", ["sh", "-c", "exit 3"], "sh"),
+        ("/opt/é é", ["/opt/é é"], "bot"),
+        ("./" + "x" * 99, ["./" + "x" * 99], "x" * 24),
+    ],
+)
+def test_a_bot_is_named_after_its_program(player: str, command: list[str] | None, name: str) -> None:
+    assert bot_names([player], [command]) == [name]
+
+
+def test_equal_names_get_a_letter() -> None:
+    assert bot_names(["greedy"] * 3, [None] * 3) == ["greedy", "greedy-b", "greedy-c"]
+
+
+def test_every_lane_has_a_bot_per_player_with_a_token_of_its_own() -> None:
+    groups = lanes(["python x.py", "greedy", "zero-based"], "insertion", 3)
+    assert [[bot.name for bot in group] for group in groups] == [
+        ["x", "greedy", "zero-based"],
+        ["x.2", "greedy.2", "zero-based.2"],
+        ["x.3", "greedy.3", "zero-based.3"],
+    ]
+    assert len({bot.token for group in groups for bot in group}) == 9
+    assert groups[1][0].command == [sys.executable, "x.py"]
+    assert groups[1][1].command[-4:] == ["bot", "greedy", "--game", "insertion"]
+
+
+@pytest.mark.parametrize(
+    ("player", "line"),
+    [
+        ("./no-such-program", "match: no program './no-such-program' here or on the path"),
+        ("chmapion", "no engine 'chmapion' for insertion"),
+    ],
+)
+def test_a_player_that_does_not_exist(player: str, line: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        lanes(["greedy", player], "insertion", 1)
+    assert str(caught.value).startswith(line)
+
+
+def test_a_fault_is_a_sentence() -> None:
+    fault = {"seat": 2, "ply": 2, "kind": "illegal", "line": b"MOVE 0".hex()}
+    assert fault_lines({"names": ["a", "b"], "faults": [fault]}, "insertion") == [
+        'b sent an illegal move "0" at ply 2; the referee plays 6 for it until the game ends'
+    ]

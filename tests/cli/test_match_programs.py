@@ -1,0 +1,248 @@
+"""`arena match` with programs: the tally of results, and whole matches as processes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import re
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.server.programs import ARENA, PATIENCE_S, Outcome, arena, inside
+
+from arena_cli.match import Tally
+from arena_engines.elo import Sprt
+from arena_engines.match import decide
+from arena_server.store.reader import Results
+from arena_server.tournament.supervisor import ProgressListener, Tournament
+
+BOT = "from arena_client import run\nrun(lambda view: '6')\n"
+SHORT = ("--option", "plies=10", "--clock", "20s")
+
+
+def result(deal: str, totals: tuple[int, ...], *faults: tuple[int, str]) -> dict[str, Any]:
+    """A result as the server reports it."""
+    return {
+        "deal": deal,
+        "totals": list(totals),
+        "used_ms": [5] * len(totals),
+        "faults": [{"seat": seat, "kind": kind} for seat, kind in faults],
+    }
+
+
+class TestTally:
+    def test_a_deal_counts_when_all_its_games_are_played(self) -> None:
+        tally = Tally(["a", "b"])
+        assert not tally.add(result("x", (30, 10)), (0, 1), "1")
+        assert not tally.add(result("y", (0, 50)), (0, 1), "2")
+        assert tally.scores.means(["a", "b"])["games"] == 0
+        assert tally.add(result("x", (20, 40)), (1, 0), "1")
+        means = tally.scores.means(["a", "b"])
+        assert (means["deals"], means["games"], means["points"]) == (1, 2, [35.0, 15.0])
+        assert means["pairs"] == [0, 0, 0, 0, 1]
+
+    def test_equal_deals_of_two_lanes_are_two_deals(self) -> None:
+        """Every tic-tac-toe game has the same deal."""
+        tally = Tally(["a", "b"])
+        for lane in ("1", "2"):
+            assert not tally.add(result("x", (2, 0)), (0, 1), lane)
+        for lane in ("1", "2"):
+            assert tally.add(result("x", (2, 0)), (1, 0), lane)
+        assert tally.scores.means(["a", "b"])["pairs"] == [0, 0, 2, 0, 0]
+
+    def test_the_first_fault_of_a_seat_is_counted_by_the_player(self) -> None:
+        tally = Tally(["a", "b", "c"])
+        tally.add(result("x", (0, 0, 0), (1, "illegal"), (1, "quit"), (3, "timeout")), (2, 0, 1), "1")
+        tally.add(result("x", (0, 0, 0)), (0, 1, 2), "1")
+        assert tally.add(result("x", (30, 60, 90)), (1, 2, 0), "1")
+        assert tally.scores.faults == {"c": ["illegal"], "b": ["timeout"]}
+        assert tally.scores.means(["a", "b", "c"])["points"] == [30.0, 10.0, 20.0]
+
+    @pytest.mark.parametrize(("share", "verdict"), [(0.9, "better"), (0.1, "no better")])
+    def test_the_test_is_decided_from_results(self, share: float, verdict: str) -> None:
+        tally, chance = Tally(["a", "b"]), random.Random(7)
+        for number in range(200):
+            for seating in ((0, 1), (1, 0)):
+                mine = 10 if chance.random() < share else 0
+                totals = (mine, 10 - mine) if seating == (0, 1) else (10 - mine, mine)
+                tally.add(result(str(number), totals), seating, "1")
+        assert decide(tally.scores, Sprt(0, 50))["verdict"] == verdict
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "mybot.py").write_text(BOT)
+    return tmp_path
+
+
+@pytest.mark.slow
+class TestMatch:
+    def test_two_pairs_of_processes_at_once_with_records_to_replay(self, folder: Path) -> None:
+        arguments = (
+            "python mybot.py",
+            "zero-based",
+            "--concurrency",
+            "2",
+            "--keep",
+            "m.db",
+            "--logs",
+            "logs",
+        )
+        outcome = arena("match", *arguments, *SHORT, "--deals", "4", cwd=folder)
+        assert outcome.code == 0, outcome.err
+        table = outcome.out.splitlines()
+        assert table[1].split()[:2] == ["python", "mybot.py"]
+        assert table[1].split()[-1] == "0"
+        assert table[2].split()[0] == "zero-based"
+        assert table[2].split()[-1] == "8"
+        assert " in 8 games" in table[3]
+        assert table[4].startswith("Elo ")
+        assert table[-1] == "replay a game: arena replay g1 --contest match --database sqlite:///m.db"
+        lines = [line for line in outcome.err.splitlines() if " | " in line]
+        assert sorted(line.partition(":")[0] for line in lines) == [f"g{number}" for number in range(1, 9)]
+        assert re.fullmatch(r"g\d: [a-z.2-]+ \d+, [a-z.2-]+ \d+ \| 4 of 4 deals, points .*", lines[-1])
+        faults = [line for line in outcome.err.splitlines() if "illegal move" in line]
+        assert len(faults) == 8
+        assert inside("verify", "--database", "sqlite:///m.db", cwd=folder).out == "verified: 8 games\n"
+        with Results(folder / "m.db") as results:
+            records = [(row["game_id"], row["record"]) for row in results.rows(results.contest())]
+        assert len(records) == 8
+        replayed = inside("replay", "g3", "--contest", "match", "--database", "sqlite:///m.db", cwd=folder)
+        assert "mybot" in replayed.out
+        assert {path.name for path in (folder / "logs").iterdir()} == {
+            "mybot.log",
+            "mybot.2.log",
+            "zero-based.log",
+            "zero-based.2.log",
+            "the server.log",
+        }
+
+    def test_the_sequential_test_ends_the_match(self, folder: Path) -> None:
+        arguments = ("greedy", "python mybot.py", "--sprt", "--elo1", "300", "--deals", "500", "--json")
+        outcome = arena("match", *arguments, *SHORT, "--option", "plies=20", cwd=folder)
+        assert outcome.code == 0, outcome.err
+        answer = json.loads(outcome.out)
+        assert answer["verdict"] == "better"
+        assert answer["llr"] >= answer["bounds"][1]
+        assert answer["deals"] == sum(answer["pairs"]) < 500
+        assert answer["games"] == 2 * answer["deals"]
+        assert (answer["alpha"], answer["beta"]) == (0.05, 0.05)
+        assert "stopping" not in outcome.err
+
+    def test_three_seats(self, folder: Path) -> None:
+        players = ("greedy", "python mybot.py", "dummy")
+        outcome = arena(
+            "match", *players, *SHORT, "--option", "seats=3", "--deals", "2", "--json", cwd=folder
+        )
+        assert outcome.code == 0, outcome.err
+        answer = json.loads(outcome.out)
+        assert (answer["deals"], answer["games"], len(answer["points"])) == (2, 6, 3)
+        assert "elo" not in answer
+
+    def test_a_program_that_crashes_at_its_start_is_one_line(self, folder: Path) -> None:
+        (folder / "crash.py").write_text("import no_such_module\n")
+        outcome = arena("match", "python crash.py", "dummy", cwd=folder)
+        assert (outcome.code, outcome.out) == (1, "")
+        assert outcome.line == (
+            "arena: bot crash cannot start: ModuleNotFoundError: No module named 'no_such_module'"
+        )
+
+    def test_ctrl_c_prints_the_table_so_far(self, folder: Path) -> None:
+        running = subprocess.Popen(
+            [*ARENA, "match", "python mybot.py", "dummy", *SHORT, "--deals", "9999"],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert running.stderr is not None
+        try:
+            for line in running.stderr:
+                if " | 1 of 9999 deals" in line:
+                    running.send_signal(signal.SIGINT)
+                    break
+            out, err = running.communicate(timeout=PATIENCE_S)
+        finally:
+            running.kill()
+        assert running.returncode == 130
+        assert out.startswith("engine ")
+        assert "stopping: running games are void" in err
+        assert "Traceback" not in err
+
+
+class TestEnds:
+    """The server and the programs are replaced by a script of reports."""
+
+    def end(
+        self, monkeypatch: pytest.MonkeyPatch, folder: Path, *arguments: str, **progress: object
+    ) -> Outcome:
+        async def script(_: Tournament, listener: ProgressListener, stop: asyncio.Event) -> bool:
+            games = [(("mybot", "dummy"), (90, 10)), (("dummy", "mybot"), (0, 80))]
+            for names, totals in games:
+                listener.result(
+                    {**result("x", totals), "game": "g1", "names": list(names), "end": "complete"}
+                )
+                if stop.is_set():
+                    listener.say("stopping")
+                    return False
+            listener.report({"done": 2, "missing": [], "unplayed": {}, **progress})
+            return True
+
+        monkeypatch.setattr("arena_cli.match.run", script)
+        monkeypatch.setattr("arena_cli.match.interrupt_event", asyncio.Event)
+        return inside("match", "python mybot.py", "dummy", "--deals", "3", *arguments, cwd=folder)
+
+    def test_games_that_could_not_be_played(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+        outcome = self.end(
+            monkeypatch, folder, ended="incomplete", total=6, missing=["mybot"], unplayed={"absent: mybot": 4}
+        )
+        assert outcome.code == 1
+        assert " in 2 games" in outcome.out
+        assert outcome.err.splitlines()[-1] == (
+            "arena: the contest is incomplete: 4 of 6 games have no result (4 absent: mybot); "
+            "missing bots: mybot"
+        )
+
+    def test_all_games(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+        outcome = self.end(monkeypatch, folder, ended="finished", total=2)
+        assert outcome.code == 0
+        assert outcome.err.splitlines() == [
+            "g1: mybot 90, dummy 10 | 0 of 3 deals",
+            "g1: dummy 0, mybot 80 | 1 of 3 deals, points 85 : 5.00, Elo +inf (-141 to +inf)",
+        ]
+
+    def test_a_decided_match_is_finished(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+        arguments = ("--sprt", "--elo1", "2000", "--alpha", "0.4", "--beta", "0.4", "--json")
+        outcome = self.end(monkeypatch, folder, *arguments, ended="never", total=6)
+        assert outcome.code == 0
+        assert json.loads(outcome.out)["verdict"] == "better"
+        assert "stopping" not in outcome.err
+        assert outcome.err.splitlines()[-1].endswith(", LLR +0.67 (-0.41 to 0.41)")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("./no-such-bot", "dummy"), "match: no program './no-such-bot' here or on the path"),
+        (("python 'x", "dummy"), 'match: "python \'x": no closing quotation'),
+        (("python x.py", "dmumy"), "no engine 'dmumy' for insertion"),
+        (
+            ("python x.py", "dummy", "greedy"),
+            "match: expected 2 players for 2 seats, got 3; arena tournament plays a league of programs",
+        ),
+        (
+            ("greedy", "dummy", "--concurrency", "0"),
+            "'--concurrency': Input should be greater than or equal to 1",
+        ),
+        (("greedy", "dummy", "--sprt", "--elo0", "60"), "--elo0: expected less than --elo1, 50, got 60"),
+        (("python x.py", "dummy", "--clock", "soon"), "--clock: expected a duration such as"),
+    ],
+)
+def test_wrong_input_is_one_line(tmp_path: Path, arguments: tuple[str, ...], line: str) -> None:
+    outcome = inside("match", *arguments, cwd=tmp_path)
+    assert outcome.code == 2
+    assert line in outcome.line

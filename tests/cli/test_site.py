@@ -1,0 +1,146 @@
+"""`arena site`: the files are those that the web page would serve, and need no server."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from tests.server.programs import Shell
+
+from arena_cli.site import PAGES
+from arena_server.web.archive import Archive
+
+LIMIT_MS = 60_000
+
+
+def change(folder: Path, statement: str, *values: object) -> None:
+    with closing(sqlite3.connect(folder / "arena.db")) as database:
+        assert database.execute(statement, values).rowcount >= 1
+        database.commit()
+
+
+def test_the_documents_are_those_of_the_api(here: Path, shell: Shell) -> None:
+    assert shell("site", "public").out == "written: 6 games of trial to public\n"
+    api = here / "public" / "api" / "v1"
+    archive = Archive(here / "arena.db")
+    assert json.loads((api / "contests.json").read_bytes()) == {"contests": archive.contests()}
+    assert json.loads((api / "contests" / "1.json").read_bytes()) == archive.contest(1)
+    assert (api / "contests" / "1" / "games-0.json").read_bytes() == archive.games(1, 0)
+    records = api / "contests" / "1" / "records"
+    assert len(list(records.iterdir())) == 2 * 6
+    for number in range(1, 7):
+        assert (records / f"g{number}.record").read_bytes() == archive.record(1, f"g{number}")
+    for page in PAGES:
+        assert "Content-Security-Policy" in (here / "public" / page).read_text()
+    assert not (here / "public" / "organiser.html").exists()
+
+
+def test_every_file_that_a_page_or_script_names_is_there(here: Path, shell: Shell) -> None:
+    import re
+
+    shell("site", "public")
+    public = here / "public"
+    for page in PAGES:
+        for name in re.findall(r'(?:src|href)="([^"]+)"', (public / page).read_text()):
+            assert (public / name).is_file(), name
+    for script in (public / "js").rglob("*.js"):
+        for name in re.findall(r'from "(\.[^"]+)"', script.read_text()):
+            assert (script.parent / name).is_file(), (script, name)
+
+
+def test_a_second_run_replaces_the_data(here: Path, shell: Shell) -> None:
+    shell("site", "public")
+    old = here / "public" / "api" / "v1" / "contests" / "1" / "records" / "g99.json"
+    old.write_text("{}")
+    assert json.loads(shell("site", "public", "--json").out) == {
+        "contest": "trial",
+        "folder": "public",
+        "games": 6,
+    }
+    assert not old.exists()
+
+
+def test_a_folder_with_other_files_is_left_alone(here: Path, shell: Shell) -> None:
+    (here / "docs").mkdir()
+    (here / "docs" / "thesis.txt").write_text("mine")
+    outcome = shell("site", "docs")
+    assert outcome.code == 2
+    assert outcome.line == "arena: docs: not empty, and not written by arena site; name a new folder"
+    assert [path.name for path in (here / "docs").iterdir()] == ["thesis.txt"]
+    outcome = shell("site", "docs/thesis.txt")
+    assert (outcome.code, outcome.line) == (2, "arena: docs/thesis.txt: expected a folder, found a file")
+    outcome = shell("site", "docs/thesis.txt/public")
+    assert (outcome.code, outcome.line) == (
+        1,
+        "arena: docs/thesis.txt/public: cannot be written: Not a directory",
+    )
+
+
+def test_a_damaged_record(here: Path, shell: Shell) -> None:
+    change(here, "UPDATE games SET record = substr(record, 1, 50) WHERE game_id = 'g2'")
+    outcome = shell("site", "public")
+    assert outcome.code == 1
+    assert outcome.line.startswith("arena: game g2: ")
+    assert outcome.line.endswith("`arena verify` has the details")
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The folder behind the plain file server of the standard library."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.mark.slow
+def test_a_browser_verifies_the_records_from_a_plain_file_server(here: Path, shell: Shell) -> None:
+    """From the list of contests by links to the last ply of a game; no error, no other host."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("no chromium here")
+    playwright = pytest.importorskip("playwright.sync_api")
+    shell("site", "public")
+    complaints: list[str] = []
+    with served(here / "public") as url, playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(
+            executable_path=chromium,
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+        )
+        page = browser.new_page()
+        page.set_default_timeout(LIMIT_MS)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("requestfailed", lambda request: complaints.append(request.url))
+        page.on(
+            "request",
+            lambda request: request.url.startswith((url, "data:")) or complaints.append(request.url),
+        )
+        page.goto(url)
+        page.get_by_role("link", name="trial").click()
+        page.locator(".cross td a").first.wait_for()
+        assert page.locator(".site nav a").all_inner_texts() == ["Contests", "Replay a file"]
+        page.locator("#games tbody tr", has_text="g1").locator("td.num a").click()
+        page.get_by_text("✓ Verified here").wait_for()
+        assert page.url.endswith("game.html?contest=1&game=g1#ply=8")
+        assert page.locator(".site nav a").all_inner_texts() == ["Contests", "Replay a file"]
+        browser.close()
+    assert complaints == []

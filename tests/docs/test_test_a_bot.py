@@ -1,0 +1,53 @@
+"""docs/test-a-bot.md: its commands run, with fewer and shorter games."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "test-a-bot.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
+BOT = "from arena_client import run\nrun(lambda view: '6')\n"
+SHORTER = {
+    "match": ["--option", "plies=12", "--deals", "2"],
+    "play": ["--option", "plies=12"],
+    "replay": [],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(len(BLOCKS)))
+def test_the_commands_run(tmp_path: Path, block: int) -> None:
+    for name in ("mybot", "oldbot"):
+        (tmp_path / f"{name}.py").write_text(BOT)
+    for line in BLOCKS[block].splitlines():
+        arena, command, *arguments = shlex.split(line)
+        assert arena == "arena"
+        done = subprocess.run(
+            [sys.executable, "-m", "arena_cli", command, *arguments, *SHORTER[command]],
+            cwd=tmp_path,
+            input="quit\n",
+            capture_output=True,
+            text=True,
+            timeout=90,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def test_the_page_has_the_defaults_of_the_test() -> None:
+    from arena_engines.elo import Sprt
+
+    test = Sprt()
+    for option, value in (
+        ("elo0", test.elo0),
+        ("elo1", test.elo1),
+        ("alpha", test.alpha),
+        ("beta", test.beta),
+    ):
+        assert re.search(rf"`--{option}`[^`]*\({value:g}\)", PAGE), option
