@@ -81,6 +81,10 @@ watch gé --connect 127.0.0.1:PORT
 watch --tls-ca nowhere.pem --connect 127.0.0.1:PORT
 standings --database mysql://x
 replay g1 --database mysql://x
+why g1 --bot mine --database mysql://x
+site folder --database mysql://x
+bridge --connect 127.0.0.1:PORT
+brain chess
 verify --database mysql://x
 verify --head zz
 export folder --database mysql://x
@@ -142,6 +146,9 @@ standings
 standings --database sqlite:///other.db
 replay g1
 replay bad.record
+why g1 --bot mine
+why bad.record --bot mine
+site folder
 verify
 verify g1
 verify bad.record
