@@ -94,9 +94,9 @@ def command(
 ) -> None:
     """Compare players by their points, with confidence intervals.
 
-    A player with a blank or a slash is a program: it is started with ARENA_HOST, ARENA_PORT,
-    ARENA_NAME and ARENA_TOKEN set, and plays over TCP. Every deal is played from every seat. The
-    95 % intervals of points are a bootstrap over the deals, that of the Elo difference counts pairs
+    A player with a blank or a slash before any colon is a program: it is started with ARENA_HOST,
+    ARENA_PORT, ARENA_NAME and ARENA_TOKEN set, and plays over TCP. Every deal is played from every
+    seat. The 95 % intervals of points are a bootstrap over the deals, that of the Elo difference counts pairs
     of games. --sprt is a sequential test of Elo difference elo0 against elo1 with the error
     probabilities alpha and beta.
 
