@@ -226,8 +226,8 @@ class GameManager:
             player.peer.cursor = 0
             live.match.arrive(player.seat, now)
             self.advance(live, [], now)
-        elif not player.barred:
-            self._pairer.free(player.name)
+        else:
+            self._free(player)
 
     def depart(self, player: Player, now: int) -> None:
         """`player` has no connection any more, or watches instead of playing."""
@@ -317,7 +317,7 @@ class GameManager:
             live.stored = True
             self._out.effects.append(Store(live.game_id, match.record()))
         if live.announced:
-            self._dissolve(live)
+            self._dissolve(live, now)
 
     def _deliver(self, live: LiveGame, seat: int, peer: Peer, now: int) -> None:
         """Send a seat the lines from its cursor on, and its TURN behind them, in one piece."""
@@ -342,7 +342,7 @@ class GameManager:
         elif data:
             self._out.effects.append(Send(peer.conn, data))
 
-    def _dissolve(self, live: LiveGame) -> None:
+    def _dissolve(self, live: LiveGame, now: int) -> None:
         """Players whose OVER has been sent are free for the next game."""
         for player in live.players:
             peer = player.peer
@@ -354,10 +354,24 @@ class GameManager:
                 peer.unasked = 0
                 peer.turn = None
                 self._out.unmute(peer)
-                if not player.barred:
-                    self._pairer.free(player.name)
+                if self._plan.rest_ms:
+                    player.rests = True
+                    self._deadlines.set((Kind.REST, player.number), now + self._plan.rest_ms * NS_PER_MS)
+                else:
+                    self._free(player)
         if all(player.game is not live for player in live.players):
             del self._games[live.number]
+
+    def _free(self, player: Player) -> None:
+        """Pair `player` from now on, unless something is in the way."""
+        if player.peer is not None and player.game is None and not (player.barred or player.rests):
+            self._pairer.free(player.name)
+
+    def rested(self, player: Player) -> None:
+        """The rest of `player` after a game is over."""
+        player.rests = False
+        self.changed = True
+        self._free(player)
 
     def expire(self, number: int, now: int) -> Peer | None:
         """The deadline of game `number` has passed. Returns the connection that does not take its TURN."""
@@ -467,9 +481,8 @@ class GameManager:
         """The faulty games of `player` so far do not count any more: it is paired again."""
         player.forgiven = player.faulty_games
         player.barred = player.kicked = False
-        if player.peer is not None and player.game is None:
-            self.changed = True
-            self._pairer.free(player.name)
+        self.changed = True
+        self._free(player)
 
     # -- an interrupted contest
 

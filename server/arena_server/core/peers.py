@@ -52,7 +52,7 @@ class Player:
 
     `resume` is the digest of its resume key. `barred`: paired no more, because of
     `faulty_games` beyond those `forgiven`, or because it was `kicked`. `gone`: disconnected for
-    longer than the contest waits.
+    longer than the contest waits. `rests`: not paired yet after its last game.
     """
 
     number: int
@@ -68,6 +68,7 @@ class Player:
     kicked: bool = False
     barred: bool = False
     gone: bool = False
+    rests: bool = False
 
 
 class Outbox:

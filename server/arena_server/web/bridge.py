@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from arena_server.core.config import ContestPlan
 from arena_server.core.events import Command
 from arena_server.core.standings import Overview
+from arena_server.driver import Durations
 from arena_server.server import ServerObserver
 from arena_server.web.metrics import MetricsRecorder, Snapshot
 
 if TYPE_CHECKING:
     from arena_server.core.contest import Contest
-    from arena_server.driver import Driver, Durations
+    from arena_server.driver import Driver
     from arena_server.server import Service
 
 #: A loop that has not answered within this time counts as unresponsive.
