@@ -345,7 +345,8 @@ def _web(prepared: Prepared, service: Service, log: Log, *, supervised: bool) ->
     """Serve the site and the organiser's port, as far as there are any, inside the `with` statement."""
     from arena_server.sockets import address_of
     from arena_server.web.access import Access, AccessFile
-    from arena_server.web.thread import Referee, serve_web
+    from arena_server.web.bridge import Referee
+    from arena_server.web.thread import serve_web
 
     ports = prepared.web
     address = prepared.sock.getsockname()

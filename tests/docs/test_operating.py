@@ -41,22 +41,20 @@ def name(cell: str) -> str:
     return found[1]
 
 
-DURATIONS = Durations()
-DURATIONS.turns = DURATIONS.journal = DURATIONS.store = Histogram([1] * len(Histogram().counts), 5_000_000)
+def durations() -> Durations:
+    """One measurement in every bucket of each histogram."""
+    filled = Durations()
+    filled.turns, filled.journal, filled.store = (
+        Histogram([1] * len(Histogram().counts), 5_000_000) for _ in range(3)
+    )
+    return filled
 
 
 class TestMetrics:
     snapshot = Snapshot(
         {"name": "club", "game": "insertion", "software": "test"},
-        Counts(
-            {"complete": 3},
-            {"flood": 1},
-            {"token": 2},
-            {"kick": 1},
-            2,
-            1500,
-        ),
-        DURATIONS,
+        Counts({"complete": 3}, {"flood": 1}, {"token": 2}, {"kick": 1}, 2, 1500),
+        durations(),
         Progress(done=3, total=6, void=1, running=2, plies=77, connected=2, ended=None, standings=()),
         4,
         100,

@@ -30,59 +30,14 @@ from arena_server.core.delivery import CHUNK, ChunkedSender, Spectators
 from arena_server.core.effects import Send, Store, TurnMark
 from arena_server.core.journal import KIND_OF, GameFact, JournalError, Offered, PastGame, Repeat
 from arena_server.core.match import Abort, Annotate, Blame, Match, Phase, PlayMove, SayReady
-from arena_server.core.peers import FLOODED, Outbox, Peer, Player
-from arena_server.core.ratelimit import InfoBudget
+from arena_server.core.peers import FLOODED, LiveGame, Outbox, Peer, Player
 from arena_server.core.schedule import Pairer, Pairing, schedule_of
 from arena_server.core.standings import Progress, Results, RunningGame
-from arena_server.core.transcript import Transcript
 
 #: Lines that are well-formed, and merely come at the wrong moment.
 _UNASKED = frozenset({ErrorCode.UNEXPECTED, ErrorCode.NO_SUCH_GAME})
 
 _print_turn = printer(wire.Turn)
-
-
-class LiveGame:
-    """A match, its transcript and its players in the order of the seats.
-
-    `stored`: the record has been handed over to be stored; `announced`: OVER has been written.
-    """
-
-    __slots__ = (
-        "announced",
-        "deadline_key",
-        "game_id",
-        "infos",
-        "match",
-        "number",
-        "out_of_turn",
-        "players",
-        "stored",
-        "transcript",
-        "unasked",
-    )
-
-    def __init__(self, number: int, match: Match, players: tuple[Player, ...], now: int) -> None:
-        self.number = number
-        self.deadline_key = (Kind.GAME, number)
-        self.match = match
-        self.game_id = match.setting.game_id
-        self.transcript = Transcript(match.setting, now)
-        self.players = players
-        self.stored = self.announced = False
-        #: Lines of each seat that were not asked for, and those of them that were moves.
-        self.unasked = [0] * len(players)
-        self.out_of_turn = [0] * len(players)
-        self.infos = [InfoBudget() for _ in players]
-        for seat, player in enumerate(players, start=1):
-            player.game, player.seat = self, seat
-            if player.peer is not None:
-                player.peer.cursor = 0
-                player.peer.turn = None
-
-    @property
-    def running(self) -> RunningGame:
-        return RunningGame(self.game_id, self.match.setting.names, len(self.match.plies))
 
 
 class GameManager:
@@ -131,7 +86,11 @@ class GameManager:
 
     def running(self) -> tuple[RunningGame, ...]:
         """The games without a result, in the order in which they began."""
-        return tuple(live.running for live in self._games.values() if not live.announced)
+        return tuple(
+            RunningGame(live.game_id, live.match.setting.names, len(live.match.plies))
+            for live in self._games.values()
+            if not live.announced
+        )
 
     def progress(self, connected: int, ended: str | None, causes: Mapping[str, str]) -> Progress:
         """The work grows with the number of bots; `causes` has a word for each bot that is missing."""
