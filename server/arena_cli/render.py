@@ -5,6 +5,7 @@ A position whose text is rows of equal length joined by `/` is drawn as a board,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -21,6 +22,11 @@ _RESET = "\x1b[0m"
 
 #: The rim of a game that has no names for rows, columns and moves.
 NO_RIM = Rim()
+
+#: The widest text of a small picture, and what is between two of them.
+COMPACT = 30
+GAP = "   "
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 #: How many of the next pictures are shown.
 PREVIEW = 20
@@ -42,6 +48,8 @@ class Frame:
     notes: Sequence[str] = ()
     end: str | None = None
     rim: Rim = NO_RIM
+    #: The last move, None at the start.
+    move: str | None = None
 
 
 def draw(frame: Frame, *, color: bool) -> str:
@@ -60,14 +68,48 @@ def draw(frame: Frame, *, color: bool) -> str:
     return "\n".join([*lines, ""])
 
 
+def compact(frame: Frame, *, color: bool) -> list[str]:
+    """Return a small picture as lines: title, seats, board without labels, and the last move or the end."""
+    title, _, ply = frame.title.partition("   ")
+    lines = [f"{title.partition(':')[0]}  {ply}"]
+    for name, total, clock in frame.seats:
+        time = "" if clock is None else f"{clock / 1000:>7.1f} s"
+        lines.append(f"{name:<12.12} {total:>6}{time}")
+    last = f"end: {frame.end}" if frame.end is not None else frame.caption.partition(" in ")[0]
+    return [*lines, *_board(frame.state, NO_RIM, color=color), f"{last:.{COMPACT}}"]
+
+
+def side_by_side(pictures: Sequence[Sequence[str]], columns: int) -> list[str]:
+    """Return pictures in rows of `columns`, each padded to the width of the widest one."""
+    width = max((printed_width(line) for lines in pictures for line in lines), default=0)
+    found: list[str] = []
+    for start in range(0, len(pictures), columns):
+        for parts in zip_longest(*pictures[start : start + columns], fillvalue=""):
+            row = GAP.join(part + " " * (width - printed_width(part)) for part in parts)
+            found.append(row.rstrip())
+        found.append("")
+    return found
+
+
+def printed_width(line: str) -> int:
+    """Return how many columns a line takes, without its colours."""
+    return len(_COLOUR.sub("", line))
+
+
 def frames(record: GameRecord, *, color: bool) -> Iterator[str]:
     """Yield the start position and the position after each ply. Raises GameError for an illegal move."""
+    for each in record_frames(record):
+        yield draw(each, color=color)
+
+
+def record_frames(record: GameRecord) -> Iterator[Frame]:
+    """Yield the same as frames. Raises GameError for an illegal move."""
     game: Game[Any] = make_game(record.game, {**record.options, "seats": len(record.names)})
     position = game.start(Deal(record.board, record.sequence))
-    yield draw(_frame(record, game, position, 0), color=color)
+    yield _frame(record, game, position, 0)
     for number, ply in enumerate(record.plies, start=1):
         position = game.play(position, ply.move).position
-        yield draw(_frame(record, game, position, number), color=color)
+        yield _frame(record, game, position, number)
 
 
 def _frame(record: GameRecord, game: Game[Any], position: Any, number: int) -> Frame:
@@ -84,6 +126,7 @@ def _frame(record: GameRecord, game: Game[Any], position: Any, number: int) -> F
         notes=_faults(record, game, number),
         end=record.end if number == len(record.plies) else None,
         rim=game.rim(),
+        move=None if ply is None else ply.move,
     )
 
 

@@ -43,6 +43,12 @@ def command(
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a web page that replays the game to FILE.")
     ] = None,
+    svg: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the position after --ply, or the last, to FILE.")
+    ] = None,
+    gif: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the whole game as an animated GIF to FILE.")
+    ] = None,
     color: Color = True,
     as_json: Json = False,
 ) -> None:
@@ -51,7 +57,7 @@ def command(
     If stdout is not a terminal, all plies are printed at once and without colours. --json prints
     the whole record: deal, clocks, every ply with its times, faults with the offending bytes
     in hexadecimal. --html writes one file that a browser plays without a server: board, clocks,
-    graphs, and a check of the record.
+    graphs, and a check of the record. --svg draws one ply, --gif the game with --delay between plies.
 
     Example: arena replay g1 --contest local --delay 0.2
     """
@@ -70,6 +76,11 @@ def command(
         return
     if html is not None:
         _write_page(record, html)
+    if svg is not None:
+        _write_svg(record, svg, ply)
+    if gif is not None:
+        _write_gif(record, gif, delay)
+    if (html, svg, gif) != (None, None, None):
         return
     painted = use_color(color, terminal=is_terminal())
     _show_frames(list(frames(record, color=painted)), ply, record.game_id, delay, painted=painted)
@@ -89,12 +100,9 @@ def _console_game(data: bytes, name: str) -> list[str]:
 
 def _show_frames(wanted: list[str], ply: int | None, name: str, delay: float, *, painted: bool) -> None:
     """Print the frames of a game, or that of one ply; in a terminal one after the other."""
-    from arena_server.errors import StoreError
-
     terminal = is_terminal()
+    _check_ply(ply, name, len(wanted) - 1)
     if ply is not None:
-        if ply >= len(wanted):
-            raise StoreError(f"game {name} has {len(wanted) - 1} plies, not {ply}")
         wanted = [wanted[ply]]
     for number, frame in enumerate(wanted):
         if terminal and number:
@@ -105,14 +113,45 @@ def _show_frames(wanted: list[str], ply: int | None, name: str, delay: float, *,
 
 def _write_page(record: GameRecord, path: Path) -> None:
     from arena_protocol.record import encode
-    from arena_server.errors import StoreError
     from arena_server.web.bundle import replay_page
 
     title = f"{' - '.join(record.names)}, {record.contest} {record.game_id}"
+    _write("--html", path, replay_page(title, encode(record)).encode("utf-8"))
+
+
+def _write_svg(record: GameRecord, path: Path, ply: int | None) -> None:
+    from arena_cli.picture import draw_ply, svg_text
+
+    _check_ply(ply, record.game_id, len(record.plies))
+    _write("--svg", path, svg_text(draw_ply(record, ply)).encode("ascii"))
+
+
+def _write_gif(record: GameRecord, path: Path, delay: float) -> None:
+    from arena_server.errors import ConfigError
+
     try:
-        path.write_text(replay_page(title, encode(record)), encoding="utf-8")
+        import PIL  # noqa: F401 - a clear line before the work begins
+    except ImportError:
+        raise ConfigError("--gif: Pillow is not installed; pip install pillow") from None
+    from arena_cli.picture import gif_bytes
+
+    _write("--gif", path, gif_bytes(record, delay))
+
+
+def _check_ply(ply: int | None, name: str, plies: int) -> None:
+    from arena_server.errors import StoreError
+
+    if ply is not None and ply > plies:
+        raise StoreError(f"game {name} has {plies} plies, not {ply}")
+
+
+def _write(option: str, path: Path, data: bytes) -> None:
+    from arena_server.errors import StoreError
+
+    try:
+        path.write_bytes(data)
     except OSError as error:
-        raise StoreError(f"--html: {path}: cannot be written: {error.strerror}") from None
+        raise StoreError(f"{option}: {path}: cannot be written: {error.strerror}") from None
     typer.echo(f"written: {path}")
 
 

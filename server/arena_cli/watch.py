@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -32,6 +33,8 @@ READ_BYTES = 65536
 LOGIN_S, SHORTEST_S = 10.0, 0.001
 #: How many results are shown below the board.
 RESULTS = 5
+#: Lines of a wall beside its boards.
+EDGE = 3 + RESULTS
 
 _VERBS = {shape.type: shape.verb for shape in wire.TABLE}
 
@@ -55,8 +58,9 @@ def command(
 ) -> None:
     """Watch a contest as it is played.
 
-    In a terminal the board is drawn: of GAME, or of one running game after the other. Elsewhere
-    every event is a line. The command ends with GAME, or with the contest.
+    In a terminal the board of GAME is drawn; without GAME a wall of small boards, as many running
+    games as fit the window. A game keeps its place until it is over and another one begins.
+    Elsewhere every event is a line. The command ends with GAME, or with the contest.
 
     Example: arena watch g3 --connect localhost:2006
     """
@@ -71,7 +75,8 @@ def command(
     if as_json:
         show = line_printer(json_line)
     elif is_terminal():
-        show = Screen(typer.echo, color=use_color(color, terminal=True))
+        screen = Wall if game == "*" else Screen
+        show = screen(typer.echo, color=use_color(color, terminal=True))
     else:
         show = line_printer(text_line)
     with open_connection(host, port) as sock:
@@ -208,6 +213,13 @@ def frame(game: GameView) -> Frame:
     )
 
 
+def result_line(game: GameView) -> str:
+    """Return the result of a game that is over."""
+    assert game.over is not None
+    score = " - ".join(map(str, game.over.total))
+    return f"{game.game_id}: {' - '.join(game.names)}   {score}, {game.over.end}"
+
+
 class Screen:
     """A `Show` that draws one game until it ends, then the next one that has an update.
 
@@ -227,9 +239,7 @@ class Screen:
             if followed is None or followed.game_id == game.game_id or followed.over is not None:
                 self._game = game
             if game.over is not None:
-                score = " - ".join(map(str, game.over.total))
-                names = " - ".join(game.names)
-                self._results.append(f"{game.game_id}: {names}   {score}, {game.over.end}")
+                self._results.append(result_line(game))
         if self._game is not None and self._game is not shown and self._game.state:  # STATE follows GAME
             self._draw(self._game)
 
@@ -237,3 +247,82 @@ class Screen:
         from arena_cli.render import draw
 
         self._write("\n".join([HOME + draw(frame(game), color=self._color), *self._results]))
+
+
+class Wall:
+    """A `Show` that draws several games at once; while there is only one, it draws it as `Screen` does.
+
+    Each game has a place; a new one takes the first free place, else that of the game that ended
+    first. Games beyond the size of the terminal, `size()` in columns and lines, wait for a place.
+    """
+
+    def __init__(
+        self,
+        write: Callable[[str], object],
+        *,
+        color: bool,
+        size: Callable[[], tuple[int, int]] = shutil.get_terminal_size,
+    ) -> None:
+        self._write = write
+        self._color = color
+        self._size = size
+        self._games: dict[str, GameView] = {}
+        self._places: list[str] = []
+        self._ended: list[str] = []
+        self._results: deque[str] = deque(maxlen=RESULTS)
+
+    def __call__(self, updates: Iterable[Update]) -> None:
+        changed = False
+        for _, game in updates:
+            changed = True
+            if game.over is not None and game.game_id not in self._ended:
+                self._ended.append(game.game_id)
+                self._results.append(result_line(game))
+            self._games[game.game_id] = game
+        shown = {name: game for name, game in self._games.items() if game.state}  # STATE follows GAME
+        if changed and shown:
+            self._draw(shown)
+
+    def _draw(self, games: dict[str, GameView]) -> None:
+        from arena_cli.render import compact, draw, side_by_side
+
+        running = [game for game in games.values() if game.over is None]
+        if not self._places and len(running) <= 1:
+            game = running[0] if running else list(games.values())[-1]
+            self._write("\n".join([HOME + draw(frame(game), color=self._color), *self._results]))
+            return
+        pictures = {name: compact(frame(game), color=self._color) for name, game in games.items()}
+        columns, rows = self._capacity(pictures.values())
+        waiting = self._give_places(games, columns * rows)
+        lines = side_by_side([pictures[name] for name in self._places], columns)
+        count = f"{len(running)} {'game is' if len(running) == 1 else 'games are'} running"
+        more = f", {len(waiting)} of them not shown" if waiting else ""
+        self._write("\n".join([f"{HOME}{count}{more}", "", *lines, *self._results]))
+        self._forget()
+
+    def _capacity(self, pictures: Iterable[list[str]]) -> tuple[int, int]:
+        """Return how many columns and rows of the largest picture fit the terminal; at least one."""
+        from arena_cli.render import GAP, printed_width
+
+        wide, high = self._size()
+        width = max(printed_width(line) for lines in pictures for line in lines) + len(GAP)
+        height = max(map(len, pictures)) + 1
+        return max(1, (wide + len(GAP)) // width), max(1, (high - EDGE) // height)
+
+    def _give_places(self, games: dict[str, GameView], most: int) -> list[str]:
+        """Give each game a place as far as there are any; returns running games without one."""
+        del self._places[most:]
+        running = [name for name, game in games.items() if game.over is None and name not in self._places]
+        while running and len(self._places) < most:
+            self._places.append(running.pop(0))
+        for name in [each for each in self._ended if each in self._places]:
+            if not running:
+                break
+            self._places[self._places.index(name)] = running.pop(0)
+        return running
+
+    def _forget(self) -> None:
+        """Drop games that have ended and are not shown any more."""
+        for name in [each for each in self._ended if each not in self._places]:
+            self._ended.remove(name)
+            del self._games[name]

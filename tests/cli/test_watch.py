@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import socket
 import subprocess
 from contextlib import suppress
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from tests.client.test_spectator import GAME_LINES
 from tests.server.programs import ARENA, Players, Server, arena, contest
 
-from arena_cli.watch import HOME, Screen, frame, json_line, line_printer, text_line, watch
+from arena_cli.watch import HOME, Screen, Wall, frame, json_line, line_printer, text_line, watch
 from arena_client.errors import ClientError
 from arena_client.spectator import Spectator
 from arena_client.transport import TlsTransport
@@ -75,6 +76,65 @@ def test_the_screen_draws_once_per_call_and_follows_a_game_to_its_end() -> None:
     screen(watching.receive(b"PLAYED 1 seat=1 move=6 time=0 clock=1,1 points=0 total=0,0 game=g2\n"))
     assert drawn[2].startswith(f"{HOME}g2: ann - bob   ply 1 of 3\n")
     assert drawn[2].splitlines()[-1] == "g1: ann - bob   30 - 0, complete"
+
+
+def lines_of(name: bytes, until: bytes = b"ZOMBIE") -> bytes:
+    """GAME to START of one more game."""
+    text = GAME_LINES[GAME_LINES.index(b"GAME") : GAME_LINES.index(until)]
+    return text.replace(b"g1", name)
+
+
+def over(name: bytes) -> bytes:
+    return b"OVER" + GAME_LINES.split(b"OVER")[1].split(b"\n")[0].replace(b"g1", name) + b"\n"
+
+
+class TestWall:
+    def wall(self, columns: int, lines: int) -> tuple[Wall, list[str], Spectator]:
+        drawn: list[str] = []
+        watching = spectator("*")
+        assert list(watching.receive(GAME_LINES[: GAME_LINES.index(b"GAME")])) == []
+        return Wall(drawn.append, color=False, size=lambda: (columns, lines)), drawn, watching
+
+    def shown(self, picture: str) -> list[str]:
+        """The ids of the games on a wall, from the left, row by row."""
+        assert picture.startswith(HOME)
+        return re.findall(r"\b(g\d+)  ply", picture)
+
+    def test_one_game_is_drawn_large(self) -> None:
+        wall, drawn, watching = self.wall(80, 24)
+        wall(watching.receive(lines_of(b"g1")))
+        assert drawn[0].startswith(f"{HOME}g1: ann - bob   ply 0 of 3\n")
+        assert "next" in drawn[0]
+
+    def test_games_stand_side_by_side_and_no_line_is_too_long(self) -> None:
+        wall, drawn, watching = self.wall(80, 40)
+        wall(watching.receive(b"".join(lines_of(b"g%d" % number) for number in range(1, 6))))
+        assert len(drawn) == 1
+        assert self.shown(drawn[0]) == ["g1", "g2", "g3", "g4", "g5"]
+        assert all(len(line) <= 80 for line in drawn[0].removeprefix(HOME).splitlines())
+        assert len(drawn[0].splitlines()) <= 40
+        assert drawn[0].count("ann ") >= 5
+        wall(watching.receive(b"PING x\n"))
+        assert len(drawn) == 1
+
+    def test_a_game_keeps_its_place_and_gives_it_up_when_another_waits(self) -> None:
+        wall, drawn, watching = self.wall(70, 22)
+        wall(watching.receive(lines_of(b"g1") + lines_of(b"g2") + lines_of(b"g3")))
+        places = self.shown(drawn[-1])
+        assert places == ["g1", "g2"]
+        assert drawn[-1].startswith(f"{HOME}3 games are running, 1 of them not shown\n")
+        played = GAME_LINES[GAME_LINES.index(b"PLAYED 1") : GAME_LINES.index(b"OVER")].splitlines(True)
+        for line in played:
+            wall(watching.receive(line))
+        wall(watching.receive(over(b"g1")))
+        assert self.shown(drawn[-1]) == ["g3", "g2"]
+        assert drawn[-1].startswith(f"{HOME}2 games are running\n")
+        assert drawn[-1].endswith("\ng1: ann - bob   30 - 0, complete")
+
+    def test_a_terminal_of_one_column_shows_one_game(self) -> None:
+        wall, drawn, watching = self.wall(1, 1)
+        wall(watching.receive(lines_of(b"g1") + lines_of(b"g2")))
+        assert self.shown(drawn[0]) == ["g1"]
 
 
 def test_the_screen_waits_for_the_position() -> None:

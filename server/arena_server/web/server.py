@@ -65,6 +65,12 @@ class BoundedProtocol(H11Protocol):
         self._stop_waiting()
         super().connection_lost(exc)
 
+    def data_received(self, data: bytes) -> None:
+        # h11 looks at the length of a head only while it is incomplete, and asyncio reads 256 KiB at once.
+        for start in range(0, len(data), HEAD_BYTES):
+            if not self.transport.is_closing():
+                super().data_received(data[start : start + HEAD_BYTES])
+
     def on_response_complete(self) -> None:
         self._stop_waiting()
         self._wait_for_request()

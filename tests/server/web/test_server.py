@@ -185,6 +185,16 @@ class TestRequests:
                 assert parse(read_all(sock))[0] in (400, 431)
             assert server.ask("GET /healthz")[0] == 200
 
+    def test_a_whole_head_that_is_too_long(self) -> None:
+        """One that arrives at once is refused as well; one below the limit is not."""
+        with running(Endpoints().make) as server:
+            assert server.ask("GET /healthz", f"A: {'a' * (module.HEAD_BYTES - 1000)}\n")[0] == 200
+            head = f"GET /healthz HTTP/1.1\r\nHost: {server.address}\r\nA: {'a' * 100_000}\r\n\r\n"
+            with server.connect() as sock, suppress(ConnectionResetError, BrokenPipeError):
+                sock.sendall(head.encode())
+                assert parse(read_all(sock))[0] in (400, 431)
+            assert server.ask("GET /healthz")[0] == 200
+
     def test_a_fault_of_an_endpoint_is_logged_and_affects_no_other_request(self) -> None:
         with running(Endpoints().make) as server:
             assert server.ask("GET /failing")[0] == 500

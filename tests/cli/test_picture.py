@@ -1,0 +1,131 @@
+"""Pictures of games: every tile of the position is there, in its colour, and nothing else is."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from tests.server.programs import Shell
+
+from arena_cli.picture import LEFT, PAINT, SIDE, TOP, Box, Circle, Stroke, Text, draw_ply, gif_bytes, svg_text
+from arena_cli.render import record_frames
+from arena_protocol.games import GAMES
+from arena_protocol.record import FaultKind, FaultRecord
+
+from .test_render import played
+
+Image = pytest.importorskip("PIL.Image")
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.mark.parametrize("name", sorted(GAMES))
+def test_every_ply_of_every_game_is_well_formed(name: str) -> None:
+    record = played(name, 4)
+    for ply in range(5):
+        root = ElementTree.fromstring(svg_text(draw_ply(record, ply)))
+        assert {each.tag for each in root} <= {
+            f"{SVG}{tag}" for tag in ("title", "rect", "polygon", "circle", "line", "text")
+        }
+        _, _, width, height = map(float, root.attrib["viewBox"].split())
+        for each in root.iter(f"{SVG}text"):
+            assert 0 < float(each.attrib["x"]) < width
+            assert 0 < float(each.attrib["y"]) < height
+    assert svg_text(draw_ply(record)) == svg_text(draw_ply(record, 4))
+
+
+def test_the_tiles_of_insertion_are_those_of_the_position() -> None:
+    record = played("insertion", 30)
+    for ply, frame in enumerate(record_frames(record)):
+        boxes = [
+            each for each in draw_ply(record, ply).shapes if isinstance(each, Box) and each.fill in PAINT
+        ]
+        on_board = [each for each in boxes if each.y + each.height < TOP + SIDE]
+        cells = Counter(frame.state.replace("/", "").replace(".", ""))
+        assert Counter(str(PAINT.index(each.fill)) for each in on_board) == cells
+        assert len(boxes) - len(on_board) == min(20, len(frame.preview))
+
+
+def test_marks_and_the_last_move() -> None:
+    record = played("xo", 5)
+    shapes = draw_ply(record).shapes
+    assert sum(isinstance(each, Stroke) for each in shapes) == 2 * 3
+    assert sum(isinstance(each, Circle) for each in shapes) == 2
+    assert sum(isinstance(each, Box) and each.fill == "#c3d5e6" for each in shapes) == 1
+
+
+def test_names_and_faults_are_text_and_never_markup() -> None:
+    fault = FaultRecord(2, 2, FaultKind.ILLEGAL, b"MOVE <svg onload=alert(1)>")
+    record = replace(played("insertion", 2), names=("<script>&", '"]]>' + "n" * 60), faults=(fault,))
+    text = svg_text(draw_ply(record))
+    assert "<script" not in text
+    assert "<svg onload" not in text
+    root = ElementTree.fromstring(text)
+    words = [each.text or "" for each in root.iter(f"{SVG}text")]
+    assert "<script>&" in words
+    assert "sent an illegal move" in " ".join(words)
+
+
+def test_more_seats_than_the_board_is_high() -> None:
+    record = played("disc", 2)
+    scene = draw_ply(replace(record, names=("a", "b"), end="win"))
+    assert Text(LEFT - 32, scene.height - 24, 16, "end: win") in scene.shapes
+
+
+def test_a_gif_has_a_frame_per_ply_and_the_colours_of_the_board() -> None:
+    record = played("insertion", 12)
+    image = Image.open(BytesIO(gif_bytes(record, 0.25)))
+    assert image.n_frames == 13
+    step = SIDE / 5
+    for ply, frame in enumerate(record_frames(record)):
+        image.seek(ply)
+        assert image.info["duration"] == (250 if ply < 12 else 1500)
+        pixels = image.convert("RGB")
+        for down, row in enumerate(frame.state.split("/")):
+            for across, cell in enumerate(row):
+                if cell == ".":
+                    continue
+                # Near the upper left corner of the tile, beside its white shape.
+                at = (round(LEFT + (across + 0.14) * step), round(TOP + (down + 0.5) * step))
+                wanted = bytes.fromhex(PAINT[int(cell)][1:])
+                assert max(abs(a - b) for a, b in zip(pixels.getpixel(at), wanted, strict=True)) < 12
+
+
+class TestReplay:
+    def test_svg_and_gif_and_html_at_once(self, here: Path, shell: Shell) -> None:
+        outcome = shell("replay", "g1", "--ply", "3", "--svg", "p.svg", "--gif", "g.gif", "--html", "p.html")
+        assert outcome.out == "written: p.html\nwritten: p.svg\nwritten: g.gif\n"
+        assert "ply 3 of 8" in (here / "p.svg").read_text()
+        assert (here / "g.gif").read_bytes().startswith(b"GIF89a")
+
+    def test_the_last_ply_is_drawn_without_ply(self, here: Path, shell: Shell) -> None:
+        shell("replay", "g1", "--svg", "p.svg")
+        assert re.search(r"ply 8 of 8.*end: complete", (here / "p.svg").read_text(), re.DOTALL)
+
+    def test_a_ply_that_was_not_played(self, here: Path, shell: Shell) -> None:
+        outcome = shell("replay", "g1", "--ply", "9", "--svg", "p.svg")
+        assert (outcome.code, outcome.line) == (1, "arena: game g1 has 8 plies, not 9")
+        assert not (here / "p.svg").exists()
+
+    @pytest.mark.parametrize("option", ["--svg", "--gif", "--html"])
+    def test_a_file_that_cannot_be_written(self, here: Path, shell: Shell, option: str) -> None:
+        outcome = shell("replay", "g1", option, "no/such/folder/x")
+        assert (outcome.code, outcome.line) == (
+            1,
+            f"arena: {option}: no/such/folder/x: cannot be written: No such file or directory",
+        )
+
+    def test_a_gif_without_pillow(self, here: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+        import sys
+
+        monkeypatch.setitem(sys.modules, "PIL", None)
+        outcome = shell("replay", "g1", "--gif", "g.gif")
+        assert (outcome.code, outcome.line) == (
+            2,
+            "arena: --gif: Pillow is not installed; pip install pillow",
+        )

@@ -1,0 +1,150 @@
+"""docs/watch.md: options and files exist, the schema is what the server sends, the example shows a game."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.client.test_spectator import GAME_LINES
+from tests.server.programs import arena
+from tests.server.web.browser import Watched, chromium, watched
+from tests.server.web.running import running
+from tests.server.web.test_live_pages import game_of_two, play
+
+from arena_server.web.livegame import LiveGame
+from arena_server.web.site import API, PublicApi
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "watch.md").read_text(encoding="utf-8")
+SCHEMA = json.loads((ROOT / "docs" / "live.schema.json").read_text(encoding="utf-8"))
+EXAMPLE = ROOT / "examples" / "live.html"
+
+TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
+
+
+def breaches(value: Any, schema: dict[str, Any], place: str = "") -> Iterator[str]:
+    """What of `value` is not of the schema; the keywords that live.schema.json uses."""
+    if "$ref" in schema:
+        yield from breaches(value, SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]], place)
+        return
+    kinds = schema.get("type", [])
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    if not any(_is(value, kind) for kind in kinds):
+        yield f"{place}: {value!r} is not {kinds}"
+    elif isinstance(value, dict):
+        properties = schema.get("properties", {})
+        yield from (f"{place}.{name} is missing" for name in schema.get("required", ()) if name not in value)
+        if schema.get("additionalProperties", True) is False:
+            yield from (f"{place}.{name} is not in the schema" for name in value.keys() - properties.keys())
+        for name in value.keys() & properties.keys():
+            yield from breaches(value[name], properties[name], f"{place}.{name}")
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from breaches(each, schema.get("items", {"type": list(TYPES)}), f"{place}[{number}]")
+
+
+def _is(value: Any, kind: str) -> bool:
+    if kind == "integer":
+        return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, TYPES[kind])
+
+
+class Sent:
+    """A viewer that keeps what is published."""
+
+    def __init__(self) -> None:
+        self.events: list[tuple[str, Any]] = []
+
+    def publish(self, data: bytes) -> None:
+        for text in data.decode().split("\n\n")[:-1]:
+            lines = dict(line.split(": ", 1) for line in text.split("\n"))
+            self.events.append((lines["event"], json.loads(lines["data"])))
+
+    viewers: frozenset[object] = frozenset({1})
+
+
+def test_every_event_of_a_game_is_of_the_schema() -> None:
+    sent = Sent()
+    game = LiveGame("g1", "e", channel=sent)  # type: ignore[arg-type]  # publishes only
+    before, after = game.snapshot(), None
+    for line in GAME_LINES[GAME_LINES.index(b"GAME") :].splitlines():
+        if b"game=g77" not in line:
+            game.add(line)
+            after = game.snapshot()
+            sent.publish(game.sync())
+    assert after is not None
+    assert {kind for kind, _ in sent.events} == {"started", "played", "zombie", "over", "sync"}
+    for kind, data in sent.events:
+        assert list(breaches(data, SCHEMA["$defs"][kind], kind)) == []
+    assert list(breaches(after, SCHEMA["$defs"]["snapshot"])) == []
+    assert list(breaches({"changed": [game.summary()], "shown": ["g1"]}, SCHEMA["$defs"]["boards"])) == []
+    # Before GAME there is nothing to describe; the schema says so.
+    assert list(breaches(before, SCHEMA["$defs"]["snapshot"])) != []
+
+
+def test_the_table_has_every_document_and_stream() -> None:
+    api = PublicApi(None, {})  # type: ignore[arg-type]  # only its routes
+    routes = {re.sub(r"\{\w+(:int)?\}", "*", route.path.removeprefix(f"{API}/")) for route in api.routes()}  # type: ignore[attr-defined]
+    table = set(re.findall(r"^\| `(\S+)` \|", PAGE.partition("## The API")[2], re.MULTILINE))
+    assert {re.sub(r"gM|\bN\b|\bK\b", "*", path) for path in table} == routes
+
+
+def test_every_picture_and_file_of_the_page_is_there() -> None:
+    names = re.findall(r"\]\(([^)#]+)\)", PAGE)
+    assert "figures/game.svg" in names
+    for name in names:
+        assert (ROOT / "docs" / name).is_file(), name
+    assert "(docs/figures/game.svg)" in (ROOT / "README.md").read_text(encoding="utf-8")[:400]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["site", "replay", "watch"])
+def test_the_options_of_the_page_are_those_of_the_command(command: str) -> None:
+    text = arena(command, "--help").out
+    lines = re.findall(rf"arena {command}\b[^`\n]*", PAGE)
+    assert lines
+    for option in re.findall(r" (--[a-z-]+)", " ".join(lines)):
+        assert option in text, option
+
+
+def test_the_example_is_as_long_as_the_page_says() -> None:
+    lines = len(EXAMPLE.read_text(encoding="utf-8").splitlines())
+    assert f"a page of {lines} lines" in PAGE
+    assert lines < 100
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    with chromium() as browser, watched(browser, tmp_path_factory.mktemp("watch")) as found:
+        yield found
+
+
+@pytest.mark.slow
+def test_the_example_shows_a_game_from_another_origin(pages: Watched, tmp_path: Path) -> None:
+    from starlette.responses import HTMLResponse
+    from starlette.routing import Route
+
+    from arena_server.web.app import application
+
+    async def page(_: object) -> HTMLResponse:
+        return HTMLResponse(EXAMPLE.read_text(encoding="utf-8"))
+
+    with (
+        game_of_two(tmp_path, plies=6) as (server, persons),
+        running(lambda: application([Route("/live.html", page)])) as foreign,
+    ):
+        play(persons, range(1, 3))
+        shown = pages.open(f"http://{foreign.address}/live.html?server={server.url}")
+        shown.get_by_text("g1: ann - bob").wait_for()
+        play(persons, range(3, 5))
+        shown.get_by_text("Ply 4: bob plays 5").wait_for()
+        assert re.fullmatch(r"([1-7.]{5}\n?){5}", shown.locator("#board").inner_text())
+        play(persons, range(5, 7))
+        shown.get_by_text("Over, complete").wait_for()
+        # Another host is what it is for.
+        pages.complaints = [each for each in pages.complaints if f"another host: {server.url}" not in each]
+        pages.close()
