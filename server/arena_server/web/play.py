@@ -3,6 +3,7 @@
     link #key --POST take--> session      once; the page keeps the session
     GET  events?session=                  events: seat, and those of a running game (see livegame)
     POST ready, move, quit                READY, MOVE and QUIT on the connection
+    POST check                            is the session good
 
 To the referee such a seat is a bot like any other: the same port, clock, rules and record. A request
 carries its key or session in the body, so that no foreign page can make one.
@@ -33,6 +34,7 @@ from arena_server.web.streams import Channel, EventStream, Viewer, encode_event
 API: Final = "/api/v1/play"
 BODY_BYTES: Final = 1024
 SESSION_BYTES: Final = 16
+VERBS: Final = ("check", "ready", "move", "quit")
 #: A move is one token of the protocol.
 MOVE: Final = re.compile(r"[!-~]{1,64}")
 RETRY_S: Final = (0.1, 0.5, 1.0, 2.0, 5.0)
@@ -210,7 +212,7 @@ class PlayApi:
         self._failures = AddressLimit(FAILURES, FAILURES / 60)
 
     def routes(self) -> list[BaseRoute]:
-        orders = [Route(f"{API}/{verb}", self._post, methods=["POST"]) for verb in ("ready", "move", "quit")]
+        orders = [Route(f"{API}/{verb}", self._post, methods=["POST"]) for verb in VERBS]
         return [
             Route(f"{API}/take", self._post, methods=["POST"]),
             *orders,
@@ -237,8 +239,10 @@ class PlayApi:
                     seat.ready()
                 case "move":
                     seat.move(body.get("ply"), body.get("move"))
-                case _:
+                case "quit":
                     seat.quit()
+                case _:
+                    pass  # `check`: the session is good
         except SeatError as error:
             return JSONResponse({"error": str(error)}, 409)
         return JSONResponse({"done": True})

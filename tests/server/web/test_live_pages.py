@@ -142,6 +142,9 @@ def game_of_two(folder: Path, plies: int = 40, more: str = "") -> Iterator[tuple
             person.close()
 
 
+Table = tuple[Web, list[Person]]
+
+
 def play(persons: list[Person], plies: range) -> None:
     for ply in plies:
         persons[(ply - 1) % 2].play(ply, str(1 + ply % 15))
@@ -444,6 +447,16 @@ class TestPlay:
             bob.get_by_role("button", name="Ready").wait_for()
             pages.close()  # before the server goes
 
+    def test_a_seat_of_a_server_that_has_started_again(self, pages: Watched, table: Table) -> None:
+        pages.expected.append("401 (Unauthorized)")
+        server, _ = table
+        link = server.links["ann"]
+        stored = f"localStorage.setItem('arena-seat-{link.partition('#')[2]}', '0')"
+        page = pages.open(link, prepare=lambda page: page.add_init_script(stored))
+        page.get_by_text("This seat is lost").wait_for()
+        assert page.get_by_role("button", name="Ready").count() == 0
+        pages.shoot(page, "play-lost")
+
     @pytest.mark.parametrize(
         ("verb", "body", "status", "error"),
         [
@@ -458,7 +471,7 @@ class TestPlay:
         ],
     )
     def test_requests_that_are_refused(
-        self, table: tuple[Web, list[Person]], verb: str, body: dict[str, object], status: int, error: str
+        self, table: Table, verb: str, body: dict[str, object], status: int, error: str
     ) -> None:
         server, (ann, _) = table
         own = {} if verb == "take" else {"session": ann.session}
@@ -467,6 +480,7 @@ class TestPlay:
     def test_a_second_answer_to_a_turn_is_refused_and_quit_leaves(self, tmp_path: Path) -> None:
         with game_of_two(tmp_path) as (server, (ann, bob)):
             ann.play(1, "6")
+            assert server.post("check", session=ann.session) == (200, {"done": True})
             again = server.post("move", session=ann.session, ply=1, move="7")
             assert again == (409, {"error": "it is not your turn"})
             assert server.post("quit", session=ann.session) == (200, {"done": True})
@@ -522,7 +536,7 @@ def _public_bytes(server: Web) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Web, list[Person]]]:
+def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
     """A game that waits for the first move."""
     with game_of_two(tmp_path_factory.mktemp("table")) as (server, persons):
         persons[0].until(turn=1)

@@ -25,7 +25,7 @@ async function post(verb, body) {
   const answer = await response.json().catch(() => ({}));
   if (!response.ok) {
     const problem = answer.error ?? (response.status === 404 ? "this server has no seats for a browser" : response.statusText);
-    throw new Error(`${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`);
+    throw Object.assign(new Error(`${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`), { status: response.status });
   }
   return answer;
 }
@@ -97,10 +97,9 @@ function sit(session) {
     result.replaceChildren();
   };
   goOn.onclick = () => { begin(seat.next); show(); };
-  let failures = 0;
   seat.live = new LiveGame(`play/events?session=${encodeURIComponent(session)}`, {
     keep: true,
-    handlers: { seat: (document) => { failures = 0; Object.assign(seat, document); title.textContent = `You play as ${seat.name}`; show(); } },
+    handlers: { seat: (document) => { Object.assign(seat, document); title.textContent = `You play as ${seat.name}`; show(); } },
     onbegin: (timeline) => {
       const shown = seat.view?.timeline;
       // The end of a game stays on the page until the person goes on.
@@ -114,7 +113,7 @@ function sit(session) {
       board.classList.toggle("stale", state === "lost");
       if (state === "lost") {
         text.textContent = "The connection is lost. Connecting again ...";
-        if (++failures > 1) order("ready").then(() => { if (/another browser/.test(message.textContent)) { seat.live.close(); localStorage.removeItem(stored); } });
+        checkSession();
       } else show();
     },
   });
@@ -123,6 +122,19 @@ function sit(session) {
     if (running && seat.view.ply === seat.live.timeline.length) seat.view.seats[running.seat - 1].showClock(running.ms, seat.live.timeline.info.clock_ms);
   }, 100);
   show();
+}
+
+/** A server that has started again knows no session of before: its links are new. */
+async function checkSession() {
+  try {
+    await post("check", { session: seat.session });
+  } catch (error) {
+    if (error.status !== 401 && error.status !== 404) return;
+    seat.live.close();
+    localStorage.removeItem(stored);
+    text.textContent = "This seat is lost: the server has started again. Ask for a new link.";
+    for (const control of [start, form, leave, goOn]) control.hidden = true;
+  }
 }
 
 function show() {
