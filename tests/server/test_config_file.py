@@ -151,7 +151,7 @@ def test_tokens_come_from_the_file_or_from_the_starter_of_the_bots() -> None:
         ),
         (
             toml(bots='[[bot]]\nname = "a"\nengine = "x"\ncommand = ["y"]\n[[bot]]\nname = "b"'),
-            "bot 1: expected at most one of engine, command and token_sha256, got engine and command",
+            "bot 1: expected at most one of engine, command, token_sha256 and person, got engine and command",
         ),
         (
             toml(bots='[[bot]]\nname = "a"\ncommand = []\n[[bot]]\nname = "b"'),
