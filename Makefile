@@ -58,6 +58,7 @@ simulate: install  ## simulate contests with every kind of fault; SEED=1 GAMES=1
 bench: install  ## measure the referee and the search
 	$(BIN)/python -m benchmarks.referee referee
 	$(BIN)/python -m benchmarks.referee hostile
+	$(BIN)/python -m benchmarks.referee viewers
 	$(BIN)/arena bench search
 
 figures: install  ## measure the engines (25 minutes, resumable) and draw the figures

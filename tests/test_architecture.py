@@ -1,4 +1,4 @@
-"""The arrows of the house: which package may import which. Read from the sources, nothing is run."""
+"""Which package may import which, read from the sources."""
 
 from __future__ import annotations
 
@@ -6,33 +6,34 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-HOUSES = {
+FOLDERS = {
     "arena_protocol": ROOT / "protocol",
     "arena_client": ROOT / "client",
     "arena_engines": ROOT / "engines",
     "arena_server": ROOT / "server",
     "arena_cli": ROOT / "server",
 }
-MAY_KNOW = {
+MAY_IMPORT = {
     "arena_protocol": set(),
     "arena_client": {"arena_protocol"},
     "arena_engines": {"arena_protocol"},
     "arena_server": {"arena_protocol"},
     "arena_cli": {"arena_protocol", "arena_client", "arena_engines", "arena_server"},
 }
-# Where an engine becomes a bot it may know the client.
+# Where an engine becomes a bot it imports the client.
 EXCEPTIONS = {"arena_engines": ("bots.py", "bot.py")}
 CLOCKS_AND_CHANCE = {"time", "random", "secrets"}
 IO_MODULES = {"asyncio", "socket", "select", "selectors", "threading", "os", "pathlib"} | CLOCKS_AND_CHANCE
 
 
 def sources(package: str) -> list[Path]:
-    return sorted((HOUSES[package] / package).rglob("*.py"))
+    return sorted((FOLDERS[package] / package).rglob("*.py"))
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -44,14 +45,14 @@ def imported(path: Path) -> Iterator[str]:
 
 
 def is_exception(package: str, path: Path) -> bool:
-    inside = path.relative_to(HOUSES[package] / package)
+    inside = path.relative_to(FOLDERS[package] / package)
     return inside.parts[0] in EXCEPTIONS.get(package, ())
 
 
-@pytest.mark.parametrize("package", sorted(HOUSES))
-def test_arrows_point_one_way(package: str) -> None:
+@pytest.mark.parametrize("package", sorted(FOLDERS))
+def test_a_package_imports_only_what_it_may(package: str) -> None:
     assert sources(package), f"no sources found for {package}"
-    strangers = set(HOUSES) - MAY_KNOW[package] - {package}
+    strangers = set(FOLDERS) - MAY_IMPORT[package] - {package}
     wrong = [
         f"{path.relative_to(ROOT)} imports {name}"
         for path in sources(package)
@@ -60,6 +61,26 @@ def test_arrows_point_one_way(package: str) -> None:
         if name.split(".")[0] in strangers
     ]
     assert wrong == []
+
+
+def module_name(package: str, path: Path) -> str:
+    parts = path.relative_to(FOLDERS[package]).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Imports for type checking and within functions count too."""
+    modules = {module_name(package, path): path for package in FOLDERS for path in sources(package)}
+    graph: dict[str, set[str]] = {name: set() for name in modules}
+    for name, path in modules.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+                # `from package import module` needs the module, not what else is in the package.
+                inner = {f"{node.module}.{alias.name}" for alias in node.names} & set(modules)
+                graph[name] |= inner or {node.module} & set(modules)
+            elif isinstance(node, ast.Import):
+                graph[name] |= {alias.name for alias in node.names} & set(modules)
+    assert len(list(TopologicalSorter(graph).static_order())) == len(modules)
 
 
 @pytest.mark.parametrize("folder", ["protocol/arena_protocol", "server/arena_server/core"])

@@ -131,7 +131,7 @@ class Pairing:
         """Play one deal more at a time, each with new engines, so that none depends on the one before."""
         scores = Scores.empty(2)
         if made:
-            scores = Scores([made["one"], made["other"]], made["faults"], made["used"])
+            scores = Scores([made["one"], made["other"]], made["faults"], made["used"], None)
         one, other = scores.points
         while len(one) < self.deals:
             self.play(len(one), scores)
@@ -342,7 +342,7 @@ PARTS = (
     "wildcards",
     "clocks",
 )
-#: Half an hour more, at the clock of the contest.
+#: Twenty minutes more, at the clock of the contest.
 CONTEST = "contest"
 
 
@@ -460,7 +460,7 @@ WHOLE = Plan(
     switch=switched(deals=6),
     wildcards=guessing(deals=20),
     clocks=tuple(Pairing("master", CHAMPION, 6, clock) for clock in (100, 1_000, 5_000, 20_000)),
-    contest=under("master", CONDITIONS, deals=5, clock=20_000),
+    contest=under("master", CONDITIONS, deals=3, clock=20_000),
 )
 
 SHORT: Options = (("plies", 12),)

@@ -178,7 +178,7 @@ def arguments(words: list[str]) -> Namespace:
     parser.add_argument(
         "--only", nargs="+", choices=PARTS, metavar="PART", default=PARTS, help=", ".join(PARTS)
     )
-    parser.add_argument("--contest", action="store_true", help="half an hour more, at the clock of 20 s")
+    parser.add_argument("--contest", action="store_true", help="20 minutes more, at the clock of 20 s")
     return parser.parse_args(words)
 
 

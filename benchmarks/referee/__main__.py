@@ -1,4 +1,4 @@
-"""The benchmarks of the referee: `python -m benchmarks.referee referee|hostile [--quick] [--json]`."""
+"""The benchmarks of the referee: `python -m benchmarks.referee referee|hostile|viewers`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 from benchmarks.referee import hostile as under_attack
-from benchmarks.referee import run
+from benchmarks.referee import run, watched
 from benchmarks.referee.attack import bench_attack
 from benchmarks.referee.echo import serve
 
@@ -42,6 +42,33 @@ def referee(
         print_json(measured)
     else:
         typer.echo(run.text_table(measured))
+
+
+@app.command()
+def viewers(
+    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Measure how browsers that watch slow down the bots.
+
+    Twenty bots play with 500 viewers of one game, with 5,000 of the standings and with both,
+    each time after as long without any. The viewers are another process, which reads what the
+    site sends. Prints turns per second, p50 and p99 of a round trip, and their ratios to those
+    without viewers.
+
+    Example: python -m benchmarks.referee viewers --quick
+    """
+    measured = watched.measure(quick=quick, say=lambda line: typer.echo(line, err=True))
+    if as_json:
+        print_json(measured)
+    else:
+        typer.echo(watched.text_table(measured))
+
+
+@app.command(hidden=True)
+def watch(address: str, game: str, of_game: int, of_standings: int) -> None:
+    """Open streams and read them until the process is killed."""
+    watched.watch(parse_address(address, "ADDRESS"), game, of_game, of_standings)
 
 
 @app.command()

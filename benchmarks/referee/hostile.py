@@ -76,7 +76,8 @@ class Phase:
 class HonestBots:
     """Bots that play until they are cancelled and collect their round trips in `spans`."""
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, thinking_s: float = THINKING_S) -> None:
+        self._thinking_s = thinking_s
         self.spans: array[int] = array("q")
         self.faults = 0
         self.playing = 0
@@ -99,7 +100,7 @@ class HonestBots:
                 seat = rest.split(b" ")[2]
                 writer.write(b"READY " + rest.split(b" ")[0] + b"\n")
             elif verb == b"TURN":
-                await asyncio.sleep(THINKING_S)
+                await asyncio.sleep(self._thinking_s)
                 sent = time.perf_counter_ns()
                 writer.write(b"MOVE 6\n")
             elif verb == b"PLAYED" and sent and seat in rest:

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from arena_engines.engine import Analysis, AnyPosition, Engine, EngineError
+from arena_engines.engine import Analysis, AnyPosition, Engine, EngineError, Report
 from arena_protocol.games import GAMES
 from arena_protocol.games.base import Game, GameError
 from arena_protocol.games.insertion import Insertion
@@ -183,6 +183,15 @@ def _marked(name: str, size: int) -> str:
     return "/".join(rows)
 
 
+def _answer_of(engine: Engine, move: int | str) -> Analysis:
+    """What `choose` reported as an analysis; in insertion a report has the lead, an entry the own points."""
+    report = engine.report
+    if report is None:
+        return Analysis(move, (), 0, 0)
+    value = None if engine.game == Insertion.name else report.eval
+    return Analysis(move, () if value is None else (value,), 0, report.depth or 0)
+
+
 def with_library(kind: type[Engine], library: Library, *, extend: bool) -> type[Engine]:
     """Return the engine `kind` that looks into a library first; with `extend` it adds what it finds."""
     own_spec = kind.spec
@@ -193,10 +202,12 @@ def with_library(kind: type[Engine], library: Library, *, extend: bool) -> type[
     def choose(self: Engine, position: AnyPosition) -> int | str:
         found = library.find(position)
         if found is not None and found.move is not None:
+            self.report = Report(found.depth or None, found.value, None, (found.move,))
             return found.move
+        self.report = None
         move = kind.choose(self, position)
         if extend and len(position.moves) < LAST_PLY:
-            library.add(position, Analysis(move, (), 0, 0), spec_of(self))
+            library.add(position, _answer_of(self, move), spec_of(self))
             library.save()
         return move
 

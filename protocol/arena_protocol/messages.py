@@ -172,8 +172,8 @@ class Game:
     """A game begins and the client has this seat, or 0 if it watches. Times in ms.
 
     `zombie` is the move that the server plays for a zombie, None if such a seat forfeits.
-    `move_limit`, `byoyomi` and `lag_quota` are None where the contest has none. `commit` is the
-    SHA-256 of `nonce:board:sequence`. `options` are the game's own, in their order.
+    `move_limit`, `byoyomi`, `lag_quota` and `first_move_limit` are None where the contest has none.
+    `commit` is the SHA-256 of `nonce:board:sequence`. `options` are the game's own, in their order.
     """
 
     game_id: str
@@ -188,6 +188,7 @@ class Game:
     move_limit: int | None = None
     byoyomi: int | None = None
     lag_quota: int | None = None
+    first_move_limit: int | None = None
     options: dict[str, str] = field(default_factory=dict)
 
 
@@ -349,6 +350,7 @@ TABLE: Final[tuple[Schema, ...]] = (
             "move_limit": COUNT,
             "byoyomi": COUNT,
             "lag_quota": COUNT,
+            "first_move_limit": COUNT,
         },
         game_options_after="names",
     ),

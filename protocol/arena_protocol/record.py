@@ -3,9 +3,9 @@
 A record is a canonical msgpack map followed by its SHA-256 digest. One record has exactly one
 encoding, and bytes that differ from it anywhere are refused. The map has the fields of
 `GameRecord` by name and in order, except that `seed` is hex text because it may exceed 64 bits, and
-that `infos` is absent if it is empty. Options are sorted by name; plies, faults and infos are arrays of
-their fields in order. Whether a
-record is true is checked by `verify.py`.
+that `first_move_limit_ms` and `infos` are absent if they are 0 and empty. Options are sorted by
+name; plies, faults and infos are arrays of their fields in order. Whether a record is true is
+checked by `verify.py`.
 """
 
 from __future__ import annotations
@@ -126,6 +126,7 @@ class GameRecord:
     final: str
     totals: tuple[int, ...]
     end: str
+    first_move_limit_ms: int = 0
     infos: tuple[InfoRecord, ...] = ()
 
 
@@ -173,8 +174,9 @@ def _plain(record: GameRecord) -> dict[str, object]:
     plain["seed"] = f"{record.seed:x}"
     plain["plies"] = record.plies
     plain["faults"] = record.faults
-    if not record.infos:
-        del plain["infos"]
+    for name, default in _ADDED.items():
+        if plain[name] == default:
+            del plain[name]
     return plain
 
 
@@ -191,9 +193,9 @@ def _record(plain: object) -> GameRecord:
     if plain.get("format") != FORMAT:
         found = plain.get("format")
         raise RecordError(f"a record of format {found!r:.20}; this version reads format {FORMAT}")
-    if list(plain) not in (list(_FIELDS), list(_FIELDS)[:-1]):
+    if list(plain) != [name for name in _FIELDS if name in plain or name not in _ADDED]:
         raise RecordError(f"damaged record: expected the fields {', '.join(_FIELDS)}")
-    plain.setdefault("infos", ())
+    plain = _ADDED | plain
     values: dict[str, Any] = {name: read(plain[name], name) for name, read in _FIELDS.items()}
     return GameRecord(**values)
 
@@ -288,6 +290,8 @@ _SPECIAL: dict[str, _Reader] = {
     "totals": _each(_whole),
     "infos": _each(_row(InfoRecord, _INFO)),
 }
+#: Fields that older records do not have, with the values that are left out.
+_ADDED: dict[str, object] = {"first_move_limit_ms": 0, "infos": ()}
 _SIMPLE = {"int": _whole, "str": _text}
 _FIELDS: dict[str, _Reader] = {
     field.name: _SPECIAL.get(field.name) or _SIMPLE[str(field.type)] for field in fields(GameRecord)

@@ -17,7 +17,15 @@ from arena_protocol.record import FaultKind, FaultRecord, GameRecord, PlyRecord,
 _NS_A_MS = 1_000_000
 _OWN_TURN = (FaultKind.TIMEOUT, FaultKind.ILLEGAL)
 _FLAG = (FaultKind.TIMEOUT, FaultKind.DISCONNECT)
-_SETTINGS = ("clock_ms", "increment_ms", "margin_ms", "move_limit_ms", "byoyomi_ms", "lag_quota_ms")
+_SETTINGS = (
+    "clock_ms",
+    "increment_ms",
+    "margin_ms",
+    "move_limit_ms",
+    "byoyomi_ms",
+    "lag_quota_ms",
+    "first_move_limit_ms",
+)
 _FORFEIT, _VOID = "forfeit", "void"
 _BROKEN_OFF = (_FORFEIT, _VOID)
 
@@ -52,6 +60,7 @@ class _Audit:
         )
         self.position: Any = self._ask(lambda: self.game.start(Deal(record.board, record.sequence)))
         self.faults = [fault for fault in record.faults if fault.kind != FaultKind.VOID]
+        self.moved: set[int] = set()
         self.zombie_from: dict[int, int] = {}
 
     def _ask(self, question: Callable[[], Any]) -> Any:
@@ -106,6 +115,7 @@ class _Audit:
         self._check_mover(number, ply)
         self._check_move(number, ply)
         self._check_time(number, ply)
+        self.moved.add(ply.seat)
         step = self._ask(lambda: self.game.play(self.position, ply.move))
         self.position = step.position
         self._equal("points", step.points, ply.points)
@@ -146,7 +156,7 @@ class _Audit:
             self._check_credit(ply, elapsed)
             charge = max(0, elapsed - ply.credit_ms)
             self._equal("time", charge, ply.time_ms)
-            self._check_flag(flag, charge, self._allowance(before))
+            self._check_flag(flag, charge, self._allowance(before, first=ply.seat not in self.moved))
         else:
             self._equal("time of a zombie", 0, ply.time_ms)
             self._equal("lag and credit of a zombie", (0, 0), (ply.lag_ms, ply.credit_ms))
@@ -161,11 +171,12 @@ class _Audit:
         self._equal("credit", expected, ply.credit_ms)
         self.quota[ply.seat] -= min(ply.credit_ms, elapsed)
 
-    def _allowance(self, clock: int) -> int:
+    def _allowance(self, clock: int, *, first: bool) -> int:
         """The largest charge at which the flag does not fall, given the clock before the ply."""
         record = self.record
         most = clock + record.byoyomi_ms
-        return (min(most, record.move_limit_ms) if record.move_limit_ms else most) + record.margin_ms
+        limit = (first and record.first_move_limit_ms) or record.move_limit_ms
+        return (min(most, limit) if limit else most) + record.margin_ms
 
     def _flag_fell(self, number: int, ply: PlyRecord, charge: int) -> bool:
         """Whether the flag fell on this ply. A seat that was away at START has a fault without a charge."""

@@ -55,7 +55,7 @@ COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "why": single("why"),
     "log": single("log"),
     "verify": single("verify"),
-    "export": single("results", "export"),
+    "export": single("export"),
     "site": single("site"),
     "admin": single("admin"),
     "play": single("play"),

@@ -85,7 +85,7 @@ def play(spec: str, game: str | None, seat: ConnectArgs) -> str:
     games = (game,) if game is not None else registry.games_of(spec.partition(":")[0]) or (FLAGSHIP,)
     for each in games:
         check(spec, each)
-    if _is_scripted(spec):
+    if is_scripted(spec):
         return scripted.run(spec, seat.host, seat.port, name=seat.name, token=seat.token, tls=seat.tls)
     # Compiled before the log-in, because READY has a time limit that a cold, busy machine can exceed.
     for each in games:
@@ -101,7 +101,7 @@ def check(spec: str, game: str) -> None:
     from arena_engines import registry
     from arena_engines.engine import EngineError
 
-    if _is_scripted(spec):
+    if is_scripted(spec):
         try:
             scripted.create(spec)
         except ClientError as error:
@@ -120,11 +120,12 @@ def warm_up(specs: Iterable[str], game: str) -> None:
     from arena_engines import registry
 
     for spec in specs:
-        if not _is_scripted(spec):
+        if not is_scripted(spec):
             registry.create(spec, game).warm_up()
 
 
-def _is_scripted(spec: str) -> bool:
+def is_scripted(spec: str) -> bool:
+    """Return whether `spec` is one of the bots of `arena_client.scripted`, not an engine."""
     from arena_client.scripted import SCRIPTED
 
     return spec.partition(":")[0] in SCRIPTED

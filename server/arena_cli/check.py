@@ -87,7 +87,9 @@ def bot(
 
 
 def server(
-    where: Annotated[str, typer.Argument(metavar="HOST:PORT", help="The server.", show_default=False)],
+    where: Annotated[
+        str | None, typer.Argument(metavar="HOST:PORT", help="The server.", show_default=False)
+    ] = None,
     selections: Annotated[
         list[str] | None, typer.Argument(metavar="[CLAUSE]...", help="What to check.", show_default=False)
     ] = None,
@@ -111,14 +113,20 @@ def server(
 
     Example: arena check server localhost:2006 --names check-1,check-2
     """
+    from arena_client.conformance.cases import SELECTION
     from arena_client.conformance.runner import SERVER_SUITE, check_server
     from arena_client.conformance.server.bench import ServerSettings
     from arena_server.sockets import parse_address
 
-    cases = _selected(SERVER_SUITE, selections or [])
+    selections = selections or []
+    if listed and where is not None and SELECTION.fullmatch(where):
+        selections = [where, *selections]
+    cases = _selected(SERVER_SUITE, selections)
     if listed:
         _list(cases)
         return
+    if where is None:
+        raise ConfigError("say which server: HOST:PORT")
     first, comma, second = names.partition(",")
     if not (first and comma and second) or first == second:
         raise ConfigError(f"--names: expected two names with a comma between them, got {names!r}")

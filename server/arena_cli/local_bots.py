@@ -24,8 +24,11 @@ TOKEN_BYTES = 16
 
 
 def is_command(player: str) -> bool:
-    """Return whether a player on the command line is a program; otherwise it is an engine."""
-    return any(character in player for character in " /")
+    """Return whether a player on the command line is a program; otherwise it is an engine.
+
+    The parameters of an engine, behind the colon, may have slashes: `weighted:k=3/1/2`.
+    """
+    return any(character in player.partition(":")[0] for character in " /")
 
 
 def parse_command(text: str, place: str) -> list[str]:

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
+from arena_cli.bot import is_scripted
 from arena_cli.local_bots import compile_engines, is_command
 from arena_cli.local_contest import LocalContest, fault_lines, lanes, tournament
 from arena_cli.options import (
@@ -93,14 +94,14 @@ def command(
 ) -> None:
     """Compare players by their points, with confidence intervals.
 
-    A player with a blank or a slash is a program: it is started with ARENA_HOST, ARENA_PORT,
-    ARENA_NAME and ARENA_TOKEN set, and plays over TCP. Every deal is played from every seat. The
-    95 % intervals of points are a bootstrap over the deals, that of the Elo difference counts pairs
+    A player with a blank or a slash before any colon is a program: it is started with ARENA_HOST,
+    ARENA_PORT, ARENA_NAME and ARENA_TOKEN set, and plays over TCP. Every deal is played from every
+    seat. The 95 % intervals of points are a bootstrap over the deals, that of the Elo difference counts pairs
     of games. --sprt is a sequential test of Elo difference elo0 against elo1 with the error
     probabilities alpha and beta.
 
-    With a program, --concurrency, --keep or --logs the real referee seats processes, and a line per
-    game is printed on stderr.
+    With a program, a scripted bot, --concurrency, --keep or --logs the real referee seats processes,
+    and a line per game is printed on stderr.
 
     Example: arena match "python mybot.py" greedy --clock 2s --sprt --concurrency 2
     """
@@ -122,7 +123,8 @@ def command(
             test = Sprt(elo0, elo1, alpha, beta)
         else:
             test = MARGIN if margin is None else margin
-    if concurrency > 1 or keep is not None or logs is not None or any(map(is_command, players)):
+    processes = any(is_command(player) or is_scripted(player) for player in players)
+    if concurrency > 1 or keep is not None or logs is not None or processes:
         if len(players) != seats:
             raise ConfigError(
                 f"match: expected {seats} players for {seats} seats, got {len(players)}; "

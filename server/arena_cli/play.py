@@ -127,14 +127,15 @@ def command(
     settings = game_options(option)
     rules = make_game(game, settings, strangers=False)
     if library is not None:
-        rules = make_game(game, {**settings, "board": start_positions(library, rules)}, strangers=False)
+        settings["board"] = start_positions(library, rules)
+        rules = make_game(game, settings, strangers=False)
     if seat > rules.seats:
         raise ConfigError(f"--seat: {game} has {rules.seats} seats, got {seat}")
     deal = rules.deal(randbelow(2**63) if seed is None else seed)
     clock_ms = None if clock is None else duration(clock, "--clock")
     if against is not None and is_command(against):
         coloured = use_color(color, terminal=is_terminal())
-        _play_program(against, rules, game_options(option), seat, clock_ms, seed, color=coloured)
+        _play_program(against, rules, settings, seat, clock_ms, seed, color=coloured)
         return
     opponent = usual_opponent(game) if against is None else against
     engines = [_engine(opponent, game) for _ in range(rules.seats)]

@@ -1,9 +1,7 @@
-"""`arena standings`, `arena export`, and the table of standings that other commands print too."""
+"""`arena standings`, and what other commands need to read and print results."""
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from collections.abc import Sequence
 from enum import StrEnum
@@ -230,69 +228,6 @@ def standings_table(rows: Sequence[dict[str, Any]], *, wins: bool = False) -> Ta
         faults = ", ".join(f"{kind} {count}" for kind, count in row["faults"].items())
         table.add_row(*map(str, [*cells, *([row["wins"]] if wins else []), faults or "-"]))
     return table
-
-
-def export(
-    folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="The folder to write.", show_default=False)
-    ],
-    contest: ContestChoice = None,
-    database: Database = DEFAULT_DATABASE,
-    as_json: Json = False,
-) -> None:
-    """Write the records of all games to files.
-
-    Writes FOLDER/g1.record and so on, and FOLDER/chain.json: the order in which the records were
-    stored, their hash chain, and its head. The head, 32 bytes, proves all records: publish it.
-    `arena verify FOLDER --head HEX`, `arena verify FILE` and `arena replay FILE` read the files
-    on any machine.
-
-    Example: arena export records --contest local
-    """
-    from arena_server.errors import StoreError
-
-    with open_results(database) as results:
-        chosen = results.contest(contest)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            written, head = _write(folder, results, chosen)
-        except OSError as error:
-            raise StoreError(f"{folder}: cannot be written: {error.strerror}") from None
-    if as_json:
-        print_json({"contest": chosen.name, "files": written, "head": head})
-    else:
-        typer.echo(f"exported: {len(written)} games of {chosen.name} to {folder}")
-        typer.echo(f"head: {head}")
-
-
-def _write(folder: Path, results: Results, contest: Contest) -> tuple[list[str], str]:
-    """Write the records and the chain. Return the records' paths and the head (hexadecimal)."""
-    from arena_server.store.chain import GENESIS
-
-    written, links = [], []
-    for row in results.rows(contest):
-        path = folder / f"{row['game_id']}{SUFFIX}"
-        _write_private(path, row["record"])
-        written.append(str(path))
-        links.append((row["place"], row["game_id"], row["chain"].hex()))
-    links.sort()
-    head = links[-1][2] if links else GENESIS.hex()
-    order = [{"game": game, "chain": value} for _, game, value in links]
-    chain = {
-        "contest": contest.name,
-        "games": len(links),
-        "games_per_pair": contest.games_per_pair,
-        "head": head,
-        "order": order,
-    }
-    _write_private(folder / CHAIN_FILE, (json.dumps(chain, indent=1) + "\n").encode("ascii"))
-    return written, head
-
-
-def _write_private(path: Path, data: bytes) -> None:
-    """Write a file that only its owner can read, if it is new: records may be secret until the end."""
-    with open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-        file.write(data)
 
 
 def find_path(target: str) -> Path | None:

@@ -136,6 +136,14 @@ def command(
             show_default=False,
         ),
     ] = None,
+    debug_bot: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Stop all clocks of a game while this bot thinks, for breakpoints; never with remote bots.",
+            show_default=False,
+        ),
+    ] = None,
     supervised: Annotated[bool, typer.Option("--supervised", hidden=True)] = False,
 ) -> None:
     """Run a contest server; bots connect to it over TCP.
@@ -158,7 +166,16 @@ def command(
         signal.signal(number, _stopped_early)
     chosen = WebOptions(web, web_host, web_port, admin_host, admin_port)
     prepared = prepare(
-        config, host, port, database, absent, new=new, web=chosen, library=library, bot_logs=bot_logs
+        config,
+        host,
+        port,
+        database,
+        absent,
+        new=new,
+        web=chosen,
+        library=library,
+        bot_logs=bot_logs,
+        debug_bot=debug_bot,
     )
     from arena_server.sockets import address_of
 
@@ -182,17 +199,19 @@ def prepare(
     web: WebOptions | None = None,
     library: Path | None = None,
     bot_logs: Path | None = None,
+    debug_bot: str | None = None,
 ) -> Prepared:
     """Check the input and bind the ports. Raises ArenaError, with no port left open."""
-    from arena_server.config_file import check_seed, entrants_of, load_contest, plan_of
+    from arena_server.config_file import check_remote_bots, entrants_of, load_contest, plan_of
     from arena_server.sockets import bind
     from arena_server.store.database import database_of
     from arena_server.store.preflight import check_contest, check_writable
     from arena_server.web.access import invite
 
     file = load_contest(config, library)
-    check_seed(file, host or file.server.host, tournament=False)
+    check_remote_bots(file, host or file.server.host, tournament=False, debug_bot=debug_bot)
     plan = plan_of(file, absent_ms=None if absent is None else duration(absent, "--absent"))
+    plan = replace(plan, debug_bot=debug_bot)
     where = database_of(database, async_journal=file.server.journal_commit == "async")
     check_writable(where)
     persons = [invite(bot.name) for bot in file.bot if bot.person]
@@ -326,7 +345,8 @@ def _web(prepared: Prepared, service: Service, log: Log, *, supervised: bool) ->
     """Serve the site and the organiser's port, as far as there are any, inside the `with` statement."""
     from arena_server.sockets import address_of
     from arena_server.web.access import Access, AccessFile
-    from arena_server.web.thread import Referee, serve_web
+    from arena_server.web.bridge import Referee
+    from arena_server.web.thread import serve_web
 
     ports = prepared.web
     address = prepared.sock.getsockname()

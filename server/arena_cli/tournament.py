@@ -79,7 +79,7 @@ def command(
     from arena_cli.local_bots import ARENA, compile_engines, server_environment
     from arena_cli.progress import Display
     from arena_cli.results import open_results, plain_standings, print_standings, unplayed_message
-    from arena_server.config_file import check_seed, load_contest
+    from arena_server.config_file import check_remote_bots, load_contest
     from arena_server.errors import ArenaError, ConfigError
     from arena_server.store.database import database_of
     from arena_server.store.preflight import check_writable
@@ -90,7 +90,7 @@ def command(
         raise ConfigError(
             f"{config}: server.tls_certificate: the bots of a tournament connect without TLS; use arena serve"
         )
-    check_seed(file, host or file.server.host, tournament=True)
+    check_remote_bots(file, host or file.server.host, tournament=True)
     bots = _local_bots(file, config)
     make_folder(logs)
     check_writable(database_of(database, async_journal=file.server.journal_commit == "async"))

@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -194,8 +195,12 @@ def _read(path: Path) -> bytes:
 def format_time(ns: int) -> bytes:
     """Return the UTC time of `ns` since 1970 with microseconds, and a blank."""
     seconds, rest = divmod(ns, 1_000_000_000)
-    stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
-    return f"{stamp}.{rest // 1000:06d}Z ".encode()
+    return b"%s.%06dZ " % (_format_second(seconds), rest // 1000)
+
+
+@lru_cache(maxsize=4)
+def _format_second(seconds: int) -> bytes:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)).encode()
 
 
 def escape(line: bytes) -> bytes:

@@ -18,7 +18,7 @@ from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Game, GameError
 from arena_protocol.library import parse_library, start_boards
 from arena_server.config_schema import BotTable, ContestFile, ContestTable, GameTable, ServerTable
-from arena_server.core.config import ContestPlan, Entrant
+from arena_server.core.config import LONGEST_MS, ContestPlan, Entrant
 from arena_server.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def plan_of(file: ContestFile, absent_ms: int | None = None) -> ContestPlan:
         increment_ms=game.increment,
         margin_ms=game.margin,
         move_limit_ms=game.move_limit or 0,
+        first_move_limit_ms=game.first_move_limit or 0,
         byoyomi_ms=game.byoyomi,
         lag_quota_ms=game.lag_quota,
         stall_ms=contest.stall_limit,
@@ -51,6 +52,7 @@ def plan_of(file: ContestFile, absent_ms: int | None = None) -> ContestPlan:
         login_ms=contest.login,
         handover_ms=contest.handover,
         absent_ms=contest.absent if absent_ms is None else absent_ms,
+        rest_ms=contest.rest,
         probation=contest.probation,
         announce_zombies=contest.announce_zombies,
         out_of_turn_limit=contest.out_of_turn_limit,
@@ -63,17 +65,32 @@ def plan_of(file: ContestFile, absent_ms: int | None = None) -> ContestPlan:
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
-def check_seed(file: ContestFile, host: str, *, tournament: bool) -> None:
-    """Raise ConfigError for a seed where remote bots take part: they could compute every deal from it.
+def check_remote_bots(
+    file: ContestFile, host: str, *, tournament: bool, debug_bot: str | None = None
+) -> None:
+    """Raise ConfigError for a seed, no clock, or a bot that is debugged, where remote bots take part.
 
-    In a tournament every bot that it does not start is remote; on a server bots with a token are, and
+    From a seed they could compute every deal; without a clock one of them could stop the contest. In a
+    tournament every bot that it does not start is remote; on a server bots with a token are, and
     all bots if `host` can be reached from other machines.
     """
-    if file.contest.seed is None:
-        return
+    if debug_bot is not None and debug_bot not in [bot.name for bot in file.bot]:
+        raise ConfigError(f"--debug-bot: expected the name of a bot of the contest, got {debug_bot!r:.40}")
     reachable = tournament or host not in LOOPBACK
     remote = [bot.name for bot in file.bot if not bot.is_local and (reachable or bot.token_sha256)]
-    if remote:
+    if not remote:
+        return
+    if debug_bot is not None:
+        raise ConfigError(
+            f"--debug-bot: expected a contest without remote bots ({', '.join(remote)}): no clock runs while"
+            " a bot is debugged; use it on this machine with bots that have no token"
+        )
+    if file.game.clock == LONGEST_MS:
+        raise ConfigError(
+            f"game.clock: expected a clock where bots connect by themselves ({', '.join(remote)}): without"
+            " one any of them can stop the contest"
+        )
+    if file.contest.seed is not None:
         raise ConfigError(
             f"contest.seed: expected no seed where bots connect by themselves ({', '.join(remote)}): from a"
             " seed they can compute every deal; leave it out, and the server draws a secret of 256 bits"

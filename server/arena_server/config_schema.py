@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from arena_protocol.codec import valid_name
-from arena_server.core.config import BOUNDS, ContestPlan
+from arena_server.core.config import BOUNDS, LONGEST_MS, ContestPlan
 
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 _DURATION = re.compile(r"(\d{1,9})(?:\.(\d{1,3}))?\s?(ms|s|m|h)", re.ASCII)
@@ -62,7 +62,7 @@ _PLAN: Final = ContestPlan(name="defaults", seed=0)
 #: Keys whose field in the plan is not the key with `_ms` behind it.
 _FIELDS: Final = {"stall_limit": "stall_ms"}
 #: Keys that are left out for "no limit"; a limit of zero would be a mistake.
-_LEFT_OUT: Final = ("absent", "move_limit")
+_LEFT_OUT: Final = ("absent", "move_limit", "first_move_limit")
 
 
 def _number(field: str) -> Any:
@@ -74,8 +74,14 @@ def _number(field: str) -> Any:
 def _read_duration(value: object, info: ValidationInfo) -> int:
     """A duration within the bounds of the plan."""
     key = str(info.field_name)
+    if key == "clock" and value == NO_CLOCK:
+        return LONGEST_MS
     low, high = BOUNDS[_FIELDS.get(key, f"{key}_ms")]
     return _bounded_duration(value, max(low, 1) if key in _LEFT_OUT else low, high)
+
+
+#: The value of `clock` for games without a clock: bots read the longest one, ten days.
+NO_CLOCK: Final = "none"
 
 
 def _check_name(value: str) -> str:
@@ -106,6 +112,7 @@ class ContestTable(_Table):
     login: int = _PLAN.login_ms
     handover: int = _PLAN.handover_ms
     absent: int | None = _PLAN.absent_ms
+    rest: int = _PLAN.rest_ms
     announce_zombies: bool = _PLAN.announce_zombies
     spectator_delay: int = _PLAN.spectator_delay_ms
     stall_limit: int = _PLAN.stall_ms
@@ -115,7 +122,7 @@ class ContestTable(_Table):
 
     _name = field_validator("name")(_check_name)
     _durations = field_validator(
-        "ready", "login", "handover", "absent", "spectator_delay", "stall_limit", mode="before"
+        "ready", "login", "handover", "absent", "rest", "spectator_delay", "stall_limit", mode="before"
     )(_read_duration)
 
 
@@ -129,13 +136,21 @@ class GameTable(_Table):
     margin: int = _PLAN.margin_ms
     #: None disables the limit.
     move_limit: int | None = None
+    first_move_limit: int | None = None
     byoyomi: int = _PLAN.byoyomi_ms
     lag_quota: int = _PLAN.lag_quota_ms
     #: A file of positions that the games start from; it becomes the game's option `board`.
     library: str | None = Field(default=None, min_length=1)
 
     _durations = field_validator(
-        "clock", "increment", "margin", "move_limit", "byoyomi", "lag_quota", mode="before"
+        "clock",
+        "increment",
+        "margin",
+        "move_limit",
+        "first_move_limit",
+        "byoyomi",
+        "lag_quota",
+        mode="before",
     )(_read_duration)
 
     @property

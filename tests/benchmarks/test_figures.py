@@ -62,6 +62,14 @@ def test_a_quick_run_measures_everything_and_draws_it(quick: Path, findings: Fin
     assert f"| `{MASTER}` |" in page
 
 
+def test_a_pairing_that_was_stopped_goes_on_with_its_next_deal() -> None:
+    *_, (_, first) = Pairing("greedy", "dummy", 1, None, SHORT).go_on({})
+    *_, (_, whole) = Pairing("greedy", "dummy", 3, None, SHORT).go_on({})
+    rest = list(Pairing("greedy", "dummy", 3, None, SHORT).go_on(first))
+    assert [note.partition(":")[0] for note, _ in rest] == ["deal 2 of 3", "deal 3 of 3"]
+    assert (rest[-1][1]["one"], rest[-1][1]["other"]) == (whole["one"], whole["other"])
+
+
 @pytest.mark.slow
 def test_a_second_run_measures_nothing_and_draws_the_same_bytes(
     quick: Path, capsys: pytest.CaptureFixture[str]

@@ -25,6 +25,9 @@ def test_list_shows_what_is_selected() -> None:
     listed = inside("check", "bot", "--list")
     assert listed.code == 0
     assert len(listed.out.splitlines()) > len(BOT_SUITE.cases)
+    assert inside("check", "server", "3.3/2", "--list") == inside(
+        "check", "server", "localhost:1", "3.3/2", "--list"
+    )
     one = inside("check", "server", "localhost:1", "3.3/2", "--list")
     assert [line.split()[0] for line in one.out.splitlines()] == ["3.3", "3.3/2"]
     assert SERVER_SUITE.cases["3.3/2"].expects in one.out
@@ -112,6 +115,7 @@ def test_a_bot_that_is_started_by_hand() -> None:
             ("bot", "--listen", "localhost:1", "--", "./bot"),
             "arena: give the bot's command after --, or --listen HOST:PORT for a bot that you start",
         ),
+        (("server",), "arena: say which server: HOST:PORT"),
         (("bot", "3.99", "--", "./bot"), "arena: no case '3.99'; --list shows all of them"),
         (("bot", "--listen", "nowhere"), "arena: --listen: expected HOST:PORT, got 'nowhere'"),
         (("server", "nowhere"), "arena: HOST:PORT: expected HOST:PORT, got 'nowhere'"),

@@ -25,8 +25,17 @@ def test_a_blank_or_a_slash_makes_a_command(text: str) -> None:
     assert is_command(text)
 
 
-@pytest.mark.parametrize("text", ["greedy", "champion:depth=5", "xo1970:thresholds=0"])
-def test_other_players_are_engines(text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "greedy",
+        "champion:depth=5",
+        "xo1970:thresholds=3.5/5",
+        "weighted:k=3/1/2",
+        "xo:library=my games/xo.jsonl",
+    ],
+)
+def test_other_players_are_engines_whatever_their_parameters_hold(text: str) -> None:
     assert not is_command(text)
 
 

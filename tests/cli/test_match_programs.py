@@ -143,6 +143,11 @@ class TestMatch:
         assert (answer["deals"], answer["games"], len(answer["points"])) == (2, 6, 3)
         assert "elo" not in answer
 
+    def test_a_scripted_bot_is_seated_by_the_referee_too(self, folder: Path) -> None:
+        outcome = arena("match", "greedy", "zero-based", *SHORT, "--deals", "1", cwd=folder)
+        assert outcome.code == 0, outcome.err
+        assert "zero-based sent an illegal move" in outcome.err
+
     def test_a_program_that_crashes_at_its_start_is_one_line(self, folder: Path) -> None:
         (folder / "crash.py").write_text("import no_such_module\n")
         outcome = arena("match", "python crash.py", "dummy", cwd=folder)

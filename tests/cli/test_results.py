@@ -1,4 +1,4 @@
-"""`arena standings` and `arena export`: output, refusals and exit status."""
+"""`arena standings`: output, refusals and exit status."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 from tests.server.programs import Shell
 
 from arena_cli.results import unplayed_message
-from arena_protocol.record import decode
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -67,29 +66,6 @@ class TestUnplayed:
     def test_without_causes(self) -> None:
         progress = {"ended": "stopped", "done": 0, "total": 6, "missing": [], "unplayed": {}}
         assert unplayed_message(progress) == "the contest is stopped: 6 of 6 games have no result"
-
-
-class TestExport:
-    def test_one_file_per_game_with_the_same_bytes(self, here: Path, shell: Shell) -> None:
-        outcome = shell("export", "records")
-        assert outcome.out.startswith("exported: 6 games of trial to records\nhead: ")
-        names = sorted(path.name for path in (here / "records").glob("*.record"))
-        assert names == [f"g{number}.record" for number in range(1, 7)]
-        record = decode((here / "records" / "g1.record").read_bytes())
-        assert (record.game_id, record.contest, len(record.plies)) == ("g1", "trial", 8)
-        answer = json.loads(shell("export", "records", "--json").out)
-        assert answer["contest"] == "trial"
-        assert len(answer["files"]) == 6
-
-    def test_the_files_are_private(self, here: Path, shell: Shell) -> None:
-        shell("export", "records")
-        modes = {path.stat().st_mode & 0o777 for path in (here / "records").iterdir()}
-        assert modes == {0o600}
-
-    def test_a_folder_that_cannot_be_made(self, here: Path, shell: Shell) -> None:
-        (here / "taken").touch()
-        outcome = shell("export", "taken")
-        assert (outcome.code, outcome.line) == (1, "arena: taken: cannot be written: File exists")
 
 
 class TestReadOnlyFolder:

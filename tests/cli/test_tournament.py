@@ -74,6 +74,20 @@ class TestFinalTable:
         assert logs["mine.log"] == "hello there\n"
         assert " info over game=g1 " in logs["the server.log"]
 
+    def test_games_start_from_a_library_and_the_records_verify(self, tmp_path: Path) -> None:
+        starts = ["53351/34233/13552/44215/44526", "1..../2..../1..../2..../1...."]
+        lines = [json.dumps({"game": "insertion", "state": state}) + "\n" for state in starts]
+        (tmp_path / "starts.jsonl").write_text("".join(lines))
+        text = contest(contest="games_per_pair = 4", bots=engines("dummy", "random"))
+        outcome = play(tmp_path, text, "--library", "starts.jsonl")
+        assert outcome.code == 0, outcome.err
+        assert inside("verify", cwd=tmp_path).out == "verified: 4 games\n"
+        records = [
+            json.loads(inside("replay", f"g{game}", "--json", cwd=tmp_path).out) for game in range(1, 5)
+        ]
+        assert {record["board"] for record in records} <= set(starts)
+        assert {record["options"]["board"] for record in records} == {"|".join(starts)}
+
     def test_json_and_the_same_seed_gives_the_same_games(self, tmp_path: Path) -> None:
         tables = []
         for name in ("one", "two"):

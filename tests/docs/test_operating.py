@@ -15,7 +15,8 @@ from tests.server.programs import ARENA, PATIENCE_S, Players, arena
 
 from arena_cli.admin import Order
 from arena_server.core.standings import Progress
-from arena_server.web.metrics import Counts, Histogram, Snapshot, exposition
+from arena_server.driver import Durations, Histogram
+from arena_server.web.metrics import Counts, Snapshot, exposition
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
@@ -40,18 +41,20 @@ def name(cell: str) -> str:
     return found[1]
 
 
+def durations() -> Durations:
+    """One measurement in every bucket of each histogram."""
+    filled = Durations()
+    filled.turns, filled.journal, filled.store = (
+        Histogram([1] * len(Histogram().counts), 5_000_000) for _ in range(3)
+    )
+    return filled
+
+
 class TestMetrics:
     snapshot = Snapshot(
         {"name": "club", "game": "insertion", "software": "test"},
-        Counts(
-            *(Histogram([1] * len(Histogram().counts), 5_000_000) for _ in range(3)),
-            {"complete": 3},
-            {"flood": 1},
-            {"token": 2},
-            {"kick": 1},
-            2,
-            1500,
-        ),
+        Counts({"complete": 3}, {"flood": 1}, {"token": 2}, {"kick": 1}, 2, 1500),
+        durations(),
         Progress(done=3, total=6, void=1, running=2, plies=77, connected=2, ended=None, standings=()),
         4,
         100,

@@ -144,6 +144,34 @@ def test_an_engine_extends_the_library_by_its_moves_and_analyses(tmp_path: Path)
     assert create(player.spec, "tictactoe").spec == player.spec
 
 
+@pytest.mark.parametrize(
+    ("game", "engine", "state", "depth"),
+    [
+        ("insertion", "champion:depth=3", BOARD, 3),
+        ("xo", "xo:depth=2", "/".join(["." * 10] * 9 + [".....x...."]), 2),
+    ],
+)
+def test_what_a_search_reports_is_kept_and_reported_again(
+    game: str, engine: str, state: str, depth: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "library.jsonl"
+    player = create(f"{engine},library={path},extend=yes", game)
+    player.warm_up()
+    position = at(game, state, "123456" if game == "insertion" else "")
+    move = player.choose(position)
+    (entry,) = written(path)
+    found = player.report
+    assert found is not None
+    assert (entry["depth"], entry.get("sequence", "")) == (
+        depth,
+        "123456"[:depth] if game == "insertion" else "",
+    )
+    assert entry.get("value") == (None if game == "insertion" else found.eval)
+    again = create(f"{engine},library={path}", game)
+    assert str(again.choose(position)) == str(move)
+    assert again.report == (depth, entry.get("value"), None, (str(move),))
+
+
 def test_late_moves_are_not_added(tmp_path: Path) -> None:
     path = tmp_path / "library.jsonl"
     player = create(f"greedy:library={path},extend=yes")

@@ -90,6 +90,7 @@ def test_other_games_pass_and_forfeit_without_a_zombie_move() -> None:
     verify(a_record("lastcoin", COIN))
     verify(a_record("lastcoin", COIN, faults={2: (2, "quit")}))
     verify(a_record("xo", {}))
+    verify(a_record("tictactoe", {"board": "x../.../...|.x./.../...|xo./.../..."}))
     verify(FORFEIT)
     none_ready = (FaultRecord(1, 1, "never-ready", b""), FaultRecord(2, 1, "never-ready", b""))
     verify(replace(a_record("disc", {}, stop=0), faults=none_ready, end="forfeit", totals=(0, 0)))

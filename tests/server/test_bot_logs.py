@@ -229,7 +229,7 @@ async def logged(tmp_path: Path, answer: Callable[[Event], list[Effect]]) -> Asy
     machine, environment, sock = Scripted(answer), RecordingEnvironment(), bind("127.0.0.1", 0)
     logs = BotLogs(tmp_path)
     logs.begin(loop, fresh=True)
-    driver = LoggedDriver(machine, environment, loop, 100, lambda: None, logs)
+    driver = LoggedDriver(machine, environment, environment, loop, 100, lambda: None, logs)
     listener = driver.pool.listen(sock)
     here = RunningDriver(machine, environment, driver, sock)
     try:

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena_protocol.games import GAMES
-from arena_server.config_file import entrants_of, load_contest, parse_contest, plan_of
+from arena_server.config_file import check_remote_bots, entrants_of, load_contest, parse_contest, plan_of
+from arena_server.config_schema import ContestFile
+from arena_server.core.config import LONGEST_MS
 from arena_server.errors import ConfigError
 
 DIGEST = "0" * 64
@@ -48,16 +50,20 @@ def test_every_key_reaches_the_plan() -> None:
     text = toml(
         contest=(
             'deals = "paired"\ngames_per_pair = 8\nscoring = "wins"\nseed = 2006\nprobation = 0\n'
-            'ready = "5s"\nabsent = "1m"\n'
+            'ready = "5s"\nabsent = "1m"\nrest = "2s"\n'
             'announce_zombies = true\nspectator_delay = "3s"\nout_of_turn_limit = 4\nflood_limit = 50'
         ),
-        game='clock = "7s"\nincrement = "100ms"\nmargin = "5ms"\nplies = 20\ncolours = 4\nstart = "empty"',
+        game=(
+            'first_move_limit = "9s"\nclock = "7s"\nincrement = "100ms"\nmargin = "5ms"\n'
+            'plies = 20\ncolours = 4\nstart = "empty"'
+        ),
     )
     plan = plan_of(parse_contest(text, "c.toml"))
     assert (plan.name, plan.games_per_pair, plan.scoring, plan.seed) == ("trial", 8, "wins", 2006)
     assert (plan.probation, plan.ready_ms, plan.absent_ms, plan.announce_zombies) == (0, 5_000, 60_000, True)
     assert (plan.spectator_delay_ms, plan.out_of_turn_limit, plan.flood_limit) == (3_000, 4, 50)
     assert (plan.clock_ms, plan.increment_ms, plan.margin_ms) == (7_000, 100, 5)
+    assert (plan.first_move_limit_ms, plan.rest_ms) == (9_000, 2_000)
     assert plan.options == {"plies": 20, "colours": 4, "start": "empty"}
 
 
@@ -262,3 +268,41 @@ class TestFiles:
         path.write_bytes(b"name = '\xff'")
         with pytest.raises(ConfigError, match=r"not UTF-8 text \(byte 8\)$"):
             load_contest(path)
+
+
+def remote_file(game: str = "", contest: str = "") -> ContestFile:
+    return parse_contest(toml(contest, game), "c.toml")
+
+
+@pytest.mark.parametrize(
+    ("file", "options", "line"),
+    [
+        (
+            remote_file('clock = "none"'),
+            {},
+            r"^game.clock: expected a clock where bots connect by themselves \(a, b\)",
+        ),
+        (remote_file(), {"debug_bot": "a"}, r"^--debug-bot: expected a contest without remote bots \(a, b\)"),
+        (
+            remote_file(),
+            {"debug_bot": "x"},
+            r"^--debug-bot: expected the name of a bot of the contest, got 'x'$",
+        ),
+        (
+            remote_file(contest="seed = 1"),
+            {},
+            "^contest.seed: expected no seed where bots connect by themselves",
+        ),
+    ],
+)
+def test_what_is_refused_where_remote_bots_take_part(
+    file: ContestFile, options: dict[str, str], line: str
+) -> None:
+    with pytest.raises(ConfigError, match=line):
+        check_remote_bots(file, "0.0.0.0", tournament=False, **options)
+    if options.get("debug_bot") != "x":
+        check_remote_bots(file, "127.0.0.1", tournament=False, **options)
+
+
+def test_no_clock_is_the_longest_one() -> None:
+    assert plan_of(remote_file('clock = "none"')).clock_ms == LONGEST_MS

@@ -23,6 +23,8 @@ SECTIONS: Final = (
     "Watching",
     "TLS",
     "Errors",
+    "Notes",
+    "The log of a bot",
 )
 
 
@@ -114,6 +116,9 @@ CLAUSES: Final = tuple(
         ("10.1", "With a certificate the TLS handshake comes before ARENA, and the lines are the same."),
         ("11.1", "Each cause has its code: syntax, unknown-verb, login, no-such-game, not-your-turn."),
         ("11.2", "The codes full and rate pass: a client waits and tries again; after the others it leaves."),
+        ("12.1", "A note (INFO) of a bot goes to spectators, with seat=, and never to an opponent."),
+        ("12.2", "A note is never a fault, however many there are and whatever is in them."),
+        ("13.1", "With role=log a bot gets its own log; its token alone opens it."),
     )
 )
 

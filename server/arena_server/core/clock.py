@@ -32,8 +32,10 @@ class TimeControl:
     move_limit: int = 0
 
     @classmethod
-    def of(cls, plan: ContestPlan) -> TimeControl:
-        return cls(plan.clock_ms, plan.increment_ms, plan.margin_ms, plan.byoyomi_ms, plan.move_limit_ms)
+    def of(cls, plan: ContestPlan, *, first: bool = False) -> TimeControl:
+        """The rules of `plan` for the `first` ply of a seat, or for all others."""
+        limit = (first and plan.first_move_limit_ms) or plan.move_limit_ms
+        return cls(plan.clock_ms, plan.increment_ms, plan.margin_ms, plan.byoyomi_ms, limit)
 
     def allowance(self, clock: int) -> int:
         """The longest charge, in ms, at which the flag of a seat with `clock` ms left does not fall."""

@@ -34,20 +34,20 @@ class ContestPlan:
     """One contest. All games have the same options and the same clocks; times are in milliseconds.
 
     `seed` derives every deal and nonce (`deal.py`): a secret of 256 bits that the server draws, or a
-    number that the organiser gives where all bots are local. With `format` = "round-robin" every group
-    of bots that fills the seats plays; with "matches" the bots play in disjoint groups, in the order
-    of the entrants: the first with the second, the third with the fourth. With `deals` = "fresh" each
-    game has a deal of its own; with "paired" the same deal is played from every seat.
-    `move_limit_ms` is the most that a ply may take (0: what is left); `byoyomi_ms` is what each ply
-    may take once the clock is down. `lag_quota_ms` is the credit for lag of a seat in a game (0: lag
-    is not measured). `margin_ms` counts once, at the flag. A game whose clock runs while the referee
-    stands still for longer than `stall_ms` is void and played again.
+    number that the organiser gives where all bots are local. With `deals` = "fresh" each game has a
+    deal of its own; with "paired" the same deal is played from every seat.
+    `move_limit_ms` is the most that a ply may take (0: what is left); `first_move_limit_ms` replaces it
+    for the first ply of a seat (0: it does not). `byoyomi_ms` is what each ply may take once the clock
+    is down. `lag_quota_ms` is the credit for lag of a seat in a game (0: lag is not measured).
+    `margin_ms` counts once, at the flag. A game whose clock runs while the referee stands still for
+    longer than `stall_ms` is void and played again.
     `ready_ms` is the limit for READY, `login_ms` for the first line, `handover_ms` for a connection
     that does not read its TURN. The contest does not wait for a bot that is absent for longer than
-    `absent_ms`; None waits for ever. After `probation` faulty games a bot is paired no more (0: never).
+    `absent_ms`; None waits for ever. After a game a bot is not paired for `rest_ms`; after `probation`
+    faulty games it is paired no more (0: never).
     A seat may send `out_of_turn_limit` moves out of turn a game, and fewer than `flood_limit` lines
     that were not asked for. Spectators are admitted if `guests`, and see a line `spectator_delay_ms`
-    after the players.
+    after the players. While `debug_bot` thinks no clock of its game runs, and READY has no limit there.
     """
 
     name: str
@@ -62,6 +62,7 @@ class ContestPlan:
     increment_ms: int = 0
     margin_ms: int = 0
     move_limit_ms: int = 0
+    first_move_limit_ms: int = 0
     byoyomi_ms: int = 0
     lag_quota_ms: int = 0
     stall_ms: int = 3_000
@@ -69,12 +70,14 @@ class ContestPlan:
     login_ms: int = 10_000
     handover_ms: int = 10_000
     absent_ms: int | None = None
+    rest_ms: int = 0
     probation: int = 3
     announce_zombies: bool = False
     out_of_turn_limit: int = 10
     flood_limit: int = 100
     spectator_delay_ms: int = 5_000
     guests: bool = True
+    debug_bot: str | None = None
     software: str = "insertion-arena/0.1"
 
 
@@ -93,6 +96,7 @@ BOUNDS: Final[Mapping[str, tuple[int, int]]] = {
     "increment_ms": (0, LONGEST_INCREMENT_MS),
     "margin_ms": (0, LONGEST_MS),
     "move_limit_ms": (0, LONGEST_MS),
+    "first_move_limit_ms": (0, LONGEST_MS),
     "byoyomi_ms": (0, LONGEST_MS),
     "lag_quota_ms": (0, LONGEST_MS),
     "stall_ms": (1, LONGEST_MS),
@@ -101,6 +105,7 @@ BOUNDS: Final[Mapping[str, tuple[int, int]]] = {
     "handover_ms": (1, LONGEST_MS),
     "absent_ms": (0, LONGEST_MS),
     "spectator_delay_ms": (0, LONGEST_MS),
+    "rest_ms": (0, LONGEST_MS),
     "probation": (0, MOST),
     "out_of_turn_limit": (0, MOST),
     "flood_limit": (1, MOST),

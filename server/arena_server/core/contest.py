@@ -204,6 +204,8 @@ class Contest:
                 case Kind.FEED:
                     self._games.spectators.update(number, now)
                     self._games.changed = True
+                case Kind.REST:
+                    self._games.rested(self._players[number])
                 case Kind.CHUNK:
                     self._connections.too_slow(self._connections.peers[number], now)
 

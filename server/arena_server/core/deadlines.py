@@ -1,7 +1,4 @@
-"""All deadlines of a contest in one heap.
-
-It must not know: what is to be done when one has passed.
-"""
+"""All deadlines of a contest in one heap."""
 
 from __future__ import annotations
 
@@ -17,6 +14,7 @@ class Kind(IntEnum):
     ABSENCE = 3
     FEED = 4
     CHUNK = 5
+    REST = 6
 
 
 #: What has the deadline: the number of a connection, a game, a player, or a game's feed.

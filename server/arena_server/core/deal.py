@@ -111,6 +111,7 @@ class Setting:
             plan.move_limit_ms or None,
             plan.byoyomi_ms or None,
             plan.lag_quota_ms or None,
+            plan.first_move_limit_ms or None,
             game.options(),
         ) + _print_state(game.state_text(game.start(self.deal)), watched)
         preview = game.preview(self.deal)
@@ -150,6 +151,7 @@ class Setting:
             move_limit_ms=self.plan.move_limit_ms,
             byoyomi_ms=self.plan.byoyomi_ms,
             lag_quota_ms=self.plan.lag_quota_ms,
+            first_move_limit_ms=self.plan.first_move_limit_ms,
             plies=plies,
             faults=faults,
             final=final,

@@ -30,59 +30,14 @@ from arena_server.core.delivery import CHUNK, ChunkedSender, Spectators
 from arena_server.core.effects import Send, Store, TurnMark
 from arena_server.core.journal import KIND_OF, GameFact, JournalError, Offered, PastGame, Repeat
 from arena_server.core.match import Abort, Annotate, Blame, Match, Phase, PlayMove, SayReady
-from arena_server.core.peers import FLOODED, Outbox, Peer, Player
-from arena_server.core.ratelimit import InfoBudget
+from arena_server.core.peers import FLOODED, LiveGame, Outbox, Peer, Player
 from arena_server.core.schedule import Pairer, Pairing, schedule_of
 from arena_server.core.standings import Progress, Results, RunningGame
-from arena_server.core.transcript import Transcript
 
 #: Lines that are well-formed, and merely come at the wrong moment.
 _UNASKED = frozenset({ErrorCode.UNEXPECTED, ErrorCode.NO_SUCH_GAME})
 
 _print_turn = printer(wire.Turn)
-
-
-class LiveGame:
-    """A match, its transcript and its players in the order of the seats.
-
-    `stored`: the record has been handed over to be stored; `announced`: OVER has been written.
-    """
-
-    __slots__ = (
-        "announced",
-        "deadline_key",
-        "game_id",
-        "infos",
-        "match",
-        "number",
-        "out_of_turn",
-        "players",
-        "stored",
-        "transcript",
-        "unasked",
-    )
-
-    def __init__(self, number: int, match: Match, players: tuple[Player, ...], now: int) -> None:
-        self.number = number
-        self.deadline_key = (Kind.GAME, number)
-        self.match = match
-        self.game_id = match.setting.game_id
-        self.transcript = Transcript(match.setting, now)
-        self.players = players
-        self.stored = self.announced = False
-        #: Lines of each seat that were not asked for, and those of them that were moves.
-        self.unasked = [0] * len(players)
-        self.out_of_turn = [0] * len(players)
-        self.infos = [InfoBudget() for _ in players]
-        for seat, player in enumerate(players, start=1):
-            player.game, player.seat = self, seat
-            if player.peer is not None:
-                player.peer.cursor = 0
-                player.peer.turn = None
-
-    @property
-    def running(self) -> RunningGame:
-        return RunningGame(self.game_id, self.match.setting.names, len(self.match.plies))
 
 
 class GameManager:
@@ -131,7 +86,11 @@ class GameManager:
 
     def running(self) -> tuple[RunningGame, ...]:
         """The games without a result, in the order in which they began."""
-        return tuple(live.running for live in self._games.values() if not live.announced)
+        return tuple(
+            RunningGame(live.game_id, live.match.setting.names, len(live.match.plies))
+            for live in self._games.values()
+            if not live.announced
+        )
 
     def progress(self, connected: int, ended: str | None, causes: Mapping[str, str]) -> Progress:
         """The work grows with the number of bots; `causes` has a word for each bot that is missing."""
@@ -226,8 +185,8 @@ class GameManager:
             player.peer.cursor = 0
             live.match.arrive(player.seat, now)
             self.advance(live, [], now)
-        elif not player.barred:
-            self._pairer.free(player.name)
+        else:
+            self._free(player)
 
     def depart(self, player: Player, now: int) -> None:
         """`player` has no connection any more, or watches instead of playing."""
@@ -317,7 +276,7 @@ class GameManager:
             live.stored = True
             self._out.effects.append(Store(live.game_id, match.record()))
         if live.announced:
-            self._dissolve(live)
+            self._dissolve(live, now)
 
     def _deliver(self, live: LiveGame, seat: int, peer: Peer, now: int) -> None:
         """Send a seat the lines from its cursor on, and its TURN behind them, in one piece."""
@@ -342,7 +301,7 @@ class GameManager:
         elif data:
             self._out.effects.append(Send(peer.conn, data))
 
-    def _dissolve(self, live: LiveGame) -> None:
+    def _dissolve(self, live: LiveGame, now: int) -> None:
         """Players whose OVER has been sent are free for the next game."""
         for player in live.players:
             peer = player.peer
@@ -354,10 +313,24 @@ class GameManager:
                 peer.unasked = 0
                 peer.turn = None
                 self._out.unmute(peer)
-                if not player.barred:
-                    self._pairer.free(player.name)
+                if self._plan.rest_ms:
+                    player.rests = True
+                    self._deadlines.set((Kind.REST, player.number), now + self._plan.rest_ms * NS_PER_MS)
+                else:
+                    self._free(player)
         if all(player.game is not live for player in live.players):
             del self._games[live.number]
+
+    def _free(self, player: Player) -> None:
+        """Pair `player` from now on, unless something is in the way."""
+        if player.peer is not None and player.game is None and not (player.barred or player.rests):
+            self._pairer.free(player.name)
+
+    def rested(self, player: Player) -> None:
+        """The rest of `player` after a game is over."""
+        player.rests = False
+        self.changed = True
+        self._free(player)
 
     def expire(self, number: int, now: int) -> Peer | None:
         """The deadline of game `number` has passed. Returns the connection that does not take its TURN."""
@@ -467,9 +440,8 @@ class GameManager:
         """The faulty games of `player` so far do not count any more: it is paired again."""
         player.forgiven = player.faulty_games
         player.barred = player.kicked = False
-        if player.peer is not None and player.game is None:
-            self.changed = True
-            self._pairer.free(player.name)
+        self.changed = True
+        self._free(player)
 
     # -- an interrupted contest
 

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from arena_protocol.record import FORFEIT, VOID, FaultKind, FaultRecord, GameRecord, InfoRecord, PlyRecord
 from arena_server.core.clock import NS_PER_MS, TimeControl, TurnTimer, elapsed_ms
+from arena_server.core.config import LONGEST_MS
 from arena_server.core.deal import Setting
 from arena_server.core.journal import Away, Ended, GameFact, Offered, Ready, Started
 
@@ -89,11 +90,13 @@ class Match:
     __slots__ = (
         "_computed",
         "_control",
+        "_first_control",
         "_game",
         "_handover",
         "_origin",
         "_quota",
         "_ready_ns",
+        "_untimed",
         "_zombie_move",
         "clocks",
         "end",
@@ -117,7 +120,10 @@ class Match:
         self._game = setting.game
         self._zombie_move = setting.game.zombie_move
         self._control = TimeControl.of(plan)
-        self._ready_ns = plan.ready_ms * NS_PER_MS
+        self._first_control = TimeControl.of(plan, first=True)
+        #: The seat of the bot that is debugged, 0 if it has none.
+        self._untimed = setting.names.index(plan.debug_bot) + 1 if plan.debug_bot in setting.names else 0
+        self._ready_ns = (LONGEST_MS if self._untimed else plan.ready_ms) * NS_PER_MS
         self._handover = plan.handover_ms * NS_PER_MS
         self.timer = TurnTimer(now + self._ready_ns)
         self.present = [True] * seats
@@ -221,6 +227,8 @@ class Match:
         if not self._game.is_legal(self.position, move):
             return self._decide_fault(seat, FaultKind.ILLEGAL, line)
         arrived = max(sent, arrived)
+        if seat == self._untimed:
+            sent = arrived
         charge = max(0, (arrived - sent) // NS_PER_MS - timer.credit)
         left = self._control.after(self.clocks[seat - 1], charge)
         return [self._ply(seat, move, charge, sent, arrived, left, False)]
@@ -259,7 +267,7 @@ class Match:
         fault = self._late(seat, FaultKind.TIMEOUT)
         if forfeit or self._zombie_move is None:
             return [fault, *forfeit]
-        charge = self._control.allowance(self.clocks[seat - 1]) + 1
+        charge = self._control_of(seat).allowance(self.clocks[seat - 1]) + 1
         return [fault, self._ply(seat, self._zombie_move, charge, sent, self.timer.flag, 0, True)]
 
     def _late(self, seat: int, kind: FaultKind) -> FaultRecord:
@@ -352,7 +360,15 @@ class Match:
     def run(self, sent: int) -> None:
         """The clock of the seat to move runs since `sent`."""
         timer = self.timer
-        timer.run(sent, self._control.flag_at(self.clocks[timer.seat - 1], sent, timer.credit))
+        if timer.seat == self._untimed:
+            timer.run(sent, sent + LONGEST_MS * NS_PER_MS)
+            return
+        control = self._control if len(self.plies) >= self._game.seats else self._control_of(timer.seat)
+        timer.run(sent, control.flag_at(self.clocks[timer.seat - 1], sent, timer.credit))
+
+    def _control_of(self, seat: int) -> TimeControl:
+        """The time control of the next ply of `seat`."""
+        return self._control if any(ply.seat == seat for ply in self.plies) else self._first_control
 
     def sent(self, seat: int, ply: int, at: int) -> None:
         """The TURN of `ply` reached the socket of `seat` at `at`."""
@@ -379,7 +395,7 @@ class Match:
     def reading(self, now: int) -> tuple[int, ...]:
         """The clocks as they stand at `now`, in the order of the seats."""
         timer = self.timer
-        if timer.sent is None:
+        if timer.sent is None or timer.seat == self._untimed:
             return self.clocks
         spent = max(0, elapsed_ms(timer.sent, now) - timer.credit)
         left = max(0, self.clocks[timer.seat - 1] - spent)

@@ -1,20 +1,20 @@
-"""What the contest keeps of a connection and of a bot, and the outbox for effects."""
+"""What the contest keeps of a connection, a bot and a running game, and the outbox for effects."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.messages import Error, ServerMessage
 from arena_protocol.session import ServerSession
 from arena_server.core.clock import LagEstimate
+from arena_server.core.deadlines import Kind
 from arena_server.core.effects import Close, Effect, Mute, Note, Send, TurnMark, Unmute
 from arena_server.core.journal import CONTEST, ContestFact, Entry, entry_of
-from arena_server.core.ratelimit import LeakyBucket
-
-if TYPE_CHECKING:
-    from arena_server.core.games import LiveGame
+from arena_server.core.match import Match
+from arena_server.core.ratelimit import InfoBudget, LeakyBucket
+from arena_server.core.transcript import Transcript
 
 FLOODED: Final = ProtocolError(ErrorCode.FLOOD, "too many lines that were not asked for")
 
@@ -52,7 +52,7 @@ class Player:
 
     `resume` is the digest of its resume key. `barred`: paired no more, because of
     `faulty_games` beyond those `forgiven`, or because it was `kicked`. `gone`: disconnected for
-    longer than the contest waits.
+    longer than the contest waits. `rests`: not paired yet after its last game.
     """
 
     number: int
@@ -68,6 +68,46 @@ class Player:
     kicked: bool = False
     barred: bool = False
     gone: bool = False
+    rests: bool = False
+
+
+class LiveGame:
+    """A match, its transcript and its players in the order of the seats.
+
+    `stored`: the record has been handed over to be stored; `announced`: OVER has been written.
+    """
+
+    __slots__ = (
+        "announced",
+        "deadline_key",
+        "game_id",
+        "infos",
+        "match",
+        "number",
+        "out_of_turn",
+        "players",
+        "stored",
+        "transcript",
+        "unasked",
+    )
+
+    def __init__(self, number: int, match: Match, players: tuple[Player, ...], now: int) -> None:
+        self.number = number
+        self.deadline_key = (Kind.GAME, number)
+        self.match = match
+        self.game_id = match.setting.game_id
+        self.transcript = Transcript(match.setting, now)
+        self.players = players
+        self.stored = self.announced = False
+        #: Lines of each seat that were not asked for, and those of them that were moves.
+        self.unasked = [0] * len(players)
+        self.out_of_turn = [0] * len(players)
+        self.infos = [InfoBudget() for _ in players]
+        for seat, player in enumerate(players, start=1):
+            player.game, player.seat = self, seat
+            if player.peer is not None:
+                player.peer.cursor = 0
+                player.peer.turn = None
 
 
 class Outbox:

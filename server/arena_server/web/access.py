@@ -30,7 +30,7 @@ SUFFIX: Final = ".admin"
 #: Connections of the organiser's port: a scraper, a probe and a few commands need fewer than ten.
 ORGANISER_CONNECTIONS = 64
 #: Connections of the site: a stream per viewer, and those that load pages.
-SITE_CONNECTIONS = 6_000
+SITE_CONNECTIONS = 6_400
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from arena_server.web.site import Pages, PublicApi
 
 if TYPE_CHECKING:
     from arena_server.web.access import WebPorts
-    from arena_server.web.thread import Referee
+    from arena_server.web.bridge import Referee
 
 #: Connections that streams leave for loading pages, out of all.
 KEPT_FOR_PAGES = 0.1

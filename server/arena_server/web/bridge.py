@@ -7,20 +7,23 @@ read the server's state there. Nothing else of the server may be touched from th
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from arena_server.core.config import ContestPlan
 from arena_server.core.events import Command
 from arena_server.core.standings import Overview
-from arena_server.server import ServerObserver
+from arena_server.driver import Durations
+from arena_server.server import ServerObserver, Service
+from arena_server.store.database import Database
 from arena_server.web.metrics import MetricsRecorder, Snapshot
 
 if TYPE_CHECKING:
     from arena_server.core.contest import Contest
-    from arena_server.driver import Driver, Durations
-    from arena_server.server import Service
+    from arena_server.driver import Driver
 
 #: A loop that has not answered within this time counts as unresponsive.
 CALL_S = 1.0
@@ -114,6 +117,28 @@ async def _wait(future: Future[Answer], timeout: float, who: str) -> Answer:
             return await asyncio.shield(asyncio.wrap_future(future))
     except TimeoutError:
         raise UnavailableError(f"no answer from {who} within {timeout:g} s") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Referee:
+    """The server that the pages show: `address` is its port for bots, `tls` whether that is encrypted."""
+
+    service: Service
+    plan: ContestPlan
+    database: Database
+    address: tuple[str, int]
+    tls: bool = False
+
+    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A connection to the port for bots, from this machine. Raises OSError."""
+        host, port = self.address
+        context: ssl.SSLContext | None = None
+        if self.tls:
+            context = ssl.create_default_context()
+            context.check_hostname = False  # our own port: there is no name to check
+            context.verify_mode = ssl.CERT_NONE
+        local = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared only
+        return await asyncio.open_connection(local, port, ssl=context)
 
 
 class ServerView(ServerObserver):

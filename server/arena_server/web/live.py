@@ -124,7 +124,10 @@ class LiveHub:
         #: Games with viewers and lines that are not published yet.
         self._unread: set[LiveGame] = set()
         self._viewers = 0
-        self._contest_event = b""
+        self._contest_event = self._contest_published = b""
+        #: When `_contest_event` was made: viewers that come within CONTEST_S share it.
+        self._contest_at = -CONTEST_S
+        self._contest_lock = asyncio.Lock()
         self._over = False
 
     # -- viewers
@@ -268,13 +271,18 @@ class LiveHub:
     async def _publish_contest(self) -> None:
         if self.board.viewers:
             event = await self.contest_event()
-            if event != self._contest_event:
-                self._contest_event = event
+            if event != self._contest_published:
+                self._contest_published = event
                 self.board.publish(event)
 
     async def contest_event(self) -> bytes:
-        """The contest with its standings and running games."""
-        return encode_event("contest", await self._contest() | {"running": self.running()})
+        """The contest with its standings and running games, of the last CONTEST_S."""
+        async with self._contest_lock:
+            if self._clock() - self._contest_at >= CONTEST_S:
+                document = await self._contest() | {"running": self.running()}
+                self._contest_event = encode_event("contest", document)
+                self._contest_at = self._clock()
+        return self._contest_event
 
     def running(self) -> list[dict[str, Any]]:
         """The games that run, the oldest first."""

@@ -212,9 +212,10 @@ class LiveGame:
         return getattr(self._position, "visible", "")
 
     def line_item(self) -> dict[str, Any]:
-        """The game in the list of running ones."""
-        self.read()
-        return {"game_id": self.game_id, "names": self._info.get("names"), "plies": self.plies}
+        """The game in the list of running ones; of its lines only the first is parsed."""
+        if not self._info:
+            self.read()
+        return {"game_id": self.game_id, "names": self._info.get("names")}
 
 
 def plain_game(message: wire.Game) -> dict[str, Any]:

@@ -10,47 +10,20 @@ from __future__ import annotations
 import asyncio
 import select
 import socket
-import ssl
 import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from arena_server.core.config import ContestPlan
 from arena_server.logs import Log
-from arena_server.server import Service
-from arena_server.store.database import Database
 from arena_server.web.access import ORGANISER_CONNECTIONS, WebPorts
-from arena_server.web.bridge import LoopBridge, ServerView
+from arena_server.web.bridge import LoopBridge, Referee, ServerView
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from arena_server.web.server import BoundedServer
-
-
-@dataclass(frozen=True, slots=True)
-class Referee:
-    """The server that the pages show: `address` is its port for bots, `tls` whether that is encrypted."""
-
-    service: Service
-    plan: ContestPlan
-    database: Database
-    address: tuple[str, int]
-    tls: bool = False
-
-    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """A connection to the port for bots, from this machine. Raises OSError."""
-        host, port = self.address
-        context: ssl.SSLContext | None = None
-        if self.tls:
-            context = ssl.create_default_context()
-            context.check_hostname = False  # our own port: there is no name to check
-            context.verify_mode = ssl.CERT_NONE
-        local = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared only
-        return await asyncio.open_connection(local, port, ssl=context)
 
 
 @contextmanager

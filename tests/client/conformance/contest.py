@@ -24,7 +24,8 @@ def config() -> str:
 def serving(folder: Path, server: str = "") -> Iterator[int]:
     """Serve the contest of the page, with these lines in its table [server]; gives the port."""
     file = folder / "check.toml"
-    file.write_text(f"{config()}\n[server]\n{server}\n", encoding="utf-8")
+    logs = folder / "logs"
+    file.write_text(f'{config()}\n[server]\nbot_logs = "{logs}"\n{server}\n', encoding="utf-8")
     command = [sys.executable, "-m", "arena_cli", "serve", str(file), "--port", "0", "--log-level", "error"]
     command += ["--database", f"sqlite:///{folder / 'arena.db'}"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -800,6 +800,54 @@ def no_retry_after(line: bytes, _: Connection) -> bytes:
     return re.sub(rb" retry_after=\d+", b"", line)
 
 
+# -- 12 Notes, 13 The log of a bot
+
+
+@from_client("12.1/2")
+def shows_notes(line: bytes, connection: Connection) -> list[bytes]:
+    """Sends notes to all seats."""
+    if verb(line) == b"INFO":
+        for other in connection.relay.connections:
+            if b"role=" not in other.hello:
+                other.answer(line)
+    return [line]
+
+
+@from_server("12.1/1")
+def whose_note(line: bytes, _: Connection) -> bytes:
+    """Does not say whose note it is."""
+    return re.sub(rb" seat=\d", b"", line) if verb(line) == b"INFO" else line
+
+
+@from_client("12.2/1")
+def notes_are_a_flood(line: bytes, connection: Connection) -> list[bytes]:
+    """Calls the 33rd note a flood."""
+    if verb(line) == b"INFO" and connection.count("notes") == 33:
+        connection.answer(b"ERROR flood too many notes")
+    return [line]
+
+
+@from_client("12.2/2")
+def a_bad_note_is_a_fault(line: bytes, connection: Connection) -> list[bytes]:
+    """Takes a note that cannot be parsed for a fault."""
+    return [b"MOVE  1"] if line.endswith(b" ply=soon") else [line]
+
+
+@from_client("13.1/2")
+def anyone_reads_logs(line: bytes, connection: Connection) -> list[bytes]:
+    """Sends a log to a wrong token."""
+    if b" role=log" in line and b"token=guess" in line:
+        connection.answer(b"WELCOME x session=s resume=r", b"BYE reason=log")
+        return []
+    return [line]
+
+
+@from_server("13.1/1")
+def log_without_bye(line: bytes, _: Connection) -> bytes:
+    """Ends a log like a contest."""
+    return line.replace(b"BYE reason=log", b"BYE reason=finished")
+
+
 def all_cases() -> Iterator[str]:
     """Every case that a defect names."""
     for mutant in MUTANTS.values():

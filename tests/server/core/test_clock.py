@@ -287,3 +287,52 @@ def test_byoyomi_keeps_alive_whose_clock_is_down() -> None:
     record = harness.records["g1"]
     assert [ply.time_ms for ply in record.plies] == [150, 0, 50, 151]
     verify(record)
+
+
+def test_the_first_ply_of_a_seat_has_a_limit_of_its_own() -> None:
+    harness = seated("ann", "bob", first_move_limit_ms=50, move_limit_ms=10)
+    harness.wait(50)
+    harness.send("ann", "MOVE 7")
+    harness.wait(51)
+    assert "ZOMBIE ply=2 reason=timeout" in harness.received("bob")
+    harness.wait(11)
+    assert "ZOMBIE ply=3 reason=timeout" in harness.received("ann")
+
+
+def test_a_first_move_limit_alone() -> None:
+    harness = seated("ann", "bob", first_move_limit_ms=50)
+    harness.send("ann", "MOVE 7")
+    harness.send("bob", "MOVE 7")
+    harness.wait(1_000)
+    harness.send("ann", "MOVE 7")
+    harness.stop()
+    record = harness.records["g1"]
+    assert (record.first_move_limit_ms, record.faults[0].kind) == (50, "void")
+    verify(record)
+
+
+def test_no_clock_runs_while_the_debugged_bot_thinks() -> None:
+    harness = seated("ann", "bob", debug_bot="ann", clock_ms=100, options={"plies": 4, "start": "empty"})
+    harness.wait(50_000)
+    harness.send("ann", "MOVE 7")
+    harness.wait(30)
+    harness.send("bob", "MOVE 8")
+    harness.wait(7)
+    harness.disconnect("ann")
+    harness.wait(50_000)
+    harness.log_in("ann", " resume=key1", conn="again")
+    assert harness.last_line("again") == "TURN 3 clock=100,70 lag=0 credit=0"
+    harness.send("again", "MOVE 9")
+    harness.wait(71)
+    record = harness.records["g1"]
+    assert [ply.time_ms for ply in record.plies] == [0, 30, 0, 71]
+    assert [(fault.seat, fault.kind) for fault in record.faults] == [(2, "timeout")]
+    verify(record)
+
+
+def test_the_debugged_bot_may_take_any_time_to_get_ready() -> None:
+    harness = seated("ann", "bob", ready=False, debug_bot="bob", ready_ms=10)
+    harness.send("ann", "READY g1")
+    harness.wait(100_000)
+    harness.send("bob", "READY g1")
+    assert harness.last_line("ann").startswith("TURN 1")

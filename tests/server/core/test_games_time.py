@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from arena_protocol.record import FaultRecord
 
-from .contest_harness import MS, faults, finish, seated, text
+from .contest_harness import MS, faults, finish, offers, seated, text
 
 
 def test_the_flag_falls() -> None:
@@ -135,3 +135,26 @@ def test_malformed_before_the_start_does_not_hold_up_the_others() -> None:
         "S  PLAYED 1 seat=1 move=6 time=0 clock=20000,20000 points=0 total=0,0 reveal=4",
     ]
     assert faults(harness) == (FaultRecord(1, 1, "malformed", b"REDY g1"),)
+
+
+def test_a_bot_rests_after_a_game() -> None:
+    harness = seated("ann", "bob", rest_ms=500, options={"plies": 1, "start": "empty"})
+    harness.send("ann", "MOVE 7")
+    assert offers(harness, "ann") == ["g1"]
+    harness.disconnect("bob")
+    harness.wait(100)
+    harness.log_in("bob", conn="again")
+    harness.wait(399)
+    assert offers(harness, "ann") == ["g1"]
+    harness.wait(1)
+    assert offers(harness, "ann") == ["g1", "g2"]
+
+
+def test_a_bot_that_is_away_at_the_end_of_its_rest_plays_when_it_is_back() -> None:
+    harness = seated("ann", "bob", rest_ms=500, options={"plies": 1, "start": "empty"})
+    harness.send("ann", "MOVE 7")
+    harness.disconnect("bob")
+    harness.wait(600)
+    assert offers(harness, "ann") == ["g1"]
+    harness.log_in("bob", conn="again")
+    assert offers(harness, "again") == ["g2"]

@@ -17,6 +17,14 @@ if TYPE_CHECKING:
 CHROMIUM = shutil.which("chromium")
 #: A folder for screenshots, to be looked at; without it they go to the test's own.
 SHOTS = os.environ.get("ARENA_SCREENSHOTS")
+#: A foreign name that resolves to this machine, for attacks by DNS rebinding.
+REBOUND = "rebound.test"
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1",
+]
 DESKTOP, PHONE = (1280, 900), (390, 844)
 LIMIT_MS = 30_000
 
@@ -30,7 +38,7 @@ def chromium() -> Iterator[Browser]:
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(
             executable_path=CHROMIUM,
-            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+            args=ARGUMENTS,
         )
         try:
             yield browser

@@ -20,8 +20,9 @@ def node() -> Iterator[Node]:
     node.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Not for the session: it keeps an event loop running on this thread, and asyncio tests would fail."""
     with chromium() as browser:
         yield browser
 

@@ -315,7 +315,7 @@ class TestLiveHub:
         assert board.events()[0][2] == {
             "contest": {"id": 1},
             "standings": [],
-            "running": [{"game_id": "g8", "names": ["ann", "bob"], "plies": 0}],
+            "running": [{"game_id": "g8", "names": ["ann", "bob"]}],
         }
         wall.events()
         feed.batches.put_nowait([PLAYED[0].replace(b"g7", b"g8")])

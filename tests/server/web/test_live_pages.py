@@ -16,7 +16,7 @@ import pytest
 from arena_server.store.reader import Results
 
 from ..programs import PATIENCE_S, Players, Server, contest, inside
-from .browser import PHONE, Watched
+from .browser import PHONE, REBOUND, Watched
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 PERSONS = "".join(f'[[bot]]\nname = "{name}"\nperson = true\n' for name in ("ann", "bob"))
+PAGES: dict[str, dict[str, object]] = {
+    "index.html": {},
+    "contest.html": {"id": 1},
+    "game.html": {"contest": 1, "game": "g1"},
+    "tv": {},
+    "play.html": {},
+}
+EXAMPLE = Path(__file__).parents[3] / "examples" / "watch.html"
 LOST = "The connection is lost"
 
 
@@ -79,6 +87,7 @@ class Person:
 
     def __init__(self, server: Web, name: str) -> None:
         self._server = server
+        self.seen = ""
         status, answer = server.post("take", key=server.links[name].partition("#")[2])
         assert (status, answer["name"]) == (200, name)
         self.session = answer["session"]
@@ -92,6 +101,7 @@ class Person:
         kind = ""
         for line in self._events:
             text = line.decode().rstrip("\n")
+            self.seen += f"{text}\n"
             if text.startswith("event: "):
                 kind = text.removeprefix("event: ")
             elif kind == "seat" and text.startswith("data: "):
@@ -111,9 +121,9 @@ class Person:
 
 
 @contextmanager
-def two_persons(folder: Path, game: str, options: str, more: str = "") -> Iterator[Web]:
+def two_persons(folder: Path, game: str, options: str, more: str = "", delay: str = "0s") -> Iterator[Web]:
     text = contest(
-        contest=f'game = "{game}"\nready = "10m"\nspectator_delay = "0s"\nprobation = 0',
+        contest=f'game = "{game}"\nready = "10m"\nspectator_delay = "{delay}"\nprobation = 0',
         game=f'clock = "10m"\n{options}',
         bots=PERSONS + more,
     )
@@ -167,8 +177,12 @@ def test_a_contest_is_shown_to_its_final_totals(pages: Watched, tmp_path: Path) 
         phone = pages.open(server.page("contest.html", id=1), PHONE)
         phone.locator(".standings").wait_for()
         assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        pages.check_access(phone)
         pages.shoot(phone, "contest-phone")
+        for name, parameters in PAGES.items():
+            before = pages.bytes
+            shown = pages.open(server.page(name, **parameters))
+            shown.locator("h1").first.wait_for()
+            assert 5_000 < pages.bytes - before < 150_000, name
         page.locator(".cross a").first.click()
         page.locator(".badge.true").wait_for()
         page.go_back()
@@ -306,9 +320,38 @@ class TestOrganiser:
             seen = inside("admin", "status", "--json", "--database", f"sqlite:///{server.database}")
             assert json.loads(seen.out)["state"] == "open"
 
+    def test_a_foreign_name_of_this_address_is_refused(self, pages: Watched, tmp_path: Path) -> None:
+        """DNS rebinding: a page of that name would be of the same origin as what it asks for."""
+        pages.expected.append("421")
+        with game_of_two(tmp_path) as (server, _):
+            page = pages.open(server.page("organiser.html").replace("127.0.0.1", REBOUND))
+            assert "this server is not 'rebound.test:" in page.inner_text("body")
+            pages.close()
+
+
+def test_a_foreign_page_of_100_lines_shows_a_live_game(pages: Watched, tmp_path: Path) -> None:
+    assert len(EXAMPLE.read_text().splitlines()) < 100
+    with game_of_two(tmp_path) as (server, persons), Foreign(EXAMPLE.read_text()) as foreign:
+        play(persons, range(1, 4))
+        page = pages.open(f"{foreign.url}?server={server.url}")
+        page.get_by_text("g1: ann – bob").wait_for()
+        play(persons, range(4, 7))
+        page.get_by_text("ply 6: bob plays 7").wait_for()
+        with urlopen(f"{server.url}/api/v1/live/games/g1.json", timeout=PATIENCE_S) as response:
+            state = json.load(response)["state"]
+        cells = page.locator("td").all_inner_texts()
+        assert "".join(cell or "." for cell in cells) == state.replace("/", "")
+        pages.close()
+        pages.complaints = [each for each in pages.complaints if "another host" not in each]
+
 
 class Foreign:
     """A page of another origin."""
+
+    def __init__(
+        self, html: str = "<!doctype html><link rel=icon href=data:,><title>foreign</title>"
+    ) -> None:
+        self._html = html.replace("<meta", "<link rel=icon href=data:,><meta", 1)
 
     def __enter__(self) -> Foreign:
         from starlette.responses import HTMLResponse
@@ -319,7 +362,7 @@ class Foreign:
         from .running import running
 
         async def page(_: object) -> HTMLResponse:
-            return HTMLResponse("<!doctype html><link rel=icon href=data:,><title>foreign</title>")
+            return HTMLResponse(self._html)
 
         self._server = running(lambda: application([Route("/", page)]))
         self.url = f"http://{self._server.__enter__().address}/"
@@ -429,6 +472,53 @@ class TestPlay:
             assert server.post("quit", session=ann.session) == (200, {"done": True})
             ann.until(state="finished")
             bob.until(turn=2)
+
+
+def test_nothing_is_shown_before_the_spectator_delay(tmp_path: Path) -> None:
+    """Every byte of every document and stream, while a game runs and after it; and a person's own stream."""
+    with two_persons(tmp_path, "insertion", "plies = 6\nlookahead = 1", delay="1h") as server:
+        persons = [Person(server, "ann"), Person(server, "bob")]
+        for person in persons:
+            person.ready()
+        play(persons, range(1, 4))
+        seen = _public_bytes(server)
+        assert b'"ann"' in seen
+        for text in (b"g1", b'"move"', b'"board', b'"state":"running"', b'"state":"over"'):
+            assert text not in seen, text
+        play(persons, range(4, 7))
+        persons[0].until(game="g2")  # the first game is over
+        seen = _public_bytes(server)
+        assert b"g1" not in seen
+        assert b'"games_played":0' in seen
+        for person in persons:
+            person.close()
+        own = persons[0].seen
+        sequence = re.search(r'"sequence":"([1-6]{6})"', own)
+        assert sequence is not None
+        over = own.index("event: over")
+        assert "nonce" not in own[:over]
+        revealed = "".join(re.findall(r'"reveal":"([1-6])"', own[:over]))
+        assert sequence[1][1:] == revealed, "one picture in sight, each with its ply"
+
+
+def _public_bytes(server: Web) -> bytes:
+    """What the API sends; of a stream, what comes until 1.5 s pass without a byte."""
+    seen = b""
+    for path in (
+        *("site.json", "contests.json", "contests/1.json", "contests/1/games-0.json"),
+        *("contests/1/state/g1.json", "contests/1/records/g1.json", "contests/1/records/g1.record"),
+        *("live/games/g1.json", "live/games/g1", "live/boards", "live/contest"),
+    ):
+        try:
+            with urlopen(f"{server.url}/api/v1/{path}", timeout=1.5) as response:
+                while data := response.read1():
+                    seen += data
+        except HTTPError as error:
+            with error:
+                error.read()  # it names the game that was asked for
+        except TimeoutError:
+            continue
+    return seen
 
 
 @pytest.fixture(scope="module")

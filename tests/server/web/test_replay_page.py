@@ -13,8 +13,7 @@ import pytest
 from tests.protocol import oracle
 from tests.protocol.records import FORFEIT, RECORD, ZOMBIE, a_record
 
-from arena_cli.replay import plain
-from arena_protocol.record import GameRecord, encode
+from arena_protocol.record import GameRecord, encode, to_json
 from arena_server.web.app import application
 from arena_server.web.bundle import join_modules, replay_page
 from arena_server.web.security import PageHeaders
@@ -179,7 +178,7 @@ def test_the_last_ply_is_a_live_region(pages: Watched, site: str) -> None:
 class TestFiles:
     def test_json_of_arena_replay(self, pages: Watched, site: str) -> None:
         page = pages.open(f"{site}/replay.html")
-        drop(page, json.dumps(plain(RECORD), indent=2).encode(), "g7.json")
+        drop(page, json.dumps(to_json(RECORD), indent=2).encode(), "g7.json")
         page.wait_for_selector(".badge.true")
 
     def test_a_file_that_is_no_record(self, pages: Watched, site: str) -> None:

@@ -5,18 +5,42 @@ from __future__ import annotations
 import socket
 from dataclasses import dataclass, field
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from arena_client.conformance.cases import Finding, failed
-from arena_client.conformance.wire import ReceiveTimeoutError
+from arena_client.conformance.wire import ReceiveTimeoutError, Wire
 from arena_protocol import messages as wire
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.framing import SERVER_LINE_LIMIT, Overlong
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game, GameError
 
-if TYPE_CHECKING:
-    from arena_client.conformance.server.bench import ServerBench
+
+class Patience(Protocol):
+    """Seconds: `patience` for what must come, `quiet` for what must not."""
+
+    @property
+    def patience(self) -> float: ...
+
+    @property
+    def quiet(self) -> float: ...
+
+
+class Bench(Protocol):
+    """What a client needs of the bench (`bench.ServerBench`): `keys` are resume keys by name."""
+
+    keys: dict[str, str]
+
+    @property
+    def settings(self) -> Patience: ...
+
+    @property
+    def token_option(self) -> str: ...
+
+    def open(self) -> Wire: ...
+
+    def next_token(self) -> str: ...
+
 
 #: Between two tries to log in under a name that is still taken.
 RETRY_S = 0.05
@@ -81,7 +105,7 @@ class Seen:
 class Client:
     """One connection of the checker's, as a bot or a spectator."""
 
-    def __init__(self, bench: ServerBench, name: str) -> None:
+    def __init__(self, bench: Bench, name: str) -> None:
         self.bench = bench
         self.name = name
         self.game: Seen | None = None

@@ -9,6 +9,8 @@ const { GameError } = await load("games/base.js");
 const { makeGame } = await load("rules.js");
 const { parseRecord, readRecord, RecordError } = await load("record.js");
 const { verify } = await load("verify.js");
+const { hint } = await load("hint.js");
+const { choose, interest } = await load("interest.js");
 const { hex, sha256 } = await load("sha256.js");
 
 const bytes = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
@@ -35,6 +37,12 @@ const commands = {
     }
     return seen;
   },
+  hint: ({ game, options, seats, deal, moves, limit }) => {
+    const rules = makeGame(game, options, seats);
+    return hint(rules, moves.reduce((position, move) => rules.play(position, move).position, rules.start(deal)), limit);
+  },
+  interest: ({ game, gains, now, plies }) => interest(game, gains, now, plies),
+  choose: ({ shown, scores, now }) => choose(shown, new Map(scores), now),
   verify: ({ record }) => { verify(parseRecord(record)); return null; },
   read: ({ data }) => readRecord(bytes(data)),
 };

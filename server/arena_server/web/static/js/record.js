@@ -7,7 +7,7 @@ const PLY = ["seat", "move", "time_ms", "handed_ns", "arrived_ns", "clock", "poi
 const FAULT = ["seat", "ply", "kind", "line"];
 const INFO = ["seat", "ply", "depth", "eval", "nodes", "line", "text"];
 const DIGEST = 32;
-const NUMBERS = ["format", "clock_ms", "increment_ms", "margin_ms", "move_limit_ms", "byoyomi_ms", "lag_quota_ms"];
+const NUMBERS = ["format", "clock_ms", "increment_ms", "margin_ms", "move_limit_ms", "byoyomi_ms", "lag_quota_ms", "first_move_limit_ms"];
 const TEXTS = ["software", "contest", "game_id", "game", "seed", "nonce", "commit", "board", "sequence", "final", "end"];
 
 export class RecordError extends Error {}
@@ -53,6 +53,7 @@ function checkRecord(record) {
   const wholes = (value) => Array.isArray(value) && value.length === record.names.length && value.every(whole);
   if (record === null || typeof record !== "object") fail("expected an object");
   if (record.format !== FORMAT) fail(`format ${record.format}; this page reads format ${FORMAT}`);
+  if (record.first_move_limit_ms === undefined) record.first_move_limit_ms = 0;
   for (const key of NUMBERS) whole(record[key]) || fail(`${key} is not a whole number`);
   for (const key of TEXTS) typeof record[key] === "string" || fail(`${key} is not a text`);
   const texts = (value) => Array.isArray(value) && value.every((item) => typeof item === "string");

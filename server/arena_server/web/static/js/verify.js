@@ -6,7 +6,7 @@ import { makeGame } from "./rules.js";
 import { hex, sha256 } from "./sha256.js";
 
 const KINDS = ["timeout", "illegal", "malformed", "flood", "out-of-turn", "disconnect", "never-ready", "quit", "void"];
-const SETTINGS = ["clock_ms", "increment_ms", "margin_ms", "move_limit_ms", "byoyomi_ms", "lag_quota_ms"];
+const SETTINGS = ["clock_ms", "increment_ms", "margin_ms", "move_limit_ms", "byoyomi_ms", "lag_quota_ms", "first_move_limit_ms"];
 const NS_A_MS = 1_000_000;
 
 /** Check everything in a record. Throws RecordError with the place, the expected and the found value. */
@@ -24,6 +24,7 @@ class Audit {
     this.record = record;
     this.place = "start";
     this.lastNs = 0;
+    this.moved = new Set();
     this.seats = record.names.length;
     this.clock = new Array(this.seats).fill(record.clock_ms);
     this.quota = new Array(this.seats + 1).fill(record.lag_quota_ms);
@@ -77,6 +78,7 @@ class Audit {
     this.checkMover(number, ply);
     this.checkMove(number, ply);
     this.checkTime(number, ply);
+    this.moved.add(ply.seat);
     const step = this.ask(() => this.game.play(this.position, ply.move));
     this.position = step.position;
     this.equal("points", step.points, ply.points);
@@ -119,7 +121,7 @@ class Audit {
       this.quota[ply.seat] -= Math.min(ply.credit_ms, elapsed);
       const charge = Math.max(0, elapsed - ply.credit_ms);
       this.equal("time", charge, ply.time_ms);
-      const limit = this.allowance(before);
+      const limit = this.allowance(before, !this.moved.has(ply.seat));
       if (flag && charge <= limit) this.fail("time on which the flag fell", `more than ${limit}`, charge);
       if (!flag && charge > limit) this.fail("time without a fault", `at most ${limit}`, charge);
     } else {
@@ -131,9 +133,10 @@ class Audit {
     this.equal("clock", this.clock, ply.clock);
   }
 
-  allowance(clock) {
+  allowance(clock, first) {
     const most = clock + this.record.byoyomi_ms;
-    return (this.record.move_limit_ms ? Math.min(most, this.record.move_limit_ms) : most) + this.record.margin_ms;
+    const limit = first && this.record.first_move_limit_ms || this.record.move_limit_ms;
+    return (limit ? Math.min(most, limit) : most) + this.record.margin_ms;
   }
 
   /** Whether the flag fell on this ply. A seat that was away at START has a fault without a charge. */

@@ -1,0 +1,62 @@
+"""Configuration of Sphinx for `make docs`: the source folder is the repository, so that links work in both.
+
+Sphinx reads docs/*.md, PROTOCOL.md and RULES.md where they lie; a link between them is a plain
+relative Markdown link and leads to the same page on the site, in a checkout and on a code host.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "protocol"), str(ROOT / "client")]
+
+project = "insertion-arena"
+author = "the authors of insertion-arena"
+root_doc = "docs/index"
+language = "en"
+
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+include_patterns = ["docs/*.md", "protocol/*.md", "client/starters/*/README.md"]
+# Folders that need not be searched.
+exclude_patterns = [".*", "build", "tests", "benchmarks", "engines", "server", "tools", "examples", "*.egg-info"]
+suppress_warnings = ["misc.highlighting_failure"]  # blocks of the project's own formats, such as `transcript`
+
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 4
+
+default_role = "code"  # docstrings write code in single backticks
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_default_options = {"members": True, "undoc-members": True}
+python_use_unqualified_type_names = True
+
+html_theme = "furo"
+html_title = "insertion-arena"
+html_copy_source = False
+html_show_copyright = False
+templates_path = ["_templates"]
+html_additional_pages = {"index": "start.html"}  # the first page is docs/index.html
+html_use_index = True
+
+
+def indented_is_literal(lines: list[str]) -> list[str]:
+    """Mark the indented blocks of a docstring as literal; reStructuredText would take them for quotations."""
+    marked: list[str] = []
+    inside = False
+    for line in lines:
+        indented = line.startswith("    ")
+        if line.strip() and indented != inside:
+            inside = indented
+            if indented and not (marked and marked[-1]):
+                marked += ["::", ""]
+        marked.append(line)
+    return marked
+
+
+def setup(app):  # type: ignore[no-untyped-def] # the type is that of an optional package
+    def process(app, what, name, obj, options, lines):  # type: ignore[no-untyped-def]
+        lines[:] = indented_is_literal(lines)
+
+    app.connect("autodoc-process-docstring", process)

@@ -1,0 +1,214 @@
+"""`arena export`: the records of a contest as files; docs/record-format.md describes them.
+
+msgpack   FOLDER/g1.record, ... and chain.json: the bytes that the referee stored, with their hash chain
+json      FOLDER/g1.json, ...: one object per record, times in milliseconds and nanoseconds as stored
+csv       FOLDER/games.csv, seats.csv, plies.csv, faults.csv, infos.csv: a line per game, seat, ply, ...
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from enum import StrEnum
+from io import TextIOWrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+
+import typer
+
+from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
+from arena_cli.results import CHAIN_FILE, SUFFIX, open_results
+
+if TYPE_CHECKING:
+    from arena_protocol.record import GameRecord
+    from arena_server.store.reader import Results
+    from arena_server.store.schema import Contest
+
+
+class Format(StrEnum):
+    MSGPACK = "msgpack"
+    JSON = "json"
+    CSV = "csv"
+
+
+#: How a formula of a spreadsheet begins.
+FORMULA = ("=", "+", "-", "@")
+
+#: The columns of each CSV file. Lists are separated by blanks, options are KEY=VALUE, a faulty line is hex.
+TABLES: Mapping[str, tuple[str, ...]] = {
+    "games": (
+        *("game_id", "contest", "game", "options", "end", "plies", "clock_ms", "increment_ms", "margin_ms"),
+        *("move_limit_ms", "byoyomi_ms", "lag_quota_ms", "board", "sequence", "final"),
+        *("seed", "nonce", "commit", "software"),
+    ),
+    "seats": ("game_id", "seat", "name", "total", "used_ms", "faults"),
+    "plies": (
+        *("game_id", "ply", "seat", "move", "time_ms", "handed_ns", "arrived_ns", "clock", "points", "total"),
+        *("zombie", "lag_ms", "credit_ms"),
+    ),
+    "faults": ("game_id", "seat", "ply", "kind", "line"),
+    "infos": ("game_id", "seat", "ply", "depth", "eval", "nodes", "line", "text"),
+}
+
+
+def command(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="The folder to write.", show_default=False)
+    ],
+    contest: ContestChoice = None,
+    database: Database = DEFAULT_DATABASE,
+    form: Annotated[Format, typer.Option("--format", help="The form of the files.")] = Format.MSGPACK,
+    as_json: Json = False,
+) -> None:
+    """Write the records of all games to files.
+
+    msgpack writes FOLDER/g1.record and so on, and FOLDER/chain.json: the order in which the records
+    were stored, their hash chain, and its head. The head, 32 bytes, proves all records: publish it.
+    `arena verify FOLDER --head HEX`, `arena verify FILE` and `arena replay FILE` read the files
+    on any machine.
+
+    json writes FOLDER/g1.json and so on; csv writes games.csv, seats.csv, plies.csv, faults.csv and
+    infos.csv. docs/record-format.md has every field. --json prints what was written as JSON.
+
+    Example: arena export records --contest local --format csv
+    """
+    from arena_server.errors import StoreError
+
+    with open_results(database) as results:
+        chosen = results.contest(contest)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            games, written, head = _WRITERS[form](folder, results, chosen)
+        except OSError as error:
+            raise StoreError(f"{folder}: cannot be written: {error.strerror}") from None
+    if as_json:
+        print_json({"contest": chosen.name, "files": written} | ({} if head is None else {"head": head}))
+    else:
+        typer.echo(f"exported: {games} games of {chosen.name} to {folder}")
+        if head is not None:
+            typer.echo(f"head: {head}")
+
+
+#: The number of games, the paths of the files, and the head of the chain (hexadecimal) if it was written.
+Written = tuple[int, list[str], str | None]
+
+
+def _write_msgpack(folder: Path, results: Results, contest: Contest) -> Written:
+    from arena_server.store.chain import GENESIS
+
+    written, links = [], []
+    for row in results.rows(contest):
+        path = folder / f"{row['game_id']}{SUFFIX}"
+        _write_private(path, row["record"])
+        written.append(str(path))
+        links.append((row["place"], row["game_id"], row["chain"].hex()))
+    links.sort()
+    head = links[-1][2] if links else GENESIS.hex()
+    order = [{"game": game, "chain": value} for _, game, value in links]
+    chain = {
+        "contest": contest.name,
+        "games": len(links),
+        "games_per_pair": contest.games_per_pair,
+        "head": head,
+        "order": order,
+    }
+    _write_private(folder / CHAIN_FILE, (json.dumps(chain, indent=1) + "\n").encode("ascii"))
+    return len(links), written, head
+
+
+def _write_json(folder: Path, results: Results, contest: Contest) -> Written:
+    from arena_protocol.record import to_json
+
+    written = []
+    for record in _records(results, contest):
+        path = folder / f"{record.game_id}.json"
+        _write_private(path, (json.dumps(to_json(record), indent=1) + "\n").encode("ascii"))
+        written.append(str(path))
+    return len(written), written, None
+
+
+def _write_csv(folder: Path, results: Results, contest: Contest) -> Written:
+    games = 0
+    paths = {table: folder / f"{table}.csv" for table in TABLES}
+    with ExitStack() as stack:
+        writers = {}
+        for table, path in paths.items():
+            text = TextIOWrapper(_open_private(path), encoding="utf-8", newline="")
+            writers[table] = csv.writer(stack.enter_context(text), lineterminator="\n")
+            writers[table].writerow(TABLES[table])
+        for record in _records(results, contest):
+            games += 1
+            for table, row in csv_rows(record):
+                writers[table].writerow([_cell(row[column]) for column in TABLES[table]])
+    return games, list(map(str, paths.values())), None
+
+
+_WRITERS: Mapping[Format, Callable[[Path, Results, Contest], Written]] = {
+    Format.MSGPACK: _write_msgpack,
+    Format.JSON: _write_json,
+    Format.CSV: _write_csv,
+}
+
+
+def _records(results: Results, contest: Contest) -> Iterator[GameRecord]:
+    from arena_protocol.record import decode
+
+    for row in results.rows(contest):
+        yield decode(row["record"])
+
+
+def csv_rows(record: GameRecord) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Return the lines of one record, each with its table and its values by column."""
+    own = {"game_id": record.game_id}
+    game = {name: getattr(record, name) for name in TABLES["games"]}
+    yield "games", game | {"plies": len(record.plies)}
+    for seat, (name, total) in enumerate(zip(record.names, record.totals, strict=True), start=1):
+        yield (
+            "seats",
+            own
+            | {
+                "seat": seat,
+                "name": name,
+                "total": total,
+                "used_ms": sum(ply.time_ms for ply in record.plies if ply.seat == seat),
+                "faults": [fault.kind for fault in record.faults if fault.seat == seat],
+            },
+        )
+    for number, ply in enumerate(record.plies, start=1):
+        yield "plies", own | {"ply": number} | ply._asdict()
+    for fault in record.faults:
+        yield "faults", own | fault._asdict()
+    for info in record.infos:
+        yield "infos", own | info._asdict()
+
+
+def _cell(value: object) -> object:
+    """Return a value as CSV has it; None is empty, true and false are 1 and 0.
+
+    A text that a spreadsheet would take for a formula gets an apostrophe: bots may send any INFO.
+    """
+    match value:
+        case bool():
+            return int(value)
+        case bytes():
+            return value.hex()
+        case Mapping():
+            return " ".join(f"{key}={each}" for key, each in sorted(value.items()))
+        case tuple() | list():
+            return " ".join(map(str, value))
+        case str() if value.startswith(FORMULA):
+            return f"'{value}"
+    return value
+
+
+def _open_private(path: Path) -> BinaryIO:
+    """Open a file that only its owner can read, if it is new: records may be secret until the end."""
+    return open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600))
+
+
+def _write_private(path: Path, data: bytes) -> None:
+    with _open_private(path) as file:
+        file.write(data)

@@ -1,0 +1,102 @@
+"""What the pages choose: hints for a person, and the game that /tv shows."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any, ClassVar
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.protocol import oracle
+
+from arena_protocol.games import make_game
+
+from .node import Node
+
+#: Enough for the search to end by itself.
+LONG_MS = 20_000
+
+
+class TestHint:
+    @pytest.mark.parametrize(("game", "options"), [("disc", {"m": "13"}), ("lastcoin", {"coins": "11"})])
+    def test_it_wins_a_won_game_against_any_play(
+        self, node: Node, game: str, options: dict[str, str]
+    ) -> None:
+        rules = make_game(game, {**options, "seats": 2})
+        deal = rules.deal(0)
+        chance = Random(1)
+        winner = _winner(rules, rules.start(deal))
+        for _ in range(5):
+            position, moves = rules.start(deal), list[str]()
+            while rules.end(position) is None:
+                if rules.to_move(position) == winner:
+                    arguments = {"game": game, "options": options, "seats": 2, "limit": LONG_MS}
+                    plain = {"board": deal.board, "sequence": deal.sequence}
+                    move = node("hint", deal=plain, moves=moves, **arguments)
+                else:
+                    move = chance.choice(list(rules.legal_moves(position)))
+                moves.append(move)
+                position = rules.play(position, move).position
+            assert rules.totals(position)[winner - 1] == 2
+
+    @settings(max_examples=10)
+    @given(st.integers(0, 2**32))
+    def test_with_one_picture_in_sight_it_takes_the_most_points(self, node: Node, seed: int) -> None:
+        options = {"plies": "9", "lookahead": "1"}
+        deal = make_game("insertion", {**options, "seats": 2}).deal(seed)
+        plain = {"board": deal.board, "sequence": deal.sequence[:1]}
+        move = node("hint", game="insertion", options=options, seats=2, deal=plain, moves=[], limit=LONG_MS)
+        points = {
+            number: oracle.play(deal.board, number, int(deal.sequence[0]))[1] for number in range(1, 16)
+        }
+        assert points[int(move)] == max(points.values())
+
+    def test_a_move_is_found_at_once_where_a_search_takes_long(self, node: Node) -> None:
+        rules = make_game("xo", {"seats": 2})
+        deal = rules.deal(3)
+        plain = {"board": deal.board, "sequence": deal.sequence}
+        move = node("hint", game="xo", options={}, seats=2, deal=plain, moves=[], limit=0)
+        assert rules.is_legal(rules.start(deal), move)
+
+
+def _winner(rules: Any, position: Any) -> int:
+    """The seat that wins with best play, by trying everything."""
+    if rules.end(position) is not None:
+        totals = rules.totals(position)
+        return 1 if totals[0] > totals[1] else 2
+    seat: int = rules.to_move(position)
+    results = {_winner(rules, rules.play(position, move).position) for move in rules.legal_moves(position)}
+    return seat if seat in results else 3 - seat
+
+
+class TestTv:
+    GAME: ClassVar[dict[str, Any]] = {"totals": [100, 100], "ply": 50, "end": None}
+
+    def test_a_close_game_far_on_with_points_is_interesting(self, node: Node) -> None:
+        def score(gains: object = (), **changes: object) -> float:
+            found = node("interest", game=self.GAME | changes, gains=gains, now=20_000, plies=100)
+            return float(found)
+
+        assert score() > score(totals=[500, 100]) > 0
+        assert score(ply=90) > score(ply=10)
+        assert score([[19_000, 60]]) > score()
+        assert score([[1_000, 60]]) == score(), "long ago"
+        assert score(end="complete") == 0
+
+    @given(st.lists(st.floats(0.1, 3), min_size=1, max_size=6), st.integers(0, 100_000))
+    def test_hysteresis(self, node: Node, values: list[float], now: int) -> None:
+        """A game stays 20 s, and then until another one is 1.3 times as interesting."""
+        scores = [[f"g{number}", value] for number, value in enumerate(values)]
+        found = node("choose", shown={"id": "g0", "since": 0}, scores=scores, now=now)
+        best = max(values)
+        if now < 20_000 or best <= 1.3 * values[0]:
+            assert found == "g0"
+        else:
+            assert found == f"g{values.index(best)}"
+
+    def test_a_game_that_is_over_is_left_for_the_best_one(self, node: Node) -> None:
+        scores = [["g1", 1.0], ["g2", 2.0]]
+        assert node("choose", shown={"id": "g0", "since": 0}, scores=scores, now=1) == "g2"
+        assert node("choose", shown=None, scores=scores, now=1) == "g2"
+        assert node("choose", shown=None, scores=[], now=1) is None

@@ -1,0 +1,185 @@
+"""A person's seat over a scripted referee: lines, orders, lost connections."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from arena_server.web import play as module
+from arena_server.web.access import invite
+from arena_server.web.play import PersonSeat, SeatError
+
+from .test_live import NEXT, OVER, PLAYED, START, STATE, FakeViewer
+
+GAME = (
+    b"GAME g7 insertion seat=1 seats=2 names=ann,bob plies=4 colours=6 lookahead=2 "
+    b"clock=1000 increment=0 zombie=6 commit=ab"
+)
+LIMIT_S = 30.0
+pytestmark = pytest.mark.asyncio
+
+
+def welcome(resume: str) -> bytes:
+    return f"WELCOME ann session=1 resume={resume}".encode()
+
+
+class Referee:
+    """Accepts connections; the test writes to the last one and reads what came."""
+
+    def __init__(self) -> None:
+        self.connections: asyncio.Queue[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.Queue()
+        self.refuses = False
+        self._server: asyncio.Server | None = None
+        self._writers: list[asyncio.StreamWriter] = []
+
+    async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.append(writer)
+        self.connections.put_nowait((reader, writer))
+
+    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        if self.refuses:
+            raise ConnectionRefusedError("refused")
+        if self._server is None:
+            self._server = await asyncio.start_server(self.accept, "127.0.0.1", 0)
+        host, port = self._server.sockets[0].getsockname()
+        return await asyncio.open_connection(host, port)
+
+    async def next(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        async with asyncio.timeout(LIMIT_S):
+            return await self.connections.get()
+
+    def close(self) -> None:
+        for writer in self._writers:
+            writer.close()
+        if self._server is not None:
+            self._server.close()
+
+
+@pytest_asyncio.fixture
+async def referee() -> AsyncIterator[Referee]:
+    referee = Referee()
+    yield referee
+    referee.close()
+
+
+class Seat:
+    """A seat whose link has been used, and a viewer that keeps the last seat event."""
+
+    def __init__(self, referee: Referee) -> None:
+        self.invitation = invite("ann")
+        self.seat = PersonSeat(self.invitation, "insertion", referee.connect)
+        self.viewer = FakeViewer()
+        self.events: list[tuple[str, Any]] = []
+        self.session = self.seat.take()
+        for event in self.seat.join(self.viewer):  # type: ignore[arg-type]
+            self.viewer.send(event)
+
+    async def until(self, condition: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """The first seat event that fulfils `condition`."""
+        async with asyncio.timeout(LIMIT_S):
+            while True:
+                new = [(kind, data) for _, kind, data in self.viewer.events()]
+                self.events += new
+                for kind, data in new:
+                    if kind == "seat" and condition(data):
+                        return dict(data)
+                await asyncio.sleep(0)
+
+    async def close(self) -> None:
+        for task in self.seat._tasks:
+            task.cancel()
+        await asyncio.gather(*self.seat._tasks, return_exceptions=True)
+
+
+def send(writer: asyncio.StreamWriter, *lines: bytes) -> None:
+    writer.write(b"".join(line + b"\n" for line in lines))
+
+
+async def test_a_game_from_the_link_to_its_end(referee: Referee) -> None:
+    seat = Seat(referee)
+    reader, writer = await referee.next()
+    hello = (await reader.readline()).decode()
+    token = seat.invitation.token
+    assert hello == f"HELLO 1 ann games=insertion token={token} agent=web/1\n"
+    send(writer, b"ARENA 1 x", welcome("r1"), b"PING t", GAME, STATE, NEXT)
+    assert await reader.readline() == b"PONG t\n"
+    assert (await seat.until(lambda shown: shown["state"] == "invited"))["game"] == "g7"
+    seat.seat.ready()
+    assert await reader.readline() == b"READY g7\n"
+    send(writer, START, b"TURN 1 clock=1000,1000 lag=0 credit=0")
+    assert (await seat.until(lambda shown: shown["turn"] == 1))["state"] == "playing"
+    seat.seat.move(1, "6")
+    assert await reader.readline() == b"MOVE 6\n"
+    send(writer, *PLAYED, b"TURN 3 clock=997,996 lag=0 credit=0")
+    await seat.until(lambda shown: shown["turn"] == 3)
+    send(writer, b"ZOMBIE ply=3 reason=illegal", OVER)
+    assert (await seat.until(lambda shown: shown["state"] == "over"))["turn"] is None
+    assert [kind for kind, _ in seat.events if kind != "seat"] == [
+        *("snapshot", "snapshot", "started", "played", "played", "zombie", "over")
+    ]
+    assert next(data for kind, data in seat.events if kind == "zombie")["seat"] == 1, "its own"
+    seat.seat.quit()
+    assert await reader.readline() == b"QUIT\n"
+    send(writer, b"BYE reason=quit")
+    await seat.until(lambda shown: shown["state"] == "finished")
+    await seat.close()
+
+
+async def test_a_lost_connection_is_taken_up_by_the_resume_key(
+    referee: Referee, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "RETRY_S", (0.0,))
+    seat = Seat(referee)
+    reader, writer = await referee.next()
+    await reader.readline()
+    send(writer, welcome("r1"), GAME, STATE, NEXT, START, b"TURN 1 clock=1000,1000 lag=0 credit=0")
+    await seat.until(lambda shown: shown["turn"] == 1)
+    writer.close()
+    reader, writer = await referee.next()
+    assert b" resume=r1 " in await reader.readline()
+    send(writer, b"ERROR token the key is wrong or used")
+    writer.close()
+    reader, writer = await referee.next()
+    assert f" token={seat.invitation.token} ".encode() in await reader.readline()
+    assert (await seat.until(lambda shown: shown["problem"]))["problem"] == "token the key is wrong or used"
+    send(writer, welcome("r2"), GAME, STATE, NEXT, START, *PLAYED, b"TURN 3 clock=997,996 lag=0 credit=0")
+    shown = await seat.until(lambda shown: shown["turn"] == 3)
+    assert (shown["problem"], shown["state"]) == (None, "playing")
+    late = FakeViewer()
+    for event in seat.seat.join(late):  # type: ignore[arg-type]
+        late.send(event)
+    (_, kind, _), (_, second, snapshot) = late.events()
+    assert (kind, second, len(snapshot["plies"])) == ("seat", "snapshot", 2)
+    await seat.close()
+
+
+async def test_orders_out_of_place(referee: Referee, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "RETRY_S", (0.0,))
+    referee.refuses = True
+    seat = Seat(referee)
+    problem = (await seat.until(lambda shown: shown["problem"]))["problem"]
+    assert problem == "the referee cannot be reached: refused"
+    for order, text in (
+        (seat.seat.quit, "^the referee cannot be reached now$"),
+        (seat.seat.ready, "^no game waits for you$"),
+        (lambda: seat.seat.move(1, "6"), "^it is not your turn$"),
+        (lambda: seat.seat.move(1, "6 7"), "^a move is a word of ASCII characters$"),
+    ):
+        with pytest.raises(SeatError, match=text):
+            order()
+    await seat.close()
+
+
+async def test_a_sign_of_life(referee: Referee, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SYNC_S", 0.0)
+    seat = Seat(referee)
+    async with asyncio.timeout(LIMIT_S):
+        while b"event: sync" not in seat.viewer.data:
+            await asyncio.sleep(0)
+    assert json.loads(seat.viewer.data.rpartition(b"data: ")[2]) == {"since_ms": 0}
+    await seat.close()

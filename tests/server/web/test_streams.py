@@ -1,0 +1,61 @@
+"""Server-sent events: their text, and a viewer that reads too slowly."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from starlette.routing import Route
+
+from arena_server.web.app import application
+from arena_server.web.streams import BACKLOG, Channel, EventStream, Viewer, encode_event
+
+from .running import LIMIT_S, read_all, running
+
+
+@pytest.mark.parametrize("event_id", [None, "e-1"])
+def test_an_event(event_id: str | None) -> None:
+    head = "" if event_id is None else "id: e-1\n"
+    text = f'{head}event: played\ndata: {{"text":"a\\nb"}}\n\n'
+    assert encode_event("played", {"text": "a\nb"}, event_id) == text.encode()
+
+
+class Flood:
+    """A stream whose first event is a few times what a viewer may leave unread."""
+
+    EVENT = b"data: " + b"x" * (40 * BACKLOG) + b"\n\n"
+
+    def __init__(self) -> None:
+        self.channel = Channel()
+        self.left = threading.Event()
+
+    def join(self, viewer: Viewer) -> list[bytes]:
+        self.channel.viewers.add(viewer)
+        return [self.EVENT]
+
+    def leave(self, viewer: Viewer) -> None:
+        self.channel.viewers.discard(viewer)
+        self.left.set()
+
+    def make(self) -> object:
+        class Stream:
+            """A route's endpoint that is an ASGI application."""
+
+            async def __call__(self, scope: object, receive: object, send: object) -> None:
+                await EventStream(flood.join, flood.leave)(scope, receive, send)  # type: ignore[arg-type]
+
+        flood = self
+        return application([Route("/flood", Stream())])
+
+
+def test_a_viewer_that_does_not_read_is_disconnected() -> None:
+    flood = Flood()
+    with running(flood.make) as server, server.connect() as sock:  # type: ignore[arg-type]
+        sock.sendall(b"GET /flood HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert flood.left.wait(LIMIT_S)
+        assert not flood.channel.viewers
+        try:
+            received = len(read_all(sock))
+        except ConnectionResetError:
+            received = 0
+        assert received < len(Flood.EVENT)
