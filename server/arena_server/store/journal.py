@@ -63,6 +63,7 @@ class JournalAppender:
         self._head = head
         self.place = place
         self.recent: list[Sequence[Entry]] = []
+        self._is_open = True
 
     def append(self, entries: Sequence[Entry]) -> bool:
         """Commit entries as one row. Returns False, with nothing written, if a transaction is in the way.
@@ -90,7 +91,8 @@ class JournalAppender:
         raise NotImplementedError
 
     def close(self) -> None:
-        raise NotImplementedError
+        """Append nothing more; the caller holds the lock."""
+        self._is_open = False
 
 
 class SqliteAppender(JournalAppender):
@@ -112,6 +114,7 @@ class SqliteAppender(JournalAppender):
         return True
 
     def close(self) -> None:
+        super().close()
         self._connection.close()
 
 
@@ -133,6 +136,7 @@ class PostgresAppender(JournalAppender):
         return True
 
     def close(self) -> None:
+        super().close()
         self._connection.close()
 
 
