@@ -20,7 +20,17 @@ language = "en"
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 include_patterns = ["docs/*.md", "protocol/*.md", "client/starters/*/README.md"]
 # Folders that need not be searched.
-exclude_patterns = [".*", "build", "tests", "benchmarks", "engines", "server", "tools", "examples", "*.egg-info"]
+exclude_patterns = [
+    ".*",
+    "build",
+    "tests",
+    "benchmarks",
+    "engines",
+    "server",
+    "tools",
+    "examples",
+    "*.egg-info",
+]
 suppress_warnings = ["misc.highlighting_failure"]  # blocks of the project's own formats, such as `transcript`
 
 myst_enable_extensions = ["colon_fence"]

@@ -36,8 +36,8 @@ clock = "1h"
 [server]
 max_connections = {bots}
 """
-#: One pair needs enough games for the whole run; of many bots each pair plays twice.
-GAMES_OF_TWO = 100_000
+#: A contest must not end within a run.
+MOST_GAMES = 100_000
 
 
 def compare(*, quick: bool, report: Callable[[str], None], python: str = sys.executable) -> dict[str, Any]:
@@ -86,7 +86,9 @@ def referee(bots: int, python: str) -> Iterator[Server]:
     """Run `arena serve` with a database in a temporary folder; yield its process number and address."""
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "bench.toml"
-        text = CONTEST.format(games_per_pair=GAMES_OF_TWO if bots == 2 else 2, bots=2 * bots + 64)
+        pairs = bots * (bots - 1) // 2
+        games_per_pair = 2 * max(1, MOST_GAMES // pairs // 2)
+        text = CONTEST.format(games_per_pair=games_per_pair, bots=2 * bots + 64)
         text += "".join(f'[[bot]]\nname = "b{number}"\n' for number in range(bots))
         config.write_text(text)
         code = "import sys; from importlib.metadata import entry_points as e; sys.argv[0] = 'arena'; " + (

@@ -14,7 +14,8 @@ from typing import Any
 from arena_protocol.faults import describe_fault
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game, Rim
-from arena_protocol.record import GameRecord, PlyRecord
+from arena_protocol.messages import Info
+from arena_protocol.record import GameRecord, InfoRecord, PlyRecord
 
 #: Backgrounds of pictures 1..7: red, green, yellow, blue, magenta, cyan, white.
 _PAINT = {str(colour): f"\x1b[30;{40 + colour}m" for colour in range(1, 8)}
@@ -123,7 +124,7 @@ def _frame(record: GameRecord, game: Game[Any], position: Any, number: int) -> F
         state=game.state_text(position),
         preview=record.sequence[number:],
         seats=list(zip(record.names, totals, clocks, strict=True)),
-        notes=_faults(record, game, number),
+        notes=[*_faults(record, game, number), *_notes(record, number)],
         end=record.end if number == len(record.plies) else None,
         rim=game.rim(),
         move=None if ply is None else ply.move,
@@ -148,6 +149,21 @@ def _faults(record: GameRecord, game: Game[Any], number: int) -> list[str]:
         for fault in record.faults
         if min(fault.ply, len(record.plies)) == number
     ]
+
+
+def _notes(record: GameRecord, number: int) -> list[str]:
+    """Return the notes of bots about ply `number`."""
+    return [
+        f"note of {record.names[info.seat - 1]}: {describe_note(info)}"
+        for info in record.infos
+        if info.ply == number
+    ]
+
+
+def describe_note(note: Info | InfoRecord) -> str:
+    """Return the fields of a note as INFO has them, without game, ply and seat."""
+    fields = ((key, getattr(note, key)) for key in ("depth", "eval", "nodes", "line", "text"))
+    return " ".join(f"{key}={value}" for key, value in fields if value is not None)
 
 
 def _board(state: str, rim: Rim, *, color: bool) -> list[str]:

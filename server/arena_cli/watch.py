@@ -174,6 +174,10 @@ def text_line(update: Update) -> str | None:
         case wire.Played(ply, seat, move, time_ms, _, points, total):
             played = f"{game.names[seat - 1]} plays {move}, {points} points, {time_ms} ms"
             return f"{game.game_id} {ply}: {played}, {' - '.join(map(str, total))}"
+        case wire.Info(_, ply, seat) if seat is not None and 1 <= seat <= game.seats:
+            from arena_cli.render import describe_note
+
+            return f"{game.game_id} {ply}: note of {game.names[seat - 1]}: {describe_note(message)}"
         case wire.Zombie(ply, reason, seat, line):
             name = game.names[seat - 1] if seat else "?"
             fault = describe_fault(name, reason, ply, line or b"", zombie_move=game.zombie_move)

@@ -128,12 +128,13 @@ class PostMortem:
 
 def examine(record: GameRecord, seat: int) -> PostMortem:
     """Play a record again from the view of `seat`. Raises GameError for a record that is not true."""
+    from arena_cli.render import describe_note
     from arena_protocol.games import make_game
     from arena_protocol.games.base import Deal
 
     game = make_game(record.game, {**record.options, "seats": len(record.names)})
     position = game.start(Deal(record.board, record.sequence))
-    notes = {info.ply: _note(info) for info in record.infos if info.seat == seat}
+    notes = {info.ply: describe_note(info) for info in record.infos if info.seat == seat}
     own: list[OwnPly] = []
     scored: list[Scored] = []
     leaders: list[int | None] = []
@@ -172,12 +173,6 @@ def examine(record: GameRecord, seat: int) -> PostMortem:
         leader=None if leader is None else record.names[leader - 1],
         led_from=led_from,
     )
-
-
-def _note(info: Any) -> str:
-    """The fields of an INFO as it was sent, without game, ply and seat."""
-    shown = ("depth", "eval", "nodes", "line", "text")
-    return " ".join(f"{key}={getattr(info, key)}" for key in shown if getattr(info, key) is not None)
 
 
 def _own_ply(game: Any, position: Any, number: int, ply: PlyRecord, note: str) -> OwnPly:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.server.programs import Shell
 
 from arena_cli import replay
-from arena_protocol.record import FaultRecord, PlyRecord, decode
+from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord, decode, encode
 
 
 class TestReplay:
@@ -39,6 +40,16 @@ class TestReplay:
         shell("export", "records")
         (here / "arena.db").unlink()
         assert shell("replay", "records/g5.record", "--ply", "0").out.startswith("trial g5: ")
+
+    def test_a_note_of_a_bot_stands_at_its_ply(self, here: Path, shell: Shell) -> None:
+        shell("export", "records")
+        record = decode((here / "records" / "g1.record").read_bytes())
+        infos = (InfoRecord(2, 2, depth=3, line="6,7"), InfoRecord(1, 3, text="two runs"))
+        (here / "noted.record").write_bytes(encode(replace(record, infos=infos)))
+        noted = f"note of {record.names[1]}: depth=3 line=6,7"
+        assert noted in shell("replay", "noted.record", "--ply", "2").out.splitlines()
+        assert "note of" not in shell("replay", "noted.record", "--ply", "1").out
+        assert shell("replay", "noted.record").out.count("note of ") == 2
 
     def test_json_is_the_whole_record(self, here: Path, shell: Shell) -> None:
         shell("export", "records")

@@ -40,6 +40,13 @@ def test_a_game_becomes_a_line_per_event() -> None:
     ]
 
 
+def test_a_note_of_a_bot_is_a_line() -> None:
+    lines = GAME_LINES.replace(b"PLAYED 2", b"INFO game=g1 ply=2 seat=2 depth=9 eval=-30 text=hm\nPLAYED 2")
+    assert "g1 2: note of bob: depth=9 eval=-30 text=hm" in map(text_line, spectator().receive(lines))
+    seatless = lines.replace(b" seat=2 depth", b" depth")
+    assert not any("note" in (text_line(update) or "") for update in spectator().receive(seatless))
+
+
 def test_json_has_every_message() -> None:
     objects = [json.loads(json_line(update)) for update in spectator().receive(GAME_LINES)]
     verbs = [each["verb"] for each in objects]

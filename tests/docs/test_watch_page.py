@@ -95,10 +95,10 @@ def test_the_table_has_every_document_and_stream() -> None:
 
 def test_every_picture_and_file_of_the_page_is_there() -> None:
     names = re.findall(r"\]\(([^)#]+)\)", PAGE)
-    assert "figures/game.svg" in names
+    assert "pictures/game.svg" in names
     for name in names:
         assert (ROOT / "docs" / name).is_file(), name
-    assert "(docs/figures/game.svg)" in (ROOT / "README.md").read_text(encoding="utf-8")[:400]
+    assert "(docs/pictures/game.svg)" in (ROOT / "README.md").read_text(encoding="utf-8")[:400]
 
 
 @pytest.mark.slow

@@ -68,6 +68,9 @@ class Manager(Adapter):
         #: How many of the stones the brain knows; None if BOARD has to send all of them.
         self._known: int | None = None
         self._retried = False
+        #: The timeout_turn of the last INFO, and whether the seat has moved in this game.
+        self._turn_ms = 0
+        self._moved_once = False
 
     @property
     def busy(self) -> bool:
@@ -141,14 +144,15 @@ class Manager(Adapter):
             if number < len(cells)
         ]
         self._known = None if self._stones else 0
-        self._retried = False
+        self._retried = self._moved_once = False
         self._set_up(size)
 
     def _set_up(self, size: int) -> None:
         """Start the brain, or start it again on the same board."""
         offer = self._offer
         assert offer is not None, "a game is at hand"
-        self._info("timeout_turn", self._turn_limit(offer))
+        self._turn_ms = self._turn_limit(offer)
+        self._info("timeout_turn", self._turn_ms)
         self._info("timeout_match", offer.clock)
         self._info("max_memory", self._limits.memory_bytes)
         self._info("game_type", GAME_TYPE)
@@ -164,19 +168,25 @@ class Manager(Adapter):
         if self._limits.turn_ms is not None:
             return self._limits.turn_ms
         limit = max(offer.clock // TURN_SHARE, offer.byoyomi or 0) + offer.increment
-        return max(1, min(limit, offer.move_limit or limit) - MARGIN_MS)
+        most = (not self._moved_once and offer.first_move_limit) or offer.move_limit or limit
+        return max(1, min(limit, most) - MARGIN_MS)
 
     def _put(self, move: str, seat: int) -> None:
         """Place a stone; the brain knows of its own moves already."""
         assert self._offer is not None, "PLAYED comes after GAME"
         self._stones.append((move, seat))
-        if self._known is not None and seat == self._offer.seat:
-            self._known += 1
+        if seat == self._offer.seat:
+            self._moved_once = True
+            if self._known is not None:
+                self._known += 1
 
     def _ask(self) -> None:
         """Ask for a move as the protocol wants it: BEGIN, TURN, or the whole BOARD."""
         assert self._turn is not None
         assert self._offer is not None
+        if (limit := self._turn_limit(self._offer)) != self._turn_ms:
+            self._turn_ms = limit
+            self._info("timeout_turn", limit)
         left = self._turn.clock[self._offer.seat - 1] + (self._offer.byoyomi or 0)
         self._info("time_left", max(1, left - MARGIN_MS))
         if self._known == 0 and not self._stones:

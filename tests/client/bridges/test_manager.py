@@ -136,6 +136,17 @@ class TestDialogue:
         assert "INFO timeout_turn 450" in limits_of(None, " move_limit=500")
         assert "INFO timeout_turn 3050" in limits_of(None, " byoyomi=3000")
 
+    def test_a_first_move_has_a_limit_of_its_own(self) -> None:
+        game = Game()
+        game.offer(more=" move_limit=500 first_move_limit=900")
+        game.played(1, game.turn()[0].removeprefix("MOVE "))
+        game.played(2, "e5")
+        game.turn()
+        limits = [
+            line for line in game.brain.commands if line.startswith(("INFO timeout_turn", "BEGIN", "TURN"))
+        ]
+        assert limits == ["INFO timeout_turn 850", "BEGIN", "INFO timeout_turn 450", "TURN 4,5"]
+
     def test_goodbye_is_end(self) -> None:
         manager = Manager("me")
         manager.goodbye()
