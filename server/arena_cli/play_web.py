@@ -47,7 +47,11 @@ def config_text(
         *([] if seed is None else [f"seed = {seed}"]),
         "[game]",
         f'clock = "{LONGEST_MS if clock_ms is None else clock_ms}ms"',
-        *(f"{key} = {json.dumps(value)}" for key, value in options.items()),
+        # On the command line all options are texts; a file has numbers.
+        *(
+            f"{key} = {value if str(value).isdecimal() else json.dumps(value)}"
+            for key, value in options.items()
+        ),
     ]
     for number in range(1, rules.seats + 1):
         is_person = number == 1 or opponent == PERSON
