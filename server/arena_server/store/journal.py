@@ -73,10 +73,11 @@ class JournalAppender:
         if not self._lock.acquire(timeout=APPEND_WAIT_S):
             return False
         try:
-            payload = msgpack.packb(entries)
-            if not self._insert(
-                (self._contest, self.place + 1, payload + sha256(payload).digest())
-            ):  # as `pack`
+            if not self._is_open:
+                return False
+            data = msgpack.packb(entries)
+            data += sha256(data).digest()  # as `pack`
+            if not self._insert((self._contest, self.place + 1, data)):
                 return False
             self.place += 1
             if self._head is not None:
