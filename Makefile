@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 CONFIG ?= examples/local.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help install tournament test check format lint types unit coverage soak simulate bench figures clean
+.PHONY: help install tournament test check format lint types unit coverage soak simulate bench figures docs clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -63,6 +63,13 @@ bench: install  ## measure the referee and the search
 
 figures: install  ## measure the engines (25 minutes, resumable) and draw the figures
 	$(BIN)/python benchmarks/figures/plot.py
+
+docs: install  ## build the documentation in build/docs; needs no network after its packages are installed
+	@$(BIN)/python -c 'import furo, myst_parser, sphinx' 2>/dev/null || \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[docs]"
+	$(BIN)/python tools/bot_author.py
+	$(BIN)/python -m sphinx -q -W --keep-going -c docs -d build/doctrees . build/docs
+	@echo "built: build/docs/index.html"
 
 clean:  ## remove the environment and all caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info

@@ -1,6 +1,7 @@
 """A bot for insertion that needs Python alone: it keeps the board and takes the move that earns most now.
 
-python greedy_bot.py HOST PORT NAME, or ARENA_HOST, ARENA_PORT and ARENA_NAME set; the token is in ARENA_TOKEN.
+python greedy_bot.py HOST PORT NAME, or the same in ARENA_HOST, ARENA_PORT and ARENA_NAME;
+the token, if there is one, is in ARENA_TOKEN.
 """
 
 import os

@@ -24,24 +24,26 @@ This text is complete: protocol, rules of insertion, two programs and how to tes
 
 ## In short
 
-- A bot is a program in any language. It opens a TCP connection and exchanges lines of ASCII that end in `\\n`. Flush
-  after every line.
-- Address and name come from the environment: ARENA_HOST, ARENA_PORT, ARENA_NAME, and ARENA_TOKEN if there is a token.
-- The server sends `ARENA 1 ...`; answer `HELLO 1 NAME` (with ` token=TOKEN`). It answers `WELCOME` or `ERROR`.
+- A bot is a program in any language. It opens a TCP connection and exchanges ASCII lines that end in `\\n`.
+  Flush after every line.
+- The environment has address and name: ARENA_HOST, ARENA_PORT, ARENA_NAME, ARENA_TOKEN if there is a token.
+- The server sends `ARENA 1 ...`; answer `HELLO 1 NAME` (with ` token=TOKEN`). It sends `WELCOME` or `ERROR`.
 - For each game it sends `GAME ID ...`, `STATE BOARD` and `NEXT PICTURES`. Prepare, then answer `READY ID`.
-- At `TURN ...` answer `MOVE M`. M is 1 to 15, and every one of them is legal. Counting from 0 is the usual mistake.
-- `PLAYED ... move=M ... reveal=P` is sent after every ply of every seat. Keep the board with it: insert the first of
-  the pictures by M, remove that picture from the list, append P if `reveal=` is there.
-- Answer `PING X` with `PONG X` at any time. Ignore verbs and options that you do not know. Close the connection and exit after
-  `BYE`.
-- `clock=` is the time of a seat for the whole game in milliseconds, not for a move. After a fault (illegal move, no time
-  left, malformed line) the server plays 6 for the bot until the game ends; the next game begins normally.
-- The aim is points: 10 for each picture that disappears in your own ply. All visible pictures are known to both sides.
+- At `TURN ...` answer `MOVE M`. M is 1 to 15, and each of them is always legal. A frequent mistake: counting
+  from 0.
+- `PLAYED ... move=M ... reveal=P` is sent after every ply of every seat. Keep the board with it: insert the
+  first of the pictures by M, remove that picture from the list, append P if `reveal=` is there.
+- Answer `PING X` with `PONG X` at any time. Ignore verbs and options that you do not know. Close the
+  connection and exit after `BYE`.
+- `clock=` is the time of a seat for the whole game in milliseconds, not for a move. After a fault (illegal
+  move, no time left, malformed line) the server plays 6 for the bot until the game ends; the next game begins
+  normally.
+- The aim is points: 10 for each picture that disappears in your own ply. Both sides see the same pictures.
 """
 
 TESTING = """\
-Save a program as `mybot.py` and the following as `try.toml`, in a folder of their own. `arena` is the command of the
-project, after `pip install "PATH/TO/CHECKOUT[engines,server]"`.
+Save a program as `mybot.py` and the following as `try.toml`, in a folder of their own. `arena` is the command
+of the project, after `pip install "PATH/TO/CHECKOUT[engines,server]"`.
 """
 
 
@@ -124,7 +126,7 @@ def generate() -> str:
         prose(section("protocol/RULES.md", "Insertion").partition("\n## Reference numbers")[0], 1),
         prose(protocol, 1),
         "## The Python library\n",
-        "`arena_client` does all of the above for bots in Python: it keeps the board and resumes lost connections.\n",
+        "`arena_client` does all of this for a bot in Python; it keeps the board and resumes the seat.\n",
         prose(section("docs/write-a-bot.md", "A function"), 1),
         prose(section("docs/write-a-bot.md", "A class"), 1),
     ]

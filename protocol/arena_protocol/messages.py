@@ -286,7 +286,9 @@ class Error:
     retry_after: int | None = None
 
 
+#: What a client sends.
 ClientMessage = Hello | Ready | Move | Info | Quit | Watch | Ping | Pong
+#: What a server sends.
 ServerMessage = (
     Arena
     | Welcome
@@ -305,11 +307,13 @@ ServerMessage = (
     | Ping
     | Pong
 )
+#: Any message; `encode` prints it.
 Message = ClientMessage | ServerMessage
 
 
 _WATCHED: dict[str, Kind] = {"game": WORD}
 
+#: The verb, direction and values of every message, in the order of PROTOCOL.md.
 TABLE: Final[tuple[Schema, ...]] = (
     Schema(
         "HELLO",

@@ -1,0 +1,148 @@
+"""The documentation site: it builds without a warning, its links lead somewhere, it needs no other host."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+import arena_client
+from arena_client import asyncio_client, trio_client
+from arena_protocol import messages
+
+ROOT = Path(__file__).resolve().parents[2]
+MISSING = [name for name in ("furo", "myst_parser", "sphinx") if importlib.util.find_spec(name) is None]
+built = pytest.mark.skipif(
+    bool(MISSING), reason=f"`make docs` installs what is missing: {', '.join(MISSING)}"
+)
+
+
+class Page(HTMLParser):
+    """What a page links to, what it loads, and its anchors."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.anchors: set[str] = set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {key: value or "" for key, value in attrs}
+        self.anchors.add(given.get("id", ""))
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        elif tag == "link" and "href" in given:
+            self.loaded.append(given["href"])
+        elif "src" in given:
+            self.loaded.append(given["src"])
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the site, built by the command of the Makefile."""
+    folder = tmp_path_factory.mktemp("site")
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    command = re.search(r"\$\(BIN\)/python (-m sphinx .*) -d build/doctrees \. build/docs\n", makefile)
+    assert command
+    built = subprocess.run(
+        [sys.executable, *command[1].split(), "-d", str(folder / "doctrees"), ".", str(folder / "docs")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=170,
+        check=False,
+    )
+    assert (built.returncode, built.stderr) == (0, "")
+    return folder / "docs"
+
+
+@cache
+def page(path: Path) -> Page:
+    return Page(path)
+
+
+def pages(site: Path) -> list[Path]:
+    return [path for path in site.rglob("*.html") if "_downloads" not in path.parts]
+
+
+@built
+@pytest.mark.slow
+def test_every_link_inside_the_site_leads_to_a_page_and_a_place_on_it(site: Path) -> None:
+    lost = []
+    for path in pages(site):
+        for link in page(path).links:
+            if re.match(r"[a-z]+:", link):
+                continue
+            name, _, anchor = unquote(link).partition("#")
+            target = (path.parent / name).resolve() if name else path
+            if not target.is_file() or (
+                anchor and target.suffix == ".html" and anchor not in page(target).anchors
+            ):
+                lost.append((path.relative_to(site).as_posix(), link))
+    assert not lost
+
+
+@built
+@pytest.mark.slow
+def test_the_site_loads_nothing_from_other_hosts(site: Path) -> None:
+    for path in pages(site):
+        for address in page(path).loaded:
+            if address.startswith("#"):
+                continue  # the search page names itself
+            assert not re.match(r"([a-z]+:)?//", address), (path, address)
+            assert (path.parent / unquote(address).partition("?")[0]).is_file(), (path, address)
+    for sheet in site.rglob("*.css"):
+        assert not re.search(r"(url\(|@import)\s*['\"]?(https?:)?//", sheet.read_text(encoding="utf-8")), (
+            sheet
+        )
+
+
+@built
+@pytest.mark.slow
+def test_every_document_is_a_page_of_the_site(site: Path) -> None:
+    for document in [*(ROOT / "docs").glob("*.md"), *(ROOT / "protocol").glob("*.md")]:
+        assert (site / document.relative_to(ROOT)).with_suffix(".html").is_file(), document
+    assert "docs/index.html" in page(site / "index.html").links
+
+
+@built
+@pytest.mark.slow
+def test_the_reference_has_every_public_name(site: Path) -> None:
+    client = page(site / "docs" / "api-client.html").anchors
+    assert {f"arena_client.{name}" for name in arena_client.__all__} <= client
+    for module in (asyncio_client, trio_client):
+        assert {f"{module.__name__}.{name}" for name in ("run", "play", "connect", "Connection")} <= client
+    protocol = page(site / "docs" / "api-protocol.html").anchors
+    own = set(messages.__all__) - {"valid_name"}  # which codec.py defines
+    assert {f"arena_protocol.messages.{name}" for name in own} <= protocol
+
+
+def test_the_index_begins_with_the_table_for_each_kind_of_user() -> None:
+    first = (ROOT / "docs" / "index.md").read_text(encoding="utf-8").partition("\n## ")[0]
+    assert "| if you want to ... | start here |" in first
+    assert re.findall(r"^\| \*\*(.*?)\*\*", first, re.MULTILINE)[:3] == [
+        "bot author",
+        "organiser",
+        "spectator",
+    ]
+    assert len(first.splitlines()) < 30
+
+
+def test_the_packages_of_the_site_are_pinned() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = {re.split("[><=]", each)[0] for each in project["optional-dependencies"]["docs"]}
+    pinned = {
+        line.split("==")[0].lower()
+        for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    }
+    assert wanted == {"furo", "myst-parser", "sphinx"}
+    assert wanted <= pinned
