@@ -58,11 +58,15 @@ def test_our_server_passes_over_tls(tmp_path: Path) -> None:
 def test_each_defect_is_reported_by_the_case_that_names_it(port: int, name: str) -> None:
     mutant = MUTANTS[name]
     for case in mutant.cases:
-        (before,) = check(port, "4.8/1")  # leaves a game that has not started
-        assert before.verdict is Verdict.OK
-        with MutantServer(port, mutant) as server:
-            tls = ssl.create_default_context() if case.startswith("10.") else None
-            (result,) = check(server.port, case, patience=1.0, limits=2.5, tls=tls)
+        # The server draws the deal of each game: one in eight hides a move that is not the one played.
+        for _ in range(6):
+            (before,) = check(port, "4.8/1")  # leaves a game that has not started
+            assert before.verdict is Verdict.OK
+            with MutantServer(port, mutant) as server:
+                tls = ssl.create_default_context() if case.startswith("10.") else None
+                (result,) = check(server.port, case, patience=1.0, limits=2.5, tls=tls)
+            if result.verdict == mutant.verdict:
+                break
         assert result.verdict == mutant.verdict, f"{case}: {result.expected}; got {result.actual}"
         assert result.log or name == "no_tls"
 
