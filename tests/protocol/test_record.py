@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import fields, replace
 from hashlib import sha256
 from typing import Any
 
@@ -21,6 +22,7 @@ from arena_protocol.record import (
     commitment,
     decode,
     encode,
+    to_json,
 )
 from arena_protocol.verify import verify
 
@@ -247,3 +249,16 @@ def test_a_longer_spelling_of_the_same_numbers_is_refused() -> None:
 def test_the_commitment_is_the_hash_of_the_text_that_the_protocol_names() -> None:
     expected = sha256(b"ab:...../...../...../...../.....:123").hexdigest()
     assert commitment("ab", "...../...../...../...../.....", "123") == expected
+
+
+@given(game_records)
+def test_the_json_of_a_record_has_every_field(record: GameRecord) -> None:
+    plain = json.loads(json.dumps(to_json(record)))
+    assert list(plain) == [field.name for field in fields(GameRecord)]
+    assert [PlyRecord(**ply)._replace(clock=(), total=()) for ply in plain["plies"]] == [
+        ply._replace(clock=(), total=()) for ply in record.plies
+    ]
+    assert [bytes.fromhex(fault["line"]) for fault in plain["faults"]] == [
+        each.line for each in record.faults
+    ]
+    assert tuple(InfoRecord(**info) for info in plain["infos"]) == record.infos

@@ -15,6 +15,7 @@ GOOD = {"name": "c", "seed": 1}
 @pytest.mark.parametrize(
     ("plan", "text"),
     [
+        ({"deals": "mixed"}, "deals is one of fresh, paired, not 'mixed'"),
         ({"format": "swiss"}, "format is one of round-robin, matches, not 'swiss'"),
         ({"scoring": "goals"}, "scoring is one of points, wins, not 'goals'"),
         ({"game": "go"}, "no game 'go'"),
