@@ -38,7 +38,7 @@ format: install  ## format the sources
 lint: install
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/python tools/wordlist.py README.md CHANGELOG.md Makefile protocol client engines server docs benchmarks examples
+	$(BIN)/python tools/wordlist.py README.md CHANGELOG.md Makefile protocol client engines server docs benchmarks examples tests
 
 types: install
 	$(BIN)/mypy

@@ -42,7 +42,7 @@ def started(program: str) -> subprocess.Popen[str]:
 def test_a_killed_parent_takes_all_with_it() -> None:
     with started(PARENT) as parent:
         parent.kill()
-        # The end of stdout: nobody holds it any more.
+        # The end of stdout: no process holds it any more.
         out, err = parent.communicate(timeout=PATIENCE_S)
     assert out == ""
     assert "left behind by the tests, and killed: " in err

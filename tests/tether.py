@@ -2,10 +2,10 @@
 
 `begin` puts a mark into the environment, which every process inherits that is started from then
 on, and those that it starts in turn; and it starts a keeper, this file as a program, which waits
-at a pipe for our end. Then the keeper kills whoever has the mark. Nothing happens in a child
+at a pipe for our end. Then the keeper kills every process that has the mark. Nothing happens in a child
 between fork and exec, and no test has to ask for it.
 
-With xdist each worker has a keeper of its own; it has the mark of whoever started it, so it goes
+With xdist each worker has a keeper of its own; it has the mark of the process that started it, so it goes
 when that one is killed, and its own keeper sees to the rest. Without /proc there is no keeper.
 """
 
@@ -52,7 +52,7 @@ def marked(mark: str) -> Iterator[int]:
     wanted = f"{VARIABLE}={mark}".encode()
     for folder in PROC.iterdir():
         if folder.name.isdigit():
-            with suppress(OSError):  # it has just ended, or is somebody else's
+            with suppress(OSError):  # it has just ended, or belongs to another user
                 if wanted in (folder / "environ").read_bytes().split(b"\0"):
                     yield int(folder.name)
 
@@ -73,7 +73,7 @@ def kill_marked(mark: str) -> list[str]:
 
 
 def keep(mark: str) -> None:
-    """Wait until whoever holds the other end of stdin is gone."""
+    """Wait until the process that holds the other end of stdin is gone."""
     sys.stdin.buffer.read()
     for line in kill_marked(mark):
         print(f"left behind by the tests, and killed: {line}", file=sys.stderr)

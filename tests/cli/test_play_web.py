@@ -36,9 +36,9 @@ def test_the_contest(game: str, opponent: str, clock: int | None) -> None:
 
 
 def test_an_engine_that_does_not_exist(tmp_path: Path) -> None:
-    outcome = inside("play", "insertion", "--against", "nobody", "--web", cwd=tmp_path)
+    outcome = inside("play", "insertion", "--against", "missing", "--web", cwd=tmp_path)
     assert outcome.code == 2
-    assert "nobody" in outcome.line
+    assert "missing" in outcome.line
 
 
 @pytest.mark.slow

@@ -131,7 +131,7 @@ class TestVerify:
             change(here, "UPDATE games SET place = ?, chain = ? WHERE place = ?", 100 + place, value, old)
         change(here, "UPDATE games SET place = place - 100")
         change(here, "UPDATE contests SET head = ?", value)
-        assert shell("verify").code == 0  # nobody can tell, but by the head
+        assert shell("verify").code == 0  # only the head shows it
         outcome = shell("verify", "--head", published)
         assert outcome.line == (
             "arena: not verified: the published head is none of this chain's: "

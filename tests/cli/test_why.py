@@ -218,7 +218,7 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("arguments", "line"),
         [
-            (["g1", "--bot", "nobody"], "--bot: no 'nobody' in game g1 of "),
+            (["g1", "--bot", "missing"], "--bot: no 'missing' in game g1 of "),
             (["g99", "--bot", "six"], "g99"),
             (["g1"], "missing option '--bot'"),
         ],

@@ -299,7 +299,7 @@ class TestDeadlines:
                 if isinstance(event, Tick):
                     judged_until = now
                 elif isinstance(event, Received):
-                    # The stamp is told by two clocks that are read one after the other.
+                    # The stamp is computed from two clocks that are read one after the other.
                     assert event.arrived > judged_until - 100_000
 
 

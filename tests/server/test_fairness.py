@@ -1,4 +1,4 @@
-"""Whoever says much at once is heard a few lines at a time; the others are heard in between."""
+"""Many lines of one client are handled a few at a time; lines of the others come in between."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ async def test_a_flooder_waits_for_the_others_and_loses_no_line() -> None:
         await flooder.say(FLOOD)
         await honest.say(b"MOVE 6\n")
         await here.machine.until(Received, MANY + 1)
-        heard = [e for e in here.machine.events if isinstance(e, Received)]
+        received = [e for e in here.machine.events if isinstance(e, Received)]
         assert lines(here, 1) == FLOOD.split()
-        before = next(number for number, event in enumerate(heard) if event.conn == 2)
+        before = next(number for number, event in enumerate(received) if event.conn == 2)
         assert before <= 4 * LINES_PER_WAKEUP
 
 

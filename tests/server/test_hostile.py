@@ -111,8 +111,8 @@ class TestBeforeLogIn:
                     loris.send(bytes([byte]))
             # The honest come after: a contest that ended first would say BYE to the lorises too.
             for loris in lorises:
-                heard = loris.rest()
-                assert heard[-1] == "ERROR login the first line did not come within 300 ms"
+                lines = loris.rest()
+                assert lines[-1] == "ERROR login the first line did not come within 300 ms"
                 loris.close()
             assert Players(server.port, HONEST).join() == FINISHED
             assert honest_faults(server) == {}
@@ -214,7 +214,7 @@ class TestLoggedIn:
         client.close()
 
     def test_a_half_closed_socket_is_closed(self, rude: Server) -> None:
-        """Whoever says nothing more is gone; the other half is closed as well, nothing is left hanging."""
+        """A client that half-closes is gone: the other half is closed as well."""
         client = hello(rude)
         client.sock.shutdown(socket.SHUT_WR)
         assert client.rest() == []
@@ -241,22 +241,22 @@ class TestLoggedIn:
 
 class TestTheCap:
     def test_a_flood_of_connections_is_refused_by_a_line(self, tmp_path: Path) -> None:
-        """Those inside play on; whoever is refused is told so, or cut off."""
+        """Clients that were admitted play on; the others get an ERROR or are cut off."""
         config = contest("a", "b", contest='login = "300ms"', server="max_connections = 20")
         with Server(config, tmp_path) as server:
             inside = [hello(server, "guest", SPECTATOR) for _ in range(18)]
             for client in inside:
                 client.send(b"WATCH *\n")
             crowd: list[Rude] = []
-            heard: list[str] = []
+            lines: list[str] = []
             for _ in range(150):
                 crowd.append(Rude(server.port))
             for client in crowd:
-                heard += client.rest()[:1]
+                lines += client.rest()[:1]
                 client.close()
             full = "ERROR full the server holds as many connections as it may; try later"
-            assert heard.count(full) + heard.count("reset") >= 148
-            assert full in heard
+            assert lines.count(full) + lines.count("reset") >= 148
+            assert full in lines
             players = Players(server.port, HONEST)
             assert players.join() == FINISHED
             for client in inside:

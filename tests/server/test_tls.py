@@ -1,4 +1,4 @@
-"""A contest over TLS: the real server, both client shells, and whoever has no certificate to show."""
+"""A contest over TLS: the real server, both client shells, and a server without a valid certificate."""
 
 from __future__ import annotations
 
