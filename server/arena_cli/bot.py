@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena_cli.options import Tls, TlsCa, check_login, tls_context
+from arena_cli.options import Tls, TlsCa, check_login, server_address, tls_context
 from arena_server.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def command(
     from arena_client.run import ConnectArgs
     from arena_server.sockets import parse_address
 
-    host, port = parse_address(*_server(connect))
+    host, port = parse_address(*server_address(connect))
     seat = ConnectArgs(
         host,
         port,
@@ -60,16 +60,6 @@ def command(
     )
     check_login(seat.name, seat.token)
     typer.echo(f"{seat.name} leaves: {play(engine, game, seat)}")
-
-
-def _server(connect: str | None) -> tuple[str, str]:
-    """Return HOST:PORT and where it was given. Raises ConfigError."""
-    if connect is not None:
-        return connect, "--connect"
-    host, port = os.environ.get("ARENA_HOST", ""), os.environ.get("ARENA_PORT", "")
-    if not host or not port:
-        raise ConfigError("say where to play: --connect HOST:PORT, or ARENA_HOST and ARENA_PORT set")
-    return f"{host}:{port}", "ARENA_HOST, ARENA_PORT"
 
 
 def play(spec: str, game: str | None, seat: ConnectArgs) -> str:

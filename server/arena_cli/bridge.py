@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena_cli.options import Tls, TlsCa, duration, tls_context
+from arena_cli.options import Tls, TlsCa, duration, server_address, tls_context
 from arena_server.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def command(
         turn_ms = None if turn is None else duration(turn, "--turn")
         adapter = Manager(own_name, BrainLimits(turn_ms, memory * 1024 * 1024))
     seat = Seat(own_name, token or os.environ.get("ARENA_TOKEN") or None, adapter.games, debug_trace())
-    host, port = parse_address(*_server(connect))
+    host, port = parse_address(*server_address(connect))
     context = tls_context(tls, tls_ca)
     try:
         file = None if stderr is None else stderr.open("ab")
@@ -75,13 +75,3 @@ def command(
     with file or nullcontext(sys.stderr.buffer) as sink:
         reason = asyncio.run(Bridge(program, adapter, seat, host, port, tls=context, stderr=sink).run())
     typer.echo(f"{own_name} leaves: {reason}")
-
-
-def _server(connect: str | None) -> tuple[str, str]:
-    """Return HOST:PORT and where it was given. Raises ConfigError."""
-    if connect is not None:
-        return connect, "--connect"
-    host, port = os.environ.get("ARENA_HOST", ""), os.environ.get("ARENA_PORT", "")
-    if not host or not port:
-        raise ConfigError("say where to play: --connect HOST:PORT, or ARENA_HOST and ARENA_PORT set")
-    return f"{host}:{port}", "ARENA_HOST, ARENA_PORT"

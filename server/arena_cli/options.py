@@ -64,6 +64,16 @@ Library = Annotated[
 ]
 
 
+def server_address(connect: str | None) -> tuple[str, str]:
+    """Return HOST:PORT and where it was given. Raises ConfigError."""
+    if connect is not None:
+        return connect, "--connect"
+    host, port = os.environ.get("ARENA_HOST", ""), os.environ.get("ARENA_PORT", "")
+    if not host or not port:
+        raise ConfigError("say where to play: --connect HOST:PORT, or ARENA_HOST and ARENA_PORT set")
+    return f"{host}:{port}", "ARENA_HOST, ARENA_PORT"
+
+
 def tls_context(tls: bool, certificates: Path | None) -> ssl.SSLContext | None:
     """Return the client context for `--tls` and `--tls-ca`, None without TLS. Raises ConfigError."""
     if not tls and certificates is None:
