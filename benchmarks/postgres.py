@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tests.server.postgres import cluster
 
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 from arena_server.store.database import ContestHeader, Database, Postgres
 from arena_server.store.writer import Writer
 
@@ -35,12 +35,12 @@ def measure(database: Database, games: int, seconds: float) -> tuple[float, floa
             durable = max(durable, batches)
             changed.notify()
 
-    header = ContestHeader(ContestPlan(name="bench", seed=1), {}, ["a", "b"], 1, new=True)
+    header = ContestHeader(ContestConfig(name="bench", seed=1), {}, ["a", "b"], 1, new=True)
     found = threading.Event()
     writer = Writer(database, header, found=lambda _: found.set(), committed=committed, failed=print)
     writer.start()
     found.wait()
-    writer.enter(header.plan)
+    writer.enter(header.config)
     waits: list[float] = []
     #: Number of the batch, when it was appended, how many games are in it.
     waiting: deque[tuple[int, float, int]] = deque()

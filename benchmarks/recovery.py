@@ -12,7 +12,7 @@ from pathlib import Path
 
 from arena_protocol.games import make_game
 from arena_protocol.record import encode
-from arena_server.core.config import ContestPlan, Entrant
+from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.deal import Setting
 from arena_server.core.events import Tick
@@ -27,9 +27,9 @@ PLIES, MS = 200, 1_000_000
 CONTESTS = ((33, 500, 16), (1000, 500, 500))
 
 
-def play(plan: ContestPlan, schedule: Schedule, number: int, plies: int) -> tuple[Match, list[Entry]]:
+def play(config: ContestConfig, schedule: Schedule, number: int, plies: int) -> tuple[Match, list[Entry]]:
     """Game `number` after `plies` plies, and its entries."""
-    match = Match(Setting.of(plan, make_game("insertion", {}), schedule.pairing(number)), 0)
+    match = Match(Setting.of(config, make_game("insertion", {}), schedule.pairing(number)), 0)
     facts: list[GameFact] = [Offered()]
     for seat in (1, 2):
         facts += match.execute(SayReady(seat, 0), 0)
@@ -40,39 +40,39 @@ def play(plan: ContestPlan, schedule: Schedule, number: int, plies: int) -> tupl
     return match, [entry_of(number, fact) for fact in facts]
 
 
-def fill(database: Path, plan: ContestPlan, names: list[str], stored: int, running: int) -> ContestHeader:
+def fill(database: Path, config: ContestConfig, names: list[str], stored: int, running: int) -> ContestHeader:
     """Write what a server leaves when it is killed and its running games are half-way."""
-    schedule = Schedule(names, 2, plan.games_per_pair)
-    header = ContestHeader(plan, {}, names, schedule.total)
+    schedule = Schedule(names, 2, config.games_per_pair)
+    header = ContestHeader(config, {}, names, schedule.total)
     with ContestStore(database) as store:
         store.find(header)
         with store.transaction():
-            store.enter(header, plan)
+            store.enter(header, config)
             for number in range(1, stored + 1):
-                record = play(plan, schedule, number, PLIES)[0].record()
+                record = play(config, schedule, number, PLIES)[0].record()
                 store.add([], [(f"g{number}", record, encode(record))])
             busy: set[str] = set()
             for number in range(stored + 1, schedule.total + 1):
                 players = schedule.pairing(number).names
                 if len(busy) < 2 * running and busy.isdisjoint(players):
                     busy.update(players)
-                    store.add(play(plan, schedule, number, PLIES // 2)[1], [])
+                    store.add(play(config, schedule, number, PLIES // 2)[1], [])
         store.sync()
     return header
 
 
 def measure(bots: int, stored: int, running: int) -> None:
     names = [f"b{number}" for number in range(bots)]
-    plan = ContestPlan(name="recovery", seed=2006, games_per_pair=2, probation=0)
+    config = ContestConfig(name="recovery", seed=2006, games_per_pair=2, probation=0)
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder) / "arena.db"
-        header = fill(database, plan, names, stored, running)
+        header = fill(database, config, names, stored, running)
         began, cpu = time.perf_counter(), time.process_time()
         with ContestStore(database) as store:
             found = store.find(header)
             assert found is not None
             entrants = [Entrant(name) for name in names]
-            contest = Contest(plan, entrants, lambda length: "0" * length, 0, found.past)
+            contest = Contest(config, entrants, lambda length: "0" * length, 0, found.past)
             contest.handle(Tick(), 0)
             took, used = time.perf_counter() - began, time.process_time() - cpu
     progress = contest.progress()

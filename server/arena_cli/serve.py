@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from arena_server.config_schema import ServerTable
     from arena_server.connection import Cipher
-    from arena_server.core.config import ContestPlan, Entrant
+    from arena_server.core.config import ContestConfig, Entrant
     from arena_server.logs import Log
-    from arena_server.server import Service
+    from arena_server.server import Server
     from arena_server.store.database import Database as StoreURL
     from arena_server.web.access import WebPorts
 
@@ -65,7 +65,7 @@ class Prepared:
     `seeded` means that the file gives the seed; `web` has the bound ports of the site and of the organiser.
     """
 
-    plan: ContestPlan
+    config: ContestConfig
     entrants: list[Entrant]
     seeded: bool
     database: StoreURL
@@ -189,7 +189,7 @@ def _stopped_early(_number: int, _frame: object) -> NoReturn:
 
 
 def prepare(
-    config: Path,
+    path: Path,
     host: str | None,
     port: int | None,
     database: str,
@@ -202,16 +202,16 @@ def prepare(
     debug_bot: str | None = None,
 ) -> Prepared:
     """Check the input and bind the ports. Raises ArenaError, with no port left open."""
-    from arena_server.config_file import check_remote_bots, entrants_of, load_contest, plan_of
+    from arena_server.config_file import check_remote_bots, config_of, entrants_of, load_contest
     from arena_server.sockets import bind
     from arena_server.store.database import database_of
     from arena_server.store.preflight import check_contest, check_writable
     from arena_server.web.access import invite
 
-    file = load_contest(config, library)
+    file = load_contest(path, library)
     check_remote_bots(file, host or file.server.host, tournament=False, debug_bot=debug_bot)
-    plan = plan_of(file, absent_ms=None if absent is None else duration(absent, "--absent"))
-    plan = replace(plan, debug_bot=debug_bot)
+    config = config_of(file, absent_ms=None if absent is None else duration(absent, "--absent"))
+    config = replace(config, debug_bot=debug_bot)
     where = database_of(database, async_journal=file.server.journal_commit == "async")
     check_writable(where)
     persons = [invite(bot.name) for bot in file.bot if bot.person]
@@ -219,19 +219,21 @@ def prepare(
     digests |= {person.name: sha256(person.token.encode("ascii")).hexdigest() for person in persons}
     entrants = entrants_of(file, digests)
     seeded = file.contest.seed is not None
-    check_contest(where, plan, [entrant.name for entrant in entrants], new=new, seeded=seeded)
+    check_contest(where, config, [entrant.name for entrant in entrants], new=new, seeded=seeded)
     cipher = _cipher(file.server)
     sock = bind(host or file.server.host, file.server.port if port is None else port)
     try:
         ports = replace(_bind_web(where, file.server, web or WebOptions()), persons=persons)
         if persons and ports.site is None:
-            raise ConfigError(f"{config}: bot {persons[0].name}: a person plays on the web page; serve it")
+            raise ConfigError(f"{path}: bot {persons[0].name}: a person plays on the web page; serve it")
     except ArenaError:
         sock.close()
         raise
     if bot_logs is None and file.server.bot_logs is not None:
         bot_logs = Path(file.server.bot_logs)
-    return Prepared(plan, entrants, seeded, where, file.server.max_connections, sock, ports, bot_logs, cipher)
+    return Prepared(
+        config, entrants, seeded, where, file.server.max_connections, sock, ports, bot_logs, cipher
+    )
 
 
 def _cipher(server: ServerTable) -> Callable[[], Cipher | None] | None:
@@ -281,7 +283,7 @@ def serve(
     gc.enable()
     prepared, reserved = _share_descriptors(prepared)
     setup = Setup(
-        plan=prepared.plan,
+        config=prepared.config,
         entrants=prepared.entrants,
         database=prepared.database,
         max_connections=prepared.max_connections,
@@ -302,22 +304,22 @@ def serve(
         from arena_server.store.reader import Results
 
         with Results(prepared.database) as results:
-            print_standings(results, results.contest(prepared.plan.name))
+            print_standings(results, results.contest(prepared.config.name))
         if report["ended"] not in ("finished", "stopped"):  # the organiser asked for `stopped`
             raise ArenaError(unplayed_message(report))
 
 
 async def _serve(prepared: Prepared, setup: Any, log: Log, supervised: bool) -> dict[str, Any]:
     """Serve until the end and return the last progress report."""
-    from arena_server.server import Service
+    from arena_server.server import Server
     from arena_server.tournament.reporter import Reporter
 
-    service = Service(setup, prepared.sock, log)
-    reporter = Reporter(service, supervised=supervised)
-    service.observe(reporter)
+    server = Server(setup, prepared.sock, log)
+    reporter = Reporter(server, supervised=supervised)
+    server.observe(reporter)
     try:
-        with _web(prepared, service, log, supervised=supervised):
-            await service.run()
+        with _web(prepared, server, log, supervised=supervised):
+            await server.run()
     finally:
         reporter.close()
     return reporter.report()
@@ -341,7 +343,7 @@ def _share_descriptors(prepared: Prepared) -> tuple[Prepared, int]:
 
 
 @contextmanager
-def _web(prepared: Prepared, service: Service, log: Log, *, supervised: bool) -> Iterator[None]:
+def _web(prepared: Prepared, server: Server, log: Log, *, supervised: bool) -> Iterator[None]:
     """Serve the site and the organiser's port, as far as there are any, inside the `with` statement."""
     from arena_server.sockets import address_of
     from arena_server.web.access import Access, AccessFile
@@ -351,13 +353,13 @@ def _web(prepared: Prepared, service: Service, log: Log, *, supervised: bool) ->
     ports = prepared.web
     address = prepared.sock.getsockname()
     referee = Referee(
-        service, prepared.plan, prepared.database, (address[0], address[1]), prepared.cipher is not None
+        server, prepared.config, prepared.database, (address[0], address[1]), prepared.cipher is not None
     )
     with ExitStack() as stack:
         organiser = ports.organiser or ports.site
         if organiser is not None and ports.token is not None:
             access = Access(address_of(organiser), ports.token)
-            stack.enter_context(AccessFile(prepared.database, prepared.plan.name, access, os.environ))
+            stack.enter_context(AccessFile(prepared.database, prepared.config.name, access, os.environ))
         if organiser is not None:
             stack.enter_context(serve_web(ports, referee, log))
         for title, sock in (("admin", ports.organiser), ("web", ports.site)):

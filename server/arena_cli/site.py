@@ -56,7 +56,7 @@ def command(
 
     with open_results(database) as results:
         chosen = results.contest(contest)
-        if chosen.status == "running" and chosen.plan.get("deals") == "paired":
+        if chosen.status == "running" and chosen.config.get("deals") == "paired":
             raise StoreError(
                 f"contest {chosen.name} is running and plays its deals twice; wait until it is over"
             )

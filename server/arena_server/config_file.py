@@ -1,4 +1,4 @@
-"""Reading a contest's configuration file, and the plan and the entrants that it describes.
+"""Reading a contest's configuration file, and the config and the entrants that it describes.
 
 `load_contest` returns a checked configuration, or raises ConfigError with one line that names the
 file, the key, what was expected and what came.
@@ -18,7 +18,7 @@ from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Game, GameError
 from arena_protocol.library import parse_library, start_boards
 from arena_server.config_schema import BotTable, ContestFile, ContestTable, GameTable, ServerTable
-from arena_server.core.config import LONGEST_MS, ContestPlan, Entrant
+from arena_server.core.config import LONGEST_MS, ContestConfig, Entrant
 from arena_server.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 SECRET_BITS = 256
 
 
-def plan_of(file: ContestFile, absent_ms: int | None = None) -> ContestPlan:
-    """The plan of the contest, with a secret seed if the file has none; `absent_ms` overrides `absent`."""
+def config_of(file: ContestFile, absent_ms: int | None = None) -> ContestConfig:
+    """The config of the contest, with a secret seed if the file has none; `absent_ms` overrides `absent`."""
     contest, game = file.contest, file.game
-    return ContestPlan(
+    return ContestConfig(
         name=contest.name,
         seed=secrets.randbits(SECRET_BITS) if contest.seed is None else contest.seed,
         game=contest.game,

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from arena_protocol.codec import valid_name
-from arena_server.core.config import BOUNDS, LONGEST_MS, ContestPlan
+from arena_server.core.config import BOUNDS, LONGEST_MS, ContestConfig
 
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 _DURATION = re.compile(r"(\d{1,9})(?:\.(\d{1,3}))?\s?(ms|s|m|h)", re.ASCII)
@@ -58,21 +58,21 @@ def _bounded_duration(value: object, low: int, high: int) -> int:
 DEFAULT_PORT = 2006
 MAX_BOTS = 10_000
 
-_PLAN: Final = ContestPlan(name="defaults", seed=0)
-#: Keys whose field in the plan is not the key with `_ms` behind it.
+_CONFIG: Final = ContestConfig(name="defaults", seed=0)
+#: Keys whose field in the config is not the key with `_ms` behind it.
 _FIELDS: Final = {"stall_limit": "stall_ms"}
 #: Keys that are left out for "no limit"; a limit of zero would be a mistake.
 _LEFT_OUT: Final = ("absent", "move_limit", "first_move_limit")
 
 
 def _number(field: str) -> Any:
-    """A whole number with the default and the bounds of the plan."""
+    """A whole number with the default and the bounds of the config."""
     low, high = BOUNDS[field]
-    return Field(default=getattr(_PLAN, field), ge=low, le=high)
+    return Field(default=getattr(_CONFIG, field), ge=low, le=high)
 
 
 def _read_duration(value: object, info: ValidationInfo) -> int:
-    """A duration within the bounds of the plan."""
+    """A duration within the bounds of the config."""
     key = str(info.field_name)
     if key == "clock" and value == NO_CLOCK:
         return LONGEST_MS
@@ -98,25 +98,25 @@ class _Table(BaseModel):
 
 
 class ContestTable(_Table):
-    """`[contest]`: the schedule, and what faults cost. `core.config.ContestPlan` explains the values."""
+    """`[contest]`: the schedule, and what faults cost. `core.config.ContestConfig` explains the values."""
 
     name: str
-    game: str = _PLAN.game
+    game: str = _CONFIG.game
     format: Literal["round-robin", "matches"] = "round-robin"
     games_per_pair: int = _number("games_per_pair")
     deals: Literal["fresh", "paired"] = "fresh"
     scoring: Literal["points", "wins"] = "points"
     seed: int | None = Field(default=None, ge=0)
     probation: int = _number("probation")
-    ready: int = _PLAN.ready_ms
-    login: int = _PLAN.login_ms
-    handover: int = _PLAN.handover_ms
-    absent: int | None = _PLAN.absent_ms
-    rest: int = _PLAN.rest_ms
-    announce_zombies: bool = _PLAN.announce_zombies
-    spectator_delay: int = _PLAN.spectator_delay_ms
-    stall_limit: int = _PLAN.stall_ms
-    guests: bool = _PLAN.guests
+    ready: int = _CONFIG.ready_ms
+    login: int = _CONFIG.login_ms
+    handover: int = _CONFIG.handover_ms
+    absent: int | None = _CONFIG.absent_ms
+    rest: int = _CONFIG.rest_ms
+    announce_zombies: bool = _CONFIG.announce_zombies
+    spectator_delay: int = _CONFIG.spectator_delay_ms
+    stall_limit: int = _CONFIG.stall_ms
+    guests: bool = _CONFIG.guests
     out_of_turn_limit: int = _number("out_of_turn_limit")
     flood_limit: int = _number("flood_limit")
 
@@ -131,14 +131,14 @@ class GameTable(_Table):
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True, defer_build=True)
 
-    clock: int = _PLAN.clock_ms
-    increment: int = _PLAN.increment_ms
-    margin: int = _PLAN.margin_ms
+    clock: int = _CONFIG.clock_ms
+    increment: int = _CONFIG.increment_ms
+    margin: int = _CONFIG.margin_ms
     #: None disables the limit.
     move_limit: int | None = None
     first_move_limit: int | None = None
-    byoyomi: int = _PLAN.byoyomi_ms
-    lag_quota: int = _PLAN.lag_quota_ms
+    byoyomi: int = _CONFIG.byoyomi_ms
+    lag_quota: int = _CONFIG.lag_quota_ms
     #: A file of positions that the games start from; it becomes the game's option `board`.
     library: str | None = Field(default=None, min_length=1)
 

@@ -28,7 +28,7 @@ from arena_protocol.games import make_game
 from arena_protocol.record import GameRecord
 from arena_server.bot_logs import BotLogs, LoggedDriver
 from arena_server.connection import Cipher
-from arena_server.core.config import ContestPlan, Entrant
+from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.effects import Note
 from arena_server.core.events import Stop
@@ -82,12 +82,12 @@ class Setup:
     """What a server serves. `until_finished`: it leaves after the last game.
 
     An unfinished contest of the same name in the database goes on, unless a `new` one is
-    wanted; `seeded` tells that its seed has to be that of the plan. `cipher` makes the server's
+    wanted; `seeded` tells that its seed has to be that of the config. `cipher` makes the server's
     end of an encrypted connection, if connections are to be encrypted. `reserved` descriptors
     are kept for the web server. `bot_logs` is the folder of private logs of bots, None without.
     """
 
-    plan: ContestPlan
+    config: ContestConfig
     entrants: Sequence[Entrant]
     database: Database
     max_connections: int
@@ -99,7 +99,7 @@ class Setup:
     bot_logs: Path | None = None
 
 
-class Service:
+class Server:
     """One contest on one listening socket; `run` is its life."""
 
     def __init__(
@@ -159,16 +159,16 @@ class Service:
 
     def _contest(self) -> Contest:
         """Begin the contest, or go on with the one found. Raises StoreError for a damaged journal."""
-        found, plan = self._past.result(), self._setup.plan
+        found, config = self._past.result(), self._setup.config
         if found is not None:
-            plan = replace(plan, seed=found.seed)
+            config = replace(config, seed=found.seed)
             self.note(Note("info", "taking-up", {"contest": found.contest, "games": len(found.past.results)}))
             if found.lost_rows:
                 self.note(Note("warning", "power-cut", {"lost_journal_rows": found.lost_rows}))
         past = None if found is None else found.past
         try:
             contest = Contest(
-                plan,
+                config,
                 self._setup.entrants,
                 secrets.token_hex,
                 time.monotonic_ns(),
@@ -177,7 +177,7 @@ class Service:
             )
         except JournalError as error:
             raise damaged(self._setup.database, str(error)) from error
-        self._writer.enter(plan)
+        self._writer.enter(config)
         return contest
 
     async def _serve(self, contest: Contest, loop: asyncio.AbstractEventLoop) -> None:
@@ -211,7 +211,7 @@ class Service:
         self._logs: BotLogs | None = None
         if folder is None:
             return Driver(contest, self._writer, self, self._loop, cap, cipher)
-        self._logs = BotLogs(folder / self._setup.plan.name)
+        self._logs = BotLogs(folder / self._setup.config.name)
         self._logs.begin(self._loop, fresh=self._past.result() is None)
         return LoggedDriver(contest, self._writer, self, self._loop, cap, cipher, self._logs)
 
@@ -230,14 +230,14 @@ class Service:
         await self._driver.pool.drained(DRAIN_S)
 
     def _open_store(self, loop: asyncio.AbstractEventLoop) -> Writer:
-        setup, plan = self._setup, self._setup.plan
+        setup, config = self._setup, self._setup.config
         names = [entrant.name for entrant in setup.entrants]
-        game = make_game(plan.game, plan.options)
-        games = schedule_of(plan, names, game.seats).total
+        game = make_game(config.game, config.options)
+        games = schedule_of(config, names, game.seats).total
         self._past: asyncio.Future[UnfinishedContest | None] = loop.create_future()
         return Writer(
             setup.database,
-            ContestHeader(plan, game.options(), names, games, setup.new, setup.seeded),
+            ContestHeader(config, game.options(), names, games, setup.new, setup.seeded),
             found=lambda found: _later(loop, self._past.set_result, found),
             committed=self._written,
             failed=lambda error: _later(loop, self._fail, error),

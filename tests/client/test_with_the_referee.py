@@ -21,7 +21,7 @@ from arena_client.protocol import ClientProtocol
 from arena_client.scripted import Close as Leave
 from arena_client.scripted import Raw, Say, ScriptedClient, StopReading, Wait, create
 from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader
-from arena_server.core.config import ContestPlan, Entrant
+from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.effects import Effect, Journal, Marker, Store
 from arena_server.core.events import Event, Lost, Stored, Tick
@@ -102,10 +102,12 @@ class Loopback(BytesHarness):
     `cuts` are the counts of deliveries at which a connection is cut. An event takes 0.1 ms.
     """
 
-    def __init__(self, plan: ContestPlan, ends: dict[str, End], cuts: frozenset[int] = frozenset()) -> None:
+    def __init__(
+        self, config: ContestConfig, ends: dict[str, End], cuts: frozenset[int] = frozenset()
+    ) -> None:
         numbers = count(1)
         entrants = [Entrant(name) for name in ends]
-        super().__init__(Contest(plan, entrants, lambda size: f"{next(numbers):0{2 * size}x}", 0))
+        super().__init__(Contest(config, entrants, lambda size: f"{next(numbers):0{2 * size}x}", 0))
         self.flushes = self.stores = False
         self._cuts = cuts
         self._delivered = 0
@@ -189,9 +191,9 @@ def greedy(view: Any) -> str:
     return max(view.legal_moves, key=view.position.gain)
 
 
-def plan(**more: Any) -> ContestPlan:
+def config(**more: Any) -> ContestConfig:
     fields = {"options": {"plies": 12, "lookahead": 3}, "games_per_pair": 4, "probation": 0} | more
-    return ContestPlan(name="test", seed=2006, **fields)
+    return ContestConfig(name="test", seed=2006, **fields)
 
 
 def players(*bots: Any) -> dict[str, End]:
@@ -205,7 +207,7 @@ def results(world: Loopback) -> dict[str, tuple[tuple[int, ...], int]]:
 
 
 def contest(cuts: frozenset[int] = frozenset()) -> Loopback:
-    return Loopback(plan(), players(greedy, create("first-legal"), create("zero-based")), cuts).run()
+    return Loopback(config(), players(greedy, create("first-legal"), create("zero-based")), cuts).run()
 
 
 def test_a_round_robin_of_players() -> None:
@@ -251,7 +253,7 @@ def test_the_fault_of_a_script_is_its_own(name: str) -> None:
     assert not isinstance(script, Bot)
     ends: dict[str, End] = players(greedy)
     ends["script"] = ScriptEnd(ScriptedClient(script, "script"))
-    world = Loopback(plan(games_per_pair=2, absent_ms=1000), ends).run()
+    world = Loopback(config(games_per_pair=2, absent_ms=1000), ends).run()
     absent = EXPECTED[name] & {"disconnect", "quit"}
     assert world.finished == ("incomplete" if absent else "finished")
     first = world.records["g1"]

@@ -16,7 +16,7 @@ from arena_engines.bot import bot_of
 from arena_protocol.games import GAMES
 from arena_protocol.record import GameRecord, decode, encode
 from arena_protocol.verify import verify
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 
 from ..client.test_with_the_referee import Loopback, PlayerEnd
 
@@ -31,10 +31,10 @@ def contest(
         name: PlayerEnd(as_bot(bot) if not isinstance(bot, str) else bot_of(bot, game), name)
         for name, bot in bots.items()
     }
-    plan = ContestPlan(
+    config = ContestConfig(
         name="test", seed=5, game=game, options=options, games_per_pair=games_per_pair, probation=0
     )
-    world = Loopback(plan, ends).run()
+    world = Loopback(config, ends).run()
     assert world.finished == "finished"
     for record in world.records.values():
         verify(record)

@@ -18,7 +18,7 @@ from tests.simulation.world import World
 from arena_client.scripted import Act, Close, Raw, Say, StopReading, drip
 from arena_protocol.record import FaultKind, GameRecord
 from arena_server.core import effects
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 from arena_server.core.effects import Effect, Finished, Note, Send
 from arena_server.core.events import Event
 from arena_server.core.journal import Past
@@ -233,10 +233,10 @@ def outside_games(line: bytes) -> str:
 def play(fault: str, moment: str) -> Outcome:
     """Play one cell; the simulation's invariants are checked."""
     options: dict[str, object] = {"plies": 6, "start": "empty"}
-    plan = ContestPlan(name="cell", seed=5, options=options, games_per_pair=2, absent_ms=120_000)
+    config = ContestConfig(name="cell", seed=5, options=options, games_per_pair=2, absent_ms=120_000)
     may = frozenset(FaultKind) - {FaultKind.VOID}
     kind: type[Honest] = type("TheAnn", (Ann,), {"fault": fault, "moment": moment, "may": may})
-    world = World(1, plan, {"ann": kind, "bob": Bob, "eve": Honest}, CALM)
+    world = World(1, config, {"ann": kind, "bob": Bob, "eve": Honest}, CALM)
     ann = world.clients["ann"].bot
     assert isinstance(ann, Ann)
     observer = ConnectionObserver(world, ann)

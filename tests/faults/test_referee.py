@@ -11,13 +11,13 @@ from tests.simulation.network import CALM, MS, SECOND, FaultProfile
 from tests.simulation.world import World
 
 from arena_protocol.record import GameRecord
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 
 from .fault_case import THINKING, Bob
 
 PAGE = Path(__file__).parents[2] / "docs" / "faults.md"
 ROOT = PAGE.parents[1]
-PLAN = ContestPlan(name="referee", seed=5, options={"plies": 6, "start": "empty"}, games_per_pair=2)
+CONFIG = ContestConfig(name="referee", seed=5, options={"plies": 6, "start": "empty"}, games_per_pair=2)
 #: In the middle of the third ply of the first game; bob-1 thinks.
 MOMENT = 25 * MS
 
@@ -29,9 +29,9 @@ class Steady(Bob):
         return "MOVE 7"
 
 
-def play(profile: FaultProfile = CALM, stall: int = 0, plan: ContestPlan = PLAN) -> list[GameRecord]:
+def play(profile: FaultProfile = CALM, stall: int = 0, config: ContestConfig = CONFIG) -> list[GameRecord]:
     """One contest of two games; the loop stands still once, for `stall` nanoseconds."""
-    world = World(1, plan, {"one": Steady, "two": Steady}, profile)
+    world = World(1, config, {"one": Steady, "two": Steady}, profile)
     if stall:
         world.queue.after(MOMENT, lambda: world.server.stall(stall))
     world.run(3600 * SECOND, {"one": 0, "two": 0})
@@ -68,7 +68,7 @@ def test_a_stall_beyond_the_limit_voids_the_game_and_it_is_played_again() -> Non
 
 def test_a_slow_disk_is_not_charged() -> None:
     """What waits for the disk is sent late, and no clock runs for what was not sent."""
-    records = play(replace(CALM, longest_commit=8 * SECOND), plan=replace(PLAN, clock_ms=1000))
+    records = play(replace(CALM, longest_commit=8 * SECOND), config=replace(CONFIG, clock_ms=1000))
     assert results(records) == results(UNDISTURBED)
     assert {ply.time_ms for record in records for ply in record.plies} == {THINKING // MS}
 

@@ -29,7 +29,7 @@ from arena_protocol.session import ClientSession, ServerSession
 from arena_protocol.verify import verify
 from arena_server.config_file import parse_contest
 from arena_server.config_schema import parse_duration
-from arena_server.core.config import ContestPlan, Entrant
+from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.effects import Marker
 from arena_server.core.events import Tick
@@ -125,9 +125,9 @@ class ThreeClients(BytesHarness):
     def __init__(self, game: str) -> None:
         secrets = count(1)
         options = {"plies": 4, "start": "empty", "lookahead": 2} if game == "insertion" else {}
-        plan = ContestPlan(name="any", seed=1, game=game, options=options, flood_limit=20, probation=0)
+        config = ContestConfig(name="any", seed=1, game=game, options=options, flood_limit=20, probation=0)
         bots = [Entrant("ann"), Entrant("bob"), Entrant("eye", plays=False)]
-        super().__init__(Contest(plan, bots, lambda _: f"k{next(secrets)}", 0))
+        super().__init__(Contest(config, bots, lambda _: f"k{next(secrets)}", 0))
         #: Everything that was sent, in order.
         self.output: list[tuple[int, bytes]] = []
         for conn in (1, 2, 3):
@@ -223,8 +223,8 @@ def sealed(data: bytes) -> object:
 def journal(data: bytes) -> object:
     """A row of the journal with a new checksum: read, then recovered from."""
     entries = unpack(data + sha256(data).digest())
-    plan = ContestPlan(name="any", seed=1, options={"plies": 4, "start": "empty", "lookahead": 2})
-    contest = Contest(plan, [Entrant("ann"), Entrant("bob")], lambda _: "key", 0, Past((), tuple(entries)))
+    config = ContestConfig(name="any", seed=1, options={"plies": 4, "start": "empty", "lookahead": 2})
+    contest = Contest(config, [Entrant("ann"), Entrant("bob")], lambda _: "key", 0, Past((), tuple(entries)))
     return contest.handle(Tick(), 0)
 
 

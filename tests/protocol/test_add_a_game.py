@@ -24,7 +24,7 @@ from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, GameError
 from arena_protocol.messages import encode, parse_client, parse_server
 from arena_protocol.verify import verify
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 
 from ..client.test_with_the_referee import Loopback, PlayerEnd
 from .laws import LAWS, Law
@@ -131,8 +131,8 @@ def test_the_contest_of_the_page_is_played_recorded_and_verified() -> None:
         bot["name"]: PlayerEnd(bot_of(SEEDED.get(bot["engine"], bot["engine"]), "connectfour"), bot["name"])
         for bot in config["bot"]
     }
-    plan = ContestPlan(seed=3, options=options, clock_ms=20_000, **config["contest"])
-    world = Loopback(plan, ends).run()
+    config = ContestConfig(seed=3, options=options, clock_ms=20_000, **config["contest"])
+    world = Loopback(config, ends).run()
     assert world.finished == "finished"
     assert len(world.records) == 4
     for record in world.records.values():

@@ -38,7 +38,7 @@ from arena_protocol.messages import (
 from arena_protocol.record import FaultKind
 from arena_protocol.session import CLIENT_TRANSITIONS, SERVER_TRANSITIONS, ClientSession, ServerSession
 from arena_protocol.session import State as At
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 from arena_server.tournament.supervisor import LocalBot
 
 from .test_tls import make_pair
@@ -156,10 +156,10 @@ def test_the_limits_and_the_version_are_those_of_the_code():
     assert TEXT.startswith(f"# The arena protocol, version {VERSION}\n")
 
 
-def test_the_limits_of_a_contest_are_the_defaults_of_its_plan():
-    plan = ContestPlan(name="a", seed=1)
-    seconds = [plan.login_ms, plan.ready_ms, plan.handover_ms]
-    counts = [plan.out_of_turn_limit, plan.flood_limit, plan.probation]
+def test_the_limits_of_a_contest_are_the_defaults_of_its_config():
+    config = ContestConfig(name="a", seed=1)
+    seconds = [config.login_ms, config.ready_ms, config.handover_ms]
+    counts = [config.out_of_turn_limit, config.flood_limit, config.probation]
     assert [value for _, value in rows("limit")] == [
         *(f"{limit // 1000} s" for limit in seconds),
         *(str(limit) for limit in counts),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from queue import SimpleQueue
 
 from arena_protocol.record import FaultRecord, GameRecord, PlyRecord
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 from arena_server.core.journal import Entry
 from arena_server.errors import StoreError
 from arena_server.store.database import ContestHeader, Database
@@ -46,7 +46,7 @@ class Kept:
         """Begin the contest, or go on with the one returned."""
         self.writer.start()
         found = self.found.get(timeout=PATIENCE_S)
-        self.writer.enter(self.opening.plan)
+        self.writer.enter(self.opening.config)
         return found
 
     def append(self, *entries: Entry) -> None:
@@ -80,7 +80,7 @@ def opening(
 ) -> ContestHeader:
     """The header of a contest."""
     return ContestHeader(
-        ContestPlan(name=name, seed=2**127 + 1, scoring=scoring), {"plies": "1"}, names, games=6, new=new
+        ContestConfig(name=name, seed=2**127 + 1, scoring=scoring), {"plies": "1"}, names, games=6, new=new
     )
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena_protocol.games import GAMES
-from arena_server.config_file import check_remote_bots, entrants_of, load_contest, parse_contest, plan_of
+from arena_server.config_file import check_remote_bots, config_of, entrants_of, load_contest, parse_contest
 from arena_server.config_schema import ContestFile
 from arena_server.core.config import LONGEST_MS
 from arena_server.errors import ConfigError
@@ -34,19 +34,19 @@ def refusal(text: str) -> str:
 
 
 def test_the_defaults_are_those_of_the_documents() -> None:
-    plan = plan_of(parse_contest(toml(), "c.toml"))
-    assert (plan.game, plan.format, plan.games_per_pair, plan.scoring) == (
+    config = config_of(parse_contest(toml(), "c.toml"))
+    assert (config.game, config.format, config.games_per_pair, config.scoring) == (
         "insertion",
         "round-robin",
         8,
         "points",
     )
-    assert (plan.clock_ms, plan.increment_ms, plan.margin_ms, plan.ready_ms) == (20_000, 0, 0, 30_000)
-    assert (plan.probation, plan.absent_ms, plan.announce_zombies) == (3, None, False)
-    assert (plan.out_of_turn_limit, plan.flood_limit, plan.spectator_delay_ms) == (10, 100, 5000)
+    assert (config.clock_ms, config.increment_ms, config.margin_ms, config.ready_ms) == (20_000, 0, 0, 30_000)
+    assert (config.probation, config.absent_ms, config.announce_zombies) == (3, None, False)
+    assert (config.out_of_turn_limit, config.flood_limit, config.spectator_delay_ms) == (10, 100, 5000)
 
 
-def test_every_key_reaches_the_plan() -> None:
+def test_every_key_reaches_the_config() -> None:
     text = toml(
         contest=(
             'deals = "paired"\ngames_per_pair = 8\nscoring = "wins"\nseed = 2006\nprobation = 0\n'
@@ -58,18 +58,23 @@ def test_every_key_reaches_the_plan() -> None:
             'plies = 20\ncolours = 4\nstart = "empty"'
         ),
     )
-    plan = plan_of(parse_contest(text, "c.toml"))
-    assert (plan.name, plan.games_per_pair, plan.scoring, plan.seed) == ("trial", 8, "wins", 2006)
-    assert (plan.probation, plan.ready_ms, plan.absent_ms, plan.announce_zombies) == (0, 5_000, 60_000, True)
-    assert (plan.spectator_delay_ms, plan.out_of_turn_limit, plan.flood_limit) == (3_000, 4, 50)
-    assert (plan.clock_ms, plan.increment_ms, plan.margin_ms) == (7_000, 100, 5)
-    assert (plan.first_move_limit_ms, plan.rest_ms) == (9_000, 2_000)
-    assert plan.options == {"plies": 20, "colours": 4, "start": "empty"}
+    config = config_of(parse_contest(text, "c.toml"))
+    assert (config.name, config.games_per_pair, config.scoring, config.seed) == ("trial", 8, "wins", 2006)
+    assert (config.probation, config.ready_ms, config.absent_ms, config.announce_zombies) == (
+        0,
+        5_000,
+        60_000,
+        True,
+    )
+    assert (config.spectator_delay_ms, config.out_of_turn_limit, config.flood_limit) == (3_000, 4, 50)
+    assert (config.clock_ms, config.increment_ms, config.margin_ms) == (7_000, 100, 5)
+    assert (config.first_move_limit_ms, config.rest_ms) == (9_000, 2_000)
+    assert config.options == {"plies": 20, "colours": 4, "start": "empty"}
 
 
 def test_a_contest_without_a_seed_draws_a_secret_of_256_bits() -> None:
     file = parse_contest(toml(), "c.toml")
-    seeds = {plan_of(file).seed for _ in range(20)}
+    seeds = {config_of(file).seed for _ in range(20)}
     assert len(seeds) == 20
     assert 2**200 < max(seeds) < 2**256
 
@@ -214,10 +219,10 @@ class TestLibrary:
 
     def test_games_start_from_the_library_of_the_file_or_of_the_command_line(self, tmp_path: Path) -> None:
         path = self.files(tmp_path)
-        assert plan_of(load_contest(path)).options == {"board": "|".join(self.STARTS)}
+        assert config_of(load_contest(path)).options == {"board": "|".join(self.STARTS)}
         other = tmp_path / "other.jsonl"
         other.write_text('{"game": "tictactoe", "state": "../../.."}\n'.replace("../../..", "o../.x./..."))
-        assert plan_of(load_contest(path, other)).options == {"board": "o../.x./..."}
+        assert config_of(load_contest(path, other)).options == {"board": "o../.x./..."}
 
     @pytest.mark.parametrize(
         ("game", "line"),
@@ -305,4 +310,4 @@ def test_what_is_refused_where_remote_bots_take_part(
 
 
 def test_no_clock_is_the_longest_one() -> None:
-    assert plan_of(remote_file('clock = "none"')).clock_ms == LONGEST_MS
+    assert config_of(remote_file('clock = "none"')).clock_ms == LONGEST_MS

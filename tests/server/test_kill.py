@@ -324,7 +324,7 @@ def test_two_servers_cannot_play_the_same_contest(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_another_plan_is_no_continuation(tmp_path: Path) -> None:
+def test_another_config_is_no_continuation(tmp_path: Path) -> None:
     with Server(the_contest(2), tmp_path) as server:
         bots = Bots(server.port)
         bots.wait_for_play()

@@ -17,7 +17,7 @@ from hashlib import sha256
 from arena_protocol.messages import Played, Turn, parse_server
 from arena_protocol.record import GameRecord, RecordError
 from arena_protocol.verify import verify
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 from arena_server.core.effects import Close, Effect, Finished, Mute, Note, Send, Store, Unmute
 from arena_server.core.events import Event, Lost, Opened, Stop, Stored, Tick
 from arena_server.core.journal import OFFER, Past
@@ -50,7 +50,7 @@ class InvariantChecker:
 
     def __init__(
         self,
-        plan: ContestPlan,
+        config: ContestConfig,
         may: Mapping[str, frozenset[str]],
         progress: Callable[[], Progress],
         deadline: Callable[[], int | None],
@@ -63,7 +63,7 @@ class InvariantChecker:
         #: A hash of all lines that were sent, in order.
         self.digest = sha256()
         self.finished: str | None = None
-        self._plan = plan
+        self._config = config
         self._may = may
         self._progress = progress
         self._deadline = deadline
@@ -131,7 +131,7 @@ class InvariantChecker:
         for game_id in [*self._games]:
             plies = self._games[game_id].plies
             if power:
-                self._games[game_id].reset(self._plan.clock_ms)
+                self._games[game_id].reset(self._config.clock_ms)
             elif game_id not in begun | results:
                 self.require(not plies, f"{len(plies)} plies of {game_id} were sent, and are lost")
             if game_id not in begun:
@@ -147,7 +147,7 @@ class InvariantChecker:
     def _began(self, game_id: str, seats: int) -> None:
         self.require(game_id not in self._games and game_id not in self.records, f"{game_id} began twice")
         self._started += 1
-        self._games[game_id] = GameTrace(self._now, (self._plan.clock_ms,) * seats)
+        self._games[game_id] = GameTrace(self._now, (self._config.clock_ms,) * seats)
 
     def _stored(self, game_id: str, record: GameRecord) -> None:
         self.require(game_id not in self.records, f"{game_id} has a second result")
@@ -223,7 +223,7 @@ class InvariantChecker:
 
     def _clocks(self, game_id: str, trace: GameTrace, played: Played) -> None:
         for seat, (before, after) in enumerate(zip(trace.clocks, played.clock, strict=True), start=1):
-            earned = self._plan.increment_ms if seat == played.seat else 0
+            earned = self._config.increment_ms if seat == played.seat else 0
             rises = f"{game_id}, ply {played.ply}: the clock of seat {seat} rose from {before} to {after}"
             self.require(after <= before + earned, rises)
             self.require(after == before or seat == played.seat, f"{rises}, and it was not its ply")

@@ -9,7 +9,7 @@ from tests.simulation.bots import BAD, HONEST, SCRIPTED, Honest, Spectator
 from tests.simulation.network import LOCAL, MS, ROUGH, SECOND, FaultProfile, one_in, seeded
 from tests.simulation.world import World
 
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 
 #: The game of most simulated contests, which hides something and has a zombie move; then the others.
 HIDING = "insertion"
@@ -27,13 +27,13 @@ class Scenario:
     """A contest as its seed has it."""
 
     seed: int
-    plan: ContestPlan
+    config: ContestConfig
     kinds: dict[str, type[Honest]]
     faults: FaultProfile
 
     def play(self) -> World:
         """Play it to its end. Raises Violation, or whatever else goes wrong."""
-        world = World(self.seed, self.plan, self.kinds, self.faults)
+        world = World(self.seed, self.config, self.kinds, self.faults)
         world.run(LIMIT)
         return world
 
@@ -41,14 +41,14 @@ class Scenario:
 def draw(seed: int) -> Scenario:
     """The contest of this seed."""
     rng = seeded(seed)
-    plan = _plan(seed, rng)
-    return Scenario(seed, plan, _kinds(rng), _faults(rng))
+    config = _config(seed, rng)
+    return Scenario(seed, config, _kinds(rng), _faults(rng))
 
 
-def _plan(seed: int, rng: Random) -> ContestPlan:
+def _config(seed: int, rng: Random) -> ContestConfig:
     seats = 3 if one_in(rng, 6) else 2
     game, options = _game(rng, seats)
-    return ContestPlan(
+    return ContestConfig(
         name=f"simulated-{seed}",
         seed=rng.getrandbits(128),
         game=game,

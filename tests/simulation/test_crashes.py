@@ -13,12 +13,12 @@ from tests.simulation.network import CALM, MS, SECOND
 from tests.simulation.server import SimulatedServer
 from tests.simulation.world import World
 
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 from arena_server.core.effects import Effect
 from arena_server.core.standings import Row
 from arena_server.driver import CommitBarrier
 
-PLAN = ContestPlan(
+CONFIG = ContestConfig(
     name="crash", seed=3, options={"plies": 4, "lookahead": 2}, games_per_pair=2, absent_ms=120_000
 )
 HOUR = 3600 * SECOND
@@ -42,7 +42,7 @@ Crash = Callable[[int, SimulatedServer], None]
 
 def play(crash: Crash = lambda number, server: None, writes: str = "queued") -> tuple[World, int]:
     """One contest of three; `crash` is called at every boundary of the disk, with its number."""
-    world = World(1, PLAN, {"ann": Steady, "bob": Steady, "eve": Steady}, PROFILES[writes])
+    world = World(1, CONFIG, {"ann": Steady, "bob": Steady, "eve": Steady}, PROFILES[writes])
     boundaries = 0
 
     def boundary() -> None:

@@ -10,13 +10,13 @@ from tests.simulation.invariants import InvariantChecker, Violation
 
 from arena_protocol.messages import Game, Over, Played, Turn, encode
 from arena_protocol.record import FaultRecord, GameRecord
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 from arena_server.core.effects import Close, Effect, Finished, Mute, Note, Send, Store
 from arena_server.core.events import Lost, Opened, Stored, Tick
 from arena_server.core.journal import Past, PastGame
 from arena_server.core.standings import Progress
 
-PLAN = ContestPlan(name="test", seed=7, clock_ms=1000, increment_ms=10)
+CONFIG = ContestConfig(name="test", seed=7, clock_ms=1000, increment_ms=10)
 GAME = Game("g1", "insertion", 1, 2, ("ann", "bob"), 1000, 10, commit="c")
 PLY = Played(1, 1, "7", 5, (1005, 1000), 0, (0, 0))
 BEGIN = Note("info", "game", {"game": "g1", "names": "ann,bob"})
@@ -29,7 +29,7 @@ class Case:
         self.progress = Progress(0, 1, 0, 1, 0, 2, None, ())
         self.deadline: int | None = None
         may = {"ann": frozenset({"timeout"}), "bob": frozenset()}
-        self.checker = InvariantChecker(PLAN, may, lambda: self.progress, lambda: self.deadline)
+        self.checker = InvariantChecker(CONFIG, may, lambda: self.progress, lambda: self.deadline)
         for conn in (1, 2):
             self.checker.handled(Opened(conn, "x"), [], 0)
         self.do(BEGIN, self.send(GAME))

@@ -29,9 +29,9 @@ def world(seed: int) -> World:
     """A drawn contest with much to hide, two more honest bots and two spectators."""
     drawn = draw(seed)
     options = {"plies": PLIES, "lookahead": SIGHT}
-    plan = replace(drawn.plan, game="insertion", options=options, games_per_pair=2)
+    config = replace(drawn.config, game="insertion", options=options, games_per_pair=2)
     kinds = {**drawn.kinds, "h1": HONEST[0], "h2": HONEST[2], "eye1": Spectator, "eye2": Spectator}
-    world = World(seed, plan, kinds, drawn.faults)
+    world = World(seed, config, kinds, drawn.faults)
     world.run(LIMIT)
     return world
 
@@ -54,7 +54,7 @@ def before_over(line: Connection) -> Iterator[tuple[bytes, set[str]]]:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_seed_nonce_or_hidden_picture_comes_before_over(seed: int) -> None:
     here = world(seed)
-    contest_seed = here.plan.seed
+    contest_seed = here.config.seed
     seeds = {form for record in here.records.values() for form in _forms(record.seed)} | {
         *_forms(contest_seed)
     }

@@ -6,7 +6,7 @@ from tests.simulation.bots import Honest
 from tests.simulation.network import CALM, MS, SECOND
 from tests.simulation.world import World
 
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 
 BANK = 2 * SECOND
 #: More than a game of two that think takes: ten plies of ten milliseconds.
@@ -35,11 +35,11 @@ class Dead(Steady):
 
 def play(*others: type[Honest], probation: int = 0) -> World:
     options = {"plies": 10}
-    plan = ContestPlan(
+    config = ContestConfig(
         name="field", seed=1, options=options, games_per_pair=GAMES, clock_ms=2000, probation=probation
     )
     kinds = {f"bot{number}": kind for number, kind in enumerate([Steady] * FIELD + list(others))}
-    world = World(1, plan, kinds, CALM)
+    world = World(1, config, kinds, CALM)
     world.run(3600 * SECOND, dict.fromkeys(kinds, 0))
     return world
 

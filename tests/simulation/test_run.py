@@ -44,7 +44,7 @@ def test_every_kind_of_bot_and_fault_is_drawn() -> None:
     drawn = [draw(seed) for seed in range(400)]
     assert {kind for contest in drawn for kind in contest.kinds.values()} >= {*HONEST, *BAD, *SCRIPTED}
     assert {contest.faults.split_one_in for contest in drawn} == {0, 6}
-    assert {contest.plan.game for contest in drawn} == {"insertion", "tictactoe", "lastcoin", "disc", "xo"}
+    assert {contest.config.game for contest in drawn} == {"insertion", "tictactoe", "lastcoin", "disc", "xo"}
 
 
 class TestAFailureIsFound:
@@ -139,7 +139,7 @@ def test_virtual_time_is_free() -> None:
 
 def test_a_contest_has_to_end_in_time() -> None:
     contest = draw(1)
-    world = World(1, contest.plan, contest.kinds)
+    world = World(1, contest.config, contest.kinds)
     with pytest.raises(Violation, match=r"^the contest has not ended after 2 s of virtual time$"):
         world.run(2 * SECOND)
 

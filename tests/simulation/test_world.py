@@ -16,7 +16,7 @@ from tests.simulation.world import World
 from arena_protocol.messages import Played, Zombie, parse_server
 from arena_protocol.record import encode
 from arena_protocol.verify import verify
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 
 HOUR = 3_600_000 * MS
 #: Enough for every fault to come up, in games short enough for hundreds of them in a second.
@@ -33,7 +33,7 @@ def play(seed: int, kinds: tuple[type[Honest], ...], **more: object) -> World:
         "increment_ms": 5, "margin_ms": 10, "ready_ms": 2000, "handover_ms": 1000, "absent_ms": 6000,
         "games_per_pair": 2, "probation": 0,
     }  # fmt: skip
-    world = World(seed, ContestPlan(**given | more), named(*kinds))  # type: ignore[arg-type]
+    world = World(seed, ContestConfig(**given | more), named(*kinds))  # type: ignore[arg-type]
     world.run(HOUR)
     return world
 

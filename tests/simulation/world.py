@@ -12,7 +12,7 @@ from tests.simulation.network import LOCAL, MS, EventQueue, FaultProfile, Link, 
 from tests.simulation.server import SimulatedServer
 
 from arena_protocol.record import GameRecord
-from arena_server.core.config import ContestPlan, Entrant
+from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.journal import Past
 
@@ -21,9 +21,13 @@ class World:
     """One contest, its bots by name and everything between them. `run` plays it to its end."""
 
     def __init__(
-        self, seed: int, plan: ContestPlan, kinds: Mapping[str, type[Honest]], faults: FaultProfile = LOCAL
+        self,
+        seed: int,
+        config: ContestConfig,
+        kinds: Mapping[str, type[Honest]],
+        faults: FaultProfile = LOCAL,
     ) -> None:
-        self.plan = plan
+        self.config = config
         self.kinds = kinds
         self.queue = EventQueue()
         self._rng = seeded(seed)
@@ -36,11 +40,11 @@ class World:
         ]
 
         def contest(now: int, past: Past | None) -> Contest:
-            return Contest(plan, entrants, lambda n: secrets.randbytes(n).hex(), now, past)
+            return Contest(config, entrants, lambda n: secrets.randbytes(n).hex(), now, past)
 
         may = {name: kind.may for name, kind in kinds.items()}
         self.checker = InvariantChecker(
-            plan, may, lambda: self.contest.progress(), lambda: self.contest.deadline
+            config, may, lambda: self.contest.progress(), lambda: self.contest.deadline
         )
         self.server = SimulatedServer(contest, self.queue, faults, self._branch(), self.checker)
         self.clients = {name: self._client(name, kind, tokens) for name, kind in kinds.items()}
@@ -53,7 +57,7 @@ class World:
         client = Client(name, kind, self.queue, self._branch(), self._dial)
         client.token = tokens[name]
         client.rivals = tuple(other for other in self.kinds if other != name)
-        client.clock_ms = self.plan.clock_ms
+        client.clock_ms = self.config.clock_ms
         return client
 
     def _dial(self, client: Client, connection: Connection) -> ServerSocket | None:

@@ -11,8 +11,8 @@ from arena_protocol.games import FLAGSHIP, make_game
 from arena_protocol.games.base import Game, GameError
 
 
-class PlanError(UserError, ValueError):
-    """A plan or a list of entrants that makes no contest; the text is one clear line."""
+class ContestConfigError(UserError, ValueError):
+    """A config or a list of entrants that makes no contest; the text is one clear line."""
 
     exit_code = 2
 
@@ -30,7 +30,7 @@ class Entrant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContestPlan:
+class ContestConfig:
     """One contest. All games have the same options and the same clocks; times are in milliseconds.
 
     `seed` derives every deal and nonce (`deal.py`): a secret of 256 bits that the server draws, or a
@@ -89,7 +89,7 @@ LONGEST_MS = 864_000_000
 LONGEST_INCREMENT_MS = 600_000
 MOST = 1_000_000
 
-#: The range of every number of a plan; the configuration file refers to it.
+#: The range of every number of a config; the configuration file refers to it.
 BOUNDS: Final[Mapping[str, tuple[int, int]]] = {
     "games_per_pair": (1, MOST),
     "clock_ms": (1, LONGEST_MS),
@@ -112,21 +112,21 @@ BOUNDS: Final[Mapping[str, tuple[int, int]]] = {
 }
 
 
-def check_numbers(plan: ContestPlan) -> None:
-    """Raise PlanError for a number out of its range, or a format that does not exist."""
-    if plan.format not in FORMATS:
-        raise PlanError(f"format is one of {', '.join(FORMATS)}, not {plan.format!r}")
-    if plan.deals not in DEALS:
-        raise PlanError(f"deals is one of {', '.join(DEALS)}, not {plan.deals!r}")
+def check_numbers(config: ContestConfig) -> None:
+    """Raise ContestConfigError for a number out of its range, or a format that does not exist."""
+    if config.format not in FORMATS:
+        raise ContestConfigError(f"format is one of {', '.join(FORMATS)}, not {config.format!r}")
+    if config.deals not in DEALS:
+        raise ContestConfigError(f"deals is one of {', '.join(DEALS)}, not {config.deals!r}")
     for name, (low, high) in BOUNDS.items():
-        value = getattr(plan, name)
+        value = getattr(config, name)
         if value is not None and not low <= value <= high:
-            raise PlanError(f"{name} must be from {low} to {high}, not {value}")
+            raise ContestConfigError(f"{name} must be from {low} to {high}, not {value}")
 
 
-def game_of(plan: ContestPlan) -> Game[Any]:
-    """Return the game that is played. Raises PlanError if there is none such."""
+def game_of(config: ContestConfig) -> Game[Any]:
+    """Return the game that is played. Raises ContestConfigError if there is none such."""
     try:
-        return make_game(plan.game, plan.options)
+        return make_game(config.game, config.options)
     except GameError as error:
-        raise PlanError(str(error)) from error
+        raise ContestConfigError(str(error)) from error

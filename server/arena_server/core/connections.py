@@ -6,7 +6,7 @@ from arena_protocol import messages as wire
 from arena_protocol.errors import ByeReason, ErrorCode, ProtocolError
 from arena_protocol.session import BEFORE_LOGIN
 from arena_server.core.clock import NS_PER_MS
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 from arena_server.core.deadlines import Deadlines, Kind
 from arena_server.core.effects import ShowLog
 from arena_server.core.games import GameManager
@@ -20,8 +20,8 @@ class Connections:
     A bot without a connection for longer than `absent_ms` is `gone`; `None` disables the timeout.
     """
 
-    def __init__(self, plan: ContestPlan, games: GameManager, out: Outbox, deadlines: Deadlines) -> None:
-        self._plan = plan
+    def __init__(self, config: ContestConfig, games: GameManager, out: Outbox, deadlines: Deadlines) -> None:
+        self._config = config
         self._games = games
         self._out = out
         self._deadlines = deadlines
@@ -30,8 +30,8 @@ class Connections:
     def open(self, conn: int, address: str, now: int) -> None:
         """A connection was accepted: greet it; it has to log in before a deadline."""
         peer = self.peers[conn] = Peer(conn, address)
-        self._out.send(peer, wire.Arena(wire.VERSION, self._plan.software))
-        self._deadlines.set((Kind.LOGIN, conn), now + self._plan.login_ms * NS_PER_MS)
+        self._out.send(peer, wire.Arena(wire.VERSION, self._config.software))
+        self._deadlines.set((Kind.LOGIN, conn), now + self._config.login_ms * NS_PER_MS)
 
     def settle(self, peer: Peer) -> None:
         """The peer has logged in to play, or has sent WATCH: it has no login deadline any more."""
@@ -74,7 +74,7 @@ class Connections:
         peer = self.peers[conn]
         problem = ProtocolError(ErrorCode.TOKEN, f"{DENIED}; a spectator sends WATCH")
         if peer.session.state in BEFORE_LOGIN:
-            text = f"the first line did not come within {self._plan.login_ms} ms"
+            text = f"the first line did not come within {self._config.login_ms} ms"
             problem = ProtocolError(ErrorCode.LOGIN, text)
         self.refuse(peer, problem, now)
 
@@ -100,8 +100,8 @@ class Connections:
 
     def absent_from(self, player: Player, now: int) -> None:
         """`player` is absent from `now` on."""
-        if self._plan.absent_ms is not None:
-            self._deadlines.set((Kind.ABSENCE, player.number), now + self._plan.absent_ms * NS_PER_MS)
+        if self._config.absent_ms is not None:
+            self._deadlines.set((Kind.ABSENCE, player.number), now + self._config.absent_ms * NS_PER_MS)
 
     def arrived(self, player: Player) -> None:
         player.gone = False
@@ -109,7 +109,7 @@ class Connections:
 
     def quit(self, player: Player) -> None:
         """`player` sent QUIT: the contest does not wait, unless it waits for ever."""
-        if self._plan.absent_ms is not None:
+        if self._config.absent_ms is not None:
             self.absence_expired(player)
 
     def absence_expired(self, player: Player) -> None:

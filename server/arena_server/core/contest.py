@@ -6,7 +6,7 @@ for all events of a batch.
     Opened -> ARENA; HELLO -> WELCOME; two free bots -> GAME ... the last ply -> Store
     Stored -> OVER, standings, next game; no game left that can be played -> BYE, Finished
 
-The same plan, entrants, secrets and events give the same effects to the byte. `handle` raises on
+The same config, entrants, secrets and events give the same effects to the byte. `handle` raises on
 no sequence of events. No result is sent before the event Stored.
 """
 
@@ -18,7 +18,7 @@ from arena_protocol.errors import ByeReason
 from arena_protocol.session import State
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.commands import Commands, RunState
-from arena_server.core.config import ContestPlan, Entrant, PlanError, check_numbers, game_of
+from arena_server.core.config import ContestConfig, ContestConfigError, Entrant, check_numbers, game_of
 from arena_server.core.connections import Connections
 from arena_server.core.deadlines import Deadlines, Kind
 from arena_server.core.deal import Secret
@@ -53,13 +53,13 @@ class Contest:
 
     `secret(n)` gives n fresh secret bytes in hexadecimal (`secrets.token_hex`); `now` is when
     the contest begins, on the clock of the events. With a `past` it goes on where that ends;
-    feed it a Tick at once, whose effects are those of the recovery. Raises PlanError for an
-    impossible plan, JournalError for an impossible past. `logs`: the shell keeps logs of bots.
+    feed it a Tick at once, whose effects are those of the recovery. Raises ContestConfigError for an
+    impossible configuration, JournalError for an impossible past. `logs`: the shell keeps logs of bots.
     """
 
     def __init__(
         self,
-        plan: ContestPlan,
+        config: ContestConfig,
         entrants: Sequence[Entrant],
         secret: Secret,
         now: int,
@@ -67,20 +67,20 @@ class Contest:
         *,
         logs: bool = False,
     ) -> None:
-        check_numbers(plan)
+        check_numbers(config)
         self._logs = logs
-        self._plan = plan
+        self._config = config
         self.output = Outbox()
         self._deadlines = Deadlines()
-        self._authenticator = authenticator = Authenticator(plan.game, entrants, secret, plan.guests)
+        self._authenticator = authenticator = Authenticator(config.game, entrants, secret, config.guests)
         players = authenticator.players
         self._players = list(players.values())
         try:
-            self._games = GameManager(plan, game_of(plan), players, self.output, self._deadlines)
+            self._games = GameManager(config, game_of(config), players, self.output, self._deadlines)
         except ValueError as error:
-            raise PlanError(str(error)) from error
-        self._connections = Connections(plan, self._games, self.output, self._deadlines)
-        self._handlers = Handlers(plan, self._connections, authenticator, self._games, self.output)
+            raise ContestConfigError(str(error)) from error
+        self._connections = Connections(config, self._games, self.output, self._deadlines)
+        self._handlers = Handlers(config, self._connections, authenticator, self._games, self.output)
         self._commands = Commands(self._games, players, self._connections, self.output)
         self._stopping = False
         self._ended: str | None = None
@@ -182,7 +182,7 @@ class Contest:
     def overview(self) -> Overview:
         """The organiser's view; the work grows with the numbers of bots and of games."""
         return Overview(
-            gate=self._ended or str(self._commands.state),
+            state=self._ended or str(self._commands.state),
             progress=self.progress(),
             running=self._games.running(),
             bots=tuple(BotState.of(player, where_is(player)) for player in self._players if player.plays),
@@ -213,7 +213,7 @@ class Contest:
         """The referee stood still: beyond the limit no clock that ran meanwhile can be trusted."""
         stall = (ended - began) // NS_PER_MS
         self.output.note("warning", "stall", ms=stall)
-        if stall > self._plan.stall_ms:
+        if stall > self._config.stall_ms:
             self._games.void_all(f"stalled {stall} ms", now, running_at=ended)
 
     def _command(self, command: Command, now: int) -> None:

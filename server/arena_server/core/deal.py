@@ -19,7 +19,7 @@ from arena_protocol import messages as wire
 from arena_protocol.games.base import Deal, Game
 from arena_protocol.messages import printer
 from arena_protocol.record import FaultRecord, GameRecord, InfoRecord, PlyRecord, commitment
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 from arena_server.core.schedule import Pairing
 
 _print_game = printer(wire.Game)
@@ -71,9 +71,9 @@ def token_digest(token: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One game as it is dealt: the same plan and pairing give the same setting."""
+    """One game as it is dealt: the same config and pairing give the same setting."""
 
-    plan: ContestPlan
+    config: ContestConfig
     game: Game[Any]
     number: int
     game_id: str
@@ -85,33 +85,33 @@ class Setting:
     commit: str
 
     @classmethod
-    def of(cls, plan: ContestPlan, game: Game[Any], pairing: Pairing) -> Setting:
+    def of(cls, config: ContestConfig, game: Game[Any], pairing: Pairing) -> Setting:
         """Deal the game that `pairing` names."""
         name = game_id(pairing.number)
-        seed = deal_seed(plan.seed, pairing.names, pairing.deal)
+        seed = deal_seed(config.seed, pairing.names, pairing.deal)
         deal = game.deal(seed)
-        salt = nonce(plan.seed, name)
+        salt = nonce(config.seed, name)
         commit = commitment(salt, deal.board, deal.sequence)
-        return cls(plan, game, pairing.number, name, pairing.names, seed, pairing.deal, deal, salt, commit)
+        return cls(config, game, pairing.number, name, pairing.names, seed, pairing.deal, deal, salt, commit)
 
     def offer(self, seat: int) -> bytes:
         """The lines GAME, STATE and, if something is visible, NEXT: for `seat`, or for spectators (0)."""
         watched = None if seat else self.game_id
-        game, plan = self.game, self.plan
+        game, config = self.game, self.config
         lines = _print_game(
             self.game_id,
             game.name,
             seat,
             game.seats,
             self.names,
-            plan.clock_ms,
-            plan.increment_ms,
+            config.clock_ms,
+            config.increment_ms,
             game.zombie_move,
             self.commit,
-            plan.move_limit_ms or None,
-            plan.byoyomi_ms or None,
-            plan.lag_quota_ms or None,
-            plan.first_move_limit_ms or None,
+            config.move_limit_ms or None,
+            config.byoyomi_ms or None,
+            config.lag_quota_ms or None,
+            config.first_move_limit_ms or None,
             game.options(),
         ) + _print_state(game.state_text(game.start(self.deal)), watched)
         preview = game.preview(self.deal)
@@ -134,8 +134,8 @@ class Setting:
     ) -> GameRecord:
         """The record of this game, given how it went."""
         return GameRecord(
-            software=self.plan.software,
-            contest=self.plan.name,
+            software=self.config.software,
+            contest=self.config.name,
             game_id=self.game_id,
             game=self.game.name,
             options=self.game.options(),
@@ -145,13 +145,13 @@ class Setting:
             commit=self.commit,
             board=self.deal.board,
             sequence=self.deal.sequence,
-            clock_ms=self.plan.clock_ms,
-            increment_ms=self.plan.increment_ms,
-            margin_ms=self.plan.margin_ms,
-            move_limit_ms=self.plan.move_limit_ms,
-            byoyomi_ms=self.plan.byoyomi_ms,
-            lag_quota_ms=self.plan.lag_quota_ms,
-            first_move_limit_ms=self.plan.first_move_limit_ms,
+            clock_ms=self.config.clock_ms,
+            increment_ms=self.config.increment_ms,
+            margin_ms=self.config.margin_ms,
+            move_limit_ms=self.config.move_limit_ms,
+            byoyomi_ms=self.config.byoyomi_ms,
+            lag_quota_ms=self.config.lag_quota_ms,
+            first_move_limit_ms=self.config.first_move_limit_ms,
             plies=plies,
             faults=faults,
             final=final,

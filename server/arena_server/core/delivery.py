@@ -125,7 +125,7 @@ class Spectators:
         if behind[number] == game.shown:
             del behind[number]
             game.viewers[peer.conn] = peer
-            self._plan(number)
+            self._config(number)
         return data
 
     def leave(self, peer: Peer) -> None:
@@ -135,7 +135,7 @@ class Spectators:
         for game in self._games.values():
             game.viewers.pop(peer.conn, None)
         for number in self._behind.pop(peer.conn, ()):
-            self._plan(number)
+            self._config(number)
         self.watchers = len(self._behind)
 
     def update(self, number: int, now: int) -> None:
@@ -143,7 +143,7 @@ class Spectators:
         game = self._games.get(number)
         if game is not None and (game.viewers or game.transcript.closed):
             self._show(number, now)
-            self._plan(number)
+            self._config(number)
 
     def _show(self, number: int, now: int) -> None:
         """Show the lines whose delay has passed: to all viewers at once, if they fit into a chunk."""
@@ -168,7 +168,7 @@ class Spectators:
         if data:
             self._out.effects.append(Send(peer.conn, data))
 
-    def _plan(self, number: int) -> None:
+    def _config(self, number: int) -> None:
         """Set the moment of the next line, or forget a game that is closed and shown to all."""
         game = self._games[number]
         added = game.next_at

@@ -23,7 +23,7 @@ from arena_protocol.messages import printer
 from arena_protocol.record import VOID, FaultKind, InfoRecord
 from arena_protocol.session import State
 from arena_server.core.clock import NS_PER_MS
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 from arena_server.core.deadlines import Deadlines, Kind
 from arena_server.core.deal import Setting, number_of
 from arena_server.core.delivery import CHUNK, ChunkedSender, Spectators
@@ -41,28 +41,28 @@ _print_turn = printer(wire.Turn)
 
 
 class GameManager:
-    """All games of one contest. Raises ValueError for an impossible plan."""
+    """All games of one contest. Raises ValueError for an impossible configuration."""
 
     def __init__(
         self,
-        plan: ContestPlan,
+        config: ContestConfig,
         game: Game[Any],
         players: Mapping[str, Player],
         out: Outbox,
         deadlines: Deadlines,
     ) -> None:
         names = [player.name for player in players.values() if player.plays]
-        self._plan = plan
+        self._config = config
         self._game = game
         self._players = players
         self._out = out
         self._deadlines = deadlines
-        self._chunks = ChunkedSender(out, deadlines, plan.handover_ms)
-        self.spectators = Spectators(plan.spectator_delay_ms * NS_PER_MS, self._chunks, out, deadlines)
-        self._paired = plan.deals == "paired"
-        self._schedule = schedule_of(plan, names, game.seats)
+        self._chunks = ChunkedSender(out, deadlines, config.handover_ms)
+        self.spectators = Spectators(config.spectator_delay_ms * NS_PER_MS, self._chunks, out, deadlines)
+        self._paired = config.deals == "paired"
+        self._schedule = schedule_of(config, names, game.seats)
         self._pairer = Pairer(self._schedule, game.seats)
-        self._results = Results(plan, players, out)
+        self._results = Results(config, players, out)
         self._games: dict[int, LiveGame] = {}
         #: The games that are played again, each by the number of the void one.
         self._repeats: dict[int, Pairing] = {}
@@ -151,7 +151,7 @@ class GameManager:
             self._out.error(peer, problem)
         if problem.code is ErrorCode.NOT_YOUR_TURN:
             live.out_of_turn[seat - 1] += 1
-            if live.out_of_turn[seat - 1] > self._plan.out_of_turn_limit:
+            if live.out_of_turn[seat - 1] > self._config.out_of_turn_limit:
                 self._blame(live, seat, FaultKind.OUT_OF_TURN, line, now)
         elif problem.code not in _UNASKED:
             self._blame(live, seat, FaultKind.MALFORMED, line, now)
@@ -161,7 +161,7 @@ class GameManager:
         """Count a line that was not asked for; too many are a flood."""
         seat = _seat_of(peer)[1]
         live.unasked[seat - 1] += 1
-        if live.unasked[seat - 1] >= self._plan.flood_limit and not peer.muted:
+        if live.unasked[seat - 1] >= self._config.flood_limit and not peer.muted:
             self.flood(peer, line, now)
 
     def flood(self, peer: Peer, line: bytes, now: int) -> None:
@@ -251,7 +251,7 @@ class GameManager:
 
     def _open(self, pairing: Pairing, now: int) -> LiveGame:
         """Seat the players of this game."""
-        match = Match(Setting.of(self._plan, self._game, pairing), now)
+        match = Match(Setting.of(self._config, self._game, pairing), now)
         players = tuple(self._players[name] for name in pairing.names)
         live = self._games[pairing.number] = LiveGame(pairing.number, match, players, now)
         self.spectators.open(pairing.number, live.game_id, live.transcript)
@@ -313,9 +313,9 @@ class GameManager:
                 peer.unasked = 0
                 peer.turn = None
                 self._out.unmute(peer)
-                if self._plan.rest_ms:
+                if self._config.rest_ms:
                     player.rests = True
-                    self._deadlines.set((Kind.REST, player.number), now + self._plan.rest_ms * NS_PER_MS)
+                    self._deadlines.set((Kind.REST, player.number), now + self._config.rest_ms * NS_PER_MS)
                 else:
                     self._free(player)
         if all(player.game is not live for player in live.players):

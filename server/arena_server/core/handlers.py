@@ -15,7 +15,7 @@ from arena_protocol.errors import ByeReason, ErrorCode, ProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT
 from arena_protocol.session import BEFORE_LOGIN, IN_GAME, State
 from arena_server.core.clock import WORD as LAG_WORD
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 from arena_server.core.connections import Connections
 from arena_server.core.effects import PingMark, Send
 from arena_server.core.events import Overlong
@@ -34,19 +34,19 @@ class Handlers:
 
     def __init__(
         self,
-        plan: ContestPlan,
+        config: ContestConfig,
         connections: Connections,
         authenticator: Authenticator,
         games: GameManager,
         out: Outbox,
     ) -> None:
-        self._plan = plan
+        self._config = config
         self._peers = connections.peers
         self._connections = connections
         self._authenticator = authenticator
         self._games = games
         self._out = out
-        self._measures_lag = plan.lag_quota_ms > 0
+        self._measures_lag = config.lag_quota_ms > 0
         #: The move of each canonical MOVE line that has been parsed before.
         self._moves: dict[bytes, str] = {}
 
@@ -138,7 +138,7 @@ class Handlers:
     def _refuse_idle(self, peer: Peer, problem: ProtocolError, now: int) -> None:
         """Outside a game lines are counted; what merely came late, as after OVER, is not answered."""
         peer.unasked += 1
-        if peer.unasked >= self._plan.flood_limit:
+        if peer.unasked >= self._config.flood_limit:
             self._connections.refuse(peer, FLOODED, now)
         elif problem.code not in (ErrorCode.UNEXPECTED, ErrorCode.NOT_YOUR_TURN):
             self._out.error(peer, problem)

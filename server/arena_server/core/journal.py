@@ -100,8 +100,8 @@ KIND_OF: Final[dict[type, str]] = {
     Ended: "end",
     ResumeKey: "key",
     Conduct: "conduct",
-    Repeat: "again",
-    RunStateSet: "gate",
+    Repeat: "repeat",
+    RunStateSet: "run-state",
 }
 _NUMBERS = "numbers"
 _NUMBER_OR_NONE, _TEXT_OR_NONE = (int, type(None)), (str, type(None))
@@ -120,8 +120,8 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "end": (Ended, (_NUMBERS, str)),
     "key": (ResumeKey, (str, _TEXT_OR_NONE)),
     "conduct": (Conduct, (str, int, bool)),
-    "again": (Repeat, (int, int)),
-    "gate": (RunStateSet, (str, str)),
+    "repeat": (Repeat, (int, int)),
+    "run-state": (RunStateSet, (str, str)),
 }
 _OF_CONTEST: Final = frozenset({ResumeKey, Conduct, Repeat, RunStateSet})
 OFFER: Final = KIND_OF[Offered]

@@ -11,7 +11,7 @@ from hmac import compare_digest
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.messages import LOG_READER, SPECTATOR, VERSION, Hello, Welcome, valid_name
 from arena_server.core import deal
-from arena_server.core.config import Entrant, PlanError
+from arena_server.core.config import ContestConfigError, Entrant
 from arena_server.core.peers import Peer, Player
 from arena_server.core.ratelimit import LoginRateLimiter
 
@@ -31,7 +31,7 @@ class Authenticator:
     """The entrants by name, and their keys.
 
     `secret` is the shell's source of secrets; `guests` admits spectators that are not entrants. Raises
-    PlanError for entrants that make no contest.
+    ContestConfigError for entrants that make no contest.
     """
 
     def __init__(self, game: str, entrants: Iterable[Entrant], secret: deal.Secret, guests: bool) -> None:
@@ -46,11 +46,11 @@ class Authenticator:
     def _enter(self, number: int, entrant: Entrant) -> None:
         digest = entrant.token_sha256
         if not valid_name(entrant.name):
-            raise PlanError(f"a bot cannot be called {entrant.name!r}: see the names in PROTOCOL.md")
+            raise ContestConfigError(f"a bot cannot be called {entrant.name!r}: see the names in PROTOCOL.md")
         if entrant.name in self.players:
-            raise PlanError(f"two bots are called {entrant.name}")
+            raise ContestConfigError(f"two bots are called {entrant.name}")
         if digest is not None and not is_digest(digest):
-            raise PlanError(f"token_sha256 of {entrant.name} must be 64 hexadecimal digits")
+            raise ContestConfigError(f"token_sha256 of {entrant.name} must be 64 hexadecimal digits")
         lower = None if digest is None else digest.lower()
         self.players[entrant.name] = Player(number, entrant.name, lower, entrant.plays)
 

@@ -115,16 +115,16 @@ class Match:
     )
 
     def __init__(self, setting: Setting, now: int) -> None:
-        plan, seats = setting.plan, setting.game.seats
+        config, seats = setting.config, setting.game.seats
         self.setting = setting
         self._game = setting.game
         self._zombie_move = setting.game.zombie_move
-        self._control = TimeControl.of(plan)
-        self._first_control = TimeControl.of(plan, first=True)
+        self._control = TimeControl.of(config)
+        self._first_control = TimeControl.of(config, first=True)
         #: The seat of the bot that is debugged, 0 if it has none.
-        self._untimed = setting.names.index(plan.debug_bot) + 1 if plan.debug_bot in setting.names else 0
-        self._ready_ns = (LONGEST_MS if self._untimed else plan.ready_ms) * NS_PER_MS
-        self._handover = plan.handover_ms * NS_PER_MS
+        self._untimed = setting.names.index(config.debug_bot) + 1 if config.debug_bot in setting.names else 0
+        self._ready_ns = (LONGEST_MS if self._untimed else config.ready_ms) * NS_PER_MS
+        self._handover = config.handover_ms * NS_PER_MS
         self.timer = TurnTimer(now + self._ready_ns)
         self.present = [True] * seats
         self.lag = [0] * seats
@@ -134,13 +134,13 @@ class Match:
         self._reset(now)
 
     def _reset(self, now: int) -> None:
-        plan, seats = self.setting.plan, self._game.seats
+        config, seats = self.setting.config, self._game.seats
         self.phase = Phase.OFFERED
         self.position: Any = self._game.start(self.setting.deal)
         self.ready = [False] * seats
         self.zombies = [False] * seats
-        self.clocks: tuple[int, ...] = (plan.clock_ms,) * seats
-        self._quota = [plan.lag_quota_ms] * seats
+        self.clocks: tuple[int, ...] = (config.clock_ms,) * seats
+        self._quota = [config.lag_quota_ms] * seats
         self.plies: list[PlyRecord] = []
         self.faults: list[FaultRecord] = []
         self.infos: list[InfoRecord] = []

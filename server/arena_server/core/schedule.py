@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import overload
 
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 
 Pair = tuple[str, str]
 
@@ -158,14 +158,14 @@ class Schedule:
         return map(self.pairing, range(1, self.total + 1))
 
 
-def schedule_of(plan: ContestPlan, names: Sequence[str], seats: int) -> Schedule:
+def schedule_of(config: ContestConfig, names: Sequence[str], seats: int) -> Schedule:
     """The schedule of a contest between `names`. Raises ValueError as `Schedule` does."""
     return Schedule(
         names,
         seats,
-        plan.games_per_pair,
-        paired=plan.deals == "paired",
-        matches=plan.format == "matches",
+        config.games_per_pair,
+        paired=config.deals == "paired",
+        matches=config.format == "matches",
     )
 
 

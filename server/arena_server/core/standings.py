@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from arena_protocol.record import VOID
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 from arena_server.core.journal import PastGame
 from arena_server.core.peers import Outbox, Player
 
@@ -126,11 +126,11 @@ def standings(names: Iterable[str], results: Iterable[Result], scoring: str = "p
 class Results:
     """Counts results that are durable: `done` games have one, `void` ones none; `plies` are of both."""
 
-    def __init__(self, plan: ContestPlan, players: Mapping[str, Player], out: Outbox) -> None:
+    def __init__(self, config: ContestConfig, players: Mapping[str, Player], out: Outbox) -> None:
         names = [player.name for player in players.values() if player.plays]
-        self.standings = Standings(names, plan.scoring)
+        self.standings = Standings(names, config.scoring)
         self.done = self.void = self.plies = 0
-        self._probation = plan.probation
+        self._probation = config.probation
         self._players = players
         self._out = out
 
@@ -206,9 +206,9 @@ class BotState:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A moment of a contest; `gate` is `open`, `paused`, `draining`, or how it ended."""
+    """A moment of a contest; `state` is `open`, `paused`, `draining`, or how it ended."""
 
-    gate: str
+    state: str
     progress: Progress
     running: tuple[RunningGame, ...]
     bots: tuple[BotState, ...]

@@ -19,7 +19,7 @@ from sqlalchemy import delete, func, insert, select, text
 from sqlalchemy.orm import Session
 
 from arena_protocol.record import GameRecord
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 from arena_server.core.deal import number_of
 from arena_server.core.journal import Entry, Live
 from arena_server.store import schema
@@ -137,11 +137,11 @@ class ContestStore:
         ValueError for a damaged journal.
         """
         with self._connection.begin(), self._session() as session:
-            contest = None if header.new else find_unfinished(session, header.plan.name)
+            contest = None if header.new else find_unfinished(session, header.config.name)
             if contest is None:
                 return None
             check_same_config(
-                self._database, stored_contest(contest), header.plan, header.names, header.seeded
+                self._database, stored_contest(contest), header.config, header.names, header.seeded
             )
             self._contest_lock = ContestLock(self._database, self._connection, contest.id)
             self._found = replace(load_unfinished(session, contest), lost_rows=self._lost_rows(contest.id))
@@ -154,11 +154,11 @@ class ContestStore:
         announced = [each for each in read_head(self._database) if each.contest == contest]
         return sum(missing_rows(each, driver) for each in announced)
 
-    def enter(self, header: ContestHeader, plan: ContestPlan) -> None:
+    def enter(self, header: ContestHeader, config: ContestConfig) -> None:
         """Begin the contest, or go on with the one that `find` returned."""
         with self._session() as session:
             if self._found is None:
-                self._begin(session, header, plan)
+                self._begin(session, header, config)
             else:
                 self._resume(session, self._found)
             session.flush()
@@ -169,7 +169,7 @@ class ContestStore:
         if isinstance(self._database, Postgres):
             self.appender = PostgresAppender(self._database, self._contest, self._journal_place, self._lock)
         else:
-            self._head = HeadFile(self._database, self._contest, plan.name)
+            self._head = HeadFile(self._database, self._contest, config.name)
             self.appender = SqliteAppender(
                 self._database, self._contest, self._journal_place, self._lock, self._head
             )
@@ -179,8 +179,8 @@ class ContestStore:
         """A session within the transaction of the connection; the connection outlives it."""
         return Session(self._connection)
 
-    def _begin(self, session: Session, header: ContestHeader, plan: ContestPlan) -> None:
-        contest = contest_row(header, plan)
+    def _begin(self, session: Session, header: ContestHeader, config: ContestConfig) -> None:
+        contest = contest_row(header, config)
         session.add(contest)
         session.flush()
         self._contest = contest.id

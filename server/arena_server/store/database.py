@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlsplit
 
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 from arena_server.errors import ConfigError, StoreError
 from arena_server.store.head import FILE_MODE, beside
 
@@ -87,11 +87,11 @@ class ContestHeader:
     """What is known of a contest before it is found in the database or begun.
 
     `options` are the game's, as GAME prints them; `games` is the number to be played. An unfinished
-    contest of the same name goes on unless `new` is set. Its seed has to be the plan's only if
+    contest of the same name goes on unless `new` is set. Its seed has to be the config's only if
     `seeded`: the organiser chose the seed.
     """
 
-    plan: ContestPlan
+    config: ContestConfig
     options: Mapping[str, str]
     names: Sequence[str]
     games: int

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 from arena_server.errors import StoreError
 from arena_server.store.chain import verify_checksum
 from arena_server.store.database import (
@@ -150,17 +150,17 @@ _NOT_COMPARED = ("seed", "software")
 
 @dataclass(frozen=True, slots=True)
 class StoredContest:
-    """An unfinished contest: the number and name of its row, its seed as text, its `plain_plan`."""
+    """An unfinished contest: the number and name of its row, its seed as text, its `plain_config`."""
 
     number: int
     name: str
     seed: str
-    plan: Mapping[str, Any]
+    config: Mapping[str, Any]
 
 
-def plain_plan(plan: ContestPlan, names: Sequence[str]) -> dict[str, Any]:
-    """The plan as JSON has it, without what may change when the contest goes on."""
-    plain = {**asdict(plan), "bots": list(names)}
+def plain_config(config: ContestConfig, names: Sequence[str]) -> dict[str, Any]:
+    """The config as JSON has it, without what may change when the contest goes on."""
+    plain = {**asdict(config), "bots": list(names)}
     for key in _NOT_COMPARED:
         del plain[key]
     copy: dict[str, Any] = json.loads(json.dumps(plain))
@@ -168,11 +168,11 @@ def plain_plan(plan: ContestPlan, names: Sequence[str]) -> dict[str, Any]:
 
 
 def check_same_config(
-    database: Database, stored: StoredContest, plan: ContestPlan, names: Sequence[str], seeded: bool
+    database: Database, stored: StoredContest, config: ContestConfig, names: Sequence[str], seeded: bool
 ) -> None:
-    """Raise StoreError, naming the first difference, unless `stored` was begun with this plan."""
-    before = {**stored.plan, "seed": stored.seed}
-    given = {**plain_plan(plan, names), "seed": str(plan.seed) if seeded else stored.seed}
+    """Raise StoreError, naming the first difference, unless `stored` was begun with this config."""
+    before = {**stored.config, "seed": stored.seed}
+    given = {**plain_config(config, names), "seed": str(config.seed) if seeded else stored.seed}
     for key in given:
         if given[key] != before.get(key):
             raise StoreError(
@@ -188,7 +188,7 @@ def check_same_config(
 COLUMNS: Final[Mapping[str, Sequence[str]]] = {
     "contests": (
         *("id", "name", "game", "options", "format", "games_per_pair", "games", "scoring", "seed"),
-        *("clock_ms", "increment_ms", "margin_ms", "software", "plan", "started_at"),
+        *("clock_ms", "increment_ms", "margin_ms", "software", "config", "started_at"),
         *("checksum", "ended_at", "status", "head"),
     ),
     "bots": ("id", "contest_id", "name"),
@@ -205,7 +205,7 @@ FINISHED: Final = "finished"
 
 
 def check_contest(
-    database: Database, plan: ContestPlan, names: Sequence[str], *, new: bool, seeded: bool
+    database: Database, config: ContestConfig, names: Sequence[str], *, new: bool, seeded: bool
 ) -> None:
     """Raise StoreError for tables that are not whole or a contest that cannot go on.
 
@@ -217,10 +217,10 @@ def check_contest(
         if not queries.has_tables():
             return
         queries.read_tables()
-        stored = None if new else queries.unfinished(plan.name)
+        stored = None if new else queries.unfinished(config.name)
         if stored is None:
             return
-        check_same_config(database, stored, plan, names, seeded)
+        check_same_config(database, stored, config, names, seeded)
         check_unlocked(database, connection, stored.number)
         queries.check_journal(stored.number)
 
@@ -265,17 +265,17 @@ class _Queries:
     def unfinished(self, name: str) -> StoredContest | None:
         """The latest contest of this name, if it is unfinished."""
         mine = f"name = {self._parameter} ORDER BY id DESC LIMIT 1"
-        row = self._rows(f"SELECT id, seed, status, plan FROM contests WHERE {mine}", name).fetchone()  # noqa: S608
+        row = self._rows(f"SELECT id, seed, status, config FROM contests WHERE {mine}", name).fetchone()  # noqa: S608
         if row is None or row[2] == FINISHED:
             return None
         try:
-            plan = json.loads(row[3]) if self._is_file else row[3]
+            config = json.loads(row[3]) if self._is_file else row[3]
             int(row[1])
         except (TypeError, ValueError):
-            plan = None
-        if not isinstance(plan, dict):
-            raise damaged(self._database, f"contest {row[0]}: its plan or its seed cannot be read")
-        return StoredContest(row[0], name, row[1], plan)
+            config = None
+        if not isinstance(config, dict):
+            raise damaged(self._database, f"contest {row[0]}: its config or its seed cannot be read")
+        return StoredContest(row[0], name, row[1], config)
 
     def check_journal(self, number: int) -> None:
         """Raise StoreError if one of the newest rows was changed."""

@@ -98,7 +98,7 @@ class Results:
             for game in _past_games(self._session, contest)
             if game.end != VOID
         )
-        return standings(contest.plan["bots"], results, scoring or contest.scoring)
+        return standings(contest.config["bots"], results, scoring or contest.scoring)
 
     def records(self, contest: Contest) -> Iterator[tuple[str, bytes]]:
         """The id and the encoded record of every game, in the order of the schedule."""
@@ -262,7 +262,7 @@ def find_unfinished(session: Session, name: str) -> Contest | None:
 
 
 def stored_contest(contest: Contest) -> StoredContest:
-    return StoredContest(contest.id, contest.name, contest.seed, contest.plan)
+    return StoredContest(contest.id, contest.name, contest.seed, contest.config)
 
 
 def load_unfinished(session: Session, contest: Contest) -> UnfinishedContest:

@@ -24,10 +24,10 @@ from sqlalchemy import (
 from sqlalchemy.orm import DeclarativeBase, Mapped, MappedAsDataclass, mapped_column
 
 from arena_protocol.record import FaultRecord, GameRecord
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 from arena_server.store.database import BUSY_TIMEOUT_S, ContestHeader, Database
 from arena_server.store.head import create_private
-from arena_server.store.preflight import is_read_only, plain_plan
+from arena_server.store.preflight import is_read_only, plain_config
 
 RUNNING, FINISHED, INCOMPLETE, STOPPED = "running", "finished", "incomplete", "stopped"
 STATUSES = (RUNNING, FINISHED, INCOMPLETE, STOPPED)
@@ -47,7 +47,7 @@ class Base(MappedAsDataclass, DeclarativeBase, kw_only=True):
 class Contest(Base):
     """One contest of `games` games. `seed` is text, because it may have 128 bits; it reveals all deals.
 
-    `plan` is what has to be the same when the contest goes on (`preflight.plain_plan`). `head` is
+    `config` is what has to be the same when the contest goes on (`preflight.plain_config`). `head` is
     the head of the records' hash chain (`chain.py`), set when the contest ends.
     """
 
@@ -66,7 +66,7 @@ class Contest(Base):
     increment_ms: Mapped[int]
     margin_ms: Mapped[int]
     software: Mapped[str]
-    plan: Mapped[dict[str, Any]]
+    config: Mapped[dict[str, Any]]
     started_at: Mapped[datetime]
     checksum: Mapped[bytes] = mapped_column(LargeBinary)
     ended_at: Mapped[datetime | None] = mapped_column(default=None)
@@ -159,7 +159,7 @@ def contest_checksum(contest: Contest) -> bytes:
 
 _CONTEST_COLUMNS = (
     *("name", "game", "options", "format", "games_per_pair", "games", "scoring", "seed"),
-    *("clock_ms", "increment_ms", "margin_ms", "software", "plan", "started_at"),
+    *("clock_ms", "increment_ms", "margin_ms", "software", "config", "started_at"),
 )
 
 
@@ -169,21 +169,21 @@ def game_checksum(game: Any, faults: Sequence[tuple[int, int, str, bytes]]) -> b
     return checksum("game", *columns, game.stored_at, game.place, bytes(game.chain), list(faults))
 
 
-def contest_row(header: ContestHeader, plan: ContestPlan) -> Contest:
+def contest_row(header: ContestHeader, config: ContestConfig) -> Contest:
     contest = Contest(
-        name=plan.name,
-        game=plan.game,
+        name=config.name,
+        game=config.game,
         options=dict(header.options),
-        format=plan.format,
-        games_per_pair=plan.games_per_pair,
+        format=config.format,
+        games_per_pair=config.games_per_pair,
         games=header.games,
-        scoring=plan.scoring,
-        seed=str(plan.seed),
-        clock_ms=plan.clock_ms,
-        increment_ms=plan.increment_ms,
-        margin_ms=plan.margin_ms,
-        software=plan.software,
-        plan=plain_plan(plan, header.names),
+        scoring=config.scoring,
+        seed=str(config.seed),
+        clock_ms=config.clock_ms,
+        increment_ms=config.increment_ms,
+        margin_ms=config.margin_ms,
+        software=config.software,
+        config=plain_config(config, header.names),
         started_at=now(),
         checksum=b"",
     )

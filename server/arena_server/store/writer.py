@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from arena_protocol.record import GameRecord, encode
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 from arena_server.core.journal import Entry
 from arena_server.errors import StoreError
 from arena_server.store.database import ContestHeader, Database, damaged, describe
@@ -50,7 +50,7 @@ class _Store:
 
 @dataclass(frozen=True, slots=True)
 class _Enter:
-    plan: ContestPlan
+    config: ContestConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +104,9 @@ class Writer:
         """Open the database and look for an unfinished contest, on the thread; `found` is next."""
         self._thread.start()
 
-    def enter(self, plan: ContestPlan) -> None:
+    def enter(self, config: ContestConfig) -> None:
         """Begin the contest, or go on with the one that was found. Never waits."""
-        self._jobs.put(_Enter(plan))
+        self._jobs.put(_Enter(config))
 
     def append(self, entries: Sequence[Entry]) -> bool:
         """Commit one batch of entries, all or none, after all earlier ones. Waits APPEND_WAIT_S at most.
@@ -183,7 +183,7 @@ class Writer:
             with store.transaction():
                 for job in jobs:
                     if isinstance(job, _Enter):
-                        store.enter(self._header, job.plan)
+                        store.enter(self._header, job.config)
                 store.add(entries, results)
                 for job in jobs:
                     if isinstance(job, _End):  # everything queued before it belongs to the contest

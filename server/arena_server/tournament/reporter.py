@@ -24,7 +24,7 @@ from arena_server.core.effects import Note
 from arena_server.core.standings import Overview, plain_row
 from arena_server.driver import Driver
 from arena_server.logs import LineWriter
-from arena_server.server import ServerObserver, Service
+from arena_server.server import Server, ServerObserver
 
 STDIN, STDOUT = 0, 1
 #: The interval of progress reports.
@@ -34,10 +34,10 @@ _NOT_BEGUN: dict[str, Any] = {"ended": "stopped", "done": 0, "total": 0, "missin
 
 
 class Reporter(ServerObserver):
-    """Knows the progress of `service`; `supervised` means that it reports to the supervisor."""
+    """Knows the progress of `server`; `supervised` means that it reports to the supervisor."""
 
-    def __init__(self, service: Service, *, supervised: bool) -> None:
-        self._service = service
+    def __init__(self, server: Server, *, supervised: bool) -> None:
+        self._server = server
         self._lines = LineWriter(STDOUT) if supervised else None
         self._last: dict[str, Any] = {}
         self._contest: Contest | None = None
@@ -69,7 +69,7 @@ class Reporter(ServerObserver):
     def _read_stdin(self) -> None:
         if not os.read(STDIN, 4096):
             self._loop.remove_reader(STDIN)
-            self._service.stop("the supervisor is gone")
+            self._server.stop("the supervisor is gone")
 
     def _write_often(self, lines: LineWriter) -> None:
         self._write(lines)

@@ -119,7 +119,7 @@ def plain_overview(overview: Overview, connections: int) -> dict[str, Any]:
     rows = {row.name: row for row in progress.standings}
     games = {key: getattr(progress, key) for key in ("done", "total", "void", "running")}
     return {
-        "state": overview.gate,
+        "state": overview.state,
         "games": games,
         "plies": progress.plies,
         "connections": connections,

@@ -39,23 +39,23 @@ def site_app(
     referee: Referee, bridge: LoopBridge, view: ServerView, token: str | None, ports: WebPorts
 ) -> Starlette:
     """The application behind `--web-port`; with a `token` the organiser's pages are part of it."""
-    plan = referee.plan
+    config = referee.config
     features = {
-        "software": plan.software,
-        "name": plan.name,
+        "software": config.software,
+        "name": config.name,
         "organiser": token is not None,
         "play": bool(ports.persons),
     }
     viewers = int(ports.connections * (1 - KEPT_FOR_PAGES))
-    public = PublicApi(Archive(referee.database, plan.spectator_delay_ms), features, viewers)
-    if plan.guests:
+    public = PublicApi(Archive(referee.database, config.spectator_delay_ms), features, viewers)
+    if config.guests:
         feed = SocketFeed(referee.connect)
         public.connect(LiveHub(feed, public.contest_document, secrets.token_hex(4)))
     routes: list[BaseRoute] = [*public.routes(), *Pages().routes()]
     if token is not None:
         routes += OrganiserApi(bridge, view, token).routes()
     if ports.persons:
-        routes += PlayApi(ports.persons, plan.game, referee.connect).routes()
+        routes += PlayApi(ports.persons, config.game, referee.connect).routes()
     middleware = [
         Middleware(HostCheck, names=ports.names),
         Middleware(RateLimit),

@@ -102,7 +102,7 @@ class Archive:
             contest = self._find(results, number)
             if not self._shown(results, contest, game_id):
                 raise NotFoundError(f"no game {game_id} with a result in contest {number}")
-            if contest.status == RUNNING and contest.plan.get("deals") == "paired":
+            if contest.status == RUNNING and contest.config.get("deals") == "paired":
                 raise NotFoundError(
                     "records are published when the contest is over: its deals are played twice"
                 )

@@ -13,11 +13,11 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 from arena_server.core.events import Command
 from arena_server.core.standings import Overview
 from arena_server.driver import Durations
-from arena_server.server import ServerObserver, Service
+from arena_server.server import Server, ServerObserver
 from arena_server.store.database import Database
 from arena_server.web.metrics import MetricsRecorder, Snapshot
 
@@ -123,8 +123,8 @@ async def _wait(future: Future[Answer], timeout: float, who: str) -> Answer:
 class Referee:
     """The server that the pages show: `address` is its port for bots, `tls` whether that is encrypted."""
 
-    service: Service
-    plan: ContestPlan
+    server: Server
+    config: ContestConfig
     database: Database
     address: tuple[str, int]
     tls: bool = False
@@ -142,19 +142,19 @@ class Referee:
 
 
 class ServerView(ServerObserver):
-    """A service as the web application sees it. Every method but `name` runs on the loop's thread.
+    """A server as the web application sees it. Every method but `name` runs on the loop's thread.
 
-    Create it before the service runs: it subscribes to the service's start and to its metrics.
+    Create it before the server runs: it subscribes to the server's start and to its metrics.
     """
 
-    def __init__(self, service: Service, plan: ContestPlan) -> None:
-        self._labels = {"name": plan.name, "game": plan.game, "software": plan.software}
-        self._service = service
+    def __init__(self, server: Server, config: ContestConfig) -> None:
+        self._labels = {"name": config.name, "game": config.game, "software": config.software}
+        self._server = server
         self._metrics = MetricsRecorder()
         self._contest: Contest | None = None
         self._driver: Driver | None = None
-        service.observe(self._metrics)
-        service.observe(self)
+        server.observe(self._metrics)
+        server.observe(self)
 
     def started(self, contest: Contest, driver: Driver) -> None:
         self._contest, self._driver = contest, driver
@@ -172,7 +172,7 @@ class ServerView(ServerObserver):
 
     def problem(self) -> str | None:
         """Why no bot can play, in one line; None if bots can."""
-        if self._service.leaving:
+        if self._server.leaving:
             return "the server is stopping"
         if self._contest is None:
             return str(_not_started())

@@ -48,7 +48,7 @@ class Snapshot:
 
 
 class MetricsRecorder(ServerObserver):
-    """Counts what a service does. Every method runs on the loop's thread."""
+    """Counts what a server does. Every method runs on the loop's thread."""
 
     def __init__(self) -> None:
         self._endings: Counter[str] = Counter()

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 def serve_web(ports: WebPorts, referee: Referee, log: Log) -> Iterator[None]:
     """Serve the ports while the referee runs. Enter it on the referee's loop, before it runs."""
     bridge = LoopBridge(asyncio.get_running_loop())
-    view = ServerView(referee.service, referee.plan)
-    referee.service.observe(bridge)
+    view = ServerView(referee.server, referee.config)
+    referee.server.observe(bridge)
 
     def make_organiser() -> ASGIApp:
         from arena_server.web.app import organiser_app

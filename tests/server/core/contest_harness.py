@@ -10,7 +10,7 @@ from itertools import count
 from textwrap import dedent
 
 from arena_protocol.record import FaultRecord
-from arena_server.core.config import ContestPlan, Entrant
+from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.effects import Close, Journal, Marker, Reply
 from arena_server.core.events import Command, Lost, Opened, Overlong, Received, Stop, Stored, Tick
@@ -30,7 +30,7 @@ ONE_PLY: dict[str, object] = {"plies": 1, "start": "empty"}
 
 
 class ContestHarness(Harness):
-    """A contest of `entrants` (names suffice); `plan` is what differs from two games of four plies a pair."""
+    """A contest of `entrants` (names suffice); `config`: all but two games of four plies a pair."""
 
     def __init__(
         self,
@@ -39,17 +39,17 @@ class ContestHarness(Harness):
         past: Past | None = None,
         now: int = 0,
         logs: bool = False,
-        **plan: object,
+        **config: object,
     ) -> None:
         given = {
             "name": "test", "seed": 7, "games_per_pair": 2, "spectator_delay_ms": 0,
             "options": SHORT if options is None else options,
-        } | plan  # fmt: skip
+        } | config  # fmt: skip
         self.entrants = [Entrant(bot) if isinstance(bot, str) else bot for bot in entrants]
-        self.plan = ContestPlan(**given)  # type: ignore[arg-type]
+        self.config = ContestConfig(**given)  # type: ignore[arg-type]
         self.past = past or Past()
         secrets = numbered_secrets("new-" if past else "")
-        super().__init__(Contest(self.plan, self.entrants, secrets, now, past, logs=logs), now)
+        super().__init__(Contest(self.config, self.entrants, secrets, now, past, logs=logs), now)
         self.conns: dict[str, int] = {}
         #: Every line of each connection, in both directions.
         self.lines: dict[int, list[str]] = {}
@@ -172,8 +172,8 @@ def seated(*names: str, ready: bool = True, **more: object) -> ContestHarness:
 
 def restarted(harness: ContestHarness, pause_ms: int = 0) -> ContestHarness:
     """The same contest on a new server with another clock, `pause_ms` after its start; every bot is away."""
-    plan = {key: getattr(harness.plan, key) for key in harness.plan.__slots__}
-    again = ContestHarness(*harness.entrants, past=harness.durable(), now=10_000_000 * MS, **plan)
+    config = {key: getattr(harness.config, key) for key in harness.config.__slots__}
+    again = ContestHarness(*harness.entrants, past=harness.durable(), now=10_000_000 * MS, **config)
     again.event(Tick())
     again.now += pause_ms * MS
     return again

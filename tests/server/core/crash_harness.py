@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from arena_protocol.record import GameRecord
-from arena_server.core.config import ContestPlan, Entrant
+from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.deal import number_of
 from arena_server.core.effects import Effect, Journal, Marker, Store
@@ -143,8 +143,8 @@ class Process(Harness):
 class CrashHarness:
     """One contest over as many lives of its server as it takes."""
 
-    def __init__(self, plan: ContestPlan, bots: list[Bot], fatal: dict[int, bool] | None = None) -> None:
-        self.plan = plan
+    def __init__(self, config: ContestConfig, bots: list[Bot], fatal: dict[int, bool] | None = None) -> None:
+        self.config = config
         self.bots = {bot.name: bot for bot in bots}
         self.disk = Disk(fatal=fatal or {})
         self.lives = 0
@@ -167,7 +167,7 @@ class CrashHarness:
         now = 1000 * MS if self.lives % 2 else 5 * MS
         past = self.disk.past if self.lives > 1 else None
         entrants = [Entrant(name) for name in self.bots]
-        contest = Contest(self.plan, entrants, lambda _: f"s{next(self._secrets)}", now, past)
+        contest = Contest(self.config, entrants, lambda _: f"s{next(self._secrets)}", now, past)
         process = Process(contest, now, self.disk, list(self.bots.values()), self._conns)
         process.run()
         self.finished = process.finished or ""

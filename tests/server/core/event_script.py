@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import count
 
-from arena_server.core.config import ContestPlan, Entrant
+from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.effects import ChunkMark, PingMark, TurnMark
 from arena_server.core.events import (
@@ -51,13 +51,13 @@ class EventScript(Harness):
     def __init__(self, game: str) -> None:
         secrets = count(1)
         options = {"plies": 3, "start": "empty"} if game == "insertion" else {}
-        plan = ContestPlan(
+        config = ContestConfig(
             name="any", seed=1, game=game, options=options, clock_ms=100, ready_ms=300, login_ms=500,
             handover_ms=200, stall_ms=300, lag_quota_ms=50, absent_ms=5000, probation=2,
             out_of_turn_limit=1, flood_limit=4, spectator_delay_ms=60,
         )  # fmt: skip
         entrants = [Entrant("ann"), Entrant("bob"), Entrant("eve"), Entrant("eye", plays=False)]
-        super().__init__(Contest(plan, entrants, lambda _: f"s{next(secrets)}", 0))
+        super().__init__(Contest(config, entrants, lambda _: f"s{next(secrets)}", 0))
         self._conns = count(1)
         self._numbers = count(1)
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from arena_protocol.games import make_game
 from arena_protocol.record import FaultKind
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 from arena_server.core.deal import Setting
 from arena_server.core.journal import GameFact, Offered
 from arena_server.core.match import Abort, Blame, Match, PlayMove, SayReady
@@ -41,15 +41,15 @@ STEPS = st.tuples(
 Steps = list[tuple[str, int, int]]
 
 
-def a_setting(game: str = "insertion", **plan: object) -> Setting:
+def a_setting(game: str = "insertion", **config: object) -> Setting:
     """Game g1 of ann and bob, with a clock of 100 ms and 200 ms for READY."""
-    given: dict[str, object] = {"name": "m", "seed": 1, "clock_ms": 100, "ready_ms": 200} | plan
+    given: dict[str, object] = {"name": "m", "seed": 1, "clock_ms": 100, "ready_ms": 200} | config
     options = {"plies": 6} if game == "insertion" else {}
-    return Setting.of(ContestPlan(**given), make_game(game, options), Pairing(1, ("ann", "bob"), 1))  # type: ignore[arg-type]
+    return Setting.of(ContestConfig(**given), make_game(game, options), Pairing(1, ("ann", "bob"), 1))  # type: ignore[arg-type]
 
 
-def a_match(game: str = "insertion", now: int = 0, **plan: object) -> Match:
-    return Match(a_setting(game, **plan), now)
+def a_match(game: str = "insertion", now: int = 0, **config: object) -> Match:
+    return Match(a_setting(game, **config), now)
 
 
 class Runner:
@@ -58,8 +58,8 @@ class Runner:
     `facts` is what the journal holds; `crash` continues with a new match that is restored from it.
     """
 
-    def __init__(self, game: str = "insertion", **plan: object) -> None:
-        self.setting = a_setting(game, **plan)
+    def __init__(self, game: str = "insertion", **config: object) -> None:
+        self.setting = a_setting(game, **config)
         self.match = Match(self.setting, 0)
         self.now = 0
         self.facts: list[GameFact] = [Offered()]

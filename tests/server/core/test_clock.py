@@ -15,7 +15,7 @@ from arena_server.core.clock import (
     TurnTimer,
     elapsed_ms,
 )
-from arena_server.core.config import ContestPlan
+from arena_server.core.config import ContestConfig
 from arena_server.core.effects import PingMark, Send
 
 from .contest_harness import MS, ContestHarness, seated
@@ -36,11 +36,11 @@ def test_a_stamp_before_the_turn_costs_nothing() -> None:
     assert elapsed_ms(5 * NS_PER_MS, 0) == 0
 
 
-def test_the_rules_of_a_plan() -> None:
-    plan = ContestPlan(
+def test_the_rules_of_a_config() -> None:
+    config = ContestConfig(
         name="c", seed=1, clock_ms=9, increment_ms=8, margin_ms=7, byoyomi_ms=6, move_limit_ms=5
     )
-    assert TimeControl.of(plan) == TimeControl(9, increment=8, margin=7, byoyomi=6, move_limit=5)
+    assert TimeControl.of(config) == TimeControl(9, increment=8, margin=7, byoyomi=6, move_limit=5)
 
 
 def test_the_margin_never_makes_a_clock_negative() -> None:

@@ -37,11 +37,11 @@ def play_pending(harness: ContestHarness, *names: str) -> None:
 def test_a_paused_contest_begins_no_game_until_it_is_resumed() -> None:
     harness = seated("ann", "bob", options=ONE_PLY)
     assert harness.command("pause") is None
-    assert harness.last_entries == [(0, "gate", "", "paused")]
+    assert harness.last_entries == [(0, "run-state", "", "paused")]
     harness.send("ann", "MOVE 7")
     assert harness.last_line("ann").startswith("OVER g1")
     assert harness.command("resume") is None
-    assert harness.last_entries[0] == (0, "gate", "", "open")
+    assert harness.last_entries[0] == (0, "run-state", "", "open")
     assert harness.last_line("ann").startswith("NEXT")
 
 
@@ -193,7 +193,7 @@ def test_a_void_game_is_played_again_on_the_same_deal_and_seats() -> None:
     harness = seated("ann", "bob", options=ONE_PLY, games_per_pair=2)
     assert harness.command("void", "g1") is None
     assert harness.command("replay", "g1") is None
-    assert harness.last_entries == [(0, "again", 3, 1)]
+    assert harness.last_entries == [(0, "repeat", 3, 1)]
     assert harness.command("replay", "g1") is not None
     for game in (2, 3):
         for name in ("ann", "bob", "ann"):
@@ -222,7 +222,7 @@ def test_a_game_voided_for_good_stays_so_after_a_restart_and_can_be_replayed_the
     harness.command("void", "g1")
     again = restarted(harness)
     assert again.command("replay", "g1") is None
-    assert (0, "again", 3, 1) in again.last_entries
+    assert (0, "repeat", 3, 1) in again.last_entries
     assert restarted(again).command("replay", "g1") is not None
 
 

@@ -1,10 +1,10 @@
-"""Plans and entrants that make no contest: each is refused with one clear line."""
+"""Configurations and entrants that make no contest: each is refused with one clear line."""
 
 from __future__ import annotations
 
 import pytest
 
-from arena_server.core.config import ContestPlan, Entrant, PlanError
+from arena_server.core.config import ContestConfig, ContestConfigError, Entrant
 from arena_server.core.contest import Contest
 
 from .contest_harness import MS
@@ -13,7 +13,7 @@ GOOD = {"name": "c", "seed": 1}
 
 
 @pytest.mark.parametrize(
-    ("plan", "text"),
+    ("config", "text"),
     [
         ({"deals": "mixed"}, "deals is one of fresh, paired, not 'mixed'"),
         ({"format": "swiss"}, "format is one of round-robin, matches, not 'swiss'"),
@@ -27,9 +27,9 @@ GOOD = {"name": "c", "seed": 1}
         ({"absent_ms": -1}, "absent_ms must be from 0 to 864000000, not -1"),
     ],
 )
-def test_an_impossible_plan_is_one_clear_line(plan: dict[str, object], text: str) -> None:
-    with pytest.raises(PlanError, match=text) as caught:
-        Contest(ContestPlan(**GOOD | plan), [Entrant("a"), Entrant("b")], "x".__mul__, 0)  # type: ignore[arg-type]
+def test_an_impossible_config_is_one_clear_line(config: dict[str, object], text: str) -> None:
+    with pytest.raises(ContestConfigError, match=text) as caught:
+        Contest(ContestConfig(**GOOD | config), [Entrant("a"), Entrant("b")], "x".__mul__, 0)  # type: ignore[arg-type]
     assert "\n" not in str(caught.value)
 
 
@@ -45,10 +45,10 @@ def test_an_impossible_plan_is_one_clear_line(plan: dict[str, object], text: str
     ],
 )
 def test_impossible_entrants_are_one_clear_line(entrants: list[Entrant], text: str) -> None:
-    with pytest.raises(PlanError, match=text):
-        Contest(ContestPlan(name="c", seed=1), entrants, "x".__mul__, 0)
+    with pytest.raises(ContestConfigError, match=text):
+        Contest(ContestConfig(name="c", seed=1), entrants, "x".__mul__, 0)
 
 
 def test_the_contest_begins_at_the_moment_given() -> None:
-    plan = ContestPlan(name="c", seed=1, absent_ms=5)
-    assert Contest(plan, [Entrant("a"), Entrant("b")], "x".__mul__, 100 * MS).deadline == 105 * MS
+    config = ContestConfig(name="c", seed=1, absent_ms=5)
+    assert Contest(config, [Entrant("a"), Entrant("b")], "x".__mul__, 100 * MS).deadline == 105 * MS

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena_server.core import deal
-from arena_server.core.config import ContestPlan, Entrant
+from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.deal import GAME_DIGITS, RESUME_BYTES, game_id, number_of
 
@@ -80,8 +80,8 @@ def test_secrets_are_drawn_long_and_never_from_the_seed() -> None:
         drawn.append(length)
         return "ab" * length
 
-    plan = ContestPlan(name="c", seed=1)
-    Contest(plan, [Entrant("ann"), Entrant("bob")], secret, 0)
+    config = ContestConfig(name="c", seed=1)
+    Contest(config, [Entrant("ann"), Entrant("bob")], secret, 0)
     assert drawn == []
     assert RESUME_BYTES * 8 >= 128
 

@@ -12,9 +12,9 @@ from .contest_harness import ContestHarness, text
 EYE = Entrant("eye", plays=False)
 
 
-def watched(*, target: str = "g1", **plan: object) -> ContestHarness:
+def watched(*, target: str = "g1", **config: object) -> ContestHarness:
     """A game between ann and bob, and a spectator that has just sent WATCH."""
-    harness = ContestHarness("ann", "bob", EYE, **plan)  # type: ignore[arg-type]
+    harness = ContestHarness("ann", "bob", EYE, **config)  # type: ignore[arg-type]
     for name in ("ann", "bob", "eye"):
         harness.log_in(name)
     harness.send("eye", f"WATCH {target}")

@@ -24,8 +24,8 @@ from arena_server.store.journal import pack, unpack
 from .match_runner import CLOCKS, GAMES, MS, STEPS, Runner, Steps, a_match
 
 
-def started(game: str = "insertion", **plan: object) -> Match:
-    match = a_match(game, **plan)
+def started(game: str = "insertion", **config: object) -> Match:
+    match = a_match(game, **config)
     match.execute(SayReady(1, 0), 0)
     match.execute(SayReady(2, 0), 0)
     return match

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from arena_protocol.messages import Played, parse_server
 from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
-from arena_server.core.config import ContestPlan, Entrant
+from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.events import Stop, Stored, Tick
 from arena_server.core.journal import (
@@ -37,7 +37,7 @@ from .match_runner import a_match
 from .test_journal import CONTEST_FACTS, GAME_FACTS
 
 
-def plan(**more: object) -> ContestPlan:
+def config(**more: object) -> ContestConfig:
     given: dict[str, object] = {
         "name": "crashes",
         "seed": 5,
@@ -46,7 +46,7 @@ def plan(**more: object) -> ContestPlan:
         "options": {"plies": 6, "lookahead": 3},
         "probation": 0,
     } | more
-    return ContestPlan(**given)  # type: ignore[arg-type]
+    return ContestConfig(**given)  # type: ignore[arg-type]
 
 
 def bots() -> list[Bot]:
@@ -57,7 +57,7 @@ def bots() -> list[Bot]:
     ]
 
 
-UNDISTURBED = CrashHarness(plan(), bots()).run()
+UNDISTURBED = CrashHarness(config(), bots()).run()
 WRITES = range(1, UNDISTURBED.disk.writes + 1)
 
 
@@ -92,7 +92,7 @@ def test_an_undisturbed_contest_is_what_it_is_compared_with() -> None:
 @pytest.mark.parametrize("kept", [True, False], ids=["written", "lost"])
 def test_a_crash_at_every_write(kept: bool) -> None:
     for write in WRITES:
-        crashes = CrashHarness(plan(), bots(), {write: kept}).run()
+        crashes = CrashHarness(config(), bots(), {write: kept}).run()
         assert crashes.lives == 2
         check(crashes)
 
@@ -100,7 +100,7 @@ def test_a_crash_at_every_write(kept: bool) -> None:
 def test_a_crash_at_every_third_write_again_and_again() -> None:
     for first in range(1, 4):
         fatal = {write: write % 2 == 0 for write in range(first, 400, 9)}
-        crashes = CrashHarness(plan(), bots(), fatal).run()
+        crashes = CrashHarness(config(), bots(), fatal).run()
         assert crashes.lives > 8
         check(crashes)
 
@@ -108,17 +108,17 @@ def test_a_crash_at_every_third_write_again_and_again() -> None:
 @pytest.mark.parametrize("game", ["xo", "tictactoe", "lastcoin"])
 def test_games_of_other_kinds_go_on_too(game: str) -> None:
     """Most end by a forfeit here; whatever they do, they do it again."""
-    whole = CrashHarness(plan(game=game, options={}), bots()).run()
+    whole = CrashHarness(config(game=game, options={}), bots()).run()
     for write in range(1, whole.disk.writes + 1):
-        crashes = CrashHarness(plan(game=game, options={}), bots(), {write: True}).run()
+        crashes = CrashHarness(config(game=game, options={}), bots(), {write: True}).run()
         assert crashes.standings == whole.standings
 
 
 def test_probation_survives() -> None:
-    whole = CrashHarness(plan(probation=1), bots()).run()
+    whole = CrashHarness(config(probation=1), bots()).run()
     assert {row.games for row in whole.standings} != {4}
     for write in range(1, whole.disk.writes + 1):
-        crashes = CrashHarness(plan(probation=1), bots(), {write: True}).run()
+        crashes = CrashHarness(config(probation=1), bots(), {write: True}).run()
         assert crashes.standings == whole.standings
 
 
@@ -278,16 +278,16 @@ def test_a_result_that_was_not_stored_yet_does_not_wait_for_absent_bots() -> Non
 
 
 def test_all_is_over_when_all_results_are_there() -> None:
-    whole = CrashHarness(plan(), bots()).run()
-    again = Contest(plan(), [Entrant(name) for name in whole.bots], str, 0, whole.disk.past)
+    whole = CrashHarness(config(), bots()).run()
+    again = Contest(config(), [Entrant(name) for name in whole.bots], str, 0, whole.disk.past)
     assert again.progress().done == 6
     assert again.handle(Tick(), 0)[-1].reason == "finished"  # type: ignore[union-attr]
 
 
 def test_entries_of_a_stored_game_do_not_count() -> None:
-    whole = CrashHarness(plan(), bots()).run()
+    whole = CrashHarness(config(), bots()).run()
     past = replace(whole.disk.past, entries=(*whole.disk.past.entries, (1, "offer")))
-    assert Contest(plan(), [Entrant(name) for name in whole.bots], str, 0, past).progress().running == 0
+    assert Contest(config(), [Entrant(name) for name in whole.bots], str, 0, past).progress().running == 0
 
 
 # -- a damaged journal
@@ -301,7 +301,7 @@ FORFEIT_GAME: dict[str, object] = {"game": "tictactoe", "options": {}}
 def contest(*entries: Entry, results: tuple[PastGame, ...] = (), **more: object) -> Contest:
     """A contest of ann and bob that goes on with these entries; an insertion game has two plies."""
     given = {"name": "c", "seed": 1, "games_per_pair": 4, "options": {"plies": 2, "start": "empty"}} | more
-    a_plan = ContestPlan(**given)  # type: ignore[arg-type]
+    a_plan = ContestConfig(**given)  # type: ignore[arg-type]
     return Contest(a_plan, [Entrant("ann"), Entrant("bob")], str, 0, Past(results, entries))
 
 
@@ -324,9 +324,9 @@ def a_result(number: int, end: str = "complete", names: tuple[str, ...] = ("ann"
         ((0, "key", "eve", None), "no bot of this contest is called 'eve'"),
         ((0, "conduct", "eve", 0, True), "no bot of this contest is called 'eve'"),
         ((0, "key", "ann", "s\xe9same"), "the resume key of 'ann' is not a SHA-256 digest"),
-        ((0, "gate", "", "ajar"), "expected one of open, paused, draining, found 'ajar'"),
-        ((0, "again", 5, 99), "g99 is not a game of this contest"),
-        ((0, "again", 6, 1), "g6 repeats g1, and is not the next number"),
+        ((0, "run-state", "", "ajar"), "expected one of open, paused, draining, found 'ajar'"),
+        ((0, "repeat", 5, 99), "g99 is not a game of this contest"),
+        ((0, "repeat", 6, 1), "g6 repeats g1, and is not the next number"),
     ],
 )
 def test_a_journal_that_no_contest_wrote_is_refused_in_one_line(entry: Entry, text: str) -> None:
@@ -348,15 +348,15 @@ def test_a_journal_that_no_contest_wrote_is_refused_in_one_line(entry: Entry, te
         ),
         (
             [a_result(1)],
-            [(0, "again", 5, 1)],
+            [(0, "repeat", 5, 1)],
             "g1 is repeated, and has a result or is repeated already",
         ),
         (
             [a_result(1, "void")],
-            [(0, "again", 5, 1), (0, "again", 6, 1)],
+            [(0, "repeat", 5, 1), (0, "repeat", 6, 1)],
             "g1 is repeated, and has a result or is repeated already",
         ),
-        ([], [(1, "offer"), (0, "again", 5, 1)], "g1 is repeated, and not void"),
+        ([], [(1, "offer"), (0, "repeat", 5, 1)], "g1 is repeated, and not void"),
         ([replace(a_result(1), totals=(5,))], [], "the result of g1 does not fit its 2 seats"),
         ([replace(a_result(1), faults=(("eve", "quit"),))], [], "the result of g1 does not fit its 2 seats"),
         ([a_result(1)], [(2, "offer"), (3, "offer")], "ann plays g2 and g3 at once"),

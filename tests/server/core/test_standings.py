@@ -131,7 +131,7 @@ def start_game(harness: ContestHarness) -> RunningGame:
 def test_before_any_bot_has_connected() -> None:
     harness = ContestHarness("ann", "bob", Entrant("eye", plays=False))
     seen = overview(harness)
-    assert (seen.gate, seen.running) == ("open", ())
+    assert (seen.state, seen.running) == ("open", ())
     assert seen.bots == (BotState("ann", "away", False, 0), BotState("bob", "away", False, 0))
     assert seen.progress == harness.contest.progress()
 
@@ -197,14 +197,14 @@ def test_probation_and_what_is_forgiven() -> None:
 def test_the_run_state_and_the_end() -> None:
     harness = ContestHarness("ann", "bob", "cid")
     harness.command("pause")
-    assert overview(harness).gate == "paused"
+    assert overview(harness).state == "paused"
     harness.command("resume")
-    assert overview(harness).gate == "open"
+    assert overview(harness).state == "open"
     for name in ("ann", "bob"):
         harness.log_in(name)
     harness.command("drain")
-    assert overview(harness).gate == "draining"
+    assert overview(harness).state == "draining"
     assert harness.contest.ended is None
     harness.command("kick", "bob")
-    assert (overview(harness).gate, where(harness)["bob"]) == ("stopped", "kicked")
+    assert (overview(harness).state, where(harness)["bob"]) == ("stopped", "kicked")
     assert harness.contest.ended == "stopped"

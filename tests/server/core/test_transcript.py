@@ -32,13 +32,13 @@ def written(runner: Runner, *, stored: bool = True) -> Transcript:
 
 
 def offer(setting: Setting, seat: int, tag: str | None) -> list[wire.ServerMessage]:
-    plan, game = setting.plan, setting.game
+    config, game = setting.config, setting.game
     lines: list[wire.ServerMessage] = [
         wire.Game(
-            game_id="g1", game=game.name, seat=seat, seats=2, names=("ann", "bob"), clock=plan.clock_ms,
-            increment=plan.increment_ms, zombie=game.zombie_move, commit=setting.commit,
-            move_limit=plan.move_limit_ms or None, byoyomi=plan.byoyomi_ms or None,
-            lag_quota=plan.lag_quota_ms or None, options=game.options(),
+            game_id="g1", game=game.name, seat=seat, seats=2, names=("ann", "bob"), clock=config.clock_ms,
+            increment=config.increment_ms, zombie=game.zombie_move, commit=setting.commit,
+            move_limit=config.move_limit_ms or None, byoyomi=config.byoyomi_ms or None,
+            lag_quota=config.lag_quota_ms or None, options=game.options(),
         ),
         wire.State(game.state_text(game.start(setting.deal)), tag),
     ]  # fmt: skip

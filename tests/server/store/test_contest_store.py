@@ -161,7 +161,7 @@ def test_a_journal_has_the_same_meaning_after_each_step_of_compaction(
         with ContestStore(database) as store:
             store.find(contest)
             with store.transaction():
-                store.enter(contest, contest.plan)
+                store.enter(contest, contest.config)
                 if steps == 0:
                     store.add([KEY, *game_entries(1), *game_entries(2)], [])
                     store.add([(1, "move", 9), *game_entries(3)], [])
@@ -203,7 +203,7 @@ def test_a_drawn_seed_is_not_compared(database: Database) -> None:
     kept = Kept(database)
     kept.start()
     kept.close("stopped")
-    other = replace(opening(new=False), plan=replace(opening().plan, seed=1))
+    other = replace(opening(new=False), config=replace(opening().config, seed=1))
     assert "was begun with seed=" in refused(database, other)
     found = resumed(database, replace(other, seeded=False))
     assert found is not None
@@ -384,7 +384,7 @@ def test_results_wait_for_the_disk_and_so_do_entries_by_default(
     with ContestStore(database) as store:
         store.find(header)
         with store.transaction():
-            store.enter(header, header.plan)
+            store.enter(header, header.config)
         assert isinstance(store.appender, PostgresAppender)
         for _ in range(2):
             with store.transaction():

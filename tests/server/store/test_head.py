@@ -32,16 +32,31 @@ def entries(number: int) -> list[tuple[object, ...]]:
     return [(number, "offer"), *((number, "ply", ply, "6") for ply in range(4))]
 
 
+class Halfway(Kept):
+    """Counts the results, on the writer's thread."""
+
+    results = 0
+
+    def _committed(self, batches: int, game_ids: list[str]) -> None:
+        self.results += len(game_ids)
+        super()._committed(batches, game_ids)
+
+
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files that a server leaves when it is killed: a part of the contest is in the WAL alone."""
     folder = tmp_path_factory.mktemp("killed")
-    kept = Kept(folder / "arena.db")
+    kept = Halfway(folder / "arena.db")
     kept.start()
+    maintain = ContestStore.maintain
+
+    def maintain_halfway(store: ContestStore, *, idle: bool = False) -> None:
+        if kept.results == GAMES // 2:  # no result is checkpointed later
+            maintain(store, idle=idle)
+
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr("arena_server.store.contest_store.CHECKPOINT_ROWS", GAMES)
-        # On a slow machine the writer may be idle between two games: only rows cause a checkpoint here.
-        monkeypatch.setattr("arena_server.store.writer.MAINTENANCE_S", 3600)
+        monkeypatch.setattr("arena_server.store.contest_store.CHECKPOINT_ROWS", 1)
+        monkeypatch.setattr(ContestStore, "maintain", maintain_halfway)
         for number in range(1, GAMES + 1):
             kept.append(*entries(number))
             kept.wait_for(number)
@@ -77,7 +92,7 @@ def export(database: Path) -> object:
 def serve(database: Path) -> object:
     header = opening(new=False)
     check_writable(database)
-    check_contest(database, header.plan, header.names, new=False, seeded=True)
+    check_contest(database, header.config, header.names, new=False, seeded=True)
     with ContestStore(database) as store:
         return store.find(header)
 

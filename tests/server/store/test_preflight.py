@@ -35,7 +35,7 @@ ENTRY: Entry = (1, "offer", 0)
 def look(database: Database, wanted: ContestHeader | None = None) -> None:
     """The check of a server that is about to play this contest."""
     wanted = wanted or opening(new=False)
-    check_contest(database, wanted.plan, wanted.names, new=wanted.new, seeded=wanted.seeded)
+    check_contest(database, wanted.config, wanted.names, new=wanted.new, seeded=wanted.seeded)
 
 
 def refused(database: Database, wanted: ContestHeader | None = None) -> str:
@@ -98,10 +98,10 @@ def test_tables_that_are_not_ours(kept: Database, damage: str) -> None:
     assert "\n" not in line
 
 
-@pytest.mark.parametrize(("column", "junk"), [("plan", "[]"), ("seed", "many")])
+@pytest.mark.parametrize(("column", "junk"), [("config", "[]"), ("seed", "many")])
 def test_a_contest_that_cannot_be_read(kept: Database, column: str, junk: str) -> None:
     change(kept, f"UPDATE contests SET {column} = :junk", junk=junk)
-    line = "the database is damaged (contest 1: its plan or its seed cannot be read); "
+    line = "the database is damaged (contest 1: its config or its seed cannot be read); "
     assert refused(kept) == line + "restore it, or begin a new contest by --new"
     look(kept, opening(new=True))
 
@@ -111,16 +111,16 @@ def test_a_plan_that_is_no_json_or_no_text(tmp_path: Path) -> None:
     kept = Kept(database)
     kept.start()
     kept.close("stopped")
-    change(database, "UPDATE contests SET plan = '{'")
-    assert "its plan or its seed cannot be read" in refused(database)
-    change(database, "UPDATE contests SET plan = CAST(X'ff' AS TEXT)")
+    change(database, "UPDATE contests SET config = '{'")
+    assert "its config or its seed cannot be read" in refused(database)
+    change(database, "UPDATE contests SET config = CAST(X'ff' AS TEXT)")
     assert refused(database).startswith("the database is damaged (Could not decode to UTF-8 ")
 
 
-def test_another_plan(kept: Database) -> None:
+def test_another_config(kept: Database) -> None:
     line = refused(kept, opening(scoring="wins", new=False))
     assert line.startswith("contest 1 trial is unfinished, and was begun with scoring='points' where ")
-    other = replace(opening(new=False), plan=replace(opening().plan, seed=1))
+    other = replace(opening(new=False), config=replace(opening().config, seed=1))
     assert "was begun with seed=" in refused(kept, other)
     look(kept, replace(other, seeded=False))
 

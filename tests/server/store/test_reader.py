@@ -151,10 +151,10 @@ class TestChangedRows:
         with pytest.raises(StoreError, match=r"result 2 of contest 1 is missing"), Results(path) as results:
             results.standings(results.contest())
 
-    @pytest.mark.parametrize("column", ["name", "scoring", "games", "seed", "plan", "started_at"])
+    @pytest.mark.parametrize("column", ["name", "scoring", "games", "seed", "config", "started_at"])
     def test_a_changed_contest(self, path: Path, column: str) -> None:
         path.with_name("arena.db-head").unlink()
-        value = {"plan": "'{}'", "started_at": "'2006-01-01 00:00:00.000000'"}.get(column, "7")
+        value = {"config": "'{}'", "started_at": "'2006-01-01 00:00:00.000000'"}.get(column, "7")
         change(path, f"UPDATE contests SET {column} = {value}")
         with pytest.raises(StoreError, match="contest 1: its row does not match"), Results(path) as results:
             results.contest()

@@ -41,7 +41,7 @@ class TestWriter:
 
     def test_what_is_queued_is_committed_together_and_reported_in_order(self, path: Path) -> None:
         kept = Kept(path)
-        kept.writer.enter(kept.opening.plan)
+        kept.writer.enter(kept.opening.config)
         for number in range(1, 601):
             kept.writer.store(f"g{number}", game(number))
         kept.writer.start()
@@ -125,7 +125,7 @@ class TestWriter:
             "say = lambda _, ids: [print(i, flush=True) for i in ids]\n"
             "writer = Writer(Path(sys.argv[1]), opening(), found=print, committed=say, failed=print)\n"
             "writer.start()\n"
-            "writer.enter(opening().plan)\n"
+            "writer.enter(opening().config)\n"
             "for n in range(1, 20000): writer.store(f'g{n}', game(n))\n"
             "writer.close()\n"
         )

@@ -68,7 +68,7 @@ class TestContests:
         fill(path)
         archive, _ = later(path)
         text = json.dumps([archive.contests(), archive.contest(1)]) + archive.games(1, 0).decode()
-        assert str(opening().plan.seed) not in text
+        assert str(opening().config.seed) not in text
 
     def test_the_newest_contest_comes_first(self, path: Path) -> None:
         fill(path, name="spring")
