@@ -449,10 +449,13 @@ class GameManager:
 
     # -- an interrupted contest
 
-    def recall(self, results: Sequence[PastGame], repeats: Mapping[int, int]) -> None:
+    def recall(
+        self, results: Sequence[PastGame], repeats: Mapping[int, int], unfinished: Collection[int]
+    ) -> None:
         """Bring back results, and void games by the numbers of those that repeat them.
 
-        Raises JournalError for what cannot be of this contest.
+        `unfinished` games have been started and have no result; call `reopen` for each. Raises
+        JournalError for what cannot be of this contest.
         """
         played = {game.number for game in results if game.end != VOID}
         for new, number in sorted(repeats.items()):
@@ -462,8 +465,14 @@ class GameManager:
                 raise JournalError(f"g{new} repeats g{number}, and is not the next number")
             self._void_only[number] = self._pairing(number)
             self._repeat(new, number)
+        # Two games of the same bots may have run at once, and the later one may have ended first.
+        for number in sorted([*unfinished, *(game.number for game in results)]):
+            pairing = self._pairing(number)
+            if not self._pairer.may_start(pairing):
+                raise JournalError(f"g{number} was started twice, or before an earlier game of the same bots")
+            self._pairer.started(pairing)
         for game in results:
-            pairing = self._recalled(game.number)
+            pairing = self._pairing(game.number)
             if game.names != pairing.names:
                 raise JournalError(
                     f"g{game.number} was played by {', '.join(game.names)},"
@@ -476,17 +485,9 @@ class GameManager:
             self._count_deal(pairing, game.end)
             self._results.add(game)
 
-    def _recalled(self, number: int) -> Pairing:
-        """Game `number`, which has been started. Raises JournalError if it could not start by then."""
-        pairing = self._pairing(number)
-        if not self._pairer.may_start(pairing):
-            raise JournalError(f"g{number} was started twice, or before an earlier game of the same bots")
-        self._pairer.started(pairing)
-        return pairing
-
     def reopen(self, number: int, slots: Sequence[int], now: int) -> LiveGame:
         """Seat the players of an unfinished game. Raises JournalError if they cannot play it."""
-        pairing = self._recalled(number)
+        pairing = self._pairing(number)
         slots = slots or (1,) * len(pairing.names)
         if len(slots) != len(pairing.names):
             raise JournalError(f"g{number} has {len(pairing.names)} seats, and {len(slots)} slots")

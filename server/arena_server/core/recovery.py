@@ -43,15 +43,15 @@ def recover(past: Past, games: GameManager, commands: Commands, bots: Mapping[st
         fact_of(entry)
     live = Live()
     live.add(past.entries)
-    games.recall(past.results, _recover_contest(live, commands, bots))
     stored = {game.number for game in past.results}
-    for number, entries in sorted(live.games.items()):
-        if number not in stored:
-            facts: list[GameFact] = [fact_of(entry) for entry in entries]  # type: ignore[misc] # by their number
-            offer = facts[0]
-            game = games.reopen(number, offer.slots if isinstance(offer, Offered) else (), now)
-            restore(game.match, facts, now)
-            games.go_on(game, facts, now)
+    unfinished = sorted(live.games.keys() - stored)
+    games.recall(past.results, _recover_contest(live, commands, bots), unfinished)
+    for number in unfinished:
+        facts: list[GameFact] = [fact_of(entry) for entry in live.games[number]]  # type: ignore[misc] # by their number
+        offer = facts[0]
+        game = games.reopen(number, offer.slots if isinstance(offer, Offered) else (), now)
+        restore(game.match, facts, now)
+        games.go_on(game, facts, now)
 
 
 def _recover_contest(live: Live, commands: Commands, bots: Mapping[str, Bot]) -> dict[int, int]:

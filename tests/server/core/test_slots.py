@@ -163,6 +163,24 @@ class TestRecovery:
         play_on(again)
         assert again.finished == "finished"
 
+    def test_of_two_games_at_once_the_later_may_have_ended_first(self) -> None:
+        harness = harness_of(ANN, Entrant("bob", concurrency=2), options=ONE_PLY, games_per_pair=4)
+        harness.log_in("bob")
+        harness.log_in("bob", " slot=2", conn="bob 2")
+        assert [game for game, _ in running(harness)] == ["g1", "g2"]
+        for name in ("ann 2", "bob 2"):
+            harness.send(name, "READY g2")
+        harness.send("bob 2", "MOVE 7")
+        assert list(harness.records) == ["g2"]
+        again = restarted(harness)
+        assert [game for game, _ in running(again)] == ["g1", "g3"]
+        for name in ("ann", "bob"):
+            again.log_in(name)
+            again.log_in(name, " slot=2", conn=f"{name} 2")
+        play_on(again)
+        assert again.finished == "finished"
+        assert sorted(again.records) == ["g1", "g3", "g4"]
+
     @pytest.mark.parametrize(
         ("slots", "text"),
         [
