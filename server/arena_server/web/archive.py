@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from arena_protocol.games import make_game
 from arena_protocol.record import VOID, decode, to_json
+from arena_server.core.schedule import Schedule
 from arena_server.core.standings import Result, Standings, plain_row
 from arena_server.errors import ArenaError
 from arena_server.store.database import Database
@@ -43,6 +45,8 @@ class _Index:
     rest: list[list[Any]] = field(default_factory=list)
     #: A contest that is over, all of whose games have been read, is not looked at again.
     complete: bool = False
+    #: Made when a page asks for it.
+    schedule: Schedule | None = None
 
 
 class Archive:
@@ -80,6 +84,7 @@ class Archive:
             "standings": rows,
             "bots": index.bots,
             "list": {"games": games, "chunk": CHUNK},
+            "schedule": {"games": index.contest["games"], "chunk": CHUNK},
         }
 
     def games(self, number: int, chunk: int) -> bytes:
@@ -95,6 +100,27 @@ class Archive:
         if chunk == len(index.full):
             return _encode_rows(index.rest)
         raise NotFoundError(f"contest {number} has no games of chunk {chunk}")
+
+    def schedule(self, number: int, chunk: int) -> bytes:
+        """Chunk `chunk` of the schedule in its order, as JSON, played or not. Raises NotFoundError.
+
+        A row is [game id, seats as places in `bots`]. It depends on the configuration alone. Games that
+        are played again have numbers beyond the schedule.
+        """
+        with Results(self._database) as results:
+            contest = self._find(results, number)
+            index = self._read(results, contest)
+            if index.schedule is None:
+                index.schedule = _schedule_of(contest, index.bots)
+        schedule = index.schedule
+        first, end = chunk * CHUNK + 1, min((chunk + 1) * CHUNK, schedule.total) + 1
+        if first >= end:
+            raise NotFoundError(f"contest {number} has no games of chunk {chunk} in its schedule")
+        places = {name: place for place, name in enumerate(index.bots)}
+        pairings = map(schedule.pairing, range(first, end))
+        return _encode_rows(
+            [[f"g{pairing.number}", [places[name] for name in pairing.names]] for pairing in pairings]
+        )
 
     def record(self, number: int, game_id: str) -> bytes:
         """The record of a game as `arena export` writes it. Raises NotFoundError."""
@@ -176,6 +202,18 @@ def _add(index: _Index, summary: GameSummary, places: dict[str, int]) -> None:
     if len(index.rest) == CHUNK:
         index.full.append(_encode_rows(index.rest))
         index.rest = []
+
+
+def _schedule_of(contest: Contest, bots: list[str]) -> Schedule:
+    """The schedule as `core.schedule.schedule_of` makes it, from the stored configuration."""
+    config = contest.config
+    return Schedule(
+        bots,
+        make_game(contest.game, config["options"]).seats,
+        contest.games_per_pair,
+        paired=config["deals"] == "paired",
+        matches=contest.format == "matches",
+    )
 
 
 def _encode_rows(rows: list[list[Any]]) -> bytes:

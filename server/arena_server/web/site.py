@@ -5,6 +5,7 @@
     GET /api/v1/contests.json                   all contests of the database
     GET /api/v1/contests/3.json                 one, with its standings
     GET /api/v1/contests/3/games-0.json         its games in chunks, for lists and cross-tables
+    GET /api/v1/contests/3/schedule-0.json      its schedule in chunks: who meets whom, played or not
     GET /api/v1/contests/3/records/g7.json      the record of a game (.record: the exported bytes)
     GET /api/v1/contests/3/state/g7.json        is it running, over, or neither
     GET /api/v1/live/contest                    events: standings and running games
@@ -103,6 +104,7 @@ class PublicApi:
             Route(f"{API}/contests.json", self._json(self._contests)),
             Route(f"{API}/contests/{{number:int}}.json", self._json(self._one_contest)),
             Route(f"{API}/contests/{{number:int}}/games-{{chunk:int}}.json", self._json(self._games)),
+            Route(f"{API}/contests/{{number:int}}/schedule-{{chunk:int}}.json", self._json(self._schedule)),
             Route(f"{API}/contests/{{number:int}}/records/{{game}}.json", self._json(self._record)),
             Route(f"{API}/contests/{{number:int}}/records/{{game}}.record", self._json(self._record_file)),
             Route(f"{API}/contests/{{number:int}}/state/{{game}}.json", self._json(self._state)),
@@ -145,6 +147,11 @@ class PublicApi:
         data = await self._run(
             self._archive.games, request.path_params["number"], request.path_params["chunk"]
         )
+        return Response(data, media_type="application/json")
+
+    async def _schedule(self, request: Request) -> Response:
+        number, chunk = request.path_params["number"], request.path_params["chunk"]
+        data = await self._run(self._archive.schedule, number, chunk)
         return Response(data, media_type="application/json")
 
     async def _record(self, request: Request) -> Response:
