@@ -144,7 +144,7 @@ class Pairing:
         engines = create(self.one), create(self.other)
         for engine in engines:
             engine.warm_up()
-        scores.add(self.engines, play_deal(rules, rules.deal(SEED + number), engines, self.clock))
+        scores.add(self.engines, list(play_deal(rules, rules.deal(SEED + number), engines, self.clock)))
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def points(spec: str, rival: type[Rival], deals: int) -> tuple[list[float], list
         players = create(spec), rival(number)
         for player in players:
             player.warm_up()
-        games = play_deal(rules, rules.deal(number), players, None)
+        games = list(play_deal(rules, rules.deal(number), players, None))
         totals = [sum(game.totals[seating.index(who)] for seating, game in games) / 2 for who in (0, 1)]
         mine.append(totals[0])
         theirs.append(totals[1])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from time import perf_counter
@@ -156,18 +156,29 @@ class Scores:
         pairs = zip(self.points[0], self.others, strict=True)
         return [(one - other) / max(one + other, 1) for one, other in pairs]
 
-    def means(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return the part of `summary` that costs no bootstrap."""
-        return {
+    def standing(self, names: Sequence[str], sprt: Sprt | float | None) -> dict[str, Any]:
+        """Return the means and the state of the sequential test, ready for JSON.
+
+        An `Sprt` tests the Elo difference of two engines; a number tests whether the advantage of the
+        first engine over the others (its lead as a share of the points) is 0 or this much.
+        """
+        means = {
             "engines": list(names),
             "deals": len(self.points[0]),
             "games": self.games,
             "points": [round(_mean(points), 2) for points in self.points],
             **(self.pairs.summary() if self.pairs is not None else {}),
         }
+        if sprt is None:
+            return means
+        if not isinstance(sprt, Sprt):
+            return means | sequential_test(self.advantages(), sprt)
+        if self.pairs is None:
+            raise EngineError("a test of the Elo difference needs 2 engines; test the lead in points instead")
+        return means | sprt.test(self.pairs)
 
-    def summary(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return means, intervals (95 %, bootstrap over the deals) and faults, ready for JSON.
+    def summary(self, names: Sequence[str], sprt: Sprt | float | None) -> dict[str, Any]:
+        """Return the standing, intervals (95 %, bootstrap over the deals) and faults, ready for JSON.
 
         `ratio` is the first engine's points per point of the others' mean; `deals_won` and `deals_drawn`
         compare the first engine with the best of the others.
@@ -175,7 +186,7 @@ class Scores:
         first, others = self.points[0], self.others
         best = [max(deal) for deal in zip(*self.points[1:], strict=True)]
         return {
-            **self.means(names),
+            **self.standing(names, sprt),
             "interval": [bootstrap([points], _mean) for points in self.points],
             "ratio": _ratio(first, others),
             "ratio_interval": bootstrap([first, others], _ratio),
@@ -243,7 +254,8 @@ def _log_likelihood_ratio(values: Sequence[float], margin: float) -> float:
     return size * margin * (mean - margin / 2) / max(variance, 1e-9)
 
 
-Progress = Callable[[Mapping[str, Any]], None]
+#: Gets the engine of every seat, the game, and the `standing` of the match after it.
+Progress = Callable[[Sequence[str], Played, Mapping[str, Any]], None]
 
 
 def match(
@@ -259,9 +271,9 @@ def match(
 ) -> dict[str, Any]:
     """Play up to `deals` deals between as many engines as the game has seats; return the summary for JSON.
 
-    `sprt`: stop as soon as a sequential test of the first engine is decided (`decide`); the answer's
+    `sprt`: stop as soon as a sequential test of the first engine is decided (`Scores.standing`); the answer's
     `verdict` is `better`, `no better` or `open`.
-    `progress` gets the summary after each deal. Raises EngineError for a wrong engine or number of engines,
+    `progress` is called after each game. Raises EngineError for a wrong engine or number of engines,
     GameError for a wrong game or option.
     """
     rules = make_game(game, dict(options or {}), strangers=False)
@@ -271,40 +283,29 @@ def match(
     for engine in engines:
         engine.warm_up()
     scores = Scores.empty(len(specs))
-    answer: dict[str, Any] = {}
+    games = len(seatings(len(specs)))
+    standing = scores.standing(specs, sprt)
     for number in range(deals):
-        scores.add(specs, play_deal(rules, rules.deal(seed + number), engines, clock))
-        answer = {"game": game, "clock": clock, "seed": seed, **scores.summary(specs)}
-        if sprt is not None:
-            answer |= decide(scores, sprt)
-        if progress is not None:
-            progress(answer)
-        if answer.get("verdict", "open") != "open":
+        deal = rules.deal(seed + number)
+        played = []
+        for seating, result in play_deal(rules, deal, engines, clock):
+            played.append((seating, result))
+            if len(played) == games:
+                scores.add(specs, played)
+                standing = scores.standing(specs, sprt)
+            if progress is not None:
+                progress([specs[engine] for engine in seating], result, standing)
+        if standing.get("verdict", "open") != "open":
             break
-    return answer
-
-
-def decide(scores: Scores, sprt: Sprt | float) -> dict[str, Any]:
-    """Return the state of the sequential test.
-
-    An `Sprt` tests the Elo difference of two engines; a number tests whether the advantage of the first
-    engine over the others (its lead as a share of the points) is 0 or this much.
-    """
-    if isinstance(sprt, Sprt):
-        if scores.pairs is None:
-            raise EngineError("a test of the Elo difference needs 2 engines; test the lead in points instead")
-        return sprt.test(scores.pairs)
-    return sequential_test(scores.advantages(), sprt)
+    return {"game": game, "clock": clock, "seed": seed, **scores.summary(specs, sprt)}
 
 
 def play_deal(
     rules: Game[Any], deal: Deal, engines: Sequence[Engine], clock: int | None
-) -> list[tuple[tuple[int, ...], Played]]:
+) -> Iterator[tuple[tuple[int, ...], Played]]:
     """Play the games of one deal, one for each of `seatings`."""
-    return [
-        (seating, play_game(rules, deal, [engines[engine] for engine in seating], clock))
-        for seating in seatings(len(engines))
-    ]
+    for seating in seatings(len(engines)):
+        yield seating, play_game(rules, deal, [engines[engine] for engine in seating], clock)
 
 
 def league(
@@ -321,7 +322,7 @@ def league(
 
     `standings` lists the engines by mean points a game, best first. With two seats `table[i][j]` is the
     mean points of engine i against engine j, None on the diagonal; with more seats `table` is None.
-    `progress` gets each group's summary when it is done. Raises EngineError and GameError as `match` does.
+    `progress` gets each game. Raises EngineError and GameError as `match` does.
     """
     seats = make_game(game, dict(options or {}), strangers=False).seats
     if len(specs) < seats:
@@ -331,7 +332,9 @@ def league(
     faults: dict[str, list[str]] = {}
     for group in combinations(range(len(specs)), seats):
         names = [specs[at] for at in group]
-        result = match(names, game=game, options=options, deals=deals, clock=clock, seed=seed)
+        result = match(
+            names, game=game, options=options, deals=deals, clock=clock, seed=seed, progress=progress
+        )
         for at, mean in zip(group, result["points"], strict=True):
             points[at].append(mean)
         if seats == 2:
@@ -339,8 +342,6 @@ def league(
             table[one][other], table[other][one] = result["points"]
         for name, found in result["faults"].items():
             faults.setdefault(name, []).extend(found)
-        if progress is not None:
-            progress(result)
     means = [_mean(each) for each in points]
     order = sorted(range(len(specs)), key=lambda at: -means[at])
     return {
@@ -384,7 +385,7 @@ def elo_text(answer: Mapping[str, Any]) -> str:
     low, high = answer["elo_interval"]
     at = answer["elo"] if answer["elo"] is not None else math.inf if low is not None else -math.inf
     least, most = -math.inf if low is None else low, math.inf if high is None else high
-    return f"Elo {at:+.0f} ({least:+.0f} to {most:+.0f})"
+    return f"Elo {at:+z.0f} ({least:+z.0f} to {most:+z.0f})"
 
 
 def league_table(answer: Mapping[str, Any]) -> str:

@@ -100,8 +100,8 @@ def command(
     of games. --sprt is a sequential test of Elo difference elo0 against elo1 with the error
     probabilities alpha and beta.
 
-    With a program, a scripted bot, --concurrency, --keep or --logs the real referee seats processes,
-    and a line per game is printed on stderr.
+    A line per finished game is printed on stderr. With a program, a scripted bot, --concurrency, --keep
+    or --logs the real referee seats processes.
 
     Example: arena match "python mybot.py" greedy --clock 2s --sprt --concurrency 2
     """
@@ -142,7 +142,7 @@ def command(
         "deals": deals,
         "clock": clock_ms,
         "seed": seed,
-        "progress": _report,
+        "progress": Lines(deals).report,
     }
     with interruptible():
         if is_league:
@@ -153,11 +153,36 @@ def command(
     print_json(answer) if json else typer.echo(text(answer))
 
 
-def _report(answer: Mapping[str, Any]) -> None:
-    """Print one line of progress on stderr, after each deal of a match and each group of a league."""
-    points = " : ".join(games.mean_text(points) for points in answer["points"])
-    names = " - ".join(answer["engines"])
-    typer.echo(f"{names}: {points} points a game after {answer['games']} games", err=True)
+class Lines:
+    """Prints a line on stderr for each game of engines in this process, numbered g1, g2, ..."""
+
+    def __init__(self, deals: int) -> None:
+        self._deals = deals
+        self._games = 0
+
+    def report(self, names: Sequence[str], game: games.Played, standing: Mapping[str, Any]) -> None:
+        """The engine of every seat, its game, and the standing after it."""
+        self._games += 1
+        print_game(f"g{self._games}", names, game.totals, standing, self._deals)
+        for name, fault in zip(names, game.faults, strict=True):
+            if fault is not None:
+                typer.echo(f"g{self._games}: {name}: {fault}", err=True)
+
+
+def print_game(
+    game: str, names: Sequence[str], totals: Sequence[int], standing: Mapping[str, Any], deals: int
+) -> None:
+    """Print the line of a finished game on stderr: its points, and the standing of a match of `deals`."""
+    points = ", ".join(f"{name} {total}" for name, total in zip(names, totals, strict=True))
+    parts = [f"{standing['deals']} of {deals} deals"]
+    if standing["deals"]:
+        parts.append("points " + " : ".join(games.mean_text(each) for each in standing["points"]))
+        if "elo" in standing:
+            parts.append(games.elo_text(standing))
+    if "llr" in standing:
+        low, high = standing["bounds"]
+        parts.append(f"LLR {standing['llr']:+.2f} ({low:.2f} to {high:.2f})")
+    typer.echo(f"{game}: {points} | {', '.join(parts)}", err=True)
 
 
 class Tally:
@@ -262,14 +287,11 @@ class ProgramMatch(ProgressListener):
         seats = [self._seats[name] for name in result["names"]]
         complete = self._tally.add(result, tuple(player for player, _ in seats), str(seats[0][1]))
         self._games += 1
-        points = ", ".join(
-            f"{name} {total}" for name, total in zip(result["names"], result["totals"], strict=True)
-        )
-        typer.echo(f"{result['game']}: {points}{self._standing()}", err=True)
+        standing = self._tally.scores.standing(self.players, self.test)
+        print_game(result["game"], result["names"], result["totals"], standing, self._deals)
         for line in fault_lines(result, self.game):
             typer.echo(f"{result['game']}: {line}", err=True)
-        scores = self._tally.scores
-        if complete and self.test is not None and games.decide(scores, self.test)["verdict"] != "open":
+        if complete and standing.get("verdict", "open") != "open":
             self.decided = True
             self._stop.set()
 
@@ -278,31 +300,15 @@ class ProgramMatch(ProgressListener):
         if not self.decided:
             typer.echo(line, err=True)
 
-    def _standing(self) -> str:
-        """Return the state of the match for the line of a game."""
-        scores = self._tally.scores
-        answer = scores.means(self.players) | ({} if self.test is None else games.decide(scores, self.test))
-        parts = [f"{answer['deals']} of {self._deals} deals"]
-        if answer["deals"]:
-            parts.append("points " + " : ".join(games.mean_text(each) for each in answer["points"]))
-            if "elo" in answer:
-                parts.append(games.elo_text(answer))
-        if "llr" in answer:
-            low, high = answer["bounds"]
-            parts.append(f"LLR {answer['llr']:+.2f} ({low:.2f} to {high:.2f})")
-        return f" | {', '.join(parts)}"
-
     def _answer(self) -> dict[str, Any]:
         """Return the summary of the complete deals for JSON."""
-        scores = self._tally.scores
-        answer = {
+        return {
             "game": self.game,
             "clock": self.clock_ms,
             "seed": self.seed,
             "concurrency": self.concurrency,
-            **scores.summary(self.players),
+            **self._tally.scores.summary(self.players, self.test),
         }
-        return answer if self.test is None else answer | games.decide(scores, self.test)
 
 
 @contextmanager

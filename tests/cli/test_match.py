@@ -26,13 +26,18 @@ def test_two_engines() -> None:
     table, progress, _ = arena("greedy", "dummy", *SHORT)
     assert [line.split()[0] for line in table.splitlines()] == ["engine", "greedy", "dummy", "ratio", "Elo"]
     assert "in 4 games" in table
-    assert [line.rpartition(" after ")[2] for line in progress.splitlines()] == ["2 games", "4 games"]
+    lines = progress.splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["g1", "g2", "g3", "g4"]
+    assert [line.partition(" | ")[2][:12] for line in lines] == [
+        f"{deals} of 2 deals" for deals in (0, 1, 1, 2)
+    ]
+    assert re.fullmatch(r"g2: dummy \d+, greedy \d+ \| 1 of 2 deals, points \d+ : \d+, Elo .*", lines[1])
 
 
 def test_games_of_two_points_have_decimals() -> None:
     game = ("--game", "tictactoe", "--deals", "1", "--clock", "60s")
     _, progress, _ = arena("perfect", "perfect", *game)
-    assert "perfect - perfect: 1.00 : 1.00 points a game after 2 games" in progress
+    assert "g2: perfect 1, perfect 1 | 1 of 1 deals, points 1.00 : 1.00, Elo +0 (-798 to +798)" in progress
     table, _, _ = arena("perfect", "random:seed=1", "random:seed=2", *game)
     cells = [line.split()[-3:] for line in table.splitlines()[1:]]
     assert all(cell == "-" or re.fullmatch(r"[012]\.\d\d", cell) for row in cells for cell in row)
@@ -51,7 +56,7 @@ def test_a_league_prints_its_cross_table() -> None:
     assert head.split()[:4] == ["mean", "points", "a", "game"]
     assert first.startswith("1 greedy")
     assert len(others) == 2
-    assert len(progress.splitlines()) == 3
+    assert len(progress.splitlines()) == 12
 
 
 def test_three_engines_play_a_game_of_three_seats() -> None:
@@ -63,15 +68,17 @@ def test_three_engines_play_a_game_of_three_seats() -> None:
         "greedy",
         "ratio",
     ]
-    assert progress.splitlines()[-1].startswith("greedy - dummy - greedy: ")
-    assert progress.splitlines()[-1].endswith(" points a game after 12 games")
+    assert re.fullmatch(
+        r"g12: greedy \d+, greedy \d+, dummy \d+ \| 2 of 2 deals, points [\d.]+ : [\d.]+ : [\d.]+",
+        progress.splitlines()[-1],
+    )
 
 
 def test_four_engines_play_a_league_of_three_seats() -> None:
     engines = ("greedy", "dummy", "random:seed=1", "random:seed=2")
     table, progress, _ = arena(*engines, "--deals", "1", *SHORT[2:], "--option", "seats=3")
     assert table.splitlines()[1].startswith("1 greedy")
-    assert len(progress.splitlines()) == 4
+    assert len(progress.splitlines()) == 24
 
 
 def test_a_match_starts_from_the_positions_of_a_library(tmp_path: Path) -> None:

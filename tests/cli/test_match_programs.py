@@ -16,7 +16,6 @@ from tests.server.programs import ARENA, PATIENCE_S, Outcome, arena, inside
 
 from arena_cli.match import Tally
 from arena_engines.elo import Sprt
-from arena_engines.match import decide
 from arena_server.store.reader import Results
 from arena_server.tournament.supervisor import ProgressListener, Tournament
 
@@ -39,9 +38,9 @@ class TestTally:
         tally = Tally(["a", "b"])
         assert not tally.add(result("x", (30, 10)), (0, 1), "1")
         assert not tally.add(result("y", (0, 50)), (0, 1), "2")
-        assert tally.scores.means(["a", "b"])["games"] == 0
+        assert tally.scores.standing(["a", "b"], None)["games"] == 0
         assert tally.add(result("x", (20, 40)), (1, 0), "1")
-        means = tally.scores.means(["a", "b"])
+        means = tally.scores.standing(["a", "b"], None)
         assert (means["deals"], means["games"], means["points"]) == (1, 2, [35.0, 15.0])
         assert means["pairs"] == [0, 0, 0, 0, 1]
 
@@ -52,7 +51,7 @@ class TestTally:
             assert not tally.add(result("x", (2, 0)), (0, 1), lane)
         for lane in ("1", "2"):
             assert tally.add(result("x", (2, 0)), (1, 0), lane)
-        assert tally.scores.means(["a", "b"])["pairs"] == [0, 0, 2, 0, 0]
+        assert tally.scores.standing(["a", "b"], None)["pairs"] == [0, 0, 2, 0, 0]
 
     def test_the_first_fault_of_a_seat_is_counted_by_the_player(self) -> None:
         tally = Tally(["a", "b", "c"])
@@ -60,7 +59,7 @@ class TestTally:
         tally.add(result("x", (0, 0, 0)), (0, 1, 2), "1")
         assert tally.add(result("x", (30, 60, 90)), (1, 2, 0), "1")
         assert tally.scores.faults == {"c": ["illegal"], "b": ["timeout"]}
-        assert tally.scores.means(["a", "b", "c"])["points"] == [30.0, 10.0, 20.0]
+        assert tally.scores.standing(["a", "b", "c"], None)["points"] == [30.0, 10.0, 20.0]
 
     @pytest.mark.parametrize(("share", "verdict"), [(0.9, "better"), (0.1, "no better")])
     def test_the_test_is_decided_from_results(self, share: float, verdict: str) -> None:
@@ -70,7 +69,7 @@ class TestTally:
                 mine = 10 if chance.random() < share else 0
                 totals = (mine, 10 - mine) if seating == (0, 1) else (10 - mine, mine)
                 tally.add(result(str(number), totals), seating, "1")
-        assert decide(tally.scores, Sprt(0, 50))["verdict"] == verdict
+        assert tally.scores.standing(["a", "b"], Sprt(0, 50))["verdict"] == verdict
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from arena_engines.match import (
     Played,
     Scores,
     bootstrap,
-    decide,
     league,
     league_table,
     match,
@@ -124,18 +123,19 @@ def test_where_there_is_no_zombie_move_a_fault_forfeits() -> None:
 
 
 def test_a_match_is_the_same_again_and_pairs_its_deals() -> None:
-    notes: list[int] = []
+    notes: list[tuple[list[str], int]] = []
     answers = [
         match(
             ["greedy", "dummy"],
             deals=3,
             clock=None,
             options=SHORT,
-            progress=lambda each: notes.append(each["deals"]),
+            progress=lambda names, _, standing: notes.append((list(names), standing["deals"])),
         )
         for _ in range(2)
     ]
-    assert notes == [1, 2, 3] * 2
+    one, other = ["greedy", "dummy"], ["dummy", "greedy"]
+    assert notes == [(one, 0), (other, 1), (one, 1), (other, 2), (one, 2), (other, 3)] * 2
     first = json.loads(json.dumps(answers[0]))
     assert first["points"] == answers[1]["points"]
     assert first["games"] == 6
@@ -186,20 +186,21 @@ def test_the_pairs_count_games_won_drawn_and_lost() -> None:
 
 def test_more_than_two_engines_have_no_elo_difference() -> None:
     with pytest.raises(EngineError, match=r"^a test of the Elo difference needs 2 engines; test the lead"):
-        decide(Scores.empty(3), Sprt())
+        Scores.empty(3).standing(["a", "b", "c"], Sprt())
     assert "elo" not in match(["greedy"] * 3, deals=1, clock=None, options={**SHORT, "seats": 3})
 
 
 def test_a_league_has_a_cross_table_and_standings() -> None:
-    done: list[list[str]] = []
+    done: list[tuple[str, ...]] = []
     table = league(
         ["dummy", "greedy", "random:seed=3"],
         deals=2,
         clock=None,
         options=SHORT,
-        progress=lambda each: done.append(each["engines"]),
+        progress=lambda names, game, _: done.append(tuple(sorted(names))),
     )
-    assert done == [["dummy", "greedy"], ["dummy", "random:seed=3"], ["greedy", "random:seed=3"]]
+    pairs = [("dummy", "greedy"), ("dummy", "random:seed=3"), ("greedy", "random:seed=3")]
+    assert done == [pair for pair in pairs for _ in range(4)]
     assert [table["table"][at][at] for at in range(3)] == [None] * 3
     assert table["standings"][0]["engine"] == "greedy"
     assert table["standings"][0]["points"] == pytest.approx(
@@ -242,15 +243,16 @@ def test_equal_engines_in_four_seats_score_the_same() -> None:
 
 
 def test_a_league_of_three_seats_plays_every_three_engines() -> None:
-    done: list[list[str]] = []
+    done: Counter[tuple[str, ...]] = Counter()
     answer = league(
         ["dummy", "greedy", "random:seed=3", "random:seed=4"],
         deals=1,
         clock=None,
         options={**SHORT, "seats": 3},
-        progress=lambda each: done.append(each["engines"]),
+        progress=lambda names, game, _: done.update([tuple(sorted(names))]),
     )
     assert len(done) == 4
+    assert set(done.values()) == {6}
     assert answer["table"] is None
     assert answer["standings"][0]["engine"] == "greedy"
     assert league_table(answer).splitlines()[1].split()[:2] == ["1", "greedy"]
