@@ -201,7 +201,7 @@ def _disc(rules: Disc, frame: Frame) -> Iterator[Shape]:
 
 
 def _coins(rules: LastCoin, frame: Frame) -> tuple[list[Shape], int]:
-    """Coins, hollow once they are taken and the last ones in the accent, and the moves; and where they end."""
+    """Coins, hollow once taken and the last ones in the accent, and the moves; and where they end."""
     left = int(frame.state.partition("/")[0])
     taken = int(frame.move or 0)
     count = min(rules.coins, COINS_SHOWN)
