@@ -187,6 +187,7 @@ def test_a_contest_is_shown_to_its_final_totals(pages: Watched, tmp_path: Path) 
             shown = pages.open(server.page(name, **parameters))
             shown.locator("h1").first.wait_for()
             assert 5_000 < pages.bytes - before < 150_000, name
+            shown.context.close()  # its streams would go on
         page.locator(".cross a").first.click()
         page.locator(".badge.true").wait_for()
         page.go_back()

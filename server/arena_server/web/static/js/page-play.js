@@ -50,6 +50,8 @@ function page(...parts) {
 async function explain() {
   const { start } = await get("site.json").catch(() => ({ start: false }));
   if (start) {
+    // The first visitor waits until the server has listed its engines.
+    page(el("h1", {}, "Play"), el("p", { class: "empty" }, "Loading the engines ..."));
     try {
       return page(el("h1", {}, "Play"), await casualPart({ onstart, take }));
     } catch (error) {
