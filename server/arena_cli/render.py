@@ -51,6 +51,8 @@ class Frame:
     rim: Rim = NO_RIM
     #: The last move, None at the start.
     move: str | None = None
+    #: The game, for pictures of boards that are no rows of cells.
+    rules: Game[Any] | None = None
 
 
 def draw(frame: Frame, *, color: bool) -> str:
@@ -128,6 +130,7 @@ def _frame(record: GameRecord, game: Game[Any], position: Any, number: int) -> F
         end=record.end if number == len(record.plies) else None,
         rim=game.rim(),
         move=None if ply is None else ply.move,
+        rules=game,
     )
 
 
