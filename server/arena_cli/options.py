@@ -56,6 +56,16 @@ GameOptions = Annotated[
         show_default=False,
     ),
 ]
+Web = Annotated[
+    bool | None,
+    typer.Option("--web/--no-web", help="Serve the web page for spectators; else server.web, on."),
+]
+WebPort = Annotated[
+    int | None,
+    typer.Option(
+        min=0, max=65535, help="The port of the web page, 0 picks one; else server.web_port, else 2080."
+    ),
+]
 Color = Annotated[bool, typer.Option("--color/--no-color", help="Colour the board.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Library = Annotated[
