@@ -59,8 +59,9 @@ def bot(
 
     Example: arena check bot 3 8.1/2 -- python3 mybot.py {host} {port} {name}
     """
-    from arena_client.conformance.bot.bench import DEFAULTS, BotSettings
+    from arena_client.conformance.bot.bench import BotSettings
     from arena_client.conformance.bot.process import BotUnderTest, ByHand, Process
+    from arena_client.conformance.bot.table import DEFAULTS
     from arena_client.conformance.runner import BOT_SUITE, check_bot
     from arena_protocol.games import make_game
     from arena_server.sockets import parse_address
