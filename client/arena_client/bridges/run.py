@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import BinaryIO
 
-from arena_client.bridges.adapter import Adapter
+from arena_client.bridges.adapters import Adapter
 from arena_client.bridges.seat import Seat
 from arena_client.errors import ClientError
 from arena_client.retry import DEFAULT, RetryPolicy, RetryState
