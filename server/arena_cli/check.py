@@ -24,7 +24,6 @@ Patience = Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="How l
 
 
 def group() -> typer.Typer:
-    """The group of commands."""
     app = typer.Typer(no_args_is_help=True, help="Check a bot or a server against PROTOCOL.md.")
     app.command("bot")(bot)
     app.command("server")(server)

@@ -111,13 +111,13 @@ def start_positions(path: Path, rules: Game[Any]) -> str:
         raise ConfigError(f"--library: {path}: {error}") from None
 
 
-def game_options(given: Iterable[str] | None, flag: str = "--option") -> dict[str, object]:
-    """Parse the KEY=VALUE texts of `flag`. Raises ConfigError."""
+def game_options(given: Iterable[str] | None) -> dict[str, object]:
+    """Parse the KEY=VALUE texts of --option. Raises ConfigError."""
     options: dict[str, object] = {}
     for pair in given or ():
         key, equals, value = pair.partition("=")
         if not (key and equals and value):
-            raise ConfigError(f"{flag}: expected KEY=VALUE, got {pair!r}")
+            raise ConfigError(f"--option: expected KEY=VALUE, got {pair!r}")
         options[key] = value
     return options
 
@@ -136,7 +136,6 @@ def duration(text: str, flag: str) -> int:
 
 
 def is_terminal() -> bool:
-    """Return whether stdout is a terminal."""
     return sys.stdout.isatty()
 
 

@@ -60,7 +60,6 @@ class Seat:
 
     @property
     def name(self) -> str:
-        """The bot's name."""
         return self._hello.name
 
     @property

@@ -231,7 +231,9 @@ class NoPongOnMove(Good):
 
     def split(self, data: bytes) -> tuple[list[bytes], bytes]:
         lines, rest = super().split(data)
-        return (lines[:1] if lines and lines[0].startswith(b"TURN") else lines), rest
+        # START may come in the same read.
+        turn = next((at for at, line in enumerate(lines) if line.startswith(b"TURN")), len(lines))
+        return lines[: turn + 1], rest
 
 
 @defect("3.6/3")
