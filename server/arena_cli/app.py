@@ -67,6 +67,8 @@ COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "analyse": single("bench", "analyse"),
     "bench": group("bench"),
     "explain": group("explain"),
+    "casual-offer": single("play_web", "casual_offer", hidden=True),
+    "casual-game": single("play_web", "casual_game", hidden=True),
     "warm-up": single("tournament", "warm_up", hidden=True),
 }
 

@@ -1,37 +1,48 @@
 """Pictures of a recorded game, for `arena replay --svg` and `--gif`.
 
-    draw_ply(record, ply) -> Scene        what is drawn, as a few shapes in pixels
-    svg_text(scene)       -> str          the scene as an SVG file
-    gif_bytes(record)     -> bytes        every ply as a frame, drawn by Pillow
+    draw_ply(record, ply) -> Scene        what is drawn, as a few shapes in pixels (scene.py)
+    gif_bytes(record)     -> bytes        every ply as a frame
 
-Shapes and colours are those of the web page, so that pictures differ by more than their hue.
+Shapes and colours are those of the web page (`static/js/boards`), so that pictures differ by more than
+their hue.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from html import escape
 from io import BytesIO
 from math import cos, pi, sin
 from textwrap import wrap
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from arena_cli.render import PREVIEW, Frame, record_frames
+from arena_cli.scene import (
+    ACCENT,
+    BAD,
+    CELL,
+    FRAME,
+    GOOD,
+    INK,
+    LINE,
+    PAGE,
+    PAINT,
+    PANEL,
+    SEATS,
+    SOFT,
+    Box,
+    Circle,
+    Polygon,
+    Scene,
+    Shape,
+    Stroke,
+    Text,
+    paint,
+)
+from arena_protocol.games.disc import SEGMENTS, Disc
+from arena_protocol.games.lastcoin import LastCoin
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
-
     from arena_protocol.record import GameRecord
-
-#: Colours of pictures 1 to 7 (Okabe and Ito), of the page, and of the seats.
-PAINT: Final = ("", "#e69f00", "#56b4e9", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7")
-PAGE, PANEL, INK, SOFT, LINE, CELL, FRAME, ACCENT = (
-    *("#f6f5f1", "#ffffff", "#1d2126", "#565d66", "#d9d6cd", "#ebe8e0", "#cfcbbf"),
-    "#0b5cad",
-)
-SEATS: Final = ("#0b5cad", "#b04a00", "#1c6b3a", "#7a3a85")
-BAD: Final = "#a3261b"
 
 WIDTH: Final = 760
 #: The left and upper edge of the board with its rim, and the greatest side of the board itself.
@@ -41,78 +52,9 @@ RIM: Final = 44
 COLUMN: Final = LEFT + SIDE + 84
 #: The height of a seat's panel.
 SEAT: Final = 84
-#: Pillow draws at this multiple of the size, then shrinks the image: it does not smooth edges itself.
-SCALE: Final = 2
 COLOURS: Final = 64
 #: How much longer the last frame of a GIF is shown, in plies.
 LAST_FRAME: Final = 6
-
-
-class Polygon(NamedTuple):
-    """Corners in order; `edge` is the colour of the outline, empty for none."""
-
-    corners: tuple[tuple[float, float], ...]
-    fill: str
-    edge: str = ""
-
-
-class Circle(NamedTuple):
-    """A disc, or with an empty `fill` a ring of `width`."""
-
-    x: float
-    y: float
-    r: float
-    fill: str
-    edge: str = ""
-    width: float = 1.5
-
-
-class Box(NamedTuple):
-    """A rectangle with rounded corners."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-    radius: float
-    fill: str
-    edge: str = ""
-
-
-class Stroke(NamedTuple):
-    """A straight line."""
-
-    x1: float
-    y1: float
-    x2: float
-    y2: float
-    colour: str
-    width: float
-
-
-class Text(NamedTuple):
-    """A line of ASCII text; `y` is its middle, `anchor` is start, middle or end."""
-
-    x: float
-    y: float
-    size: int
-    text: str
-    colour: str = INK
-    anchor: str = "start"
-    bold: bool = False
-
-
-Shape = Polygon | Circle | Box | Stroke | Text
-
-
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """One picture, from the background to the front; `title` describes it for a screen reader."""
-
-    width: int
-    height: int
-    title: str
-    shapes: tuple[Shape, ...]
 
 
 # -- what is drawn
@@ -130,7 +72,12 @@ def draw(frame: Frame) -> Scene:
     board = len({len(row) for row in rows}) == 1 and len(rows) == len(rows[0]) >= 3
     body: list[Shape] = [Text(LEFT, TOP + 90, 40, frame.state, bold=True)]
     foot = TOP + 200
-    if board:
+    if isinstance(frame.rules, Disc):
+        body = [*_disc(frame.rules, frame)]
+        foot = TOP + round(DISC_HEIGHT * SIDE / DISC_WIDTH) + 30
+    elif isinstance(frame.rules, LastCoin):
+        body, foot = _coins(frame.rules, frame)
+    elif board:
         body = [*_board(rows, frame)]
         foot = TOP + SIDE + (RIM if frame.rim.bottom else 0) + 36
     if frame.preview:
@@ -216,6 +163,69 @@ def _rim(frame: Frame, step: float) -> Iterator[Shape]:
         yield Text(x, y, 15, name, PANEL if last else SOFT, "middle", bold=True)
 
 
+#: The view boxes of the page's boards, whose numbers the next two functions share with boards/*.js.
+DISC_WIDTH, DISC_HEIGHT, DISC_CENTRE = 300, 340, 150
+COINS_SHOWN, COIN_COLUMNS, COIN_STEP = 200, 10, 50
+
+
+def _disc(rules: Disc, frame: Frame) -> Iterator[Shape]:
+    """Six segments with that on top highlighted, the sum in the middle, and a bar for it."""
+    total, top, _ = map(int, frame.state.split("/"))
+    unit = SIDE / DISC_WIDTH
+
+    def x(value: float) -> float:
+        return LEFT + value * unit
+
+    def y(value: float) -> float:
+        return TOP + value * unit
+
+    centre = DISC_CENTRE
+    yield Polygon(tuple((x(centre + dx), y(26 + dy)) for dx, dy in ((0, 0), (-11, -18), (11, -18))), ACCENT)
+    for segment in range(1, SEGMENTS + 1):
+        middle = (segment - top) * 2 * pi / SEGMENTS
+        is_top = segment == top
+        # Arcs by short sides, with a gap to the neighbours: Pillow fills no path.
+        half = pi / SEGMENTS - 0.013
+        angles = [middle + half * (i / 12 - 1) for i in range(25)]
+        outer = [(x(centre + 120 * sin(a)), y(centre - 120 * cos(a))) for a in angles]
+        inner = [(x(centre + 40 * sin(a)), y(centre - 40 * cos(a))) for a in reversed(angles)]
+        yield Polygon((*outer, *inner), ACCENT if is_top else FRAME)
+        place = x(centre + 82 * sin(middle)), y(centre - 82 * cos(middle))
+        yield Text(*place, round(26 * unit), str(segment), PANEL if is_top else INK, "middle", bold=True)
+    yield Text(x(centre), y(centre), round(40 * unit), str(total), INK, "middle", bold=True)
+    yield Box(x(30), y(296), 240 * unit, 14 * unit, 7 * unit, CELL)
+    done = 240 * min(1, total / rules.m)
+    if done:
+        yield Box(x(30), y(296), done * unit, 14 * unit, min(7, done / 2) * unit, GOOD)
+    yield Text(x(centre), y(326), round(17 * unit), f"{total} of {rules.m}", SOFT, "middle", bold=True)
+
+
+def _coins(rules: LastCoin, frame: Frame) -> tuple[list[Shape], int]:
+    """Coins, hollow once taken and the last ones in the accent, and the moves; and where they end."""
+    left = int(frame.state.partition("/")[0])
+    taken = int(frame.move or 0)
+    count = min(rules.coins, COINS_SHOWN)
+    columns = min(count, COIN_COLUMNS)
+    unit = SIDE / max(COIN_STEP * columns + 10, 270)
+    shapes: list[Shape] = []
+    for coin in range(count):
+        down, across = divmod(coin, columns)
+        x, y = LEFT + (COIN_STEP * across + 30) * unit, TOP + (COIN_STEP * down + 30) * unit
+        fill, edge = PAINT[1], "#00000073"
+        if coin >= left:
+            fill, edge = "", ACCENT if coin < left + taken else FRAME
+        shapes += [Circle(x, y, r * unit, fill, edge, 2 * unit) for r in (20, 13)]
+    height = COIN_STEP * -(-count // columns) + 10
+    for take in (1, 2):
+        x, y = LEFT + (10 + 130 * (take - 1)) * unit, TOP + (height + 10) * unit
+        last = take == taken
+        colours = (ACCENT, ACCENT) if last else (CELL, LINE)
+        shapes.append(Box(x, y, 110 * unit, 36 * unit, 8 * unit, *colours))
+        words, ink = f"take {take}", PANEL if last else SOFT
+        shapes.append(Text(x + 55 * unit, y + 18 * unit, round(17 * unit), words, ink, "middle", bold=True))
+    return shapes, TOP + round((height + 60) * unit) + 20
+
+
 def tile(colour: int, x: float, y: float, side: float) -> Iterator[Shape]:
     """Picture `colour`: its colour, its shape and its number."""
     r = side * 0.34
@@ -279,51 +289,6 @@ def _clock(ms: int | None) -> str:
     return f"{minutes}:{rest // 1000:02}.{rest % 1000 // 100}"
 
 
-# -- SVG
-
-
-def svg_text(scene: Scene) -> str:
-    """The scene as an SVG file without scripts and external parts."""
-    title = escape(scene.title)
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {scene.width} {scene.height}" '
-        f'width="{scene.width}" height="{scene.height}" role="img" font-family="system-ui, sans-serif">',
-        f"<title>{title}</title>",
-        *map(_element, scene.shapes),
-        "</svg>",
-    ]
-    return "\n".join([*lines, ""])
-
-
-def _element(shape: Shape) -> str:
-    match shape:
-        case Polygon(corners, fill, edge):
-            points = " ".join(f"{_n(x)},{_n(y)}" for x, y in corners)
-            return f'<polygon points="{points}"{_paint(fill, edge)}/>'
-        case Circle(x, y, r, fill, edge, width):
-            return f'<circle cx="{_n(x)}" cy="{_n(y)}" r="{_n(r)}"{_paint(fill, edge, width)}/>'
-        case Box(x, y, width, height, radius, fill, edge):
-            place = f'x="{_n(x)}" y="{_n(y)}" width="{_n(width)}" height="{_n(height)}"'
-            return f'<rect {place} rx="{_n(radius)}"{_paint(fill, edge)}/>'
-        case Stroke(x1, y1, x2, y2, colour, width):
-            ends = f'x1="{_n(x1)}" y1="{_n(y1)}" x2="{_n(x2)}" y2="{_n(y2)}"'
-            return f'<line {ends} stroke="{colour}" stroke-width="{_n(width)}" stroke-linecap="round"/>'
-        case Text(x, y, size, text, colour, anchor, bold):
-            # 0.35 em below its middle is the baseline: not every viewer knows dominant-baseline.
-            place = f'x="{_n(x)}" y="{_n(y + 0.35 * size)}" font-size="{size}" fill="{colour}"'
-            weight = ' font-weight="700"' if bold else ""
-            return f'<text {place} text-anchor="{anchor}"{weight}>{escape(text)}</text>'
-
-
-def _paint(fill: str, edge: str, width: float = 1.5) -> str:
-    outline = f' stroke="{edge}" stroke-width="{_n(width)}"' if edge else ""
-    return f' fill="{fill or "none"}"{outline}'
-
-
-def _n(value: float) -> str:
-    return f"{value:.1f}".removesuffix(".0")
-
-
 # -- GIF
 
 
@@ -344,33 +309,3 @@ def gif_bytes(record: GameRecord, seconds: float = 0.5) -> bytes:
         file, "GIF", save_all=True, append_images=rest, duration=durations, loop=0, optimize=True, disposal=1
     )
     return file.getvalue()
-
-
-def paint(scene: Scene, height: int | None = None) -> Image:
-    """The scene as an RGB image, at least `height` pixels high."""
-    from PIL import Image, ImageDraw, ImageFont
-
-    size = (scene.width * SCALE, (height or scene.height) * SCALE)
-    image = Image.new("RGB", size, PAGE)
-    draw = ImageDraw.Draw(image, "RGBA")
-    for shape in scene.shapes:
-        match shape:
-            case Polygon(corners, fill, edge):
-                draw.polygon([(x * SCALE, y * SCALE) for x, y in corners], fill, edge or None, SCALE)
-            case Circle(x, y, r, fill, edge, width):
-                # SVG centres an outline on the edge, Pillow draws it inside.
-                outer = r + width / 2
-                box = tuple(each * SCALE for each in (x - outer, y - outer, x + outer, y + outer))
-                draw.ellipse(box, fill or None, edge or None, round(width * SCALE))
-            case Box(x, y, width, tall, radius, fill, edge):
-                box = tuple(each * SCALE for each in (x, y, x + width, y + tall))
-                draw.rounded_rectangle(box, radius * SCALE, fill, edge or None, SCALE)
-            case Stroke(x1, y1, x2, y2, colour, width):
-                ends = [(x1 * SCALE, y1 * SCALE), (x2 * SCALE, y2 * SCALE)]
-                draw.line(ends, colour, round(width * SCALE))
-            case Text(x, y, points, text, colour, anchor, bold):
-                font = ImageFont.load_default(points * SCALE)
-                side = {"start": "l", "middle": "m", "end": "r"}[anchor]
-                weight = SCALE // 2 if bold else 0
-                draw.text((x * SCALE, y * SCALE), text, colour, font, f"{side}m", stroke_width=weight)
-    return image.reduce(SCALE)

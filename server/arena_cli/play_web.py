@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from time import strftime
@@ -22,8 +23,9 @@ from typing import Any
 import typer
 
 from arena_cli.bot import check
+from arena_cli.options import DEFAULT_DATABASE, Config, Database
 from arena_protocol.games.base import Game
-from arena_server.core.config import LONGEST_MS
+from arena_server.core.config import LONGEST_MS, SINGLE
 
 #: Instead of an engine: another person, with a link of their own.
 PERSON = "person"
@@ -93,3 +95,27 @@ def play_in_browser(
             stack.callback(bot.terminate)
         typer.echo("open the link in a browser; Ctrl-C ends the server")
         serve(prepared, ("warning", "text"), until_finished=False, supervised=False, new=True)
+
+
+def casual_offer() -> None:
+    """Print the engines of every game as JSON, the weakest first, for the page /play."""
+    from arena_engines.registry import ENGINES
+    from arena_protocol.games import GAMES
+
+    names = {game: [each.name for each in ENGINES if each.game == game] for game in GAMES}
+    typer.echo(json.dumps(names))
+
+
+def casual_game(config: Config, database: Database = DEFAULT_DATABASE) -> None:
+    """Serve the first game of a contest on this machine, for the page /play; the end of stdin stops it."""
+    import signal
+
+    from arena_cli.serve import WebOptions, prepare, serve, stopped_early
+    from arena_server.sockets import address_of
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stopped_early)
+    prepared = prepare(config, "127.0.0.1", 0, database, None, new=True, web=WebOptions(web=False))
+    prepared = replace(prepared, config=replace(prepared.config, format=SINGLE, games_per_pair=1))
+    typer.echo(f"listening on {address_of(prepared.sock)}")
+    serve(prepared, ("warning", "text"), until_finished=True, supervised=True, new=True)

@@ -50,6 +50,8 @@ class Frame:
     rim: Rim = NO_RIM
     #: The last move, None at the start.
     move: str | None = None
+    #: The game, for pictures of boards that are no rows of cells.
+    rules: Game[Any] | None = None
 
 
 def draw(frame: Frame, *, color: bool) -> str:
@@ -127,6 +129,7 @@ def _frame(record: GameRecord, game: Game[Any], position: Any, number: int) -> F
         end=record.end if number == len(record.plies) else None,
         rim=game.rim(),
         move=None if ply is None else ply.move,
+        rules=game,
     )
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -34,14 +35,15 @@ if TYPE_CHECKING:
     from arena_server.logs import Log
     from arena_server.server import Server
     from arena_server.store.database import Database as StoreURL
-    from arena_server.web.access import WebPorts
+    from arena_server.web.access import CasualSetup, WebPorts
 
 #: Token digests (JSON: name to SHA-256) for bots without one in the file. In the environment,
 #: because other users can read a command line.
 DIGESTS_VARIABLE = "ARENA_TOKEN_DIGESTS"
 
 STDERR = 2
-
+#: Games that visitors of a page on loopback may have at once, where the file gives no number.
+CASUAL_GAMES = 2
 
 #: The port of the web page where none is given; if it is taken, any free one.
 WEB_PORT = 2080
@@ -149,13 +151,14 @@ def command(
 
     It also prints `web on http://HOST:PORT`: standings, running games and replays in a browser,
     and the port that `arena admin` finds by a file next to the database. With an admin port,
-    metrics and orders move there: `admin on http://HOST:PORT`.
+    metrics and orders move there: `admin on http://HOST:PORT`. On its page /play a visitor may start
+    games of their own, where the page is on loopback or server.play allows it.
 
     Example: arena serve examples/local.toml --port 0
     """
     # Set before `listening` is printed: a supervisor may send SIGTERM right after it.
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _stopped_early)
+        signal.signal(number, stopped_early)
     chosen = WebOptions(web, web_host, web_port, admin_host, admin_port)
     prepared = prepare(
         config,
@@ -175,7 +178,7 @@ def command(
     serve(prepared, (log_level, log_format), until_finished=until_finished, supervised=supervised, new=new)
 
 
-def _stopped_early(_number: int, _frame: object) -> NoReturn:
+def stopped_early(_number: int, _frame: object) -> NoReturn:
     """Exit before the server has started; the server installs handlers of its own."""
     raise SystemExit(0)
 
@@ -215,7 +218,8 @@ def prepare(
     cipher = _cipher(file.server)
     sock = bind(host or file.server.host, file.server.port if port is None else port)
     try:
-        ports = replace(_bind_web(where, file.server, web or WebOptions()), persons=persons)
+        bound = _bind_web(where, file.server, web or WebOptions())
+        ports = replace(bound, persons=persons, casual=_casual(where, file.server, bound.site))
         if persons and ports.site is None:
             raise ConfigError(f"{path}: bot {persons[0].name}: a person plays on the web page; serve it")
     except ArenaError:
@@ -260,6 +264,26 @@ def _bind_web(database: StoreURL, server: ServerTable, options: WebOptions) -> W
                 raise
             site = bind(host, 0, "--web-port")  # the default is taken: any other will do
     return WebPorts(site, organiser, token, tuple(server.web_names))
+
+
+def _casual(database: StoreURL, server: ServerTable, site: socket.socket | None) -> CasualSetup | None:
+    """Return how visitors start games of their own; None where they may not.
+
+    Without `server.play` they may where only this machine reaches the page: neither another address
+    nor the name of a proxy is given.
+    """
+    from arena_server.config_file import LOOPBACK
+    from arena_server.web.access import CasualSetup
+
+    if site is None:
+        return None
+    private = site.getsockname()[0] in LOOPBACK and not server.web_names
+    limit = server.play if server.play is not None else CASUAL_GAMES if private else 0
+    if not limit:
+        return None
+    path = database if isinstance(database, Path) else Path("arena.db")
+    arena = (sys.executable, "-m", "arena_cli")
+    return CasualSetup(limit, path.with_name(f"{path.stem}-play{path.suffix}"), arena, DIGESTS_VARIABLE)
 
 
 def serve(

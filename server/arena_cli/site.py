@@ -3,6 +3,7 @@
     DIR/index.html, contest.html, bot.html, game.html, replay.html, js/, site.css   the pages of --web-port
     DIR/api/v1/site.json, contests.json                                             what the pages read first
     DIR/api/v1/contests/N.json, contests/N/games-K.json                             standings, list of games
+    DIR/api/v1/contests/N/schedule-K.json                                           if games are to be played
     DIR/api/v1/contests/N/records/gM.json, gM.record                                the games
 
 The paths are those of the read-only API, so that the pages are the same files with and without a server.
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 PAGES = ("index.html", "contest.html", "bot.html", "game.html", "replay.html")
 #: The pages that the header of every page links to.
 LINKED = ("index.html", "replay.html")
+#: As many as the page loads: 100,000 games (MOST_PLANNED of gamelist.js).
+SCHEDULE_CHUNKS = 50
 HEAD = '<meta charset="utf-8">'
 API = Path("api") / "v1"
 
@@ -44,8 +47,8 @@ def command(
 
     DIR gets standings, cross-table, the list of games with filters, and a replay of every game; each
     replay checks its record in the browser. Any web server can serve the folder. To update it, run
-    the command again. Of a running contest it has the games that are over; with `deals = "paired"`
-    the contest has to be over.
+    the command again. Of a running contest it has the games that are over, and lists those to be played;
+    with `deals = "paired"` the contest has to be over.
 
     Example: arena site public --contest local; python -m http.server --directory public
     """
@@ -108,6 +111,10 @@ def _write_data(folder: Path, archive: Archive, results: Results, contest: Conte
     document = archive.contest(number)
     for chunk in range(-(-document["list"]["games"] // document["list"]["chunk"])):
         (home / f"games-{chunk}.json").write_bytes(archive.games(number, chunk))
+    schedule = document["schedule"]
+    if document["games_played"] < schedule["games"]:
+        for chunk in range(min(SCHEDULE_CHUNKS, -(-schedule["games"] // schedule["chunk"]))):
+            (home / f"schedule-{chunk}.json").write_bytes(archive.schedule(number, chunk))
     games = 0
     for name, data, plain in _records(results, contest):
         (home / "records" / f"{name}.record").write_bytes(data)

@@ -177,6 +177,8 @@ class ServerTable(_Table):
     web_host: str = Field(default="127.0.0.1", min_length=1)
     #: Host names by which browsers reach this server; addresses and localhost need no entry.
     web_names: list[str] = Field(default_factory=list)
+    #: Games that visitors of the page may have at once; None: 2 where only this machine reaches it, else 0.
+    play: int | None = Field(default=None, ge=0, le=100)
     #: The folder of private logs of bots; None keeps none.
     bot_logs: str | None = Field(default=None, min_length=1)
     #: What a move waits for with PostgreSQL: see `store.database.Postgres`.

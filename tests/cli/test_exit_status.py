@@ -54,6 +54,8 @@ WRONG_INPUT = """
 no-such-command
 check bot
 proxy nowhere 127.0.0.1:1
+casual-game nowhere.toml
+casual-offer insertion
 serve
 serve nowhere.toml
 serve bad.toml

@@ -12,9 +12,10 @@ from xml.etree import ElementTree
 import pytest
 from tests.server.programs import Shell
 
-from arena_cli.picture import LEFT, PAINT, SIDE, TOP, Box, Circle, Stroke, Text, draw_ply, gif_bytes, svg_text
+from arena_cli.picture import LEFT, SIDE, TOP, draw_ply, gif_bytes
 from arena_cli.render import record_frames
-from arena_protocol.games import GAMES
+from arena_cli.scene import ACCENT, FRAME, GOOD, PAINT, Box, Circle, Polygon, Stroke, Text, svg_text
+from arena_protocol.games import GAMES, make_game
 from arena_protocol.record import FaultKind, FaultRecord
 
 from .test_render import played
@@ -57,6 +58,43 @@ def test_marks_and_the_last_move() -> None:
     assert sum(isinstance(each, Stroke) for each in shapes) == 2 * 3
     assert sum(isinstance(each, Circle) for each in shapes) == 2
     assert sum(isinstance(each, Box) and each.fill == "#c3d5e6" for each in shapes) == 1
+
+
+def test_the_disc_has_its_top_segment_above_and_the_sum() -> None:
+    record = played("disc", 4)  # the tops are 2, 3, 4, 5
+    for ply, (total, top) in enumerate([(0, 1), (2, 2), (5, 3), (9, 4), (14, 5)]):
+        shapes = draw_ply(record, ply).shapes
+        board = [each for each in shapes if isinstance(each, Polygon)]
+        assert len(board) == 1 + 6
+        (lit,) = [each for each in board[1:] if each.fill == board[0].fill]
+        assert min(y for _, y in lit.corners) == min(y for each in board[1:] for _, y in each.corners)
+        numbers = [each for each in shapes if isinstance(each, Text) and each.text in "123456"]
+        on_top = min((each for each in numbers if each.size == 33), key=lambda each: each.y)
+        assert on_top.text == str(top)
+        assert f"{total} of 13" in [each.text for each in shapes if isinstance(each, Text)]
+        bars = [each for each in shapes if isinstance(each, Box) and each.fill == GOOD]
+        assert [round(bar.width * 300 / SIDE) for bar in bars] == (
+            [round(240 * min(1, total / 13))] if total else []
+        )
+
+
+def test_the_coins_that_are_left_and_those_just_taken() -> None:
+    record = played("lastcoin", 3)  # each takes 1 of 7
+    for ply in range(4):
+        coins = [each for each in draw_ply(record, ply).shapes if isinstance(each, Circle)][::2]
+        assert [each.fill == PAINT[1] for each in coins] == [True] * (7 - ply) + [False] * ply
+        edges = [each.edge for each in coins if not each.fill]
+        assert edges == ([ACCENT] + [FRAME] * (ply - 1) if ply else [])
+
+
+@pytest.mark.parametrize("coins", ["1", "11", "1000"])
+def test_few_and_many_coins_have_room(coins: str) -> None:
+    game = make_game("lastcoin", {"coins": coins})
+    record = replace(played("lastcoin", 0), options=game.options(), board=game.deal(1).board)
+    scene = draw_ply(record)
+    circles = [each for each in scene.shapes if isinstance(each, Circle)]
+    assert len(circles) == 2 * min(int(coins), 200)
+    assert all(each.x + each.r < LEFT + SIDE and each.y + each.r < scene.height for each in circles)
 
 
 def test_names_and_faults_are_text_and_never_markup() -> None:

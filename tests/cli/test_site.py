@@ -68,6 +68,21 @@ def test_a_second_run_replaces_the_data(here: Path, shell: Shell) -> None:
     assert not old.exists()
 
 
+def test_games_that_are_not_played_are_in_the_schedule(here: Path, shell: Shell) -> None:
+    """Without them the folder has no such file; the page asks for it only if games are missing."""
+    api = here / "public" / "api" / "v1" / "contests" / "1"
+    shell("site", "public")
+    assert not (api / "schedule-0.json").exists()
+    change(here, "DELETE FROM faults")
+    change(here, "DELETE FROM games WHERE game_id IN ('g5', 'g6')")
+    assert json.loads(shell("site", "public", "--json").out)["games"] == 4
+    document = json.loads((api.parent / "1.json").read_bytes())
+    assert (document["games_played"], document["schedule"]["games"]) == (4, 6)
+    rows = json.loads((api / "schedule-0.json").read_bytes())
+    assert [row[0] for row in rows] == [f"g{number}" for number in range(1, 7)]
+    assert all(len(seats) == 2 for _, seats in rows)
+
+
 def test_a_folder_with_other_files_is_left_alone(here: Path, shell: Shell) -> None:
     (here / "docs").mkdir()
     (here / "docs" / "thesis.txt").write_text("mine")

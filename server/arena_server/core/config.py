@@ -84,6 +84,8 @@ class ContestConfig:
 
 
 FORMATS = ("round-robin", "matches")
+#: One game that a visitor of the web page has started; no configuration file has this format.
+SINGLE = "single"
 DEALS = ("fresh", "paired")
 
 #: Ten days: clocks, with all increments of the longest game, stay printable.
@@ -118,7 +120,7 @@ BOUNDS: Final[Mapping[str, tuple[int, int]]] = {
 
 def check_numbers(config: ContestConfig) -> None:
     """Raise ContestConfigError for a number out of its range, or a format that does not exist."""
-    if config.format not in FORMATS:
+    if config.format not in (*FORMATS, SINGLE):
         raise ContestConfigError(f"format is one of {', '.join(FORMATS)}, not {config.format!r}")
     if config.deals not in DEALS:
         raise ContestConfigError(f"deals is one of {', '.join(DEALS)}, not {config.deals!r}")

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import overload
 
-from arena_server.core.config import ContestConfig
+from arena_server.core.config import SINGLE, ContestConfig
 
 Pair = tuple[str, str]
 
@@ -95,24 +95,38 @@ class Schedule:
     three seats and more they sit in the reverse order on every other deal, so that no player always
     follows the same other.
 
+    With `single` there is one game, of all `names` in the order of their seats.
+
     Raises ValueError if `games` is no multiple of `seats`, for then the seats would be unfair,
     if there are fewer players than seats, or if `matches` leave players without a group.
     """
 
     def __init__(
-        self, names: Sequence[str], seats: int, games: int, *, paired: bool = False, matches: bool = False
+        self,
+        names: Sequence[str],
+        seats: int,
+        games: int,
+        *,
+        paired: bool = False,
+        matches: bool = False,
+        single: bool = False,
     ) -> None:
         if len(names) < seats:
             raise ValueError(f"a game of {seats} seats needs at least {seats} bots, not {len(names)}")
         if matches and len(names) % seats:
             raise ValueError(f"matches of {seats} seats need a multiple of {seats} bots, not {len(names)}")
-        if games < seats or games % seats:
+        if single:
+            if (len(names), games) != (seats, 1):
+                raise ValueError(f"a single game has {seats} bots, not {len(names)}, and is one, not {games}")
+        elif games < seats or games % seats:
             raise ValueError(
                 f"games_per_pair must be a multiple of {seats}, so that everyone plays from every seat,"
                 f" not {games}"
             )
         self.groups: Sequence[Group]
-        if matches:
+        if single:
+            self.groups = [tuple(names)]
+        elif matches:
             self.groups = [tuple(names[at : at + seats]) for at in range(0, len(names), seats)]
         else:
             self.groups = fair_order(names, seats)
@@ -166,6 +180,7 @@ def schedule_of(config: ContestConfig, names: Sequence[str], seats: int) -> Sche
         config.games_per_pair,
         paired=config.deals == "paired",
         matches=config.format == "matches",
+        single=config.format == SINGLE,
     )
 
 

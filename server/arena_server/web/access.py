@@ -47,12 +47,31 @@ def invite(name: str) -> Invitation:
 
 
 @dataclass(frozen=True, slots=True)
+class CasualSetup:
+    """How persons start games on the page /play (`casual.py`): at most `limit` at once, into `database`.
+
+    `arena` is the command line of the command arena; `digests_variable` is where it reads token digests.
+    """
+
+    limit: int
+    database: Path
+    arena: Sequence[str]
+    digests_variable: str
+
+    @staticmethod
+    def environment() -> dict[str, str]:
+        """The environment of processes that need no secret of this server."""
+        return {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
+
+
+@dataclass(frozen=True, slots=True)
 class WebPorts:
     """The listening sockets of the site and of the organiser's port; None: there is none.
 
     Without a port of their own the organiser's pages are part of the site. Without a `token`
     there are none. `names` are the host names by which the ports are reached, beside addresses
-    and localhost. The site holds at most `connections`. `persons` play in a browser.
+    and localhost. The site holds at most `connections`. `persons` play in a browser. With `casual`
+    visitors of the site may start games of their own.
     """
 
     site: socket.socket | None = None
@@ -61,6 +80,7 @@ class WebPorts:
     names: Sequence[str] = ()
     connections: int = SITE_CONNECTIONS
     persons: Sequence[Invitation] = ()
+    casual: CasualSetup | None = None
 
 
 @dataclass(frozen=True, slots=True)

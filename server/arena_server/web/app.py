@@ -16,6 +16,7 @@ from starlette.routing import BaseRoute, Route
 from arena_server.web.api import OrganiserApi
 from arena_server.web.archive import Archive
 from arena_server.web.bridge import LoopBridge, ServerView
+from arena_server.web.casual import CasualGames
 from arena_server.web.live import LiveHub, SocketFeed
 from arena_server.web.play import PlayApi
 from arena_server.web.security import HostCheck, PageHeaders, RateLimit
@@ -45,17 +46,20 @@ def site_app(
         "name": config.name,
         "organiser": token is not None,
         "play": bool(ports.persons),
+        "start": ports.casual is not None,
     }
     viewers = int(ports.connections * (1 - KEPT_FOR_PAGES))
-    public = PublicApi(Archive(referee.database, config.spectator_delay_ms), features, viewers)
+    played = None if ports.casual is None else Archive(ports.casual.database, by_name=True)
+    public = PublicApi(Archive(referee.database, config.spectator_delay_ms), features, viewers, played)
     if config.guests:
         feed = SocketFeed(referee.connect)
         public.connect(LiveHub(feed, public.contest_document, secrets.token_hex(4)))
     routes: list[BaseRoute] = [*public.routes(), *Pages().routes()]
     if token is not None:
         routes += OrganiserApi(bridge, view, token).routes()
-    if ports.persons:
-        routes += PlayApi(ports.persons, config.game, referee.connect).routes()
+    if ports.persons or ports.casual is not None:
+        casual = None if ports.casual is None else CasualGames(ports.casual, config)
+        routes += PlayApi(ports.persons, config.game, referee.connect, casual).routes()
     middleware = [
         Middleware(HostCheck, names=ports.names),
         Middleware(RateLimit),

@@ -12,9 +12,13 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, Final
 
+from arena_protocol.games import make_game
 from arena_protocol.record import VOID, decode, to_json
+from arena_server.core.config import SINGLE
+from arena_server.core.schedule import Schedule
 from arena_server.core.standings import Result, Standings, plain_row
 from arena_server.errors import ArenaError
 from arena_server.store.database import Database
@@ -43,17 +47,25 @@ class _Index:
     rest: list[list[Any]] = field(default_factory=list)
     #: A contest that is over, all of whose games have been read, is not looked at again.
     complete: bool = False
+    #: Made when a page asks for it.
+    schedule: Schedule | None = None
 
 
 class Archive:
-    """Reads one database. `delay_ms` delays what is stored while the server runs; `clock` is in UTC."""
+    """Reads one database. `delay_ms` delays what is stored while the server runs; `clock` is in UTC.
+
+    With `by_name` its contests have their name as their id: they have numbers of another database.
+    """
 
     def __init__(
         self,
         database: Database,
         delay_ms: int = 0,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC).replace(tzinfo=None),
+        *,
+        by_name: bool = False,
     ) -> None:
+        self._by_name = by_name
         self._database = database
         self._delay = timedelta(milliseconds=delay_ms)
         self._clock = clock
@@ -63,10 +75,26 @@ class Archive:
         """All contests, the newest first. Raises StoreError."""
         with Results(self._database) as results:
             found = [
-                plain_contest(contest) | {"games_played": self._read(results, contest).played}
+                self._plain(contest) | {"games_played": self._read(results, contest).played}
                 for contest in results.contests()
             ]
         return found[::-1]
+
+    def exists(self) -> bool:
+        """Whether there is a database: that of casual games is made by the first one."""
+        return not isinstance(self._database, Path) or self._database.exists()
+
+    def recent(self, most: int) -> list[dict[str, Any]]:
+        """The latest `most` contests, the newest first, with the rows of their games. Raises StoreError.
+
+        For a database of casual games, each a contest of one game.
+        """
+        found = []
+        with Results(self._database) as results:
+            for contest in results.contests()[: -most - 1 : -1]:
+                index = self._read(results, contest)
+                found.append(index.contest | {"bots": index.bots, "rows": index.rest})
+        return found
 
     def contest(self, number: int) -> dict[str, Any]:
         """A contest with its standings. Raises NotFoundError and StoreError."""
@@ -80,6 +108,7 @@ class Archive:
             "standings": rows,
             "bots": index.bots,
             "list": {"games": games, "chunk": CHUNK},
+            "schedule": {"games": index.contest["games"], "chunk": CHUNK},
         }
 
     def games(self, number: int, chunk: int) -> bytes:
@@ -95,6 +124,27 @@ class Archive:
         if chunk == len(index.full):
             return _encode_rows(index.rest)
         raise NotFoundError(f"contest {number} has no games of chunk {chunk}")
+
+    def schedule(self, number: int, chunk: int) -> bytes:
+        """Chunk `chunk` of the schedule in its order, as JSON, played or not. Raises NotFoundError.
+
+        A row is [game id, seats as places in `bots`]. It depends on the configuration alone. Games that
+        are played again have numbers beyond the schedule.
+        """
+        with Results(self._database) as results:
+            contest = self._find(results, number)
+            index = self._read(results, contest)
+            if index.schedule is None:
+                index.schedule = _schedule_of(contest, index.bots)
+        schedule = index.schedule
+        first, end = chunk * CHUNK + 1, min((chunk + 1) * CHUNK, schedule.total) + 1
+        if first >= end:
+            raise NotFoundError(f"contest {number} has no games of chunk {chunk} in its schedule")
+        places = {name: place for place, name in enumerate(index.bots)}
+        pairings = map(schedule.pairing, range(first, end))
+        return _encode_rows(
+            [[f"g{pairing.number}", [places[name] for name in pairing.names]] for pairing in pairings]
+        )
 
     def record(self, number: int, game_id: str) -> bytes:
         """The record of a game as `arena export` writes it. Raises NotFoundError."""
@@ -125,6 +175,9 @@ class Archive:
 
     # -- reading
 
+    def _plain(self, contest: Contest) -> dict[str, Any]:
+        return plain_contest(contest) | ({"id": contest.name} if self._by_name else {})
+
     def _find(self, results: Results, number: int) -> Contest:
         contest = next((each for each in results.contests() if each.id == number), None)
         if contest is None:
@@ -139,11 +192,11 @@ class Archive:
         index = self._indexes.get(contest.id)
         if index is None:
             bots = results.bots(contest)
-            index = _Index(plain_contest(contest), bots, Standings(bots, contest.scoring))
+            index = _Index(self._plain(contest), bots, Standings(bots, contest.scoring))
             self._indexes[contest.id] = index
         if index.complete:
             return index
-        index.contest = plain_contest(contest)
+        index.contest = self._plain(contest)
         until = self._clock() - self._delay
         places = {name: place for place, name in enumerate(index.bots)}
         while summaries := results.summaries(contest, index.last, until, CHUNK):
@@ -176,6 +229,19 @@ def _add(index: _Index, summary: GameSummary, places: dict[str, int]) -> None:
     if len(index.rest) == CHUNK:
         index.full.append(_encode_rows(index.rest))
         index.rest = []
+
+
+def _schedule_of(contest: Contest, bots: list[str]) -> Schedule:
+    """The schedule as `core.schedule.schedule_of` makes it, from the stored configuration."""
+    config = contest.config
+    return Schedule(
+        bots,
+        make_game(contest.game, config["options"]).seats,
+        contest.games_per_pair,
+        paired=config["deals"] == "paired",
+        matches=contest.format == "matches",
+        single=contest.format == SINGLE,
+    )
 
 
 def _encode_rows(rows: list[list[Any]]) -> bytes:

@@ -1,20 +1,18 @@
-"""Persons that play in a browser: the web server holds a bot's connection for each of them.
+"""The requests of persons that play in a browser; `person.PersonSeat` has their connections.
 
     link #key --POST take--> session      once; the page keeps the session
     GET  events?session=                  events: seat, and those of a running game (see livegame)
     POST ready, move, quit                READY, MOVE and QUIT on the connection
     POST check                            is the session good
+    GET  offer.json, POST start           games that visitors start themselves (see casual)
 
-To the referee such a seat is a bot like any other: the same port, clock, rules and record. A request
-carries its key or session in the body, so that no foreign page can make one.
+A request carries its key or session in the body, so that no foreign page can make one; `start`, which
+needs neither, is refused to foreign pages by their Origin.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
-import re
-import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from hmac import compare_digest
@@ -25,205 +23,69 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
 from arena_server.web.access import Invitation
-from arena_server.web.livegame import LiveGame
-from arena_server.web.security import AddressLimit, read_body
-from arena_server.web.streams import Channel, EventStream, Viewer, encode_event
+from arena_server.web.casual import CasualGames, parse_wish
+from arena_server.web.person import Connect, PersonSeat, SeatError
+from arena_server.web.security import AddressLimit, address_of, is_foreign, read_body
+from arena_server.web.streams import EventStream
 
 API: Final = "/api/v1/play"
 BODY_BYTES: Final = 1024
-SESSION_BYTES: Final = 16
 VERBS: Final = ("check", "ready", "move", "quit")
-#: A move is one token of the protocol.
-MOVE: Final = re.compile(r"[!-~]{1,64}")
-RETRY_S: Final = (0.1, 0.5, 1.0, 2.0, 5.0)
-SYNC_S: Final = 10.0
 #: Wrong keys and sessions from an address, at once and a minute.
 FAILURES: Final = 20.0
-
-Connect = Callable[[], Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]
-
-
-class SeatError(Exception):
-    """A request that cannot be carried out now; the text says why in one line."""
-
-
-class PersonSeat:
-    """One person's connection to the referee. Every method runs on the web thread's loop.
-
-    `state` is `link` before the link is used, then `connecting`, `waiting` for a game, `invited` to
-    one, `ready`, `playing`, `over` after a game and `finished` after the contest.
-    """
-
-    def __init__(self, invitation: Invitation, game: str, connect: Connect) -> None:
-        self.name = invitation.name
-        self.key: str | None = invitation.key
-        self.session: str | None = None
-        self.state = "link"
-        self.channel = Channel()
-        self._game_name = game
-        self._connect = connect
-        self._token = invitation.token
-        self._resume: str | None = None
-        self._writer: asyncio.StreamWriter | None = None
-        self._problem: str | None = None
-        self._game: LiveGame | None = None
-        self._games = 0
-        #: The ply that the referee waits for.
-        self._turn: int | None = None
-        self._published: bytes = b""
-        self._tasks: list[asyncio.Task[None]] = []
-
-    # -- the browser's requests
-
-    def take(self) -> str:
-        """Use the link up: connect to the referee, and return the session."""
-        self.key = None
-        self.session = secrets.token_hex(SESSION_BYTES)
-        self.state = "connecting"
-        self._tasks = [asyncio.create_task(self._play()), asyncio.create_task(self._sync())]
-        return self.session
-
-    def ready(self) -> None:
-        """Let the clock start. Raises SeatError."""
-        if self.state != "invited" or self._game is None:
-            raise SeatError("no game waits for you")
-        self._send(f"READY {self._game.game_id}")
-        self.state = "ready"
-        self._publish()
-
-    def move(self, ply: object, move: object) -> None:
-        """Answer TURN. Raises SeatError; the rules are the referee's."""
-        if not isinstance(move, str) or not MOVE.fullmatch(move):
-            raise SeatError("a move is a word of ASCII characters")
-        if self._turn is None or ply != self._turn:
-            raise SeatError("it is not your turn")
-        self._send(f"MOVE {move}")
-        self._turn = None
-        self._publish()
-
-    def quit(self) -> None:
-        """Give the contest up. Raises SeatError."""
-        self._send("QUIT")
-
-    def join(self, viewer: Viewer) -> list[bytes]:
-        self.channel.viewers.add(viewer)
-        game = self._game
-        shown = [] if game is None or not game.state() else [encode_event("snapshot", game.snapshot())]
-        return [self._event(), *shown]
-
-    # -- the referee's lines
-
-    async def _play(self) -> None:
-        failures = 0
-        while self.state != "finished":
-            try:
-                reader, self._writer = await self._connect()
-            except OSError as error:
-                self._problem = f"the referee cannot be reached: {error}"
-            else:
-                credential = f"token={self._token}" if self._resume is None else f"resume={self._resume}"
-                self._resume = None  # a key that is refused is not tried again
-                try:
-                    self._send(f"HELLO 1 {self.name} games={self._game_name} {credential} agent=web/1")
-                    await self._read(reader)
-                except OSError as error:
-                    self._problem = f"the connection to the referee is lost: {error}"
-                finally:
-                    self._writer.close()
-                    self._writer = None
-            if self.state != "finished":
-                failures = 0 if self._problem is None else failures + 1
-                self._publish()
-                await asyncio.sleep(RETRY_S[min(failures, len(RETRY_S) - 1)])
-
-    async def _read(self, reader: asyncio.StreamReader) -> None:
-        buffer = LineReader(SERVER_LINE_LIMIT)
-        while data := await reader.read(65536):
-            for line in buffer.feed(data):
-                if not isinstance(line, Overlong):
-                    self._take(line)
-            self._publish()
-
-    def _take(self, line: bytes) -> None:
-        verb, _, rest = line.partition(b" ")
-        first = rest.partition(b" ")[0].decode("latin-1")
-        match verb:
-            case b"PING":
-                self._send(f"PONG {rest.decode('latin-1')}")
-            case b"WELCOME":
-                self._problem = None
-                self._resume = rest.rpartition(b"resume=")[2].partition(b" ")[0].decode("latin-1")
-                self.state = "waiting"
-            case b"ERROR":
-                self._problem = rest.decode("latin-1")
-            case b"BYE":
-                self.state, self._turn = "finished", None
-            case b"GAME":
-                self._games += 1
-                self._game = LiveGame(first, f"{self._games}", channel=self.channel)
-                self._game.add(line)
-                self.state, self._turn = "invited", None
-            case b"TURN":
-                self._turn = int(first)
-            case _ if self._game is not None:
-                self._game.add(line)
-                if verb in (b"STATE", b"NEXT"):
-                    self.channel.publish(encode_event("snapshot", self._game.snapshot()))
-                elif verb in (b"START", b"PLAYED"):
-                    self.state = "playing"
-                elif verb == b"OVER":
-                    self.state = "over"
-                if verb in (b"ZOMBIE", b"OVER"):
-                    self._turn = None
-
-    def _send(self, line: str) -> None:
-        if self._writer is None:
-            raise SeatError("the referee cannot be reached now")
-        self._writer.write(f"{line}\n".encode("ascii"))
-
-    # -- events
-
-    def _event(self) -> bytes:
-        game = None if self._game is None else self._game.game_id
-        document = {"name": self.name, "state": self.state, "game": game, "turn": self._turn}
-        return encode_event("seat", document | {"problem": self._problem})
-
-    def _publish(self) -> None:
-        event = self._event()
-        if event != self._published:
-            self._published = event
-            self.channel.publish(event)
-
-    async def _sync(self) -> None:
-        while self.state != "finished":
-            await asyncio.sleep(SYNC_S)
-            self.channel.publish(
-                encode_event("sync", {"since_ms": 0}) if self._game is None else self._game.sync()
-            )
+#: Games that an address may start at once, and a minute.
+STARTS: Final = 10.0
 
 
 class PlayApi:
-    """The requests of all persons."""
+    """The requests of all persons; with `casual` they may start games."""
 
-    def __init__(self, persons: Sequence[Invitation], game: str, connect: Connect) -> None:
-        self._seats = [PersonSeat(person, game, connect) for person in persons]
+    def __init__(
+        self,
+        persons: Sequence[Invitation],
+        game: str,
+        connect: Connect,
+        casual: CasualGames | None = None,
+    ) -> None:
+        self._persons = [PersonSeat(person, game, connect) for person in persons]
+        self._casual = casual
+        self._starts = AddressLimit(STARTS, STARTS / 60)
         self._failures = AddressLimit(FAILURES, FAILURES / 60)
 
     def routes(self) -> list[BaseRoute]:
         orders = [Route(f"{API}/{verb}", self._post, methods=["POST"]) for verb in VERBS]
+        casual = [
+            Route(f"{API}/offer.json", self._offer),
+            Route(f"{API}/start", self._start, methods=["POST"]),
+        ]
         return [
+            *(casual if self._casual is not None else ()),
             Route(f"{API}/take", self._post, methods=["POST"]),
             *orders,
             Route(f"{API}/events", self._stream()),
         ]
 
+    async def _offer(self, _: Request) -> Response:
+        assert self._casual is not None
+        try:
+            return JSONResponse(await self._casual.offer())
+        except SeatError as error:
+            return JSONResponse({"error": str(error)}, 503)
+
+    async def _start(self, request: Request) -> Response:
+        assert self._casual is not None
+        if is_foreign(request):
+            return JSONResponse({"error": "a page of another server asked for this game"}, 403)
+        if not self._starts.allows(address_of(request)):
+            return JSONResponse({"error": "too many games from this address; try again in a minute"}, 429)
+        try:
+            return JSONResponse(await self._casual.start(parse_wish(await _body(request))))
+        except SeatError as error:
+            return JSONResponse({"error": str(error)}, 409)
+
     async def _post(self, request: Request) -> Response:
-        body: dict[str, Any] = {}
-        with suppress(ValueError, RecursionError):
-            found = json.loads(await read_body(request, BODY_BYTES))
-            body = found if isinstance(found, dict) else {}
+        body = await _body(request)
         verb = request.url.path.rpartition("/")[2]
         if verb == "take":
             seat = self._find("key", body.get("key"))
@@ -252,14 +114,15 @@ class PlayApi:
         if not isinstance(given, str):
             return None
         secret = given.encode("utf-8", "replace")
-        for seat in self._seats:
+        casual = self._casual.seats() if self._casual is not None else []
+        for seat in [*self._persons, *casual]:
             own = getattr(seat, kind)
             if own is not None and compare_digest(secret, own.encode("ascii")):
                 return seat
         return None
 
     def _refused(self, request: Request, text: str) -> Response:
-        if self._failures.allows("" if request.client is None else request.client.host):
+        if self._failures.allows(address_of(request)):
             return JSONResponse({"error": text}, 401)
         return JSONResponse({"error": "too many wrong links from this address"}, 429)
 
@@ -274,7 +137,16 @@ class PlayApi:
                 if seat is None:
                     answer = api._refused(request, "this seat is played in another browser")
                 else:
-                    answer = EventStream(seat.join, seat.channel.viewers.discard)
+                    answer = EventStream(seat.join, seat.leave)
                 await answer(scope, receive, send)
 
         return Stream()
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    """The JSON object in the body of a request; empty without one."""
+    with suppress(ValueError, RecursionError):
+        found = json.loads(await read_body(request, BODY_BYTES))
+        if isinstance(found, dict):
+            return found
+    return {}

@@ -143,6 +143,22 @@ def _is_address(name: str) -> bool:
     return True
 
 
+def address_of(request: Request) -> str:
+    """The address that a request comes from, for limits by address."""
+    return "" if request.client is None else request.client.host
+
+
+def is_foreign(request: Request) -> bool:
+    """Whether a browser sent this request for a page of another server.
+
+    A browser sends Origin with every POST; a program without one is no page. A proxy has to pass Host on.
+    """
+    origin = request.headers.get("origin")
+    return (
+        origin is not None and origin.partition("://")[2].lower() != request.headers.get("host", "").lower()
+    )
+
+
 async def read_body(request: Request, limit: int) -> bytes:
     """The body of a request. Raises HTTPException 413 if it is longer than `limit` bytes.
 

@@ -51,6 +51,7 @@ class BoundedProtocol(H11Protocol):
         self._state = cast(_State, server_state)
         self._timer: asyncio.TimerHandle | None = None
         self._unsent = 0
+        self._deadline: asyncio.Timeout | None = None
         self._application = cast(ASGIApp, self.app)
         self.app = cast(Any, self._run)
 
@@ -76,6 +77,11 @@ class BoundedProtocol(H11Protocol):
         self._wait_for_request()
         super().on_response_complete()
 
+    def end_stream(self) -> None:
+        """Disconnect the client of a stream, which has no deadline and would not end by itself."""
+        if self._deadline is not None and self._deadline.when() is None:
+            self.transport.close()
+
     def _wait_for_request(self) -> None:
         self._state.idle[self] = None
         self._timer = self.loop.call_later(IDLE_S, self._check_idle)
@@ -99,6 +105,7 @@ class BoundedProtocol(H11Protocol):
         self._stop_waiting()
         try:
             async with asyncio.timeout(REQUEST_S) as deadline:
+                self._deadline = deadline
                 scope["extensions"] = {DEADLINE: deadline, TRANSPORT: self.transport}
                 await self._application(scope, receive, send)
         except TimeoutError:
@@ -140,6 +147,8 @@ class BoundedServer(uvicorn.Server):
         for listener in self.servers:
             for sock in listener.sockets:
                 asyncio.get_running_loop().remove_reader(sock.fileno())
+        for connection in list(self.server_state.connections):
+            cast(BoundedProtocol, connection).end_stream()
         # What was accepted a moment ago gets its transport; asyncio would lose it after `close`.
         await asyncio.sleep(0)
 

@@ -5,13 +5,16 @@
     GET /api/v1/contests.json                   all contests of the database
     GET /api/v1/contests/3.json                 one, with its standings
     GET /api/v1/contests/3/games-0.json         its games in chunks, for lists and cross-tables
+    GET /api/v1/contests/3/schedule-0.json      its schedule in chunks: who meets whom, played or not
     GET /api/v1/contests/3/records/g7.json      the record of a game (.record: the exported bytes)
     GET /api/v1/contests/3/state/g7.json        is it running, over, or neither
+    GET /api/v1/played.json                     the latest games that visitors played (casual.py)
     GET /api/v1/live/contest                    events: standings and running games
     GET /api/v1/live/boards                     events: the boards of running games
     GET /api/v1/live/games/g7                   events: one game, ply by ply
     GET /api/v1/live/games/g7.json              a snapshot of it
 
+A game of a visitor is a contest of its own, with its name in the place of the number.
 `docs/watch.md` documents the API with its JSON schema. Any origin may read it.
 """
 
@@ -42,6 +45,9 @@ CORS: Final = {"Access-Control-Allow-Origin": "*"}
 #: Rows of the standings in an event; the page of the contest has all.
 EVENT_ROWS: Final = 100
 
+#: Games of visitors in a list.
+RECENT: Final = 20
+
 T = TypeVar("T")
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -58,8 +64,10 @@ class Pages:
         self._tags = {name: f'"{sha256(data).hexdigest()[:20]}"' for name, (data, _) in self._files.items()}
 
     def routes(self) -> list[BaseRoute]:
-        """One route per file, and the short addresses / and /tv."""
-        names = {"/": "index.html", "/tv": "tv.html"} | {f"/{name}": name for name in self._files}
+        """One route per file, and the short addresses /, /play and /tv."""
+        names = {"/": "index.html", "/tv": "tv.html", "/play": "play.html"} | {
+            f"/{name}": name for name in self._files
+        }
         return [Route(path, self._endpoint(name)) for path, name in names.items() if name in self._files]
 
     def _endpoint(self, name: str) -> Callable[[Request], Awaitable[Response]]:
@@ -82,9 +90,19 @@ def _content_type(path: Path) -> str:
 class PublicApi:
     """The read-only API over an archive, and over live games if there is a hub."""
 
-    def __init__(self, archive: Archive, features: dict[str, Any], viewers: int = 0) -> None:
-        """`features` is the document site.json; at most `viewers` streams are open at once."""
+    def __init__(
+        self,
+        archive: Archive,
+        features: dict[str, Any],
+        viewers: int = 0,
+        played: Archive | None = None,
+    ) -> None:
+        """`features` is the document site.json; at most `viewers` streams are open at once.
+
+        `played` has the games of visitors.
+        """
         self._archive = archive
+        self._played = played
         self._features = features
         self._most_viewers = viewers
         self._viewers = 0
@@ -101,11 +119,13 @@ class PublicApi:
         return [
             Route(f"{API}/site.json", self._json(self._site)),
             Route(f"{API}/contests.json", self._json(self._contests)),
-            Route(f"{API}/contests/{{number:int}}.json", self._json(self._one_contest)),
-            Route(f"{API}/contests/{{number:int}}/games-{{chunk:int}}.json", self._json(self._games)),
-            Route(f"{API}/contests/{{number:int}}/records/{{game}}.json", self._json(self._record)),
-            Route(f"{API}/contests/{{number:int}}/records/{{game}}.record", self._json(self._record_file)),
-            Route(f"{API}/contests/{{number:int}}/state/{{game}}.json", self._json(self._state)),
+            Route(f"{API}/contests/{{number}}.json", self._json(self._one_contest)),
+            Route(f"{API}/contests/{{number}}/games-{{chunk:int}}.json", self._json(self._games)),
+            Route(f"{API}/contests/{{number}}/schedule-{{chunk:int}}.json", self._json(self._schedule)),
+            Route(f"{API}/contests/{{number}}/records/{{game}}.json", self._json(self._record)),
+            Route(f"{API}/contests/{{number}}/records/{{game}}.record", self._json(self._record_file)),
+            Route(f"{API}/contests/{{number}}/state/{{game}}.json", self._json(self._state)),
+            Route(f"{API}/played.json", self._json(self._recent)),
             Route(f"{API}/live/contest", self._stream(self._live_contest)),
             Route(f"{API}/live/boards", self._stream(self._live_boards)),
             Route(f"{API}/live/games/{{game}}.json", self._json(self._live_snapshot)),
@@ -138,27 +158,33 @@ class PublicApi:
     async def _contests(self, _: Request) -> Response:
         return JSONResponse({"contests": await self._run(self._archive.contests)})
 
+    async def _recent(self, _: Request) -> Response:
+        return JSONResponse({"contests": await self._run(self._recent_games)})
+
+    def _recent_games(self) -> list[dict[str, Any]]:
+        return [] if self._played is None or not self._played.exists() else self._played.recent(RECENT)
+
     async def _one_contest(self, request: Request) -> Response:
-        return JSONResponse(await self._run(self._archive.contest, request.path_params["number"]))
+        return JSONResponse(await self._read(request, Archive.contest))
 
     async def _games(self, request: Request) -> Response:
-        data = await self._run(
-            self._archive.games, request.path_params["number"], request.path_params["chunk"]
-        )
+        data = await self._read(request, Archive.games, request.path_params["chunk"])
+        return Response(data, media_type="application/json")
+
+    async def _schedule(self, request: Request) -> Response:
+        data = await self._read(request, Archive.schedule, request.path_params["chunk"])
         return Response(data, media_type="application/json")
 
     async def _record(self, request: Request) -> Response:
-        data = await self._run(
-            self._archive.record, request.path_params["number"], request.path_params["game"]
-        )
+        data = await self._read(request, Archive.record, request.path_params["game"])
         return JSONResponse(await self._run(plain_record, data))
 
     async def _state(self, request: Request) -> Response:
-        number, game = request.path_params["number"], request.path_params["game"]
-        if await self._run(self._archive.has_record, number, game):
+        game = request.path_params["game"]
+        if await self._read(request, Archive.has_record, game):
             return JSONResponse({"state": "over"})
         hub = self._hub
-        if hub is not None and number == await self.running():
+        if hub is not None and request.path_params["number"] == str(await self.running()):
             hub.arrive()
             await hub.ready()
             hub.depart()
@@ -167,10 +193,29 @@ class PublicApi:
         return JSONResponse({"state": "unknown"})
 
     async def _record_file(self, request: Request) -> Response:
-        number, game = request.path_params["number"], request.path_params["game"]
-        data = await self._run(self._archive.record, number, game)
+        game = request.path_params["game"]
+        data = await self._read(request, Archive.record, game)
         headers = {"Content-Disposition": f'attachment; filename="{game}.record"'}
         return Response(data, media_type="application/octet-stream", headers=headers)
+
+    async def _read(self, request: Request, method: Callable[..., T], *arguments: object) -> T:
+        """What `method` of an archive returns for the contest that the request names."""
+
+        def read() -> T:
+            archive, number = self._find(request.path_params["number"])
+            return method(archive, number, *arguments)
+
+        return await self._run(read)
+
+    def _find(self, contest: str) -> tuple[Archive, int]:
+        """The archive and the number of a contest: one by its number, a visitor's by its name."""
+        if contest.isascii() and contest.isdigit() and len(contest) < 10:
+            return self._archive, int(contest)
+        if self._played is not None and self._played.exists():
+            number = self._played.latest(contest)
+            if number is not None:
+                return self._played, number
+        raise NotFoundError(f"no contest {contest:.40}")
 
     # -- live
 

@@ -7,7 +7,8 @@ from itertools import combinations
 
 import pytest
 
-from arena_server.core.schedule import Circle, Pairer, Schedule, fair_order
+from arena_server.core.config import ContestConfig
+from arena_server.core.schedule import Circle, Pairer, Schedule, fair_order, schedule_of
 
 SIZES = [(n, seats) for seats in (2, 3, 4) for n in range(seats, 9)]
 
@@ -201,3 +202,16 @@ def test_no_game_is_left_without_the_missing_bots() -> None:
     assert not pairer.exhausted({"b0"})
     assert pairer.exhausted({"b0", "b1"})
     assert not pairer.exhausted({"b1"})  # a missing bot may be back
+
+
+def test_a_single_game_has_the_bots_in_the_order_of_their_seats() -> None:
+    (game,) = Schedule(("b", "a", "c"), 3, 1, single=True)
+    assert (game.number, game.names, game.deal) == (1, ("b", "a", "c"), 1)
+    (pair,) = schedule_of(ContestConfig(name="x", seed=1, format="single", games_per_pair=1), ("b", "a"), 2)
+    assert pair.names == ("b", "a")
+
+
+@pytest.mark.parametrize(("count", "games"), [(4, 1), (3, 3)])
+def test_what_is_not_a_single_game(count: int, games: int) -> None:
+    with pytest.raises(ValueError, match=f"^a single game has 3 bots, not {count}, and is one, not {games}$"):
+        Schedule(bots(count), 3, games, single=True)

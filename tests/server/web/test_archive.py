@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from arena_protocol.record import FaultRecord, encode
+from arena_server.core.config import ContestConfig
+from arena_server.core.schedule import schedule_of
 from arena_server.web import archive as module
 from arena_server.web.archive import Archive, NotFoundError, plain_record
 
@@ -158,3 +160,23 @@ def test_a_record_as_json_is_that_of_arena_replay() -> None:
     assert found["faults"] == [{"seat": 2, "ply": 1, "kind": "illegal", "line": b"MOVE 16".hex()}]
     assert found["plies"][0]["clock"] == [997, 1000]
     assert found["names"] == ["a", "b"]
+
+
+class TestSchedule:
+    def test_the_chunks_are_the_schedule_that_the_referee_plays(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        fill(path, status=None)
+        monkeypatch.setattr(module, "CHUNK", 5)
+        archive, _ = later(path)
+        assert archive.contest(1)["schedule"] == {"games": 6, "chunk": 5}
+        rows = [row for chunk in range(5) for row in json.loads(archive.schedule(1, chunk))]
+        bots = archive.contest(1)["bots"]
+        played = schedule_of(ContestConfig(name="trial", seed=0), bots, 2)
+        assert [(row[0], tuple(bots[place] for place in row[1])) for row in rows] == [
+            (f"g{pairing.number}", pairing.names) for pairing in played
+        ]
+        with pytest.raises(NotFoundError, match=r"^contest 1 has no games of chunk 5 in its schedule$"):
+            archive.schedule(1, 5)
+        with pytest.raises(NotFoundError, match=r"^no contest 2$"):
+            archive.schedule(2, 0)

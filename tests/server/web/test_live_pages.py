@@ -163,6 +163,7 @@ def test_a_contest_is_shown_to_its_final_totals(pages: Watched, tmp_path: Path) 
         pages.shoot(index, "index-before")
         page = pages.open(server.page("contest.html", id=1))
         page.locator(".tag", has_text="running").wait_for()
+        page.get_by_text("6 games: 6 planned").wait_for()
         Players(
             server.port, [("first", "first-legal"), ("six", "fixed:move=6"), ("zero", "zero-based")]
         ).join()
@@ -186,6 +187,7 @@ def test_a_contest_is_shown_to_its_final_totals(pages: Watched, tmp_path: Path) 
             shown = pages.open(server.page(name, **parameters))
             shown.locator("h1").first.wait_for()
             assert 5_000 < pages.bytes - before < 150_000, name
+            shown.context.close()  # its streams would go on
         page.locator(".cross a").first.click()
         page.locator(".badge.true").wait_for()
         page.go_back()
@@ -194,6 +196,63 @@ def test_a_contest_is_shown_to_its_final_totals(pages: Watched, tmp_path: Path) 
         pages.check_access(page)
         pages.shoot(page, "bot")
         pages.close()  # before the server goes
+
+
+def test_every_game_of_a_cell_has_its_link(pages: Watched, tmp_path: Path) -> None:
+    """Four games over, one running, one planned: in the cross-table and in the list, as they change."""
+    more = 'ready = "10m"\nspectator_delay = "0s"\nprobation = 0\ngames_per_pair = 6'
+    with Web(contest(contest=more, game='clock = "10m"\nplies = 2', bots=PERSONS), tmp_path, 2) as server:
+        persons = [Person(server, "ann"), Person(server, "bob")]
+
+        def begin() -> None:
+            for person in persons:
+                person.ready()
+
+        for number in range(4):
+            begin()
+            play(persons if number % 2 == 0 else persons[::-1], range(1, 3))
+        begin()
+        play(persons, range(1, 2))
+        page = pages.open(server.page("contest.html", id=1))
+        page.get_by_text("6 games: 4 over, 1 running, 1 planned").wait_for()
+        rows = [row.split("\t")[0::3] for row in page.locator("#games tbody tr").all_inner_texts()]
+        assert rows == [
+            *(["g5", "running"], ["g4", "complete"], ["g3", "complete"], ["g2", "complete"]),
+            *(["g1", "complete"], ["g6", "planned"]),
+        ]
+        page.get_by_label("State").select_option("planned")
+        page.get_by_text("1 game: 1 planned").wait_for()
+        assert page.locator("#games tbody tr a[href^='game.html']").count() == 0
+        page.get_by_label("State").select_option("")
+        page.locator(".cross summary").first.focus()
+        page.keyboard.press("Enter")
+        links = page.locator(".cross details[open] a")
+        links.nth(4).wait_for()
+        assert [link.get_attribute("href") for link in links.all()] == [
+            f"game.html?contest=1&game=g{number}#ply={2 if number < 5 else 1}" for number in range(1, 6)
+        ]
+        assert links.last.inner_text().startswith("▸")
+        assert page.locator(".cross details[open]").inner_text().endswith("1 planned")
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            pages.check_access(page)
+            pages.shoot(page, f"cells-{scheme}")
+        page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        pages.shoot(page, "cells-phone")
+        links.last.focus()
+        persons[1].play(2, "3")
+        page.locator(".cross details[open] a:not(:has-text('▸'))").nth(4).wait_for()  # it stays open
+        assert page.evaluate("document.activeElement.dataset.focus") == "g5-1"
+        page.keyboard.press("Enter")
+        page.locator(".counter", has_text="ply 2 of 2").wait_for()
+        assert page.url.endswith("game.html?contest=1&game=g5#ply=2")
+        bot = pages.open(server.page("bot.html", contest=1, bot="ann"))
+        bot.get_by_text("6 games: 5 over, 1").wait_for()
+        pages.check_access(bot)
+        pages.close()
+        for person in persons:
+            person.close()
 
 
 def test_a_running_game_late_lost_asleep_and_over(pages: Watched, tmp_path: Path) -> None:

@@ -59,3 +59,18 @@ def test_a_viewer_that_does_not_read_is_disconnected() -> None:
         except ConnectionResetError:
             received = 0
         assert received < len(Flood.EVENT)
+
+
+def test_a_stream_ends_with_the_server_and_leaves_no_error_in_the_log() -> None:
+    stream = Flood()
+    stream.EVENT = b"data: x\n\n"  # type: ignore[misc]
+    with running(stream.make) as server:  # type: ignore[arg-type]
+        sock = server.connect()
+        sock.sendall(b"GET /flood HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        data = b""
+        while not data.endswith(b"data: x\n\n\r\n"):
+            data += sock.recv(65536)
+    with sock:
+        assert sock.recv(1) == b""
+    assert stream.left.is_set()
+    assert server.log == ""

@@ -1,18 +1,28 @@
-// The games of a contest: loaded in chunks, filtered in memory, shown a page at a time.
+// The games of a contest, over, running and planned: loaded in chunks, filtered in memory, shown a page at a time.
 
 import { get } from "./api.js";
 import { el, link, numberText, plural } from "./dom.js";
 import { gameLink } from "./gameview.js";
 
 const PAGE = 50;
+/** Planned games beyond this number are counted and not listed; SCHEDULE_CHUNKS of `arena site` goes with it. */
+const MOST_PLANNED = 100_000;
+export const OVER = "over";
+export const RUNNING = "running";
+export const PLANNED = "planned";
 export const RESULTS = [["", "Any"], ["win", "Won"], ["draw", "Drawn"], ["loss", "Lost"], ["void", "Void"]];
 
-/** A row of the API as an object. */
+/** A row of the API as an object; `state` is OVER, RUNNING or PLANNED. */
 export function readRow([id, seats, totals, end, plies, at, faults]) {
-  return { id, seats, totals, end, plies, at, faults };
+  return { state: OVER, id, seats, totals, end, plies, at, faults };
 }
 
-/** All games of a contest document, in the order of storing; `onchunk(rows)` after each chunk. */
+/** The row of a game without a result; `totals` is null before the first ply. */
+export function openRow(state, id, seats, plies = 0, totals = null) {
+  return { state, id, seats, totals, end: null, plies, at: null, faults: [] };
+}
+
+/** All games of a contest document that are over, in the order of storing; `onchunk(rows)` after each chunk. */
 export async function loadGames(contest, onchunk = () => {}) {
   const rows = [];
   const chunks = Math.ceil(contest.list.games / contest.list.chunk);
@@ -23,8 +33,42 @@ export async function loadGames(contest, onchunk = () => {}) {
   return rows;
 }
 
-/** How a game ended for the bot at place `bot`: "win", "draw", "loss" or "void"; for null: was there a winner. */
+/** The schedule of a contest as rows [id, seats]; empty once every game of it has a result. */
+export async function loadSchedule(contest) {
+  const { games, chunk } = contest.schedule;
+  if (contest.games_played >= games) return [];
+  const rows = [];
+  for (let part = 0; part * chunk < Math.min(games, MOST_PLANNED); part++) {
+    rows.push(...await get(`contests/${contest.id}/schedule-${part}.json`));
+  }
+  return rows;
+}
+
+/** The rows of running games, {game_id, names, ply, totals}, without those of `rows`, which are over. */
+export function runningRows(contest, rows, running) {
+  const over = new Set(rows.map((row) => row.id));
+  return running.filter((game) => game.names && !over.has(game.game_id)).map((game) =>
+    openRow(RUNNING, game.game_id, game.names.map((name) => contest.bots.indexOf(name)), game.ply, game.totals));
+}
+
+export const idsOf = (games) => games.map((game) => game.game_id).join();
+
+/** The games that run now, and those of `before` that have ended and whose results have not come: they are never shown as planned. */
+export function withLeaving(now, before, rows) {
+  const known = new Set([...now.map((game) => game.game_id), ...rows.map((row) => row.id)]);
+  return [...now, ...before.filter((game) => !known.has(game.game_id))];
+}
+
+/** The games without a result, of the same arguments and the schedule. */
+export function openGames(contest, rows, schedule, running = []) {
+  const now = runningRows(contest, rows, running);
+  const begun = new Set([...rows, ...now].map((row) => row.id));
+  return [...now, ...schedule.filter(([id]) => !begun.has(id)).map(([id, seats]) => openRow(PLANNED, id, seats))];
+}
+
+/** How a game ended for the bot at place `bot`: "win", "draw", "loss" or "void"; for null: was there a winner. Null before its end. */
 export function resultFor(row, bot) {
+  if (row.state !== OVER) return null;
   if (row.end === "void") return "void";
   const best = Math.max(...row.totals);
   const winners = row.totals.filter((total) => total === best).length;
@@ -34,10 +78,11 @@ export function resultFor(row, bot) {
   return winners === 1 ? "win" : "draw";
 }
 
-/** The rows that match {bot, other, result, fault}; null matches everything. */
-export function filterGames(rows, { bot = null, other = null, result = null, fault = null }) {
+/** The rows that match {state, bot, other, result, fault}; null matches everything. */
+export function filterGames(rows, { state = null, bot = null, other = null, result = null, fault = null }) {
   return rows.filter((row) =>
-    (bot === null || row.seats.includes(bot))
+    (state === null || row.state === state)
+    && (bot === null || row.seats.includes(bot))
     && (other === null || row.seats.includes(other))
     && (result === null || resultFor(row, bot) === result)
     && (fault === null || row.faults.some(([seat, , kind]) => (fault === "any" || kind === fault) && (bot === null || seat === 0 || row.seats[seat - 1] === bot))));
@@ -49,25 +94,29 @@ export class GameList {
     this.contest = contest;
     this.fixed = bot;
     this.rows = [];
+    this.open = [];
+    /** By the id of a running game that is shown: the function that sets its row to a newer ply. */
+    this.live = new Map();
     this.page = 0;
     const names = contest.bots.map((name, place) => [String(place), name]).sort((a, b) => a[1].localeCompare(b[1]));
     const choose = (label, options) => {
       const select = el("select", { onchange: () => { this.page = 0; this.show(); } }, ...options.map(([value, text]) => el("option", { value }, text)));
       return [select, el("label", {}, label, select)];
     };
+    const [stateSelect, stateLabel] = choose("State", [["", "All"], [OVER, "Over"], [RUNNING, "Running"], [PLANNED, "Planned"]]);
     const [botSelect, botLabel] = choose("Bot", [["", "All"], ...names]);
     const [otherSelect, otherLabel] = choose("Against", [["", "All"], ...names]);
     const [resultSelect, resultLabel] = choose("Result", RESULTS);
     const [faultSelect, faultLabel] = choose("Fault", [["", "With or without"], ["any", "Any fault"]]);
-    Object.assign(this, { botSelect, otherSelect, resultSelect, faultSelect });
+    Object.assign(this, { stateSelect, botSelect, otherSelect, resultSelect, faultSelect });
     this.body = el("tbody");
     this.count = el("span", { role: "status" });
-    this.older = el("button", { type: "button", onclick: () => { this.page++; this.show(); } }, "Older");
-    this.newer = el("button", { type: "button", onclick: () => { this.page--; this.show(); } }, "Newer");
+    this.next = el("button", { type: "button", onclick: () => { this.page++; this.show(); } }, "Next");
+    this.previous = el("button", { type: "button", onclick: () => { this.page--; this.show(); } }, "Previous");
     this.element = el("div", {},
-      el("div", { class: "filters" }, bot === null ? botLabel : null, otherLabel, resultLabel, faultLabel),
+      el("div", { class: "filters" }, stateLabel, bot === null ? botLabel : null, otherLabel, resultLabel, faultLabel),
       el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...["Game", "Bots", "Points", "End", "Plies", "Faults"].map((text, i) => el("th", { scope: "col", class: i === 4 ? "num" : null }, text)))), this.body)),
-      el("p", { class: "pager" }, this.newer, this.older, this.count));
+      el("p", { class: "pager" }, this.previous, this.next, this.count));
   }
 
   setRows(rows) {
@@ -79,40 +128,67 @@ export class GameList {
     this.show();
   }
 
-  /** Choose the games between two bots, by their places. */
-  choose(bot, other) {
-    this.botSelect.value = String(bot);
-    this.otherSelect.value = String(other);
-    this.page = 0;
+  /** The games without a result, as `openGames` gives them. */
+  setOpen(open) {
+    this.open = open;
     this.show();
+  }
+
+  /** Running games have moved on: their rows change in place, so that no click is lost. */
+  update(running) {
+    for (const row of running) this.live.get(row.id)?.(row);
   }
 
   show() {
     const place = (select) => (select.value === "" ? null : Number(select.value));
     const bot = this.fixed ?? place(this.botSelect);
-    const found = filterGames(this.rows, { bot, other: place(this.otherSelect), result: this.resultSelect.value || null, fault: this.faultSelect.value || null });
+    const filters = { state: this.stateSelect.value || null, bot, other: place(this.otherSelect), result: this.resultSelect.value || null, fault: this.faultSelect.value || null };
+    const over = filterGames(this.rows, filters).reverse();
+    const running = filterGames(this.open, filters).filter((row) => row.state === RUNNING);
+    const planned = filterGames(this.open, filters).filter((row) => row.state === PLANNED);
+    // What runs comes first, then what is over, the newest first, then what is planned, in the order of the schedule.
+    const found = [...running, ...over, ...planned];
     const pages = Math.max(1, Math.ceil(found.length / PAGE));
     this.page = Math.max(0, Math.min(this.page, pages - 1));
-    const end = found.length - PAGE * this.page;
-    const shown = found.slice(Math.max(0, end - PAGE), end).reverse();
+    const shown = found.slice(PAGE * this.page, PAGE * (this.page + 1));
+    this.live.clear();
     this.body.replaceChildren(...shown.map((row) => this.#row(row)));
-    if (!shown.length) this.body.append(el("tr", {}, el("td", { colspan: 6, class: "none" }, this.rows.length ? "No game matches." : "No game has ended yet.")));
-    this.newer.disabled = this.page === 0;
-    this.older.disabled = this.page >= pages - 1;
-    this.count.textContent = `${plural(found.length, "game")}${pages > 1 ? `, page ${this.page + 1} of ${numberText(pages)}` : ""}`;
+    if (!shown.length) this.body.append(el("tr", {}, el("td", { colspan: 6, class: "none" }, this.rows.length + this.open.length ? "No game matches." : "No game has ended yet.")));
+    this.previous.disabled = this.page === 0;
+    this.next.disabled = this.page >= pages - 1;
+    const unlisted = planned.length ? Math.max(0, this.contest.schedule.games - MOST_PLANNED) : 0;
+    const parts = [[over.length, OVER], [running.length, RUNNING], [planned.length, PLANNED], [unlisted, "planned later and not listed"]].filter(([count]) => count);
+    this.count.textContent = `${plural(found.length, "game")}${running.length + planned.length ? `: ${parts.map(([count, state]) => `${numberText(count)} ${state}`).join(", ")}` : ""}${pages > 1 ? `, page ${this.page + 1} of ${numberText(pages)}` : ""}`;
   }
 
   #row(row) {
     const { contest } = this;
     const name = (seat) => contest.bots[row.seats[seat]];
+    const bots = el("td", { class: "name-cell" }, row.seats.flatMap((place, seat) => [seat ? " – " : "", el("a", { href: link("bot.html", { contest: contest.id, bot: name(seat) }) }, name(seat))]));
+    if (row.state === PLANNED) return el("tr", { class: "planned" }, el("td", {}, row.id), bots, el("td", {}), el("td", {}, "planned"), el("td", {}), el("td", {}));
+    if (row.state === RUNNING) return this.#runningRow(row, bots);
     const best = Math.max(...row.totals);
     const end = (...children) => el("a", { href: gameLink(contest.id, row.id, row.plies) }, ...children);
     return el("tr", {},
       el("td", {}, el("a", { href: gameLink(contest.id, row.id) }, row.id)),
-      el("td", { class: "name-cell" }, row.seats.flatMap((place, seat) => [seat ? " – " : "", el("a", { href: link("bot.html", { contest: contest.id, bot: name(seat) }) }, name(seat))])),
+      bots,
       el("td", {}, end(...row.totals.flatMap((total, seat) => [seat ? " : " : "", el(total === best && row.end !== "void" ? "b" : "span", {}, numberText(total))]))),
       el("td", {}, end(row.end)),
       el("td", { class: "num" }, end(numberText(row.plies))),
       el("td", {}, row.faults.flatMap(([seat, ply, kind], i) => [i ? ", " : "", el("a", { class: "faults", href: gameLink(contest.id, row.id, ply) }, `${seat ? name(seat - 1) : "server"}: ${kind}`)])));
+  }
+
+  #runningRow(game, bots) {
+    const links = ["points", "running", "plies"].map(() => el("a"));
+    const show = (row) => {
+      links.forEach((each) => { each.href = gameLink(this.contest.id, row.id, row.plies); });
+      links[0].textContent = row.totals?.map(numberText).join(" : ") ?? "";
+      links[1].textContent = RUNNING;
+      links[2].textContent = numberText(row.plies);
+    };
+    show(game);
+    this.live.set(game.id, show);
+    const [points, state, plies] = links;
+    return el("tr", {}, el("td", {}, el("a", { href: gameLink(this.contest.id, game.id) }, game.id)), bots, el("td", {}, points), el("td", {}, state), el("td", { class: "num" }, plies), el("td", {}));
   }
 }

@@ -1,8 +1,8 @@
 // One bot in one contest: its row of the standings, its opponents, its games.
 
-import { get } from "./api.js";
+import { get, LiveStream } from "./api.js";
 import { applyTheme, el, link, numberText, pageHeader, parameter } from "./dom.js";
-import { GameList, filterGames, loadGames, resultFor } from "./gamelist.js";
+import { GameList, filterGames, idsOf, loadGames, loadSchedule, openGames, resultFor, runningRows, withLeaving } from "./gamelist.js";
 import { gameLink } from "./gameview.js";
 
 applyTheme();
@@ -37,7 +37,7 @@ async function begin() {
   const site = await get("site.json");
   document.body.prepend(pageHeader());
   if (!number || name === null) throw new Error("the address names no bot");
-  const contest = await get(`contests/${encodeURIComponent(number)}.json`);
+  let contest = await get(`contests/${encodeURIComponent(number)}.json`);
   const place = contest.bots.indexOf(name);
   if (place < 0) throw new Error(`no bot of this name in ${contest.name}`);
   const row = contest.standings.find((each) => each.bot === name);
@@ -51,9 +51,33 @@ async function begin() {
       el("p", { class: "sub" }, `Rank ${row.rank} of ${contest.standings.length}: ${numberText(row.points)} points in ${row.games} games, ${row.wins} won${faults ? "; faults: " : ""}`, faults ? el("span", { class: "faults" }, faults) : null)),
     el("section", { class: "panel" }, el("h2", {}, "Opponents"), table),
     el("section", { class: "panel" }, el("h2", {}, "Games"), list.element));
-  const rows = filterGames(await loadGames(contest), { bot: place });
-  list.setRows(rows);
-  table.replaceChildren(rows.some((each) => each.end !== "void") ? opponents(contest, place, rows) : el("p", { class: "empty" }, "No game has ended yet."));
+  let all = [];
+  const showGames = async () => {
+    all = await loadGames(contest);
+    const rows = filterGames(all, { bot: place });
+    list.setRows(rows);
+    table.replaceChildren(rows.some((each) => each.end !== "void") ? opponents(contest, place, rows) : el("p", { class: "empty" }, "No game has ended yet."));
+  };
+  await showGames();
+  const schedule = await loadSchedule(contest);
+  const showOpen = (running) => list.setOpen(filterGames(openGames(contest, all, schedule, running), { bot: place }));
+  showOpen([]);
+  if (!site.live || String(site.contest) !== number || contest.status !== "running") return;
+  const games = new Map();
+  let running = [];
+  new LiveStream("live/boards", {
+    boards: async ({ changed, shown }) => {
+      for (const game of changed) games.set(game.game_id, game);
+      const now = shown.map((id) => games.get(id)).filter((game) => game && !game.end);
+      const same = idsOf(now) === idsOf(running);
+      running = withLeaving(now, running, all);
+      if (same) return list.update(runningRows(contest, all, running));
+      showOpen(running);
+      contest = await get(`contests/${contest.id}.json`);
+      await showGames();
+      return showOpen(running);
+    },
+  });
 }
 
 begin().catch((error) => {

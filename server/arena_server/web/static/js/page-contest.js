@@ -2,11 +2,9 @@
 
 import { get, LiveStream } from "./api.js";
 import { applyTheme, clockText, el, link, numberText, pageHeader, parameter, plural } from "./dom.js";
-import { GameList, loadGames, resultFor } from "./gamelist.js";
-import { gameLink } from "./gameview.js";
+import { CrossTable } from "./crosstable.js";
+import { GameList, loadGames, idsOf, loadSchedule, openGames, runningRows, withLeaving } from "./gamelist.js";
 import { Wall } from "./wall.js";
-
-const MOST_CROSSED = 40;
 
 applyTheme();
 const main = document.getElementById("main");
@@ -23,31 +21,6 @@ export function standingsTable(contest, rows) {
     el("td", { class: "num" }, numberText(row.wins)),
     el("td", { class: "faults" }, Object.entries(row.faults).map(([kind, count]) => `${kind} ${count}`).join(", "))));
   return el("table", { class: "standings" }, el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i === 1 || i === 6 ? null : "num" }, text)))), el("tbody", {}, ...body));
-}
-
-function crossTable(contest, rows, list) {
-  const ranked = contest.standings.map((row) => contest.bots.indexOf(row.bot));
-  const two = rows.filter((row) => row.seats.length === 2);
-  if (!two.length || ranked.length > MOST_CROSSED) return null;
-  const cells = new Map();
-  for (const row of two) {
-    row.seats.forEach((bot, seat) => {
-      const key = `${bot},${row.seats[1 - seat]}`;
-      if (!cells.has(key)) cells.set(key, []);
-      cells.get(key).push({ row, points: row.totals[seat], bot });
-    });
-  }
-  const cell = (bot, other) => {
-    const games = cells.get(`${bot},${other}`) ?? [];
-    if (bot === other) return el("td", { class: "self" });
-    if (games.length <= 3) return el("td", {}, games.flatMap(({ row, points }, i) => [i ? " " : "", el("a", { href: gameLink(contest.id, row.id, row.plies), title: `${row.id}: ${resultFor(row, bot)}` }, row.end === "void" ? "void" : numberText(points))]));
-    const sum = games.reduce((total, { row, points }) => total + (row.end === "void" ? 0 : points), 0);
-    return el("td", {}, el("a", { href: "#games", title: `${games.length} games`, onclick: () => list.choose(bot, other) }, numberText(sum)));
-  };
-  return el("section", { class: "panel" }, el("h2", {}, "Cross-table"), el("p", { class: "sub" }, "Points of the bot in the row against the bot in the column."),
-    el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Cross-table" }, el("table", { class: "cross" },
-      el("thead", {}, el("tr", {}, el("td"), ...ranked.map((bot) => el("th", { scope: "col" }, contest.bots[bot])))),
-      el("tbody", {}, ...ranked.map((bot) => el("tr", {}, el("th", { scope: "row" }, contest.bots[bot]), ...ranked.map((other) => cell(bot, other))))))));
 }
 
 function summary(contest) {
@@ -67,8 +40,25 @@ async function begin() {
   const status = el("span", { class: "tag" });
   const sub = el("span", {});
   const table = el("div", { class: "scroll" });
-  const cross = el("div");
+  const cross = new CrossTable();
   const list = new GameList(contest);
+  let rows = [];
+  let schedule = [];
+  let running = [];
+  const showOpen = () => {
+    const open = openGames(contest, rows, schedule, running);
+    list.setOpen(open);
+    cross.show(contest, [...rows, ...open]);
+  };
+  /** The ids decide whether the tables are drawn again; points and plies change in place. */
+  const showRunning = (games) => {
+    const same = idsOf(games) === idsOf(running);
+    running = withLeaving(games, running, rows);
+    if (!same) return showOpen();
+    const now = runningRows(contest, rows, running);
+    list.update(now);
+    return cross.update(now);
+  };
   const refresh = (shown) => {
     status.textContent = shown.status;
     status.classList.toggle("live", shown.status === "running");
@@ -76,19 +66,23 @@ async function begin() {
     table.replaceChildren(shown.standings.some((row) => row.games) || shown.standings.length ? standingsTable(shown, shown.standings) : el("p", { class: "empty" }, "No bot has entered."));
   };
   const showGames = async () => {
-    const rows = await loadGames(contest, (some) => list.setRows(some));
+    rows = await loadGames(contest, (some) => { if (!rows.length) list.setRows(some); });
     list.setRows(rows);
-    cross.replaceChildren(...[crossTable(contest, rows, list)].filter(Boolean));
+    showOpen();
   };
   refresh(contest);
-  const running = live ? el("section", { class: "panel" }, el("h2", {}, "Running games"), new Wall(contest.id, { filter: (game) => !game.end }).element) : null;
+  const wall = live ? new Wall(contest.id, { filter: (game) => !game.end, onchange: showRunning }) : null;
+  const boards = live ? el("section", { class: "panel" }, el("h2", {}, "Running games"), wall.element) : null;
   main.replaceChildren(...[banner,
     el("div", { class: "title" }, el("h1", {}, contest.name), el("p", { class: "sub" }, status, sub),
       contest.head ? el("p", { class: "sub head" }, "Head of the record chain: ", el("code", {}, contest.head)) : null),
-    running,
-    el("section", { class: "panel" }, el("h2", {}, "Standings"), table), cross,
+    boards,
+    el("section", { class: "panel" }, el("h2", {}, "Standings"), table), cross.element,
     el("section", { class: "panel", id: "games" }, el("h2", {}, "Games"), list.element)].filter(Boolean));
   await showGames();
+  // Once: it depends on the configuration alone.
+  schedule = await loadSchedule(contest);
+  showOpen();
   if (!live) return;
   let busy = false;
   const stream = new LiveStream("live/contest", {
@@ -102,7 +96,7 @@ async function begin() {
         contest = await get(`contests/${contest.id}.json`);
         refresh(contest);
         await showGames();
-        if (contest.status !== "running") { stream.close(); running.remove(); }
+        if (contest.status !== "running") { stream.close(); boards.remove(); running = []; showOpen(); }
       } finally {
         busy = false;
       }

@@ -1,6 +1,8 @@
 // A person's seat: the link is used up once, then the game is played on the board, by keys or by typing.
+// Without a link: a form that starts a game, where the server has one.
 
 import { API, get } from "./api.js";
+import { casualPart, seatLink } from "./casual.js";
 import { applyTheme, el, link, pageHeader } from "./dom.js";
 import { gameLink, GameView } from "./gameview.js";
 import { hint } from "./hint.js";
@@ -13,7 +15,7 @@ const key = location.hash.slice(1);
 const stored = `arena-seat-${key}`;
 const message = el("p", { class: "error-line", role: "alert" });
 const text = el("p", { class: "turn", role: "status" });
-const seat = { session: null, name: "", state: "connecting", turn: null, view: null, live: null, next: null };
+const seat = { session: null, name: "", state: "connecting", turn: null, contest: null, hints: true, view: null, live: null, next: null };
 
 async function post(verb, body) {
   let response;
@@ -45,27 +47,51 @@ function page(...parts) {
   main.replaceChildren(...parts, message);
 }
 
-function explain() {
-  page(el("h1", {}, "Play"), el("div", { class: "panel" },
-    el("p", {}, "A seat in the browser comes with a link that works once. On your own machine, this command prints one:"),
+async function explain() {
+  const { start } = await get("site.json").catch(() => ({ start: false }));
+  if (start) {
+    // The first visitor waits until the server has listed its engines.
+    page(el("h1", {}, "Play"), el("p", { class: "empty" }, "Loading the engines ..."));
+    try {
+      return page(el("h1", {}, "Play"), await casualPart({ onstart, take }));
+    } catch (error) {
+      message.textContent = `No game can be started here: ${error.message}.`;
+    }
+  }
+  return page(el("h1", {}, "Play"), el("div", { class: "panel" },
+    el("p", {}, "This server starts no games ([server] play is 0). A seat in the browser comes with a link that works once; on your own machine this command prints one:"),
     el("pre", {}, el("code", {}, "arena play insertion --against greedy --web")),
     el("p", { class: "sub" }, "With --against person it prints two links, one for each of two people. In a contest, a [[bot]] table with person = true gives a link for that seat.")));
+}
+
+async function onstart(wish) {
+  message.textContent = "";
+  try {
+    return await post("start", wish);
+  } catch (error) {
+    message.textContent = error.message;
+    return null;
+  }
+}
+
+/** Use the link up; this browser keeps the seat, and its address shows it. */
+async function take(secret) {
+  message.textContent = "";
+  try {
+    const { session } = await post("take", { key: secret });
+    localStorage.setItem(`arena-seat-${secret}`, session);
+    if (secret === key) sit(session);
+    else location.assign(seatLink(secret));
+  } catch (error) {
+    message.textContent = error.message;
+  }
 }
 
 /** Ask first: a link that is only looked at, by a preview for example, is not used up. */
 function offer() {
   page(el("h1", {}, "Play"), el("div", { class: "panel" },
     el("p", {}, "This link is a seat in a game. It works once: from then on this browser has the seat."),
-    el("button", { type: "button", class: "primary", onclick: async () => {
-      message.textContent = "";
-      try {
-        const { session } = await post("take", { key });
-        localStorage.setItem(stored, session);
-        sit(session);
-      } catch (error) {
-        message.textContent = error.message;
-      }
-    } }, "Take the seat")));
+    el("button", { type: "button", class: "primary", onclick: () => take(key) }, "Take the seat")));
 }
 
 const TEXTS = {
@@ -74,20 +100,24 @@ const TEXTS = {
   playing: "", over: "The game is over. If the contest has another one for you, it will appear here.", finished: "The contest is over.",
 };
 
+/** A visitor's game is alone in its contest. */
+const CASUAL_TEXTS = { connecting: "Starting the game ...", waiting: "Waiting for the other players.", over: "The game is over.", finished: "The game is over." };
+
 const start = el("button", { type: "button", class: "primary", onclick: () => order("ready") }, "Ready");
 const goOn = el("button", { type: "button", class: "primary" }, "Next game");
 const field = el("input", { type: "text", id: "move", size: 6, autocomplete: "off", autocapitalize: "off", spellcheck: false });
 const advise = el("button", { type: "button", onclick: showHint }, "Hint");
-const leave = el("button", { type: "button", onclick: () => { if (confirm("Give up? You leave this contest for good.")) order("quit"); } }, "Give up");
+const leave = el("button", { type: "button", onclick: () => { if (confirm(seat.contest ? "Give up? The server plays your moves to the end." : "Give up? You leave this contest for good.")) order("quit"); } }, "Give up");
 const form = el("form", { class: "turn-form", onsubmit: (event) => { event.preventDefault(); play(field.value.trim()); } },
   el("label", { for: "move" }, "Your move"), field, el("button", { type: "submit" }, "Play"), advise);
 const result = el("p", {});
+const again = el("a", { href: "play.html", class: "button" }, "Another game");
 
 function sit(session) {
   seat.session = session;
   const board = el("div");
   const title = el("h1", {}, "Play");
-  page(el("div", { class: "title" }, title), el("div", { class: "panel turn-panel" }, text, goOn, start, form, leave, result), board);
+  page(el("div", { class: "title" }, title), el("div", { class: "panel turn-panel" }, text, goOn, start, form, leave, result, again), board);
   main.append(message);
   const begin = (timeline) => {
     seat.next = null;
@@ -140,13 +170,15 @@ async function checkSession() {
 function show() {
   const mine = seat.turn !== null && seat.turn !== undefined;
   const ended = seat.next !== null;
-  const words = ended ? "The game is over, and another one waits for you." : mine ? "It is your turn." : seat.state === "playing" ? "The others move." : TEXTS[seat.state] ?? "";
+  const words = ended ? "The game is over, and another one waits for you." : mine ? "It is your turn." : seat.state === "playing" ? "The others move." : (seat.contest ? CASUAL_TEXTS[seat.state] : null) ?? TEXTS[seat.state] ?? "";
   text.textContent = seat.problem ? `${words} (${seat.problem})` : words;
   goOn.hidden = !ended;
   start.hidden = ended || seat.state !== "invited";
   form.hidden = ended || !["playing", "ready"].includes(seat.state);
+  advise.hidden = !seat.hints;
   leave.hidden = !["invited", "ready", "playing", "waiting"].includes(seat.state);
   for (const control of form.querySelectorAll("button")) control.disabled = !mine;
+  again.hidden = !(seat.contest && seat.state === "finished");
   if (seat.state === "finished") seat.live?.close();
   if (seat.view) showMoves(mine && !ended);
 }
@@ -222,8 +254,8 @@ function showHint() {
 }
 
 async function showResult(game) {
-  const { contest } = await get("site.json").catch(() => ({ contest: null }));
-  if (contest !== null && seat.view.timeline.info.game_id === game) result.replaceChildren(el("a", { href: gameLink(contest, game) }, `The record of game ${game}`), " · ", el("a", { href: link("contest.html", { id: contest }) }, "The contest"));
+  const { contest } = seat.contest ? seat : await get("site.json").catch(() => ({ contest: null }));
+  if (contest !== null && seat.view.timeline.info.game_id === game) result.replaceChildren(el("a", { href: gameLink(contest, game) }, `The record of game ${game}`), ...(seat.contest ? [] : [" · ", el("a", { href: link("contest.html", { id: contest }) }, "The contest")]));
 }
 
 document.addEventListener("keydown", (event) => seat.view?.key(event));

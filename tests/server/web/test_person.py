@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from arena_server.web import play as module
+from arena_server.web import person as module
 from arena_server.web.access import invite
-from arena_server.web.play import PersonSeat, SeatError
+from arena_server.web.person import PersonSeat, SeatError
 
 from .test_live import NEXT, OVER, PLAYED, START, STATE, FakeViewer
 
@@ -70,9 +70,9 @@ async def referee() -> AsyncIterator[Referee]:
 class Seat:
     """A seat whose link has been used, and a viewer that keeps the last seat event."""
 
-    def __init__(self, referee: Referee) -> None:
+    def __init__(self, referee: Referee, **casual: Any) -> None:
         self.invitation = invite("ann")
-        self.seat = PersonSeat(self.invitation, "insertion", referee.connect)
+        self.seat = PersonSeat(self.invitation, "insertion", referee.connect, **casual)
         self.viewer = FakeViewer()
         self.events: list[tuple[str, Any]] = []
         self.session = self.seat.take()
@@ -183,3 +183,47 @@ async def test_a_sign_of_life(referee: Referee, monkeypatch: pytest.MonkeyPatch)
             await asyncio.sleep(0)
     assert json.loads(seat.viewer.data.rpartition(b"data: ")[2]) == {"since_ms": 0}
     await seat.close()
+
+
+class TestCasual:
+    """A seat of a game that a visitor has started."""
+
+    async def test_it_is_given_up_when_no_page_shows_it_any_more(
+        self, referee: Referee, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "ABANDONED_S", 0.0)
+        seat = Seat(referee, contest="play-1", hints=False)
+        reader, writer = await referee.next()
+        await reader.readline()
+        send(writer, welcome("r1"), b"PING t")
+        assert await reader.readline() == b"PONG t\n", "a page shows it: no QUIT before"
+        shown = await seat.until(lambda shown: shown["state"] == "waiting")
+        assert (shown["contest"], shown["hints"]) == ("play-1", False)
+        seat.seat.leave(seat.viewer)  # type: ignore[arg-type]
+        assert await reader.readline() == b"QUIT\n"
+        await seat.close()
+
+    async def test_a_page_that_is_loaded_again_keeps_it(
+        self, referee: Referee, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "ABANDONED_S", 0.0)
+        seat = Seat(referee, contest="play-1")
+        reader, writer = await referee.next()
+        await reader.readline()
+        send(writer, welcome("r1"))
+        await seat.until(lambda shown: shown["state"] == "waiting")
+        seat.seat.leave(seat.viewer)  # type: ignore[arg-type]
+        seat.seat.join(seat.viewer)  # type: ignore[arg-type]
+        await asyncio.sleep(0)
+        send(writer, b"PING t")
+        assert await reader.readline() == b"PONG t\n"
+        await seat.close()
+
+    async def test_a_server_that_has_gone(self, referee: Referee) -> None:
+        seat = Seat(referee, contest="play-1")
+        await referee.next()
+        seat.seat.close("the server ended with status 1")
+        shown = await seat.until(lambda shown: shown["state"] == "finished")
+        assert shown["problem"] == "the server ended with status 1"
+        assert seat.seat.key is None
+        await seat.close()

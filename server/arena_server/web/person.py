@@ -1,0 +1,229 @@
+"""A person's seat: the web server holds a bot's connection to a referee, for one browser.
+
+    link --take--> connecting -> waiting -> invited -> ready -> playing -> over -> ... -> finished
+
+To the referee such a seat is a bot like any other: the same port, clock, rules and record.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Final
+
+from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
+from arena_server.web.access import Invitation
+from arena_server.web.livegame import LiveGame
+from arena_server.web.streams import Channel, Viewer, encode_event
+
+SESSION_BYTES: Final = 16
+#: A move is one token of the protocol.
+MOVE: Final = re.compile(r"[!-~]{1,64}")
+RETRY_S: Final = (0.1, 0.5, 1.0, 2.0, 5.0)
+SYNC_S: Final = 10.0
+#: A casual game is given up for a person whose page has been closed for so long.
+ABANDONED_S: Final = 300.0
+
+#: Opens a connection to the referee.
+Connect = Callable[[], Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]
+
+
+class SeatError(Exception):
+    """A request that cannot be carried out now; the text says why in one line."""
+
+
+class PersonSeat:
+    """One person's connection to the referee. Every method runs on the web thread's loop.
+
+    `state` is `link` before the link is used, then `connecting`, `waiting` for a game, `invited` to
+    one, `ready`, `playing`, `over` after a game and `finished` after the contest.
+    """
+
+    def __init__(
+        self,
+        invitation: Invitation,
+        game: str,
+        connect: Connect,
+        *,
+        contest: str | None = None,
+        hints: bool = True,
+    ) -> None:
+        """`contest` names that of a casual game; it is given up ABANDONED_S after the last viewer left."""
+        self.name = invitation.name
+        self.key: str | None = invitation.key
+        self.session: str | None = None
+        self.state = "link"
+        self.channel = Channel()
+        self._contest = contest
+        self._hints = hints
+        self._leaving: asyncio.TimerHandle | None = None
+        self._game_name = game
+        self._connect = connect
+        self._token = invitation.token
+        self._resume: str | None = None
+        self._writer: asyncio.StreamWriter | None = None
+        self._problem: str | None = None
+        self._game: LiveGame | None = None
+        self._games = 0
+        #: The ply that the referee waits for.
+        self._turn: int | None = None
+        self._published: bytes = b""
+        self._tasks: list[asyncio.Task[None]] = []
+
+    # -- the browser's requests
+
+    def take(self) -> str:
+        """Use the link up: connect to the referee, and return the session."""
+        self.key = None
+        self.session = secrets.token_hex(SESSION_BYTES)
+        self.state = "connecting"
+        self._tasks = [asyncio.create_task(self._play()), asyncio.create_task(self._sync())]
+        self._await_viewer()
+        return self.session
+
+    def close(self, problem: str | None) -> None:
+        """Its server has gone: the link and the connection are of no use any more."""
+        self.key = None
+        for task in self._tasks:
+            task.cancel()
+        if self.state != "finished":
+            self.state, self._turn, self._problem = "finished", None, problem
+            self._publish()
+
+    def ready(self) -> None:
+        """Let the clock start. Raises SeatError."""
+        if self.state != "invited" or self._game is None:
+            raise SeatError("no game waits for you")
+        self._send(f"READY {self._game.game_id}")
+        self.state = "ready"
+        self._publish()
+
+    def move(self, ply: object, move: object) -> None:
+        """Answer TURN. Raises SeatError; the rules are the referee's."""
+        if not isinstance(move, str) or not MOVE.fullmatch(move):
+            raise SeatError("a move is a word of ASCII characters")
+        if self._turn is None or ply != self._turn:
+            raise SeatError("it is not your turn")
+        self._send(f"MOVE {move}")
+        self._turn = None
+        self._publish()
+
+    def quit(self) -> None:
+        """Give the contest up. Raises SeatError."""
+        self._send("QUIT")
+
+    def join(self, viewer: Viewer) -> list[bytes]:
+        if self._leaving is not None:
+            self._leaving.cancel()
+            self._leaving = None
+        self.channel.viewers.add(viewer)
+        game = self._game
+        shown = [] if game is None or not game.state() else [encode_event("snapshot", game.snapshot())]
+        return [self._event(), *shown]
+
+    def leave(self, viewer: Viewer) -> None:
+        self.channel.viewers.discard(viewer)
+        if not self.channel.viewers:
+            self._await_viewer()
+
+    def _await_viewer(self) -> None:
+        if self._contest is not None and self.state != "finished":
+            self._leaving = asyncio.get_running_loop().call_later(ABANDONED_S, self._abandon)
+
+    def _abandon(self) -> None:
+        with suppress(SeatError):
+            self.quit()
+
+    # -- the referee's lines
+
+    async def _play(self) -> None:
+        failures = 0
+        while self.state != "finished":
+            try:
+                reader, self._writer = await self._connect()
+            except OSError as error:
+                self._problem = f"the referee cannot be reached: {error}"
+            else:
+                credential = f"token={self._token}" if self._resume is None else f"resume={self._resume}"
+                self._resume = None  # a key that is refused is not tried again
+                try:
+                    self._send(f"HELLO 1 {self.name} games={self._game_name} {credential} agent=web/1")
+                    await self._read(reader)
+                except OSError as error:
+                    self._problem = f"the connection to the referee is lost: {error}"
+                finally:
+                    self._writer.close()
+                    self._writer = None
+            if self.state != "finished":
+                failures = 0 if self._problem is None else failures + 1
+                self._publish()
+                await asyncio.sleep(RETRY_S[min(failures, len(RETRY_S) - 1)])
+
+    async def _read(self, reader: asyncio.StreamReader) -> None:
+        buffer = LineReader(SERVER_LINE_LIMIT)
+        while data := await reader.read(65536):
+            for line in buffer.feed(data):
+                if not isinstance(line, Overlong):
+                    self._take(line)
+            self._publish()
+
+    def _take(self, line: bytes) -> None:
+        verb, _, rest = line.partition(b" ")
+        first = rest.partition(b" ")[0].decode("latin-1")
+        match verb:
+            case b"PING":
+                self._send(f"PONG {rest.decode('latin-1')}")
+            case b"WELCOME":
+                self._problem = None
+                self._resume = rest.rpartition(b"resume=")[2].partition(b" ")[0].decode("latin-1")
+                self.state = "waiting"
+            case b"ERROR":
+                self._problem = rest.decode("latin-1")
+            case b"BYE":
+                self.state, self._turn = "finished", None
+            case b"GAME":
+                self._games += 1
+                self._game = LiveGame(first, f"{self._games}", channel=self.channel)
+                self._game.add(line)
+                self.state, self._turn = "invited", None
+            case b"TURN":
+                self._turn = int(first)
+            case _ if self._game is not None:
+                self._game.add(line)
+                if verb in (b"STATE", b"NEXT"):
+                    self.channel.publish(encode_event("snapshot", self._game.snapshot()))
+                elif verb in (b"START", b"PLAYED"):
+                    self.state = "playing"
+                elif verb == b"OVER":
+                    self.state = "over"
+                if verb in (b"ZOMBIE", b"OVER"):
+                    self._turn = None
+
+    def _send(self, line: str) -> None:
+        if self._writer is None:
+            raise SeatError("the referee cannot be reached now")
+        self._writer.write(f"{line}\n".encode("ascii"))
+
+    # -- events
+
+    def _event(self) -> bytes:
+        game = None if self._game is None else self._game.game_id
+        document = {"name": self.name, "state": self.state, "game": game, "turn": self._turn}
+        more = {"problem": self._problem, "contest": self._contest, "hints": self._hints}
+        return encode_event("seat", document | more)
+
+    def _publish(self) -> None:
+        event = self._event()
+        if event != self._published:
+            self._published = event
+            self.channel.publish(event)
+
+    async def _sync(self) -> None:
+        while self.state != "finished":
+            await asyncio.sleep(SYNC_S)
+            self.channel.publish(
+                encode_event("sync", {"since_ms": 0}) if self._game is None else self._game.sync()
+            )

@@ -1,0 +1,96 @@
+// The cross-table: a cell has the games of the bot in its row against the bot in its column, each a link.
+
+import { el, numberText, pliesText, plural } from "./dom.js";
+import { OVER, PLANNED, resultFor, RUNNING } from "./gamelist.js";
+import { gameLink } from "./gameview.js";
+
+const MOST_CROSSED = 40;
+/** Cells with more games are opened to show their links. */
+const SHOWN = 3;
+
+export class CrossTable {
+  constructor() {
+    this.element = el("div");
+    /** The cells that are open, as "BOT,OTHER". */
+    this.opened = new Set();
+    /** By the id of a running game: the functions that set its links to a newer ply. */
+    this.live = new Map();
+  }
+
+  /** Running games have moved on: their links change in place, so that no click is lost. */
+  update(running) {
+    for (const row of running) for (const change of this.live.get(row.id) ?? []) change(row);
+  }
+
+  /** Draw `rows`, all games of the contest that are over or open; nothing for games of more than two seats. */
+  show(contest, rows) {
+    this.live.clear();
+    const ranked = contest.standings.map((row) => contest.bots.indexOf(row.bot));
+    const two = rows.filter((row) => row.seats.length === 2);
+    if (!two.some((row) => row.state !== PLANNED) || ranked.length > MOST_CROSSED) return this.element.replaceChildren();
+    const cells = new Map();
+    for (const row of two) {
+      row.seats.forEach((bot, seat) => {
+        const key = `${bot},${row.seats[1 - seat]}`;
+        if (!cells.has(key)) cells.set(key, []);
+        cells.get(key).push(row);
+      });
+    }
+    const scrolled = this.element.querySelector(".scroll")?.scrollLeft ?? 0;
+    // A link or a cell that has the focus keeps it when a result comes.
+    const focused = this.element.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
+    const cell = (bot, other) => (bot === other ? el("td", { class: "self" }) : this.#cell(contest, bot, other, cells.get(`${bot},${other}`) ?? []));
+    this.element.replaceChildren(el("section", { class: "panel" }, el("h2", {}, "Cross-table"),
+      el("p", { class: "sub" }, "Points of the bot in the row against the bot in the column. A sum opens to its games."),
+      el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Cross-table" }, el("table", { class: "cross" },
+        el("thead", {}, el("tr", {}, el("td"), ...ranked.map((bot) => el("th", { scope: "col" }, contest.bots[bot])))),
+        el("tbody", {}, ...ranked.map((bot) => el("tr", {}, el("th", { scope: "row" }, contest.bots[bot]), ...ranked.map((other) => cell(bot, other)))))))));
+    this.element.querySelector(".scroll").scrollLeft = scrolled;
+    if (focused) this.element.querySelector(`[data-focus="${focused}"]`)?.focus();
+    return undefined;
+  }
+
+  #cell(contest, bot, other, rows) {
+    const games = rows.filter((row) => row.state !== PLANNED);
+    const planned = rows.length - games.length;
+    const links = () => games.flatMap((row) => [this.#link(contest, row, bot), " "]);
+    if (games.length <= SHOWN) return el("td", {}, links(), games.length ? null : el("span", { class: "sub" }, planned ? "planned" : ""));
+    const key = `${bot},${other}`;
+    const sum = games.reduce((total, row) => total + (row.state === OVER && row.end !== "void" ? pointsOf(row, bot) : 0), 0);
+    const list = el("div", { class: "cell-games" });
+    const fill = () => {
+      if (!list.childElementCount) list.append(...links(), ...(planned ? [el("span", { class: "sub" }, `${numberText(planned)} planned`)] : []));
+    };
+    const details = el("details", {
+      open: this.opened.has(key),
+      ontoggle: () => {
+        if (!details.open) return this.opened.delete(key);
+        fill();
+        return this.opened.add(key);
+      },
+    }, el("summary", { title: `${contest.bots[bot]} against ${contest.bots[other]}: ${plural(games.length, "game")}`, "data-focus": key }, numberText(sum)), list);
+    if (details.open) fill();
+    return el("td", {}, details);
+  }
+
+  /** A game as a link to its last ply: the points of `bot`, with a mark while it runs. */
+  #link(contest, game, bot) {
+    const link = el("a", { "data-focus": `${game.id}-${bot}` });
+    const show = (row) => {
+      const over = row.state === OVER;
+      const text = row.end === "void" ? "void" : `${over ? "" : "▸"}${numberText(pointsOf(row, bot))}`;
+      const state = over ? resultFor(row, bot) : `running, ${pliesText(row.plies)}`;
+      link.textContent = text;
+      link.href = gameLink(contest.id, row.id, row.plies);
+      link.title = `${row.id}: ${state}`;
+      link.setAttribute("aria-label", `${text}, game ${row.id}, ${state}`);
+    };
+    show(game);
+    if (game.state === RUNNING) this.live.set(game.id, [...this.live.get(game.id) ?? [], show]);
+    return link;
+  }
+}
+
+function pointsOf(row, bot) {
+  return row.totals?.[row.seats.indexOf(bot)] ?? 0;
+}

@@ -1,0 +1,251 @@
+"""Games that visitors start on the page /play: in a real browser, with the processes that play them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+
+from ..programs import PATIENCE_S, contest, inside
+from .browser import PHONE, Watched
+from .test_live_pages import Person, Web
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.slow
+
+WISH = {"game": "tictactoe", "opponent": "perfect", "clock": False, "seat": 1, "hints": True}
+
+
+@contextmanager
+def server_of(folder: Path, server: str = "") -> Iterator[Web]:
+    with Web(contest("ann", "bob", server=server), folder) as web:
+        yield web
+
+
+def played(server: Web) -> list[dict[str, Any]]:
+    with urlopen(f"{server.url}/api/v1/played.json", timeout=PATIENCE_S) as response:
+        found: list[dict[str, Any]] = json.load(response)["contests"]
+    return found
+
+
+def running(server: Web) -> int:
+    with urlopen(f"{server.url}/api/v1/play/offer.json", timeout=PATIENCE_S) as response:
+        return int(json.load(response)["running"])
+
+
+def verified(server: Web, name: str) -> str:
+    outcome = inside("verify", "--contest", name, "--database", f"sqlite:///{play_database(server)}")
+    assert outcome.code == 0, outcome.err
+    return outcome.out
+
+
+def play_database(server: Web) -> Path:
+    return server.database.with_name("arena-play.db")
+
+
+def move_until_the_end(page: Page, moves: list[str]) -> None:
+    """Play the first of `moves` that is legal, ply by ply."""
+    turn = page.get_by_text("It is your turn.")
+    over = page.get_by_text("The game is over", exact=False).first
+    while True:
+        turn.or_(over).first.wait_for()
+        if not turn.is_visible():
+            return
+        move = next(each for each in moves if page.locator(f'[data-move="{each}"].can').count())
+        page.locator(f'[data-move="{move}"]').click()
+        page.locator(f'[data-move="{move}"]:not(.can)').first.wait_for()
+
+
+def test_a_game_against_an_engine_from_the_form_to_the_record(pages: Watched, tmp_path: Path) -> None:
+    with server_of(tmp_path) as server:
+        page = pages.open(f"{server.url}/play")
+        page.get_by_label("Game").wait_for()
+        assert page.get_by_label("Game").input_value() == "insertion"
+        assert page.get_by_label("Opponent").input_value() == "greedy"
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            pages.check_access(page)
+            pages.shoot(page, f"start-{scheme}")
+        assert pages.bytes < 150_000
+        page.get_by_label("Game").select_option("tictactoe")
+        page.get_by_label("Opponent").select_option("perfect")
+        page.get_by_label("Your seat").select_option("2")
+        page.get_by_label("With hints").uncheck()
+        page.get_by_role("button", name="Start the game").click()
+        page.get_by_role("heading", name="You play as person-2").wait_for()
+        page.get_by_role("button", name="Ready").click()
+        page.get_by_text("It is your turn.").wait_for()
+        assert page.get_by_role("button", name="Hint").is_hidden()
+        pages.shoot(page, "casual-game")
+        page.reload()  # the seat stays with this browser
+        move_until_the_end(page, [f"{column}{row}" for column in "abc" for row in "123"])
+        page.get_by_role("link", name="Another game").wait_for()
+        pages.check_access(page)
+        pages.shoot(page, "casual-over")
+        page.get_by_role("link", name="The record of game g1").click()
+        page.get_by_text("Verified here").wait_for()
+        page.get_by_role("link", name="← The contest").click()
+        page.locator(".standings tbody tr").nth(1).wait_for()
+        page.goto(f"{server.url}/play.html")
+        page.get_by_role("link", name="perfect-1 – person-2").click()
+        page.get_by_text("Verified here").wait_for()
+        pages.close()
+        (game,) = played(server)
+        assert game["rows"][0][3] != "void"
+        assert verified(server, game["id"]).startswith("verified: 1 game")
+        replay = inside("replay", "g1", "--json", "--database", f"sqlite:///{play_database(server)}")
+        assert json.loads(replay.out)["names"] == ["perfect-1", "person-2"]
+
+
+def test_two_people_by_a_link(pages: Watched, tmp_path: Path) -> None:
+    with server_of(tmp_path) as server:
+        ann = pages.open(f"{server.url}/play.html", PHONE)
+        ann.get_by_label("Game").select_option("lastcoin")
+        ann.get_by_label("Opponent").select_option("person")
+        ann.get_by_label("With the contest's clock").check()
+        ann.get_by_role("button", name="Start the game").click()
+        link = ann.get_by_label("Link of person-2")
+        link.wait_for()
+        pages.check_access(ann)
+        assert ann.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        pages.shoot(ann, "start-links-phone")
+        bob = pages.open(link.input_value())
+        bob.get_by_role("button", name="Take the seat").click()
+        ann.get_by_role("button", name="Take your seat as person-1").click()
+        for page in (ann, bob):
+            page.get_by_role("button", name="Ready").click()
+        ann.get_by_text("It is your turn.").wait_for()
+        assert re.fullmatch(r"0:(10|0\d)\..*", ann.locator(".seat .clock").first.inner_text())
+        for number in range(4):
+            page = (ann, bob)[number % 2]
+            page.get_by_text("It is your turn.").wait_for()
+            page.get_by_label("Your move").fill("1" if number == 3 else "2")
+            page.get_by_role("button", name="Play", exact=True).click()
+        for page in (ann, bob):
+            page.get_by_text("The game is over.", exact=True).first.wait_for()
+        pages.close()
+        (game,) = played(server)
+        assert game["rows"][0][2] == [2, 0], "seven coins: bob had to take the last one"
+        verified(server, game["id"])
+
+
+class TestRequests:
+    @pytest.mark.parametrize(
+        ("change", "error"),
+        [
+            ({"game": "chess"}, "no game 'chess'; there are: insertion, disc, lastcoin, tictactoe, xo"),
+            (
+                {"opponent": "greedy:library=x"},
+                "no engine 'greedy:library=x' for tictactoe; there are: random, weighted, openlines, perfect",
+            ),
+            ({"seat": 3}, "expected a seat from 1 to 2, got 3"),
+            ({"seat": True}, "expected seat as a int, got True"),
+            ({"clock": None}, "expected clock as a bool, got None"),
+        ],
+    )
+    def test_wishes_that_are_refused(self, web: Web, change: dict[str, object], error: str) -> None:
+        assert web.post("start", **(WISH | change)) == (409, {"error": error})
+
+    def test_a_foreign_page_starts_no_game(self, web: Web) -> None:
+        body = json.dumps(WISH).encode()
+        for origin in ("http://evil.example", "null", f"{web.url}0"):
+            request = Request(f"{web.url}/api/v1/play/start", body, {"Origin": origin}, method="POST")
+            with pytest.raises(HTTPError, match="403") as refused, urlopen(request, timeout=PATIENCE_S):
+                pass
+            refused.value.close()
+
+    def test_what_is_not_there(self, web: Web) -> None:
+        assert played(web) == []
+        for path in ("contests/play-1.json", "contests/99999999999999999999.json", "contests/٣.json"):
+            with (
+                pytest.raises(HTTPError, match="404") as refused,
+                urlopen(f"{web.url}/api/v1/{path.replace('٣', '%D9%A3')}", timeout=PATIENCE_S),
+            ):
+                pass
+            assert json.load(refused.value)["error"].startswith("no contest ")
+            refused.value.close()
+
+
+def test_as_many_games_as_may_be_and_all_end_with_the_server(tmp_path: Path) -> None:
+    with server_of(tmp_path, "play = 1") as server:
+        status, answer = server.post("start", **WISH)
+        assert status == 200
+        server.links = {link["name"]: f"#{link['key']}" for link in answer["links"]}
+        assert server.post("start", **WISH) == (
+            409,
+            {"error": "1 games are being played here, as many as may be; try later"},
+        )
+        person = Person(server, "person-1")
+        person.ready()
+        person.play(1, "b2")
+        person.until(turn=3)
+        children = _descendants(server.process.pid)
+        assert len(children) == 2
+        assert running(server) == 1
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(PATIENCE_S) == 0
+        person.close()
+    assert not [child for child in children if Path(f"/proc/{child}").exists()]
+    replay = inside("replay", "g1", "--json", "--database", f"sqlite:///{play_database(server)}")
+    void = json.loads(replay.out)
+    assert void["end"] == "void"
+
+
+def test_a_seat_that_is_given_up_frees_its_place(tmp_path: Path) -> None:
+    with server_of(tmp_path, "play = 1") as server:
+        _, answer = server.post("start", **WISH)
+        server.links = {link["name"]: f"#{link['key']}" for link in answer["links"]}
+        person = Person(server, "person-1")
+        person.ready()
+        person.until(turn=1)
+        assert server.post("quit", session=person.session)[0] == 200
+        seat = person.until(state="finished")
+        assert (seat["contest"], seat["problem"]) == (answer["contest"], None)
+        while played(server)[0]["status"] == "running":
+            pass
+        person.close()
+        while running(server):  # until the processes have ended
+            pass
+        assert server.post("start", **WISH)[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("more", "start"),
+    [("", True), ("play = 0", False), ('web_names = ["arena.example"]', False), ("play = 1", True)],
+)
+def test_where_a_game_may_be_started(tmp_path: Path, more: str, start: bool) -> None:
+    with (
+        server_of(tmp_path, more) as server,
+        urlopen(f"{server.url}/api/v1/site.json", timeout=PATIENCE_S) as response,
+    ):
+        assert json.load(response)["start"] is start
+
+
+def _descendants(pid: int) -> list[int]:
+    """The processes that `pid` has started, in sessions of their own."""
+    found = []
+    for entry in os.listdir("/proc"):
+        try:
+            stat = Path(f"/proc/{entry}/stat").read_text() if entry.isdigit() else ""
+        except OSError:
+            continue
+        if stat and int(stat.rpartition(")")[2].split()[1]) == pid:
+            found.append(int(entry))
+    return found
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
+    with server_of(tmp_path_factory.mktemp("casual")) as server:
+        yield server
