@@ -88,6 +88,7 @@ class ClientProtocol:
         name: str,
         *,
         token: str | None = None,
+        slot: int | None = None,
         agent: str = AGENT,
         trace: Trace | None = None,
     ) -> None:
@@ -99,7 +100,7 @@ class ClientProtocol:
         #: Why the server refused this connection for now, and the wait that it asked for.
         self.refusal: str | None = None
         self.retry_after_s = 0.0
-        self._hello = wire.Hello(wire.VERSION, name, tuple(bot.games), token, agent=agent)
+        self._hello = wire.Hello(wire.VERSION, name, tuple(bot.games), token, agent=agent, slot=slot)
         try:
             wire.encode(self._hello)
         except LocalProtocolError as error:

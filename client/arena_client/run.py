@@ -25,6 +25,7 @@ class ConnectArgs:
     name: str
     token: str | None = None
     tls: TlsLike = None
+    slot: int | None = None
 
 
 def connect_args(
@@ -36,12 +37,13 @@ def connect_args(
     name: str | None = None,
     token: str | None = None,
     tls: TlsLike = None,
+    slot: int | None = None,
 ) -> ConnectArgs:
     """Take each value from the keywords, else from `arguments` (HOST PORT NAME [TOKEN]), else from ARENA_*.
 
     If host, port and name are given as keywords, `arguments` belong to the bot. ARENA_TLS is 1 to trust
     the authorities of the system, or the path of a PEM file to trust. Raises ClientError for a
-    missing value, too many arguments or a bad port.
+    missing value, too many arguments, or a bad port or slot.
     """
     if host and port and name:
         arguments = ()
@@ -58,7 +60,18 @@ def connect_args(
     if tls is None:
         setting = environment.get("ARENA_TLS", "0")
         tls = {"": False, "0": False, "1": True}.get(setting, setting)
-    return ConnectArgs(found[0], _port(found[1]), found[2], pick("TOKEN", token), tls)
+    slot = slot_of(environment) if slot is None else slot
+    return ConnectArgs(found[0], _port(found[1]), found[2], pick("TOKEN", token), tls, slot)
+
+
+def slot_of(environment: Mapping[str, str]) -> int | None:
+    """The slot in ARENA_SLOT; None without one. Raises ClientError."""
+    text = environment.get("ARENA_SLOT", "")
+    if not text:
+        return None
+    if text.isascii() and text.isdigit() and len(text) < 6 and int(text) > 0:
+        return int(text)
+    raise ClientError(f"ARENA_SLOT is a number from 1 up, not {text!r:.40}")
 
 
 def _port(text: str) -> int:
@@ -74,23 +87,33 @@ def run(
     *,
     name: str | None = None,
     token: str | None = None,
+    slot: int | None = None,
     tls: TlsLike = None,
     policy: RetryPolicy = DEFAULT,
 ) -> str:
     """Play a contest to its end and return the reason of BYE.
 
     What is not given here comes from the command line (HOST PORT NAME [TOKEN]), else from the
-    environment (ARENA_HOST, ARENA_PORT, ARENA_NAME, ARENA_TOKEN, ARENA_TLS), which a tournament sets for its
-    bots. ARENA_DEBUG=1 prints all lines on stderr.
+    environment (ARENA_HOST, ARENA_PORT, ARENA_NAME, ARENA_TOKEN, ARENA_SLOT, ARENA_TLS), which a tournament
+    sets for its bots. ARENA_DEBUG=1 prints all lines on stderr.
 
     A ClientError becomes one line on stderr and exit status 1 (SystemExit). An exception of the bot
     passes through: Python prints its traceback and exits with status 1. Ctrl-C exits with status
     130. In all these cases the connection is closed without QUIT, so that a restarted bot resumes.
     """
     try:
-        args = connect_args(sys.argv[1:], os.environ, host=host, port=port, name=name, token=token, tls=tls)
+        args = connect_args(
+            sys.argv[1:], os.environ, host=host, port=port, name=name, token=token, tls=tls, slot=slot
+        )
         return asyncio_client.run(
-            as_bot(bot), args.host, args.port, name=args.name, token=args.token, tls=args.tls, policy=policy
+            as_bot(bot),
+            args.host,
+            args.port,
+            name=args.name,
+            token=args.token,
+            slot=args.slot,
+            tls=args.tls,
+            policy=policy,
         )
     except ClientError as error:
         raise SystemExit(str(error)) from None

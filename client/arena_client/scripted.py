@@ -113,11 +113,11 @@ class ScriptedClient:
     which for PING is its token.
     """
 
-    def __init__(self, script: Script, name: str, token: str | None = None) -> None:
+    def __init__(self, script: Script, name: str, token: str | None = None, slot: int | None = None) -> None:
         self.name = name
         self._script = script
         self._fields = {
-            "hello": wire.encode(wire.Hello(wire.VERSION, name, token=token)).decode().rstrip(),
+            "hello": wire.encode(wire.Hello(wire.VERSION, name, token=token, slot=slot)).decode().rstrip(),
             "game": "-",
             "ply": "-",
             "move": "1",
@@ -381,6 +381,7 @@ def run(
     *,
     name: str,
     token: str | None = None,
+    slot: int | None = None,
     policy: RetryPolicy = DEFAULT,
     tls: TlsLike = None,
 ) -> str:
@@ -391,10 +392,10 @@ def run(
     """
     made = create(spec)
     if isinstance(made, Bot):
-        return asyncio_client.run(made, host, port, name=name, token=token, policy=policy, tls=tls)
+        return asyncio_client.run(made, host, port, name=name, token=token, slot=slot, policy=policy, tls=tls)
     if tls:
         raise ClientError(f"{spec} has a raw connection, without TLS")
     try:
-        return run_script(ScriptedClient(made, name, token), host, port)
+        return run_script(ScriptedClient(made, name, token, slot), host, port)
     except OSError as error:
         raise ClientError(f"cannot reach {host}:{port}: {error.strerror or error}") from error

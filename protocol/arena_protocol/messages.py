@@ -81,7 +81,10 @@ LOG_READER: Final = "log"
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """The client's first line. `role` is None for a player, else SPECTATOR or LOG_READER."""
+    """The client's first line. `role` is None for a player, else SPECTATOR or LOG_READER.
+
+    `slot` is which of its simultaneous games the connection is for; None: 1.
+    """
 
     version: int
     name: str
@@ -90,6 +93,7 @@ class Hello:
     resume: str | None = None
     agent: str | None = None
     role: str | None = None
+    slot: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,7 +324,7 @@ TABLE: Final[tuple[Schema, ...]] = (
         Hello,
         Direction.CLIENT,
         {"version": COUNT, "name": NAME},
-        {"games": WORDS, "token": WORD, "resume": WORD, "agent": WORD, "role": WORD},
+        {"games": WORDS, "token": WORD, "resume": WORD, "agent": WORD, "role": WORD, "slot": COUNT},
     ),
     Schema("READY", Ready, Direction.CLIENT, {"game_id": WORD}),
     Schema("MOVE", Move, Direction.CLIENT, {"move": WORD}),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena_cli.options import Tls, TlsCa, check_login, server_address, tls_context
+from arena_cli.options import Slot, Tls, TlsCa, check_login, server_address, tls_context
 from arena_server.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def command(
             metavar="GAME", help="Play only this game; else every game that ENGINE can.", show_default=False
         ),
     ] = None,
+    slot: Slot = None,
     tls: Tls = False,
     tls_ca: TlsCa = None,
 ) -> None:
@@ -47,7 +48,7 @@ def command(
 
     Example: arena bot champion:depth=5 --connect localhost:2006 --name mine
     """
-    from arena_client.run import ConnectArgs
+    from arena_client.run import ConnectArgs, slot_of
     from arena_server.sockets import parse_address
 
     host, port = parse_address(*server_address(connect))
@@ -57,6 +58,7 @@ def command(
         name or os.environ.get("ARENA_NAME") or engine.partition(":")[0],
         token or os.environ.get("ARENA_TOKEN") or None,
         tls_context(tls, tls_ca),
+        slot_of(os.environ) if slot is None else slot,
     )
     check_login(seat.name, seat.token)
     typer.echo(f"{seat.name} leaves: {play(engine, game, seat)}")
@@ -76,12 +78,16 @@ def play(spec: str, game: str | None, seat: ConnectArgs) -> str:
     for each in games:
         check(spec, each)
     if is_scripted(spec):
-        return scripted.run(spec, seat.host, seat.port, name=seat.name, token=seat.token, tls=seat.tls)
+        return scripted.run(
+            spec, seat.host, seat.port, name=seat.name, token=seat.token, slot=seat.slot, tls=seat.tls
+        )
     # Compiled before the log-in, because READY has a time limit that a cold, busy machine can exceed.
     for each in games:
         warm_up((spec,), each)
     bot = engine_bot.bot_of(spec, game)
-    return asyncio_client.run(bot, seat.host, seat.port, name=seat.name, token=seat.token, tls=seat.tls)
+    return asyncio_client.run(
+        bot, seat.host, seat.port, name=seat.name, token=seat.token, slot=seat.slot, tls=seat.tls
+    )
 
 
 def check(spec: str, game: str) -> None:

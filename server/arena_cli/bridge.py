@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena_cli.options import Tls, TlsCa, duration, server_address, tls_context
+from arena_cli.options import Slot, Tls, TlsCa, duration, server_address, tls_context
 from arena_server.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def command(
         Path | None,
         typer.Option(metavar="FILE", help="Append the program's stderr to a file.", show_default=False),
     ] = None,
+    slot: Slot = None,
     tls: Tls = False,
     tls_ca: TlsCa = None,
 ) -> None:
@@ -55,6 +56,7 @@ def command(
     from arena_client.bridges.manager import BrainLimits, Manager
     from arena_client.bridges.run import Bridge
     from arena_client.bridges.seat import Seat
+    from arena_client.run import slot_of
     from arena_client.transport import debug_trace
     from arena_server.sockets import parse_address
 
@@ -65,7 +67,13 @@ def command(
     if piskvork:
         turn_ms = None if turn is None else duration(turn, "--turn")
         adapter = Manager(own_name, BrainLimits(turn_ms, memory * 1024 * 1024))
-    seat = Seat(own_name, token or os.environ.get("ARENA_TOKEN") or None, adapter.games, debug_trace())
+    seat = Seat(
+        own_name,
+        token or os.environ.get("ARENA_TOKEN") or None,
+        adapter.games,
+        debug_trace(),
+        slot_of(os.environ) if slot is None else slot,
+    )
     host, port = parse_address(*server_address(connect))
     context = tls_context(tls, tls_ca)
     try:

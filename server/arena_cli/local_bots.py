@@ -56,7 +56,13 @@ def engine_command(spec: str, game: str) -> list[str]:
 
 def local_bot(name: str, command: Sequence[str]) -> LocalBot:
     """Return the bot with a new token."""
-    return LocalBot(name, command, secrets.token_hex(TOKEN_BYTES))
+    return local_bots(name, command, 1)[0]
+
+
+def local_bots(name: str, command: Sequence[str], slots: int) -> list[LocalBot]:
+    """Return a process for each slot of the bot, all with one new token."""
+    token = secrets.token_hex(TOKEN_BYTES)
+    return [LocalBot(name, command, token, slot) for slot in range(1, slots + 1)]
 
 
 def server_environment(bots: Iterable[LocalBot]) -> dict[str, str]:

@@ -37,6 +37,10 @@ ContestChoice = Annotated[
         show_default=False,
     ),
 ]
+Slot = Annotated[
+    int | None,
+    typer.Option(min=1, help="Which of the bot's simultaneous games to play; else ARENA_SLOT, else 1."),
+]
 Tls = Annotated[bool, typer.Option("--tls", help="Encrypt the connection (TLS).")]
 TlsCa = Annotated[
     Path | None,

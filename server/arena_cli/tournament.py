@@ -61,9 +61,10 @@ def command(
     running games and replays in a browser), and starts each bot that has an engine or
     a command; all other bots connect from elsewhere. A bot with `person = true` is played in a browser
     by the link that is printed. In a `command` the word python means the
-    interpreter of arena, and {host} {port} {name} {token} are replaced. The environment of a bot
-    has ARENA_HOST, ARENA_PORT, ARENA_NAME and ARENA_TOKEN, and of the caller's only PATH, HOME,
-    LANG, TMPDIR, XDG_CACHE_HOME and ARENA_DEBUG.
+    interpreter of arena, and {host} {port} {name} {token} {slot} are replaced. The environment of a bot
+    has ARENA_HOST, ARENA_PORT, ARENA_NAME, ARENA_TOKEN and, beyond the first process of a bot with
+    `concurrency`, ARENA_SLOT; and of the caller's only PATH, HOME, LANG, TMPDIR, XDG_CACHE_HOME and
+    ARENA_DEBUG.
 
     A bot that ends before it has logged in ends the tournament with the last line of its stderr
     and status 1. One that crashes later is started again after 0.5, 1, 2, 4 and then every 8
@@ -142,21 +143,24 @@ async def _run(tournament: Tournament, display: Display) -> bool:
 def _local_bots(file: ContestFile, config: Path) -> list[LocalBot]:
     """Return the bots to start. Raises ConfigError for an engine or a program that does not exist."""
     from arena_cli.bot import check
-    from arena_cli.local_bots import check_command, engine_command, local_bot
+    from arena_cli.local_bots import check_command, engine_command, local_bots
     from arena_protocol.errors import UserError
     from arena_server.errors import ConfigError
 
-    bots = []
+    bots: list[LocalBot] = []
     for number, bot in enumerate(file.bot, start=1):
         place = f"{config}: bot {number}"
         if bot.command is not None:
-            bots.append(local_bot(bot.name, check_command(bot.command, f"{place}: command")))
+            command = check_command(bot.command, f"{place}: command")
         elif bot.engine is not None:
             try:
                 check(bot.engine, file.contest.game)
             except UserError as error:
                 raise ConfigError(f"{place}: engine: {error}") from None
-            bots.append(local_bot(bot.name, engine_command(bot.engine, file.contest.game)))
+            command = engine_command(bot.engine, file.contest.game)
+        else:
+            continue
+        bots += local_bots(bot.name, command, bot.concurrency)
     return bots
 
 

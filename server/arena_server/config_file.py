@@ -100,7 +100,10 @@ def check_remote_bots(
 def entrants_of(file: ContestFile, hashes: Mapping[str, str] | None = None) -> list[Entrant]:
     """The bots that may log in; `hashes` has the token digests of names without one in the file."""
     given = hashes or {}
-    return [Entrant(bot.name, bot.token_sha256 or given.get(bot.name)) for bot in file.bot]
+    return [
+        Entrant(bot.name, bot.token_sha256 or given.get(bot.name), concurrency=bot.concurrency)
+        for bot in file.bot
+    ]
 
 
 #: The longest value shown in an error, so that it does not hide the sentence.

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from arena_protocol.codec import valid_name
-from arena_server.core.config import BOUNDS, LONGEST_MS, ContestConfig
+from arena_server.core.config import BOUNDS, LONGEST_MS, MOST_SLOTS, ContestConfig
 
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 _DURATION = re.compile(r"(\d{1,9})(?:\.(\d{1,3}))?\s?(ms|s|m|h)", re.ASCII)
@@ -201,6 +201,8 @@ class BotTable(_Table):
     token_sha256: str | None = Field(default=None, pattern="^[0-9a-f]{64}$")
     #: A person plays in a browser: the server prints a link that works once.
     person: bool = False
+    #: How many games it may play at once, each on a connection of its own.
+    concurrency: int = Field(default=1, ge=1, le=MOST_SLOTS)
 
     _name = field_validator("name")(_check_name)
 
@@ -212,6 +214,8 @@ class BotTable(_Table):
             raise ValueError(
                 f"expected at most one of engine, command, token_sha256 and person, got {' and '.join(given)}"
             )
+        if self.person and self.concurrency > 1:
+            raise ValueError(f"expected concurrency 1 of a person, got {self.concurrency}")
         return self
 
     @property

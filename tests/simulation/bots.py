@@ -453,6 +453,8 @@ class Client:
         dial: Callable[[Client, Connection], Server | None],
     ) -> None:
         self.name = name
+        #: Which of the bot's simultaneous games this machine plays.
+        self.slot = 1
         self.token: str | None = None
         self.rivals: tuple[str, ...] = ()
         self.rng = rng
@@ -509,7 +511,7 @@ class Client:
         if tokens[0] == "ARENA":
             key = self.resume if self.bot.resumes else None
             if (hello := self.bot.hello(self.name, self.token, key, self.rivals)) is not None:
-                self.say(hello)
+                self.say(hello if self.slot == 1 or key is not None else f"{hello} slot={self.slot}")
         elif tokens[0] == "WELCOME":
             self.resume = tokens[3].partition("=")[2]
         elif tokens[0] == "PING":

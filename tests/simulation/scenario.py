@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -30,10 +31,11 @@ class Scenario:
     config: ContestConfig
     kinds: dict[str, type[Honest]]
     faults: FaultProfile
+    slots: dict[str, int]
 
     def play(self) -> World:
         """Play it to its end. Raises Violation, or whatever else goes wrong."""
-        world = World(self.seed, self.config, self.kinds, self.faults)
+        world = World(self.seed, self.config, self.kinds, self.faults, self.slots)
         world.run(LIMIT)
         return world
 
@@ -42,7 +44,8 @@ def draw(seed: int) -> Scenario:
     """The contest of this seed."""
     rng = seeded(seed)
     config = _config(seed, rng)
-    return Scenario(seed, config, _kinds(rng), _faults(rng))
+    kinds = _kinds(rng)
+    return Scenario(seed, config, kinds, _faults(rng), _slots(kinds, rng))
 
 
 def _config(seed: int, rng: Random) -> ContestConfig:
@@ -85,6 +88,12 @@ def _kinds(rng: Random) -> dict[str, type[Honest]]:
     kinds += [Spectator] * rng.randrange(3)
     rng.shuffle(kinds)
     return {f"{kind.__name__}-{number}": kind for number, kind in enumerate(kinds)}
+
+
+def _slots(kinds: Mapping[str, type[Honest]], rng: Random) -> dict[str, int]:
+    """In every third contest some honest bots play two or three games at once."""
+    honest = [name for name, kind in kinds.items() if kind in HONEST]
+    return {name: rng.randrange(1, 4) for name in honest} if one_in(rng, 3) else {}
 
 
 def _faults(rng: Random) -> FaultProfile:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from hashlib import sha256
 from random import Random
+from types import MappingProxyType
 
 from tests.simulation.bots import Client, Connection, Honest, Spectator
 from tests.simulation.invariants import InvariantChecker, Violation
@@ -26,7 +27,9 @@ class World:
         config: ContestConfig,
         kinds: Mapping[str, type[Honest]],
         faults: FaultProfile = LOCAL,
+        slots: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
+        """`slots`: how many games each bot may play at once; 1 if it is not there."""
         self.config = config
         self.kinds = kinds
         self.queue = EventQueue()
@@ -35,7 +38,12 @@ class World:
         secrets = self._branch()
         tokens = {name: secrets.randbytes(8).hex() for name in kinds}
         entrants = [
-            Entrant(name, sha256(tokens[name].encode("ascii")).hexdigest(), kind is not Spectator)
+            Entrant(
+                name,
+                sha256(tokens[name].encode("ascii")).hexdigest(),
+                kind is not Spectator,
+                slots.get(name, 1),
+            )
             for name, kind in kinds.items()
         ]
 
@@ -47,7 +55,12 @@ class World:
             config, may, lambda: self.contest.progress(), lambda: self.contest.deadline
         )
         self.server = SimulatedServer(contest, self.queue, faults, self._branch(), self.checker)
+        #: By the bot's name, and beyond its first slot by name and slot.
         self.clients = {name: self._client(name, kind, tokens) for name, kind in kinds.items()}
+        for name, count in slots.items():
+            for slot in range(2, count + 1):
+                client = self.clients[f"{name}/{slot}"] = self._client(name, kinds[name], tokens)
+                client.slot = slot
 
     def _branch(self) -> Random:
         """A source of chance of its own, so that the draws of one part do not shift those of another."""

@@ -35,6 +35,7 @@ class Seat:
         token: str | None = None,
         games: tuple[str, ...] = (),
         trace: Trace | None = None,
+        slot: int | None = None,
     ) -> None:
         #: The reason of BYE, once the contest is over for this bot.
         self.bye: str | None = None
@@ -45,7 +46,7 @@ class Seat:
         #: The game at hand, or None; and whether the program left its TURN or GAME unanswered as it ended.
         self.game_id: str | None = None
         self.unanswered = False
-        self._hello = wire.Hello(wire.VERSION, name, games, agent=AGENT)
+        self._hello = wire.Hello(wire.VERSION, name, games, agent=AGENT, slot=slot)
         self._token = token
         self._trace = trace
         self._key: str | None = None
@@ -56,7 +57,7 @@ class Seat:
         self._out = bytearray()
         self._for_program: list[bytes] = []
         self._forget()
-        self._encode(wire.Hello(wire.VERSION, name, games, token, agent=AGENT))
+        self._encode(wire.Hello(wire.VERSION, name, games, token, agent=AGENT, slot=slot))
 
     @property
     def name(self) -> str:
@@ -182,6 +183,7 @@ class Seat:
             token=None if self._key else self._token,
             resume=self._key,
             agent=AGENT,
+            slot=self._hello.slot,
         )
         self._send(self._encode(hello))
 

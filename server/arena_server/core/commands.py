@@ -3,7 +3,7 @@
 pause         no game starts any more; running games go on
 resume        games start again
 drain         no game starts any more, and the contest stops once no game runs
-kick BOT      its connection is closed, its game is void, and it is paired no more
+kick BOT      its connections are closed, its games are void, and it is paired no more
 lift BOT      its faulty games do not count any more: it is paired again
 void GAME     a running game is broken off, and not played again
 replay GAME   a running or void game is (broken off and) played again
@@ -22,7 +22,7 @@ from arena_server.core.effects import Reply
 from arena_server.core.events import Command
 from arena_server.core.games import GameManager
 from arena_server.core.journal import Conduct, RunStateSet
-from arena_server.core.peers import Outbox, Player
+from arena_server.core.peers import Bot, Outbox
 
 #: The reason in the record of a game that was broken off by a command.
 REASON: Final = "organiser"
@@ -48,13 +48,13 @@ class Commands:
     def __init__(
         self,
         games: GameManager,
-        players: Mapping[str, Player],
+        bots: Mapping[str, Bot],
         connections: Connections,
         out: Outbox,
     ) -> None:
         self.state = RunState.OPEN
         self._games = games
-        self._players = players
+        self._bots = bots
         self._connections = connections
         self._out = out
 
@@ -77,11 +77,11 @@ class Commands:
             case "drain":
                 self._set(RunState.DRAINING)
             case "kick":
-                self._kick(self._player(target), now)
+                self._kick(self._bot(target), now)
             case "lift":
-                player = self._player(target)
-                self._games.lift(player)
-                self._journal(player)
+                bot = self._bot(target)
+                self._games.lift(bot)
+                self._journal(bot)
             case "void":
                 if not self._break_off(target, now, again=False):
                     raise CommandError(f"no game {target!r:.40} is running")
@@ -100,22 +100,23 @@ class Commands:
         self._games.changed = True
         self._out.fact(RunStateSet("", str(state)))
 
-    def _kick(self, player: Player, now: int) -> None:
-        self._games.suspend(player)
-        self._journal(player)
-        if player.game is not None and not player.game.announced:
-            self._games.void(player.game, REASON, now)
-        if player.peer is not None:
-            self._connections.close(player.peer, ByeReason.KICKED, now)
+    def _kick(self, bot: Bot, now: int) -> None:
+        self._games.suspend(bot)
+        self._journal(bot)
+        for player in bot.players:
+            if player.game is not None and not player.game.announced:
+                self._games.void(player.game, REASON, now)
+            if player.peer is not None:
+                self._connections.close(player.peer, ByeReason.KICKED, now)
 
-    def _journal(self, player: Player) -> None:
-        self._out.fact(Conduct(player.name, player.forgiven, player.kicked))
+    def _journal(self, bot: Bot) -> None:
+        self._out.fact(Conduct(bot.name, bot.forgiven, bot.kicked))
 
-    def _player(self, name: str) -> Player:
-        player = self._players.get(name)
-        if player is None or not player.plays:
+    def _bot(self, name: str) -> Bot:
+        bot = self._bots.get(name)
+        if bot is None or not bot.plays:
             raise CommandError(f"no bot of this contest is called {name!r:.40}")
-        return player
+        return bot
 
     def _break_off(self, game_id: str, now: int, *, again: bool) -> bool:
         live = self._games.find(game_id)

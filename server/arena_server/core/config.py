@@ -21,12 +21,14 @@ class ContestConfigError(UserError, ValueError):
 class Entrant:
     """A name that may log in. Without `token_sha256` (hexadecimal) the name alone suffices.
 
-    One that does not play may only watch, and on any number of connections at once.
+    It may play `concurrency` games at once, each on a connection of its own. One that does not play may
+    only watch, and on any number of connections at once.
     """
 
     name: str
     token_sha256: str | None = None
     plays: bool = True
+    concurrency: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +92,8 @@ DEALS = ("fresh", "paired")
 LONGEST_MS = 864_000_000
 LONGEST_INCREMENT_MS = 600_000
 MOST = 1_000_000
+#: The most games of one bot at once.
+MOST_SLOTS = 64
 
 #: The range of every number of a config; the configuration file refers to it.
 BOUNDS: Final[Mapping[str, tuple[int, int]]] = {

@@ -11,7 +11,7 @@ from arena_server.core.deadlines import Deadlines, Kind
 from arena_server.core.effects import ShowLog
 from arena_server.core.games import GameManager
 from arena_server.core.login import DENIED
-from arena_server.core.peers import Outbox, Peer, Player
+from arena_server.core.peers import Bot, Outbox, Peer, Player
 
 
 class Connections:
@@ -95,26 +95,28 @@ class Connections:
 
     def departed(self, player: Player, now: int) -> None:
         """`player` has no connection any more, or watches instead of playing."""
-        self.absent_from(player, now)
+        if not any(other.peer is not None for other in player.bot.players if other is not player):
+            self.absent_from(player.bot, now)
         self._games.depart(player, now)
 
-    def absent_from(self, player: Player, now: int) -> None:
-        """`player` is absent from `now` on."""
+    def absent_from(self, bot: Bot, now: int) -> None:
+        """No slot of `bot` has a connection from `now` on."""
         if self._config.absent_ms is not None:
-            self._deadlines.set((Kind.ABSENCE, player.number), now + self._config.absent_ms * NS_PER_MS)
+            self._deadlines.set((Kind.ABSENCE, bot.number), now + self._config.absent_ms * NS_PER_MS)
 
-    def arrived(self, player: Player) -> None:
-        player.gone = False
-        self._deadlines.set((Kind.ABSENCE, player.number), None)
+    def arrived(self, bot: Bot) -> None:
+        """A slot of `bot` has a connection."""
+        bot.gone = False
+        self._deadlines.set((Kind.ABSENCE, bot.number), None)
 
-    def quit(self, player: Player) -> None:
-        """`player` sent QUIT: the contest does not wait, unless it waits for ever."""
-        if self._config.absent_ms is not None:
-            self.absence_expired(player)
+    def quit(self, bot: Bot) -> None:
+        """`bot` sent QUIT: the contest does not wait, unless it waits for ever or another slot stays."""
+        if self._config.absent_ms is not None and not bot.connected:
+            self.absence_expired(bot)
 
-    def absence_expired(self, player: Player) -> None:
-        """The contest does not wait for `player` any longer."""
-        self._deadlines.set((Kind.ABSENCE, player.number), None)
-        player.gone = True
+    def absence_expired(self, bot: Bot) -> None:
+        """The contest does not wait for `bot` any longer."""
+        self._deadlines.set((Kind.ABSENCE, bot.number), None)
+        bot.gone = True
         self._games.changed = True
-        self._out.note("warning", "absent", bot=player.name)
+        self._out.note("warning", "absent", bot=bot.name)

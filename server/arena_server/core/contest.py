@@ -73,24 +73,24 @@ class Contest:
         self.output = Outbox()
         self._deadlines = Deadlines()
         self._authenticator = authenticator = Authenticator(config.game, entrants, secret, config.guests)
-        players = authenticator.players
-        self._players = list(players.values())
+        bots = authenticator.bots
+        self._bots = list(bots.values())
         try:
-            self._games = GameManager(config, game_of(config), players, self.output, self._deadlines)
+            self._games = GameManager(config, game_of(config), bots, self.output, self._deadlines)
         except ValueError as error:
             raise ContestConfigError(str(error)) from error
         self._connections = Connections(config, self._games, self.output, self._deadlines)
         self._handlers = Handlers(config, self._connections, authenticator, self._games, self.output)
-        self._commands = Commands(self._games, players, self._connections, self.output)
+        self._commands = Commands(self._games, bots, self._connections, self.output)
         self._stopping = False
         self._ended: str | None = None
         self._end_reported = False
         self._closed_all = False
-        for player in self._players:
-            if player.plays:
-                self._connections.absent_from(player, now)
+        for bot in self._bots:
+            if bot.plays:
+                self._connections.absent_from(bot, now)
         if past is not None:
-            recover(past, self._games, self._commands, players, now)
+            recover(past, self._games, self._commands, bots, now)
 
     @property
     def deadline(self) -> int | None:
@@ -176,7 +176,7 @@ class Contest:
 
     def progress(self) -> Progress:
         """The work grows with the number of bots."""
-        connected = sum(player.peer is not None for player in self._players)
+        connected = sum(bot.connected for bot in self._bots)
         return self._games.progress(connected, self.ended, self._missing())
 
     def overview(self) -> Overview:
@@ -185,7 +185,7 @@ class Contest:
             state=self._ended or str(self._commands.state),
             progress=self.progress(),
             running=self._games.running(),
-            bots=tuple(BotState.of(player, where_is(player)) for player in self._players if player.plays),
+            bots=tuple(BotState.of(bot, where_is(bot)) for bot in self._bots if bot.plays),
         )
 
     # -- events
@@ -200,12 +200,12 @@ class Contest:
                     if (slow := self._games.expire(number, now)) is not None:
                         self._connections.too_slow(slow, now)
                 case Kind.ABSENCE:
-                    self._connections.absence_expired(self._players[number])
+                    self._connections.absence_expired(self._bots[number])
                 case Kind.FEED:
                     self._games.spectators.update(number, now)
                     self._games.changed = True
                 case Kind.REST:
-                    self._games.rested(self._players[number])
+                    self._games.rested(self._authenticator.players[number])
                 case Kind.CHUNK:
                     self._connections.too_slow(self._connections.peers[number], now)
 
@@ -242,9 +242,9 @@ class Contest:
     def _missing(self) -> dict[str, str]:
         """The bots that no game waits for, each with the cause."""
         return {
-            player.name: "removed" if player.kicked else "on probation" if player.barred else "absent"
-            for player in self._players
-            if player.plays and (player.barred or player.gone)
+            bot.name: "removed" if bot.kicked else "on probation" if bot.barred else "absent"
+            for bot in self._bots
+            if bot.plays and (bot.barred or bot.gone)
         }
 
     def _outcome(self) -> str:

@@ -30,7 +30,7 @@ from arena_server.core.delivery import CHUNK, ChunkedSender, Spectators
 from arena_server.core.effects import Send, Store, TurnMark
 from arena_server.core.journal import KIND_OF, GameFact, JournalError, Offered, PastGame, Repeat
 from arena_server.core.match import Abort, Annotate, Blame, Match, Phase, PlayMove, SayReady
-from arena_server.core.peers import FLOODED, LiveGame, Outbox, Peer, Player
+from arena_server.core.peers import FLOODED, Bot, LiveGame, Outbox, Peer, Player
 from arena_server.core.schedule import Pairer, Pairing, schedule_of
 from arena_server.core.standings import Progress, Results, RunningGame
 
@@ -47,14 +47,14 @@ class GameManager:
         self,
         config: ContestConfig,
         game: Game[Any],
-        players: Mapping[str, Player],
+        bots: Mapping[str, Bot],
         out: Outbox,
         deadlines: Deadlines,
     ) -> None:
-        names = [player.name for player in players.values() if player.plays]
+        names = [bot.name for bot in bots.values() if bot.plays]
         self._config = config
         self._game = game
-        self._players = players
+        self._bots = bots
         self._out = out
         self._deadlines = deadlines
         self._chunks = ChunkedSender(out, deadlines, config.handover_ms)
@@ -62,7 +62,7 @@ class GameManager:
         self._paired = config.deals == "paired"
         self._schedule = schedule_of(config, names, game.seats)
         self._pairer = Pairer(self._schedule, game.seats)
-        self._results = Results(config, players, out)
+        self._results = Results(config, bots, out)
         self._games: dict[int, LiveGame] = {}
         #: The games that are played again, each by the number of the void one.
         self._repeats: dict[int, Pairing] = {}
@@ -186,12 +186,12 @@ class GameManager:
             live.match.arrive(player.seat, now)
             self.advance(live, [], now)
         else:
-            self._free(player)
+            self._count_free(player.bot)
 
     def depart(self, player: Player, now: int) -> None:
         """`player` has no connection any more, or watches instead of playing."""
         self.changed = True
-        self._pairer.busy(player.name)
+        self._count_free(player.bot)
         live = player.game
         if live is not None:
             self.advance(live, live.match.depart(player.seat, now), now)
@@ -242,17 +242,22 @@ class GameManager:
     def pair(self, now: int) -> None:
         """Start every game that can start."""
         while (pairing := self._pairer.take()) is not None:
-            live = self._open(pairing, now)
+            players = tuple(self._free_player(name) for name in pairing.names)
+            live = self._open(pairing, players, now)
             self._out.note("info", "game", game=live.game_id, names=",".join(pairing.names))
             for seat, player in enumerate(live.players):
                 assert player.peer is not None, "a free player is connected"
                 live.match.lag[seat] = player.peer.lag.ms
-            self.advance(live, [Offered()], now)
+            slots = tuple(player.slot for player in players)
+            self.advance(live, [Offered(() if max(slots) == 1 else slots)], now)
 
-    def _open(self, pairing: Pairing, now: int) -> LiveGame:
-        """Seat the players of this game."""
+    def _free_player(self, name: str) -> Player:
+        """The first free slot of this bot; the pairer knows that there is one."""
+        return next(player for player in self._bots[name].players if player.free)
+
+    def _open(self, pairing: Pairing, players: tuple[Player, ...], now: int) -> LiveGame:
+        """Seat these players."""
         match = Match(Setting.of(self._config, self._game, pairing), now)
-        players = tuple(self._players[name] for name in pairing.names)
         live = self._games[pairing.number] = LiveGame(pairing.number, match, players, now)
         self.spectators.open(pairing.number, live.game_id, live.transcript)
         return live
@@ -317,20 +322,19 @@ class GameManager:
                     player.rests = True
                     self._deadlines.set((Kind.REST, player.number), now + self._config.rest_ms * NS_PER_MS)
                 else:
-                    self._free(player)
+                    self._count_free(player.bot)
         if all(player.game is not live for player in live.players):
             del self._games[live.number]
 
-    def _free(self, player: Player) -> None:
-        """Pair `player` from now on, unless something is in the way."""
-        if player.peer is not None and player.game is None and not (player.barred or player.rests):
-            self._pairer.free(player.name)
+    def _count_free(self, bot: Bot) -> None:
+        """Let the pairer know in how many games more `bot` can be seated."""
+        self._pairer.free(bot.name, bot.free_slots)
 
     def rested(self, player: Player) -> None:
         """The rest of `player` after a game is over."""
         player.rests = False
         self.changed = True
-        self._free(player)
+        self._count_free(player.bot)
 
     def expire(self, number: int, now: int) -> Peer | None:
         """The deadline of game `number` has passed. Returns the connection that does not take its TURN."""
@@ -431,24 +435,27 @@ class GameManager:
 
     # -- orders of the organiser
 
-    def suspend(self, player: Player) -> None:
-        """The organiser removes `player`: it is paired no more."""
-        player.barred = player.kicked = True
-        self._pairer.busy(player.name)
+    def suspend(self, bot: Bot) -> None:
+        """The organiser removes `bot`: it is paired no more."""
+        bot.barred = bot.kicked = True
+        self._count_free(bot)
 
-    def lift(self, player: Player) -> None:
-        """The faulty games of `player` so far do not count any more: it is paired again."""
-        player.forgiven = player.faulty_games
-        player.barred = player.kicked = False
+    def lift(self, bot: Bot) -> None:
+        """The faulty games of `bot` so far do not count any more: it is paired again."""
+        bot.forgiven = bot.faulty_games
+        bot.barred = bot.kicked = False
         self.changed = True
-        self._free(player)
+        self._count_free(bot)
 
     # -- an interrupted contest
 
-    def recall(self, results: Sequence[PastGame], repeats: Mapping[int, int]) -> None:
+    def recall(
+        self, results: Sequence[PastGame], repeats: Mapping[int, int], unfinished: Collection[int]
+    ) -> None:
         """Bring back results, and void games by the numbers of those that repeat them.
 
-        Raises JournalError for what cannot be of this contest.
+        `unfinished` games have been started and have no result; call `reopen` for each. Raises
+        JournalError for what cannot be of this contest.
         """
         played = {game.number for game in results if game.end != VOID}
         for new, number in sorted(repeats.items()):
@@ -458,8 +465,14 @@ class GameManager:
                 raise JournalError(f"g{new} repeats g{number}, and is not the next number")
             self._void_only[number] = self._pairing(number)
             self._repeat(new, number)
+        # Two games of the same bots may have run at once, and the later one may have ended first.
+        for number in sorted([*unfinished, *(game.number for game in results)]):
+            pairing = self._pairing(number)
+            if not self._pairer.may_start(pairing):
+                raise JournalError(f"g{number} was started twice, or before an earlier game of the same bots")
+            self._pairer.started(pairing)
         for game in results:
-            pairing = self._recalled(game.number)
+            pairing = self._pairing(game.number)
             if game.names != pairing.names:
                 raise JournalError(
                     f"g{game.number} was played by {', '.join(game.names)},"
@@ -472,21 +485,23 @@ class GameManager:
             self._count_deal(pairing, game.end)
             self._results.add(game)
 
-    def _recalled(self, number: int) -> Pairing:
-        """Game `number`, which has been started. Raises JournalError if it could not start by then."""
-        pairing = self._pairing(number)
-        if not self._pairer.may_start(pairing):
-            raise JournalError(f"g{number} was started twice, or before an earlier game of the same bots")
-        self._pairer.started(pairing)
-        return pairing
-
-    def reopen(self, number: int, now: int) -> LiveGame:
+    def reopen(self, number: int, slots: Sequence[int], now: int) -> LiveGame:
         """Seat the players of an unfinished game. Raises JournalError if they cannot play it."""
-        pairing = self._recalled(number)
-        for name in pairing.names:
-            if (other := self._players[name].game) is not None:
-                raise JournalError(f"{name} plays {other.game_id} and g{number} at once")
-        return self._open(pairing, now)
+        pairing = self._pairing(number)
+        slots = slots or (1,) * len(pairing.names)
+        if len(slots) != len(pairing.names):
+            raise JournalError(f"g{number} has {len(pairing.names)} seats, and {len(slots)} slots")
+        players = []
+        for name, slot in zip(pairing.names, slots, strict=True):
+            bot = self._bots[name]
+            if not 1 <= slot <= len(bot.players):
+                slots_text = f"a concurrency of {len(bot.players)}"
+                raise JournalError(f"{name} plays g{number} in slot {slot}, and has {slots_text}")
+            player = bot.players[slot - 1]
+            if player.game is not None:
+                raise JournalError(f"{name} plays {player.game.game_id} and g{number} at once in slot {slot}")
+            players.append(player)
+        return self._open(pairing, tuple(players), now)
 
     def go_on(self, live: LiveGame, facts: Sequence[GameFact], now: int) -> None:
         """The facts of the journal have been applied to the match: write its lines and let it go on."""

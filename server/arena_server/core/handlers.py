@@ -20,7 +20,7 @@ from arena_server.core.connections import Connections
 from arena_server.core.effects import PingMark, Send
 from arena_server.core.events import Overlong
 from arena_server.core.games import GameManager
-from arena_server.core.journal import ResumeKey
+from arena_server.core.journal import ResumeKeys
 from arena_server.core.login import Authenticator
 from arena_server.core.peers import FLOODED, Outbox, Peer
 
@@ -157,18 +157,21 @@ class Handlers:
         if hello.role == wire.LOG_READER:
             self._connections.show_log(peer, player.name, now)
             return
-        self._connections.note(peer, "info", "login", agent=hello.agent, resumed=hello.resume is not None)
+        resumed = hello.resume is not None
+        slot = {"slot": player.slot} if len(player.bot.players) > 1 else {}
+        self._connections.note(peer, "info", "login", agent=hello.agent, resumed=resumed, **slot)
         # A spectator has until the login deadline to send WATCH: a bot that mistyped its name is
         # not to wait for games that never come.
-        if player.plays:
-            self._out.fact(ResumeKey(player.name, player.resume))
+        if player.bot.plays:
+            self._out.fact(ResumeKeys(player.name, player.bot.resume_digests))
             self._connections.settle(peer)
-            self._connections.arrived(player)
+            self._connections.arrived(player.bot)
             self._games.arrive(player, now)
 
     def _watch(self, peer: Peer, watch: wire.Watch, line: bytes, now: int) -> None:
         """WATCH; a bot that watches does not play any more."""
         if peer.player is not None:
+            peer.player.watches = True
             self._connections.departed(peer.player, now)
         try:
             self._games.spectators.watch(peer, watch.target, now)
@@ -184,8 +187,8 @@ class Handlers:
         self._connections.close(peer, ByeReason.QUIT, now)
         if player is not None:
             player.resume = None
-            self._out.fact(ResumeKey(player.name, None))
-            self._connections.quit(player)
+            self._out.fact(ResumeKeys(player.name, player.bot.resume_digests))
+            self._connections.quit(player.bot)
             self._games.quit(player, now)
 
     # -- lag, and lines that ask for nothing

@@ -6,10 +6,10 @@ they stand in the game's record. Facts of the contest itself replace each other:
 each thing counts.
 
     fact                      entry: a plain tuple of numbers, texts and bytes, ready for msgpack
-    Offered()                 (7, "offer")
+    Offered()                 (7, "offer", ())
     Ready(2)                  (7, "ready", 2)
     PlyRecord(1, "4", ...)    (7, "ply", 1, "4", ...)
-    ResumeKey("ann", digest)  (0, "key", "ann", digest)
+    ResumeKeys("ann", (digest,))  (0, "keys", "ann", (digest,))
 
 The first number is the game's; 0 stands for the contest.
 """
@@ -30,7 +30,12 @@ CONTEST: Final = 0
 
 
 class Offered(NamedTuple):
-    """GAME is sent. It annuls all earlier facts of the same game."""
+    """GAME is sent. It annuls all earlier facts of the same game.
+
+    `slots`: in which slot each seat's bot plays the game; empty: all in slot 1.
+    """
+
+    slots: tuple[int, ...] = ()
 
 
 class Ready(NamedTuple):
@@ -56,11 +61,11 @@ class Ended(NamedTuple):
     end: str
 
 
-class ResumeKey(NamedTuple):
-    """The SHA-256 digest of a bot's resume key; None: the bot has none."""
+class ResumeKeys(NamedTuple):
+    """The SHA-256 digest of the resume key of each slot of a bot; None: the slot has none."""
 
     name: str
-    digest: str | None
+    digests: tuple[str | None, ...]
 
 
 class Conduct(NamedTuple):
@@ -86,7 +91,7 @@ class RunStateSet(NamedTuple):
 
 
 GameFact = Offered | Ready | Away | Started | PlyRecord | FaultRecord | InfoRecord | Ended
-ContestFact = ResumeKey | Conduct | Repeat | RunStateSet
+ContestFact = ResumeKeys | Conduct | Repeat | RunStateSet
 
 #: The word of each fact in its entry.
 KIND_OF: Final[dict[type, str]] = {
@@ -98,16 +103,16 @@ KIND_OF: Final[dict[type, str]] = {
     FaultRecord: "fault",
     InfoRecord: "info",
     Ended: "end",
-    ResumeKey: "key",
+    ResumeKeys: "keys",
     Conduct: "conduct",
     Repeat: "repeat",
     RunStateSet: "run-state",
 }
-_NUMBERS = "numbers"
+_NUMBERS, _TEXTS = "numbers", "texts or None"
 _NUMBER_OR_NONE, _TEXT_OR_NONE = (int, type(None)), (str, type(None))
 #: The types of each fact's values, as msgpack gives them back.
 _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
-    "offer": (Offered, ()),
+    "offer": (Offered, (_NUMBERS,)),
     "ready": (Ready, (int,)),
     "away": (Away, (int,)),
     "start": (Started, ()),
@@ -118,12 +123,12 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
         (int, int, *(_NUMBER_OR_NONE,) * 3, _TEXT_OR_NONE, _TEXT_OR_NONE),
     ),
     "end": (Ended, (_NUMBERS, str)),
-    "key": (ResumeKey, (str, _TEXT_OR_NONE)),
+    "keys": (ResumeKeys, (str, _TEXTS)),
     "conduct": (Conduct, (str, int, bool)),
     "repeat": (Repeat, (int, int)),
     "run-state": (RunStateSet, (str, str)),
 }
-_OF_CONTEST: Final = frozenset({ResumeKey, Conduct, Repeat, RunStateSet})
+_OF_CONTEST: Final = frozenset({ResumeKeys, Conduct, Repeat, RunStateSet})
 OFFER: Final = KIND_OF[Offered]
 
 
@@ -155,6 +160,8 @@ def fact_of(entry: Entry) -> GameFact | ContestFact:
 def _fits(value: object, kind: Any) -> bool:
     if kind is _NUMBERS:
         return type(value) is tuple and all(type(each) is int for each in value)
+    if kind is _TEXTS:
+        return type(value) is tuple and all(type(each) in _TEXT_OR_NONE for each in value)
     if isinstance(kind, tuple):
         return type(value) in kind
     return type(value) is kind

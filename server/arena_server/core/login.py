@@ -11,8 +11,8 @@ from hmac import compare_digest
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.messages import LOG_READER, SPECTATOR, VERSION, Hello, Welcome, valid_name
 from arena_server.core import deal
-from arena_server.core.config import ContestConfigError, Entrant
-from arena_server.core.peers import Peer, Player
+from arena_server.core.config import MOST_SLOTS, ContestConfigError, Entrant
+from arena_server.core.peers import Bot, Peer, Player
 from arena_server.core.ratelimit import LoginRateLimiter
 
 #: Compared with when there is no such name, so that the denial takes as long.
@@ -39,7 +39,9 @@ class Authenticator:
         self._guests = guests
         self._secret = secret
         self._limiter = LoginRateLimiter()
-        self.players: dict[str, Player] = {}
+        self.bots: dict[str, Bot] = {}
+        #: Every slot of every bot, by its number.
+        self.players: list[Player] = []
         for number, entrant in enumerate(entrants):
             self._enter(number, entrant)
 
@@ -47,12 +49,20 @@ class Authenticator:
         digest = entrant.token_sha256
         if not valid_name(entrant.name):
             raise ContestConfigError(f"a bot cannot be called {entrant.name!r}: see the names in PROTOCOL.md")
-        if entrant.name in self.players:
+        if entrant.name in self.bots:
             raise ContestConfigError(f"two bots are called {entrant.name}")
         if digest is not None and not is_digest(digest):
             raise ContestConfigError(f"token_sha256 of {entrant.name} must be 64 hexadecimal digits")
         lower = None if digest is None else digest.lower()
-        self.players[entrant.name] = Player(number, entrant.name, lower, entrant.plays)
+        if not 1 <= entrant.concurrency <= MOST_SLOTS:
+            raise ContestConfigError(
+                f"concurrency of {entrant.name} must be from 1 to {MOST_SLOTS}, not {entrant.concurrency}"
+            )
+        bot = self.bots[entrant.name] = Bot(number, entrant.name, lower, entrant.plays)
+        bot.players += (
+            Player(len(self.players) + slot, bot, slot + 1) for slot in range(entrant.concurrency)
+        )
+        self.players += bot.players
 
     def admit(self, hello: Hello, peer: str, now: int) -> Player:
         """The player that `hello` may log in as; its old connection, if any, is to be closed.
@@ -62,7 +72,7 @@ class Authenticator:
 
         With `role=log` only a token counts, and the bot's own connection stays.
 
-        Raises ProtocolError: version, game, rate, token, or name-taken.
+        Raises ProtocolError: version, game, rate, token, slot, or name-taken.
         """
         if hello.version != VERSION:
             raise ProtocolError(ErrorCode.VERSION, f"this server speaks version {VERSION}")
@@ -72,24 +82,35 @@ class Authenticator:
             # The name is not looked up: registered names cannot be found out this way.
             if not self._guests:
                 raise ProtocolError(ErrorCode.TOKEN, DENIED)
-            return Player(GUEST, hello.name, None, plays=False)
-        player = self.players.get(hello.name)
+            return _guest(hello.name)
+        bot = self.bots.get(hello.name)
         address = peer.rpartition(":")[0]
-        right = _holds_key(player, hello.resume) if hello.resume else _holds_token(player, hello.token)
+        resumed = _holder(bot, hello.resume) if hello.resume else None
+        right = resumed is not None if hello.resume else _holds_token(bot, hello.token)
         reads_log = hello.role == LOG_READER
         if reads_log:
             # A resume key, or a name that needs no token, must not open a private log.
-            right = player is not None and player.token_sha256 is not None and not hello.resume and right
-        if player is None or not right:
+            right = bot is not None and bot.token_sha256 is not None and not hello.resume and right
+        if bot is None or not right:
             # Only failures are limited: a guesser on the same address must not lock a bot out.
             self._limiter.check(address, hello.name, now)
             self._limiter.wrong(address, hello.name, now)
             raise ProtocolError(ErrorCode.TOKEN, DENIED)
         self._limiter.right(address, hello.name)
         if reads_log:
-            return Player(GUEST, hello.name, None, plays=False)
-        if player.peer is not None and not hello.resume:
-            raise ProtocolError(ErrorCode.NAME_TAKEN, f"{hello.name} is connected already")
+            return _guest(hello.name)
+        if resumed is not None:
+            return resumed
+        slot, slots = 1 if hello.slot is None else hello.slot, len(bot.players)
+        if not 1 <= slot <= slots:
+            text = (
+                f"{hello.name} has {'slot 1 only' if slots == 1 else f'slots 1 to {slots}'}, got slot {slot}"
+            )
+            raise ProtocolError(ErrorCode.SLOT, text)
+        player = bot.players[slot - 1]
+        if player.peer is not None:
+            which = hello.name if slots == 1 else f"slot {slot} of {hello.name}"
+            raise ProtocolError(ErrorCode.NAME_TAKEN, f"{which} is connected already")
         return player
 
     def welcome(self, player: Player, peer: Peer) -> Welcome:
@@ -98,8 +119,8 @@ class Authenticator:
         A spectator is bound to no connection: it has nothing to resume.
         """
         key = self._secret(deal.RESUME_BYTES)
-        if player.plays:
-            player.peer, peer.player = peer, player
+        if player.bot.plays:
+            player.peer, peer.player, player.watches = peer, player, False
             player.resume = deal.token_digest(key)
         return Welcome(player.name, self._secret(deal.SESSION_BYTES), key)
 
@@ -108,12 +129,21 @@ def is_digest(text: str) -> bool:
     return len(text) == _HEX_DIGEST and all(digit in "0123456789abcdef" for digit in text.lower())
 
 
-def _holds_key(player: Player | None, resume: str) -> bool:
-    digest = player.resume if player is not None else None
-    return compare_digest(deal.token_digest(resume), digest or _NO_DIGEST) and digest is not None
+def _guest(name: str) -> Player:
+    """A client that takes no seat."""
+    return Player(GUEST, Bot(GUEST, name, None, plays=False))
 
 
-def _holds_token(player: Player | None, token: str | None) -> bool:
-    expected = _NO_DIGEST if player is None else player.token_sha256
+def _holder(bot: Bot | None, resume: str) -> Player | None:
+    """The slot of `bot` that this key resumes; compares with every slot, whichever it is."""
+    given, found = deal.token_digest(resume), None
+    for player in bot.players if bot is not None else ():
+        if compare_digest(given, player.resume or _NO_DIGEST) and player.resume is not None:
+            found = player
+    return found
+
+
+def _holds_token(bot: Bot | None, token: str | None) -> bool:
+    expected = _NO_DIGEST if bot is None else bot.token_sha256
     given = deal.token_digest(token or "")
     return expected is None or compare_digest(given, expected)

@@ -1,4 +1,4 @@
-"""What the contest keeps of a connection, a bot and a running game, and the outbox for effects."""
+"""What the contest keeps of a connection, a bot, its slots and a running game; the outbox for effects."""
 
 from __future__ import annotations
 
@@ -47,28 +47,66 @@ class Peer:
 
 
 @dataclass(slots=True, eq=False)
-class Player:
-    """One entrant; `game` and `seat` while it is seated. An entrant that does not play may only watch.
+class Bot:
+    """One entrant, with a player for each of its slots. One that does not play may only watch.
 
-    `resume` is the digest of its resume key. `barred`: paired no more, because of
-    `faulty_games` beyond those `forgiven`, or because it was `kicked`. `gone`: disconnected for
-    longer than the contest waits. `rests`: not paired yet after its last game.
+    `barred`: paired no more, because of `faulty_games` beyond those `forgiven`, or because it was
+    `kicked`. `gone`: without any connection for longer than the contest waits.
     """
 
     number: int
     name: str
     token_sha256: str | None
     plays: bool = True
-    peer: Peer | None = None
-    resume: str | None = None
-    game: LiveGame | None = None
-    seat: int = 0
+    players: list[Player] = field(default_factory=list)
     faulty_games: int = 0
     forgiven: int = 0
     kicked: bool = False
     barred: bool = False
     gone: bool = False
+
+    @property
+    def connected(self) -> bool:
+        """Whether any slot has a connection."""
+        return any(player.peer is not None for player in self.players)
+
+    @property
+    def free_slots(self) -> int:
+        """In how many games more it can be seated now."""
+        return 0 if self.barred else sum(player.free for player in self.players)
+
+    @property
+    def resume_digests(self) -> tuple[str | None, ...]:
+        return tuple(player.resume for player in self.players)
+
+
+@dataclass(slots=True, eq=False)
+class Player:
+    """One slot (1, 2, ...) of a bot: it plays one game at a time, on a connection of its own.
+
+    `game` and `seat` while it is seated. `resume` is the digest of its resume key. `rests`: not
+    paired yet after its last game; `watches`: it has sent WATCH. `number` is its own among all players
+    of the contest.
+    """
+
+    number: int
+    bot: Bot
+    slot: int = 1
+    peer: Peer | None = None
+    resume: str | None = None
+    game: LiveGame | None = None
+    seat: int = 0
     rests: bool = False
+    watches: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.bot.name
+
+    @property
+    def free(self) -> bool:
+        """Whether it can be seated, if its bot may be paired."""
+        return self.peer is not None and self.game is None and not (self.rests or self.watches)
 
 
 class LiveGame:

@@ -25,48 +25,49 @@ from arena_server.core.journal import (
     Past,
     Ready,
     Repeat,
-    ResumeKey,
+    ResumeKeys,
     RunStateSet,
     Started,
     fact_of,
 )
 from arena_server.core.login import is_digest
 from arena_server.core.match import Match, Phase
-from arena_server.core.peers import Player
+from arena_server.core.peers import Bot
 
 _SEAT_FAULTS: Final = frozenset(FaultKind) - {FaultKind.VOID}
 
 
-def recover(
-    past: Past, games: GameManager, commands: Commands, players: Mapping[str, Player], now: int
-) -> None:
-    """Bring back games, run state and players. Raises JournalError for a past that no contest has had."""
+def recover(past: Past, games: GameManager, commands: Commands, bots: Mapping[str, Bot], now: int) -> None:
+    """Bring back games, run state and bots. Raises JournalError for a past that no contest has had."""
     for entry in past.entries:
         fact_of(entry)
     live = Live()
     live.add(past.entries)
-    games.recall(past.results, _recover_contest(live, commands, players))
     stored = {game.number for game in past.results}
-    for number, entries in sorted(live.games.items()):
-        if number not in stored:
-            facts: list[GameFact] = [fact_of(entry) for entry in entries]  # type: ignore[misc] # by their number
-            game = games.reopen(number, now)
-            restore(game.match, facts, now)
-            games.go_on(game, facts, now)
+    unfinished = sorted(live.games.keys() - stored)
+    games.recall(past.results, _recover_contest(live, commands, bots), unfinished)
+    for number in unfinished:
+        facts: list[GameFact] = [fact_of(entry) for entry in live.games[number]]  # type: ignore[misc] # by their number
+        offer = facts[0]
+        game = games.reopen(number, offer.slots if isinstance(offer, Offered) else (), now)
+        restore(game.match, facts, now)
+        games.go_on(game, facts, now)
 
 
-def _recover_contest(live: Live, commands: Commands, players: Mapping[str, Player]) -> dict[int, int]:
+def _recover_contest(live: Live, commands: Commands, bots: Mapping[str, Bot]) -> dict[int, int]:
     """Apply the facts of the contest; returns void games by the numbers of those that repeat them."""
     repeats: dict[int, int] = {}
     for entry in live.contest:
         match fact_of(entry):
-            case ResumeKey(name, digest):
-                if digest is not None and not is_digest(digest):
+            case ResumeKeys(name, digests):
+                if not all(digest is None or is_digest(digest) for digest in digests):
                     raise JournalError(f"the resume key of {name!r:.40} is not a SHA-256 digest")
-                _player(players, name).resume = digest
+                # The organiser may have changed the number of slots meanwhile.
+                for player, digest in zip(_bot(bots, name).players, digests, strict=False):
+                    player.resume = digest
             case Conduct(name, forgiven, kicked):
-                player = _player(players, name)
-                player.forgiven, player.kicked, player.barred = forgiven, kicked, kicked
+                bot = _bot(bots, name)
+                bot.forgiven, bot.kicked, bot.barred = forgiven, kicked, kicked
             case Repeat(number, void):
                 repeats[number] = void
             case RunStateSet(_, state):
@@ -77,10 +78,10 @@ def _recover_contest(live: Live, commands: Commands, players: Mapping[str, Playe
     return repeats
 
 
-def _player(players: Mapping[str, Player], name: str) -> Player:
-    if name not in players:
+def _bot(bots: Mapping[str, Bot], name: str) -> Bot:
+    if name not in bots:
         raise JournalError(f"no bot of this contest is called {name!r:.40}")
-    return players[name]
+    return bots[name]
 
 
 # -- games

@@ -226,23 +226,24 @@ class Pairer:
         #: A group that had a game left and no absent player when it was last looked for.
         self._open = 0
         self._again: dict[int, Pairing] = {}
-        self._free: set[str] = set()
+        #: How many games more each player can start that can start any.
+        self._free: dict[str, int] = {}
         self._fresh: set[str] = set()
 
-    def free(self, name: str) -> None:
-        """`name` may play from now on."""
-        self._free.add(name)
-        self._fresh.add(name)
-
-    def busy(self, name: str) -> None:
-        """`name` may not."""
-        self._free.discard(name)
-        self._fresh.discard(name)
+    def free(self, name: str, games: int = 1) -> None:
+        """`name` can start so many games from now on; 0: none."""
+        if games:
+            if games > self._free.get(name, 0):
+                self._fresh.add(name)
+            self._free[name] = games
+        else:
+            self._free.pop(name, None)
+            self._fresh.discard(name)
 
     def again(self, pairing: Pairing) -> None:
         """Add a game beyond the schedule."""
         self._again[pairing.number] = pairing
-        self._fresh |= self._free.intersection(pairing.names)
+        self._fresh |= self._free.keys() & pairing.names
 
     def may_start(self, pairing: Pairing) -> bool:
         """Whether `pairing` is to be played again, or is the next game of its group."""
@@ -258,11 +259,11 @@ class Pairer:
             self._played[self._schedule.group(pairing.names)] += 1
 
     def take(self) -> Pairing | None:
-        """The next game that can start, or None. Its players are busy from now on."""
+        """The next game that can start, or None. Each of its players can start one game less from now on."""
         if not self._fresh:
             return None
         numbers = [number for name in self._fresh for number in self._pending(name)]
-        numbers += [number for number, game in self._again.items() if self._free.issuperset(game.names)]
+        numbers += [number for number, game in self._again.items() if self._free.keys() >= set(game.names)]
         if not numbers:
             self._fresh.clear()
             return None
@@ -270,12 +271,12 @@ class Pairer:
         pairing = self._again.get(number) or self._schedule.pairing(number)
         self.started(pairing)
         for name in pairing.names:
-            self.busy(name)
+            self.free(name, self._free[name] - 1)
         return pairing
 
     def _pending(self, name: str) -> Iterable[int]:
         """The numbers of the games that `name` could play now, one a group."""
-        others = self._free - {name}
+        others = self._free.keys() - {name}
         for company in combinations(others, self._seats - 1):
             names = (name, *company)
             if not self._schedule.has_group(names):

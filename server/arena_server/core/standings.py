@@ -17,7 +17,7 @@ from typing import Any
 from arena_protocol.record import VOID
 from arena_server.core.config import ContestConfig
 from arena_server.core.journal import PastGame
-from arena_server.core.peers import Outbox, Player
+from arena_server.core.peers import Bot, Outbox
 
 SCORINGS = ("points", "wins")
 
@@ -126,12 +126,12 @@ def standings(names: Iterable[str], results: Iterable[Result], scoring: str = "p
 class Results:
     """Counts results that are durable: `done` games have one, `void` ones none; `plies` are of both."""
 
-    def __init__(self, config: ContestConfig, players: Mapping[str, Player], out: Outbox) -> None:
-        names = [player.name for player in players.values() if player.plays]
+    def __init__(self, config: ContestConfig, bots: Mapping[str, Bot], out: Outbox) -> None:
+        names = [bot.name for bot in bots.values() if bot.plays]
         self.standings = Standings(names, config.scoring)
         self.done = self.void = self.plies = 0
         self._probation = config.probation
-        self._players = players
+        self._bots = bots
         self._out = out
 
     def add(self, game: PastGame) -> None:
@@ -143,14 +143,14 @@ class Results:
         self.done += 1
         self.standings.add(Result(game.names, game.totals, game.faults))
         for name, _ in game.faults:
-            self._blame(self._players[name])
+            self._blame(self._bots[name])
 
-    def _blame(self, player: Player) -> None:
+    def _blame(self, bot: Bot) -> None:
         """One faulty game more: a bot that has had too many is paired no more."""
-        player.faulty_games += 1
-        if player.faulty_games - player.forgiven == self._probation:
-            player.barred = True
-            self._out.note("warning", "probation", bot=player.name, games=player.faulty_games)
+        bot.faulty_games += 1
+        if bot.faulty_games - bot.forgiven == self._probation:
+            bot.barred = True
+            self._out.note("warning", "probation", bot=bot.name, games=bot.faulty_games)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +200,8 @@ class BotState:
     faulty_games: int
 
     @classmethod
-    def of(cls, player: Player, where: str) -> BotState:
-        return cls(player.name, where, player.peer is not None, player.faulty_games - player.forgiven)
+    def of(cls, bot: Bot, where: str) -> BotState:
+        return cls(bot.name, where, bot.connected, bot.faulty_games - bot.forgiven)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,14 +214,14 @@ class Overview:
     bots: tuple[BotState, ...]
 
 
-def where_is(player: Player) -> str:
-    """Where a bot is; what keeps it from being paired goes first."""
-    if player.kicked:
+def where_is(bot: Bot) -> str:
+    """Where a bot is; what keeps it from being paired goes first, and a game of any slot before the rest."""
+    if bot.kicked:
         return KICKED
-    if player.barred:
+    if bot.barred:
         return PROBATION
-    if player.game is not None:
+    if any(player.game is not None for player in bot.players):
         return PLAYING
-    if player.peer is not None:
+    if bot.connected:
         return FREE
-    return GONE if player.gone else AWAY
+    return GONE if bot.gone else AWAY

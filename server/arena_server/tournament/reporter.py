@@ -42,7 +42,7 @@ class Reporter(ServerObserver):
         self._last: dict[str, Any] = {}
         self._contest: Contest | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._logged_in: set[str] = set()
+        self._logged_in: set[tuple[str, int]] = set()
 
     def started(self, contest: Contest, driver: Driver) -> None:
         self._contest = contest
@@ -53,10 +53,12 @@ class Reporter(ServerObserver):
 
     def noted(self, note: Note) -> None:
         # Sent at once: a bot may end right after its log-in, and the supervisor has to know the order.
-        name = str(note.fields.get("bot"))
-        if self._lines is not None and note.event == "login" and name not in self._logged_in:
-            self._logged_in.add(name)
-            self._lines.write(json.dumps({"login": name}))
+        if self._lines is None or note.event != "login":
+            return
+        player = str(note.fields.get("bot")), int(str(note.fields.get("slot", 1)))
+        if player not in self._logged_in:
+            self._logged_in.add(player)
+            self._lines.write(json.dumps({"login": player[0], "slot": player[1]}))
 
     def recorded(self, record: GameRecord) -> None:
         if self._lines is not None and record.end != VOID:

@@ -72,15 +72,31 @@ class ProgressListener:
 
 @dataclass(frozen=True, slots=True)
 class LocalBot:
-    """A bot that the tournament starts; {host} {port} {name} {token} in `command` are replaced."""
+    """A process of a bot that the tournament starts.
+
+    {host} {port} {name} {token} {slot} in `command` are replaced. A bot that plays several games at once
+    has a process for each, in `slot` 1, 2, ...
+    """
 
     name: str
     command: Sequence[str]
     token: str
+    slot: int = 1
+
+    @property
+    def label(self) -> str:
+        """The name for messages and logs; no bot's name has a blank."""
+        return self.name if self.slot == 1 else f"{self.name} slot {self.slot}"
 
     def command_line(self, host: str, port: int) -> list[str]:
         """Return `command` with the values filled in."""
-        values = {"{host}": host, "{port}": str(port), "{name}": self.name, "{token}": self.token}
+        values = {
+            "{host}": host,
+            "{port}": str(port),
+            "{name}": self.name,
+            "{token}": self.token,
+            "{slot}": str(self.slot),
+        }
         return [_replace(word, values) for word in self.command]
 
     def environment(self, host: str, port: int, own: Mapping[str, str]) -> dict[str, str]:
@@ -90,6 +106,7 @@ class LocalBot:
             "ARENA_PORT": str(port),
             "ARENA_NAME": self.name,
             "ARENA_TOKEN": self.token,
+            **({"ARENA_SLOT": str(self.slot)} if self.slot > 1 else {}),
         }
 
 
@@ -157,7 +174,7 @@ class RestartingBot:
             except TimeoutError:
                 if not await self._has_logged_in():
                     what = ended.error or f"it ended {ended} before it logged in"
-                    raise BotError(f"bot {self.bot.name} cannot start: {what}") from None
+                    raise BotError(f"bot {self.bot.label} cannot start: {what}") from None
                 self._complain(f"ended {ended}; starting it again", ended.lines)
             else:
                 break
@@ -176,7 +193,7 @@ class RestartingBot:
         self._over.set()
 
     async def _run_once(self) -> _Ended:
-        log = None if self.logs is None else self.logs / f"{self.bot.name}.log"
+        log = None if self.logs is None else self.logs / f"{self.bot.label}.log"
         command = self.bot.command_line(self.host, self.port)
         environment = self.bot.environment(self.host, self.port, os.environ)
         try:
@@ -200,9 +217,9 @@ class RestartingBot:
             over.cancel()
 
     def _complain(self, what: str, last_lines: list[str]) -> None:
-        self.say(f"bot {self.bot.name} {what}")
+        self.say(f"bot {self.bot.label} {what}")
         for line in last_lines:
-            self.say(f"  {self.bot.name}: {line}")
+            self.say(f"  {self.bot.label}: {line}")
 
 
 def _why_not_started(program: str, error: OSError) -> str:
@@ -267,7 +284,7 @@ async def _supervise(server: Child, tournament: Tournament, listener: ProgressLi
     listener.listening(address)
     host, port = parse_address(address, "the server")
     bots = {
-        bot.name: RestartingBot(bot, _reachable(host), port, tournament.logs, listener.say)
+        (bot.name, bot.slot): RestartingBot(bot, _reachable(host), port, tournament.logs, listener.say)
         for bot in tournament.bots
     }
     running = [asyncio.ensure_future(bot.run()) for bot in bots.values()]
@@ -289,13 +306,15 @@ async def _supervise(server: Child, tournament: Tournament, listener: ProgressLi
         raise _failure(server, status)
 
 
-async def _pass_reports(server: Child, bots: Mapping[str, RestartingBot], listener: ProgressListener) -> int:
+async def _pass_reports(
+    server: Child, bots: Mapping[tuple[str, int], RestartingBot], listener: ProgressListener
+) -> int:
     """Pass the server's reports to the listener and the bots until it ends; return its exit status."""
     async for line in _lines(server):
         with suppress(ValueError):
             match json.loads(line):
-                case {"login": name} if name in bots:
-                    bots[name].logged_in.set()
+                case {"login": str(name), "slot": int(slot)} if (name, slot) in bots:
+                    bots[name, slot].logged_in.set()
                 case {"result": result}:
                     listener.result(result)
                 case {"play": seat, "url": url}:

@@ -7,6 +7,7 @@ They keep their own record of all they received.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
@@ -61,8 +62,9 @@ class Disk:
 class Bot:
     """Plays by game and ply alone; `errs` has the (game, ply) at which it sends an illegal move."""
 
-    def __init__(self, name: str, errs: frozenset[tuple[str, int]] = frozenset()) -> None:
+    def __init__(self, name: str, errs: frozenset[tuple[str, int]] = frozenset(), slot: int = 1) -> None:
         self.name = name
+        self.slot = slot
         self.key = ""
         self.errs = errs
         self.game = ""
@@ -73,7 +75,7 @@ class Bot:
     def answer(self, line: str) -> Iterator[str]:
         verb, *words = line.split()
         if verb == "ARENA":
-            yield f"HELLO 1 {self.name}" + (f" resume={self.key}" if self.key else "")
+            yield f"HELLO 1 {self.name}" + (f" resume={self.key}" if self.key else f" slot={self.slot}")
         elif verb == "ERROR" and words[0] == "token":
             self.key = ""
         elif verb == "WELCOME":
@@ -145,7 +147,8 @@ class CrashHarness:
 
     def __init__(self, config: ContestConfig, bots: list[Bot], fatal: dict[int, bool] | None = None) -> None:
         self.config = config
-        self.bots = {bot.name: bot for bot in bots}
+        #: The bots of slot 1 by name, and the others by name and slot.
+        self.bots = {bot.name if bot.slot == 1 else f"{bot.name}/{bot.slot}": bot for bot in bots}
         self.disk = Disk(fatal=fatal or {})
         self.lives = 0
         self.finished = ""
@@ -166,7 +169,8 @@ class CrashHarness:
         # A new process on a machine that has just been started: its clock starts from another value.
         now = 1000 * MS if self.lives % 2 else 5 * MS
         past = self.disk.past if self.lives > 1 else None
-        entrants = [Entrant(name) for name in self.bots]
+        slots = Counter(bot.name for bot in self.bots.values())
+        entrants = [Entrant(name, concurrency=slots[name]) for name in slots]
         contest = Contest(self.config, entrants, lambda _: f"s{next(self._secrets)}", now, past)
         process = Process(contest, now, self.disk, list(self.bots.values()), self._conns)
         process.run()

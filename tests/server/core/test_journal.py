@@ -20,7 +20,7 @@ from arena_server.core.journal import (
     Offered,
     Ready,
     Repeat,
-    ResumeKey,
+    ResumeKeys,
     RunStateSet,
     Started,
     entry_of,
@@ -36,7 +36,7 @@ PLIES = st.builds(
     INTEGERS, INTEGERS,
 )  # fmt: skip
 GAME_FACTS = st.one_of(
-    st.builds(Offered),
+    st.builds(Offered, NUMBERS),
     st.builds(Ready, INTEGERS),
     st.builds(Away, INTEGERS),
     st.builds(Started),
@@ -48,7 +48,7 @@ GAME_FACTS = st.one_of(
     st.builds(Ended, NUMBERS, TEXTS),
 )
 CONTEST_FACTS = st.one_of(
-    st.builds(ResumeKey, TEXTS, st.none() | TEXTS),
+    st.builds(ResumeKeys, TEXTS, st.lists(st.none() | TEXTS).map(tuple)),
     st.builds(Conduct, TEXTS, INTEGERS, st.booleans()),
     st.builds(Repeat, INTEGERS, INTEGERS),
     st.builds(RunStateSet, TEXTS, TEXTS),
@@ -85,7 +85,7 @@ def test_a_fact_of_the_contest_survives_its_entry_and_its_bytes(fact: ContestFac
         ((1, "ready", True), "expected the values of a 'ready' fact, found (1, 'ready', True)"),
         ((1, "end", (1, "2"), "x"), "expected the values of a 'end' fact, found (1, 'end', (1, '2'), 'x')"),
         ((1, "end", 12, "x"), "expected the values of a 'end' fact, found (1, 'end', 12, 'x')"),
-        ((0, "key", "ann", 5), "expected the values of a 'key' fact, found (0, 'key', 'ann', 5)"),
+        ((0, "keys", "ann", 5), "expected the values of a 'keys' fact, found (0, 'keys', 'ann', 5)"),
     ],
 )
 def test_an_entry_that_no_contest_wrote_is_refused_in_one_line(entry: Entry, text: str) -> None:
@@ -105,10 +105,14 @@ FEW = st.integers(1, 3)
 ENTRIES = st.lists(
     st.one_of(
         st.builds(
-            entry_of, FEW, st.builds(Offered) | st.builds(Ready, FEW) | st.builds(Ended, NUMBERS, TEXTS)
+            entry_of,
+            FEW,
+            st.builds(Offered, NUMBERS) | st.builds(Ready, FEW) | st.builds(Ended, NUMBERS, TEXTS),
         ),
         st.builds(
-            entry_of, st.just(CONTEST), st.builds(ResumeKey, NAMES, TEXTS) | st.builds(Repeat, FEW, FEW)
+            entry_of,
+            st.just(CONTEST),
+            st.builds(ResumeKeys, NAMES, st.tuples(TEXTS)) | st.builds(Repeat, FEW, FEW),
         ),
         FEW,  # the record of this game is stored
     ),
@@ -126,7 +130,9 @@ def slowly(steps: list[Entry | int]) -> list[Entry]:
         if step[0] == CONTEST:
             replaced = any(isinstance(each, tuple) and each[:3] == step[:3] for each in later)
         else:
-            replaced = step[0] in later or any(each == (step[0], "offer") for each in later)
+            replaced = step[0] in later or any(
+                isinstance(each, tuple) and each[:2] == (step[0], "offer") for each in later
+            )
         if not replaced:
             kept.append(step)
     return kept

@@ -235,7 +235,7 @@ def test_keys_are_in_the_journal_as_digests_only() -> None:
     harness = seated("ann", "bob")
     entries = harness.durable().entries
     assert not any("key" in str(value)[:4] for entry in entries for value in entry[2:])
-    assert any(entry[1] == "key" and len(entry[3]) == 64 for entry in entries)
+    assert any(entry[1] == "keys" and len(entry[3][0] or "") == 64 for entry in entries)
 
 
 def test_spectators_see_the_whole_game_after_a_restart() -> None:
@@ -286,7 +286,7 @@ def test_all_is_over_when_all_results_are_there() -> None:
 
 def test_entries_of_a_stored_game_do_not_count() -> None:
     whole = CrashHarness(config(), bots()).run()
-    past = replace(whole.disk.past, entries=(*whole.disk.past.entries, (1, "offer")))
+    past = replace(whole.disk.past, entries=(*whole.disk.past.entries, (1, "offer", ())))
     assert Contest(config(), [Entrant(name) for name in whole.bots], str, 0, past).progress().running == 0
 
 
@@ -318,12 +318,12 @@ def a_result(number: int, end: str = "complete", names: tuple[str, ...] = ("ann"
     [
         ((1, "dance"), "expected a fact of the journal, found (1, 'dance')"),
         ((1, "ready", True), "expected the values of a 'ready' fact, found (1, 'ready', True)"),
-        ((1, "key", "ann", None), "expected the number of no game, found (1, 'key', 'ann', None)"),
-        ((5, "offer"), "g5 is not a game of this contest"),
-        ((2, "offer"), "g2 was started twice, or before an earlier game of the same bots"),
-        ((0, "key", "eve", None), "no bot of this contest is called 'eve'"),
+        ((1, "keys", "ann", (None,)), "expected the number of no game, found (1, 'keys', 'ann', (None,))"),
+        ((5, "offer", ()), "g5 is not a game of this contest"),
+        ((2, "offer", ()), "g2 was started twice, or before an earlier game of the same bots"),
+        ((0, "keys", "eve", (None,)), "no bot of this contest is called 'eve'"),
         ((0, "conduct", "eve", 0, True), "no bot of this contest is called 'eve'"),
-        ((0, "key", "ann", "s\xe9same"), "the resume key of 'ann' is not a SHA-256 digest"),
+        ((0, "keys", "ann", ("s\xe9same",)), "the resume key of 'ann' is not a SHA-256 digest"),
         ((0, "run-state", "", "ajar"), "expected one of open, paused, draining, found 'ajar'"),
         ((0, "repeat", 5, 99), "g99 is not a game of this contest"),
         ((0, "repeat", 6, 1), "g6 repeats g1, and is not the next number"),
@@ -356,10 +356,10 @@ def test_a_journal_that_no_contest_wrote_is_refused_in_one_line(entry: Entry, te
             [(0, "repeat", 5, 1), (0, "repeat", 6, 1)],
             "g1 is repeated, and has a result or is repeated already",
         ),
-        ([], [(1, "offer"), (0, "repeat", 5, 1)], "g1 is repeated, and not void"),
+        ([], [(1, "offer", ()), (0, "repeat", 5, 1)], "g1 is repeated, and not void"),
         ([replace(a_result(1), totals=(5,))], [], "the result of g1 does not fit its 2 seats"),
         ([replace(a_result(1), faults=(("eve", "quit"),))], [], "the result of g1 does not fit its 2 seats"),
-        ([a_result(1)], [(2, "offer"), (3, "offer")], "ann plays g2 and g3 at once"),
+        ([a_result(1)], [(2, "offer", ()), (3, "offer", ())], "ann plays g2 and g3 at once in slot 1"),
     ],
 )
 def test_results_and_games_that_contradict_the_schedule(

@@ -188,7 +188,7 @@ def test_a_busy_bot_is_not_paired() -> None:
     pairer = Pairer(Schedule(bots(2), 2, 2), 2)
     pairer.free("b0")
     pairer.free("b1")
-    pairer.busy("b0")
+    pairer.free("b0", 0)
     assert pairer.take() is None
     pairer.free("b0")
     game = pairer.take()

@@ -235,7 +235,11 @@ async def test_a_bot_that_crashes_after_its_log_in_is_started_again(
         f"open({str(tmp_path / 'third')!r}, 'w').close(); signal.pause()",
     )
     recorder = Recorder()
-    code = LISTEN + 'print(\'{"login": "b"}\', flush=True); ' + f"open({str(tmp_path / 'third')!r}).read()"
+    code = (
+        LISTEN
+        + 'print(\'{"login": "b", "slot": 1}\', flush=True); '
+        + f"open({str(tmp_path / 'third')!r}).read()"
+    )
     assert await run_it(server(code, [bot]), recorder)
     assert recorder.reports == []
     assert recorder.said == [
