@@ -21,8 +21,8 @@ from arena_client.errors import SILENT, ClientError
 from arena_client.view import GameView, Result
 from arena_protocol import messages as wire
 from arena_protocol.errors import ByeReason, ErrorCode, LocalProtocolError, ProtocolError
-from arena_protocol.faults import describe_fault
 from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
+from arena_protocol.record import describe_fault
 from arena_protocol.session import LOGGED_IN, ClientSession, State
 
 AGENT = "arena-client"

@@ -167,7 +167,6 @@ def search_bench(
 
 
 def bench_positions() -> list[AnyPosition]:
-    """Return the bench set."""
     rules = make_game("insertion", {})
     return [Position.at(rules, board, visible) for board, visible in BENCH_SET]
 

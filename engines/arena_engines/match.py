@@ -212,9 +212,7 @@ def _ratio(one: Sequence[float], other: Sequence[float]) -> float:
     return round(_mean(one) / max(_mean(other), 1.0), 4)
 
 
-def bootstrap(
-    columns: Sequence[Sequence[float]], statistic: Callable[..., float], resamples: int = RESAMPLES
-) -> list[float]:
+def bootstrap(columns: Sequence[Sequence[float]], statistic: Callable[..., float]) -> list[float]:
     """Return the middle 95 % of a statistic over deals resampled with replacement.
 
     `columns` are lists of one number per deal, since the games of one deal are not independent; the
@@ -225,11 +223,11 @@ def bootstrap(
         return [0.0, 0.0]
     chance = random.Random(size)  # noqa: S311 - statistics, not secrets
     values = []
-    for _ in range(resamples):
+    for _ in range(RESAMPLES):
         drawn = chance.choices(range(size), k=size)
         values.append(statistic(*([column[at] for at in drawn] for column in columns)))
     values.sort()
-    return [round(values[int(share * (resamples - 1))], 4) for share in (0.025, 0.975)]
+    return [round(values[int(share * (RESAMPLES - 1))], 4) for share in (0.025, 0.975)]
 
 
 def sequential_test(values: Sequence[float], margin: float) -> dict[str, Any]:

@@ -16,7 +16,8 @@ from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.history import Entry2006, FourTier, Minimax, ThreeTier
 from arena_engines.insertion.master.engine import Master
 from arena_engines.library import Library, with_library
-from arena_engines.search.engines import Expectiminimax, MaxN
+from arena_engines.search.expectiminimax import Expectiminimax
+from arena_engines.search.maxn import MaxN
 from arena_engines.small.openlines import OpenLines
 from arena_engines.small.solved import Perfect, PerfectMarks
 from arena_engines.small.weighted import TERMS, weighted

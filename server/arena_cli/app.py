@@ -63,7 +63,7 @@ COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "check": group("check"),
     "proxy": single("proxy"),
     "bridge": single("bridge"),
-    "brain": single("brain"),
+    "brain": single("bridge", "brain"),
     "analyse": single("bench", "analyse"),
     "bench": group("bench"),
     "explain": group("explain"),

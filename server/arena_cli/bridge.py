@@ -1,4 +1,4 @@
-"""`arena bridge`: a program that reads stdin and writes stdout plays a contest."""
+"""`arena bridge`: a program on stdin and stdout plays; `arena brain`: an engine becomes such a program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from arena_cli.options import Slot, Tls, TlsCa, duration, server_address, tls_co
 from arena_server.errors import ConfigError
 
 if TYPE_CHECKING:
-    from arena_client.bridges.adapter import Adapter
+    from arena_client.bridges.adapters import Adapter
+    from arena_client.bridges.brain import Brain
+    from arena_protocol.games.mnk import Marks, Xo
 
 
 def command(
@@ -52,8 +54,7 @@ def command(
     import sys
     from contextlib import nullcontext
 
-    from arena_client.bridges.adapter import Adapter
-    from arena_client.bridges.manager import BrainLimits, Manager
+    from arena_client.bridges.adapters import Adapter, BrainLimits, Manager
     from arena_client.bridges.run import Bridge
     from arena_client.bridges.seat import Seat
     from arena_client.run import slot_of
@@ -83,3 +84,37 @@ def command(
     with file or nullcontext(sys.stderr.buffer) as sink:
         reason = asyncio.run(Bridge(program, adapter, seat, host, port, tls=context, stderr=sink).run())
     typer.echo(f"{own_name} leaves: {reason}")
+
+
+def brain(
+    engine: Annotated[str, typer.Argument(metavar="ENGINE", help="An engine of XO.")] = "xo",
+) -> None:
+    """Let an engine play for a Gomocup manager: commands on stdin, answers on stdout.
+
+    Boards of 10 x 10 to 14 x 14, freestyle. ENGINE is NAME or NAME:key=value,... as for `arena bot`.
+
+    Example: arena brain xo:time=500
+    """
+    import sys
+
+    from arena_client.bridges.brain import serve
+
+    serve(brain_of(engine), sys.stdin.buffer, sys.stdout.buffer)
+
+
+def brain_of(engine: str) -> Brain:
+    """Build the brain around an engine of XO. Raises EngineError if there is none of this name."""
+    from importlib.metadata import version
+
+    from arena_client.bridges.brain import Brain
+    from arena_engines import registry
+    from arena_engines.engine import Position
+
+    made = registry.create(engine, "xo")
+
+    def choose(rules: Xo, state: Marks, clock: int | None) -> str:
+        board = rules.state_text(state)
+        return str(made.choose(Position(rules=rules, state=state, start=board, clock=clock, bank=clock)))
+
+    about = f'name="{made.spec}", version="{version("insertion-arena")}", author="insertion-arena"'
+    return Brain(choose, about, made.warm_up)

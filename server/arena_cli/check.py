@@ -24,7 +24,6 @@ Patience = Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="How l
 
 
 def group() -> typer.Typer:
-    """The group of commands."""
     app = typer.Typer(no_args_is_help=True, help="Check a bot or a server against PROTOCOL.md.")
     app.command("bot")(bot)
     app.command("server")(server)
@@ -59,8 +58,9 @@ def bot(
 
     Example: arena check bot 3 8.1/2 -- python3 mybot.py {host} {port} {name}
     """
-    from arena_client.conformance.bot.bench import DEFAULTS, BotSettings
+    from arena_client.conformance.bot.bench import BotSettings
     from arena_client.conformance.bot.process import BotUnderTest, ByHand, Process
+    from arena_client.conformance.bot.table import DEFAULTS
     from arena_client.conformance.runner import BOT_SUITE, check_bot
     from arena_protocol.games import make_game
     from arena_server.sockets import parse_address

@@ -16,8 +16,8 @@ from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 
 from arena_cli.local_bots import ARENA, engine_command, local_bot, parse_command, server_environment
-from arena_protocol.faults import describe_fault
 from arena_protocol.games import GAMES
+from arena_protocol.record import describe_fault
 from arena_server.tournament.supervisor import LocalBot, Tournament
 
 #: The games of a bot that stays away longer are not played.

@@ -60,6 +60,16 @@ GameOptions = Annotated[
         show_default=False,
     ),
 ]
+Web = Annotated[
+    bool | None,
+    typer.Option("--web/--no-web", help="Serve the web page for spectators; else server.web, on."),
+]
+WebPort = Annotated[
+    int | None,
+    typer.Option(
+        min=0, max=65535, help="The port of the web page, 0 picks one; else server.web_port, else 2080."
+    ),
+]
 Color = Annotated[bool, typer.Option("--color/--no-color", help="Colour the board.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Library = Annotated[
@@ -105,13 +115,13 @@ def start_positions(path: Path, rules: Game[Any]) -> str:
         raise ConfigError(f"--library: {path}: {error}") from None
 
 
-def game_options(given: Iterable[str] | None, flag: str = "--option") -> dict[str, object]:
-    """Parse the KEY=VALUE texts of `flag`. Raises ConfigError."""
+def game_options(given: Iterable[str] | None) -> dict[str, object]:
+    """Parse the KEY=VALUE texts of --option. Raises ConfigError."""
     options: dict[str, object] = {}
     for pair in given or ():
         key, equals, value = pair.partition("=")
         if not (key and equals and value):
-            raise ConfigError(f"{flag}: expected KEY=VALUE, got {pair!r}")
+            raise ConfigError(f"--option: expected KEY=VALUE, got {pair!r}")
         options[key] = value
     return options
 
@@ -130,7 +140,6 @@ def duration(text: str, flag: str) -> int:
 
 
 def is_terminal() -> bool:
-    """Return whether stdout is a terminal."""
     return sys.stdout.isatty()
 
 

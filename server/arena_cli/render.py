@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-from arena_protocol.faults import describe_fault
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game, Rim
 from arena_protocol.messages import Info
-from arena_protocol.record import GameRecord, InfoRecord, PlyRecord
+from arena_protocol.record import GameRecord, InfoRecord, PlyRecord, describe_fault
 
 #: Backgrounds of pictures 1..7: red, green, yellow, blue, magenta, cyan, white.
 _PAINT = {str(colour): f"\x1b[30;{40 + colour}m" for colour in range(1, 8)}

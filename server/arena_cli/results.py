@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
-from arena_protocol.faults import describe_fault
 from arena_protocol.games import GAMES
+from arena_protocol.record import describe_fault
 from arena_server.core.standings import plain_row
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
-from arena_cli.options import DEFAULT_DATABASE, Config, Database, Library, duration
+from arena_cli.options import DEFAULT_DATABASE, Config, Database, Library, Web, WebPort, duration
 from arena_server.errors import ArenaError, ConfigError
 
 if TYPE_CHECKING:
@@ -116,16 +116,8 @@ def command(
     admin_host: Annotated[
         str | None, typer.Option(help="The address of the admin port; else server.admin_host.")
     ] = None,
-    web: Annotated[
-        bool | None,
-        typer.Option("--web/--no-web", help="Serve the web page for spectators; else server.web, on."),
-    ] = None,
-    web_port: Annotated[
-        int | None,
-        typer.Option(
-            min=0, max=65535, help="The port of the web page, 0 picks one; else server.web_port, else 2080."
-        ),
-    ] = None,
+    web: Web = None,
+    web_port: WebPort = None,
     web_host: Annotated[
         str | None, typer.Option(help="The address of the web page; else server.web_host, 127.0.0.1.")
     ] = None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena_cli.options import DEFAULT_DATABASE, Config, Database, Json, Library, print_json
+from arena_cli.options import DEFAULT_DATABASE, Config, Database, Json, Library, Web, WebPort, print_json
 from arena_server.errors import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -27,16 +27,8 @@ def command(
         int | None,
         typer.Option(min=0, max=65535, help="The port; else server.port of the file, else a free one."),
     ] = None,
-    web: Annotated[
-        bool | None,
-        typer.Option("--web/--no-web", help="Serve the web page for spectators; else server.web, on."),
-    ] = None,
-    web_port: Annotated[
-        int | None,
-        typer.Option(
-            min=0, max=65535, help="The port of the web page, 0 picks one; else server.web_port, else 2080."
-        ),
-    ] = None,
+    web: Web = None,
+    web_port: WebPort = None,
     logs: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Write the output of server and bots to files in FOLDER."),

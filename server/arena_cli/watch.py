@@ -16,7 +16,7 @@ import typer
 
 from arena_cli.options import Color, Tls, TlsCa, check_login, is_terminal, tls_context, use_color
 from arena_protocol import messages as wire
-from arena_protocol.faults import describe_fault
+from arena_protocol.record import describe_fault
 
 if TYPE_CHECKING:
     import socket

@@ -209,7 +209,7 @@ def _led_from(leaders: list[int | None], last: int | None) -> tuple[int | None, 
 def _fault(
     record: GameRecord, zombie_move: str | None, fault: FaultRecord, legal: dict[int, tuple[str, ...]]
 ) -> Fault:
-    from arena_protocol.faults import describe_fault
+    from arena_protocol.record import describe_fault
 
     line = json.dumps(fault.line.decode("latin-1"))[1:-1]
     if not fault.seat:

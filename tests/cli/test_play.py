@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from arena_cli import user_message
 from arena_cli.app import app
-from arena_cli.play import _result
+from arena_cli.person import result_text
 from arena_engines.match import Played
 from arena_protocol.games import make_game
 
@@ -94,7 +94,7 @@ def test_the_winner_is_printed_under_the_last_position(seat: str, verdict: str) 
 
 def test_the_seat_at_fault_is_named() -> None:
     rules = make_game("insertion", {})
-    answer = _result(rules, Played((10, 40), ("timeout", None), (9, 9), ()), 2)
+    answer = result_text(rules, Played((10, 40), ("timeout", None), (9, 9), ()), 2)
     assert answer == "the game is over: seat 1 10 (timeout), you 40"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.server.programs import arena
 
-from arena_cli.brain import brain_of
+from arena_cli.bridge import brain_of
 
 MOVE = re.compile(r"\d,\d")
 PAGE = (Path(__file__).parents[2] / "docs" / "bridges.md").read_text(encoding="utf-8")

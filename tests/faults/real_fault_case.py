@@ -22,7 +22,8 @@ from random import Random
 from types import SimpleNamespace
 from typing import IO
 
-from tests.simulation.bots import Client, Connection, Honest
+from tests.simulation.bots import Honest
+from tests.simulation.client import Client, Connection
 from tests.simulation.network import MS, SECOND, EventQueue
 
 from arena_protocol.record import decode

@@ -11,7 +11,8 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from tests.simulation.bots import HONEST, Connection, Spectator
+from tests.simulation.bots import HONEST, Spectator
+from tests.simulation.client import Connection
 from tests.simulation.scenario import LIMIT, draw
 from tests.simulation.world import World
 

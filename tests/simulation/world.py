@@ -7,7 +7,8 @@ from hashlib import sha256
 from random import Random
 from types import MappingProxyType
 
-from tests.simulation.bots import Client, Connection, Honest, Spectator
+from tests.simulation.bots import Honest, Spectator
+from tests.simulation.client import Client, Connection
 from tests.simulation.invariants import InvariantChecker, Violation
 from tests.simulation.network import LOCAL, MS, EventQueue, FaultProfile, Link, ServerSocket, seeded
 from tests.simulation.server import SimulatedServer

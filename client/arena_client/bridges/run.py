@@ -17,10 +17,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import BinaryIO
 
-from arena_client.bridges.adapter import Adapter
+from arena_client.bridges.adapters import Adapter
 from arena_client.bridges.seat import Seat
 from arena_client.errors import ClientError
-from arena_client.retry import DEFAULT, RetryPolicy, RetryState
+from arena_client.retry import DEFAULT, RetryState
 from arena_client.transport import describe, server_name
 from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
 
@@ -130,15 +130,13 @@ class Bridge:
         *,
         tls: ssl.SSLContext | None = None,
         stderr: BinaryIO | None = None,
-        policy: RetryPolicy = DEFAULT,
     ) -> None:
         self._command = list(command)
         self._adapter = adapter
         self._seat = seat
         self._host, self._port, self._tls = host, port, tls
         self._stderr = stderr or sys.stderr.buffer
-        self._policy = policy
-        self._retry = RetryState(policy, server_name(host, port))
+        self._retry = RetryState(DEFAULT, server_name(host, port))
         self._events: asyncio.Queue[Event] = asyncio.Queue()
         self._starts = 0
         self._ends = 0
@@ -175,7 +173,7 @@ class Bridge:
         """Open one connection and use it to its end; return whether it was logged in."""
         self._seat.refusal = None  # of the connection before
         try:
-            async with asyncio.timeout(self._policy.greeting_s):
+            async with asyncio.timeout(DEFAULT.greeting_s):
                 reader, writer = await asyncio.open_connection(self._host, self._port, ssl=self._tls)
         except OSError as error:
             self._reason = describe(error)
@@ -185,7 +183,7 @@ class Bridge:
         reading = asyncio.create_task(self._read(reader, self._connections))
         welcomed = False
         try:
-            greeted_by = asyncio.get_running_loop().time() + self._policy.greeting_s
+            greeted_by = asyncio.get_running_loop().time() + DEFAULT.greeting_s
             while self._seat.bye is None:
                 event = await self._next(None if self._seat.welcomed else greeted_by)
                 if event == ("server", self._connections, None):

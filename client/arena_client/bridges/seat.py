@@ -61,7 +61,6 @@ class Seat:
 
     @property
     def name(self) -> str:
-        """The bot's name."""
         return self._hello.name
 
     @property

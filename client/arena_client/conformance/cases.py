@@ -75,7 +75,6 @@ class Case(Generic[B]):
 
     @property
     def clause(self) -> str:
-        """The id of its clause."""
         return self.id.partition("/")[0]
 
 

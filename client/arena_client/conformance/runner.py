@@ -15,7 +15,7 @@ from arena_client.conformance.bot import resume as bot_resume
 from arena_client.conformance.bot.bench import SUITE as BOT_SUITE
 from arena_client.conformance.bot.bench import BotBench, BotSettings
 from arena_client.conformance.cases import Case, Finding, Result, Verdict
-from arena_client.conformance.server import faults, games, lines, login, notes, resume
+from arena_client.conformance.server import faults, games, lines, login, resume, spectators
 from arena_client.conformance.server.bench import SUITE as SERVER_SUITE
 from arena_client.conformance.server.bench import ServerBench, ServerSettings
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["BOT_SUITE", "SERVER_SUITE", "check_bot", "check_server", "listen"]
 
 #: The modules that enter the cases into their suites.
-CASES = (bot_lines, bot_messages, bot_games, bot_resume, lines, login, games, faults, resume, notes)
+CASES = (bot_lines, bot_messages, bot_games, bot_resume, lines, login, games, faults, resume, spectators)
 
 B = TypeVar("B")
 

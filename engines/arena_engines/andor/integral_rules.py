@@ -26,8 +26,6 @@ NAMES = "zwtsuv"
 
 
 class Integral(NamedTuple):
-    """An indefinite integral."""
-
     integrand: sp.Expr
     variable: sp.Symbol
 

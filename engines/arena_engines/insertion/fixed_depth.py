@@ -123,7 +123,6 @@ class FixedDepth(InsertionEngine):
         return int(self.values.get(name) or 0)
 
     def strategy_for(self, position: InsertionPosition) -> Strategy:
-        """Return the strategy for this move."""
         return FIXED.get(str(self.values.get("strategy")), COOPERATIVE)
 
     def choose(self, position: InsertionPosition) -> int:

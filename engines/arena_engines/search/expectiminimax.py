@@ -10,9 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Generic, NamedTuple, Protocol
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol
 
+from arena_engines import engine
+from arena_engines.engine import Engine, Parameter, Position
+from arena_engines.search.adapters import WithChance
 from arena_engines.search.minimax import M, M_co, P, Tree
+from arena_protocol.games.insertion import Insertion
+from arena_protocol.games.insertion.game import Position as State
 
 
 class ChanceTree(Tree[P, M], Protocol[P, M]):
@@ -94,3 +99,24 @@ def _mean(
         total += probability * found.value
         nodes += found.nodes
     return Expected(total, None, nodes)
+
+
+class Expectiminimax(Engine):
+    """Expectiminimax: beyond the visible pictures every colour is expected with the same probability.
+
+    Its own lead counts: points less those of all other seats. It searches `depth` plies. Slow and shallow: it
+    shows the search.
+    """
+
+    game: ClassVar[str] = "insertion"
+    name: ClassVar[str] = "expectiminimax"
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("depth", 2, 1, 4),)
+
+    def choose(self, position: Position[Insertion, State]) -> int:
+        """The best move, the first of equals in natural order."""
+        tree = WithChance(position.rules, position.seat, distinct=True)
+        depth = int(self.values["depth"] or 1)
+        found = expectiminimax(tree, position.state, depth)
+        assert found.move is not None, "the picture to insert is visible"
+        self.report = engine.Report(depth, round(found.value), found.nodes, (found.move,))
+        return int(found.move)

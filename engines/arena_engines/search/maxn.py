@@ -10,9 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import add
-from typing import Any, Generic, NamedTuple, Protocol
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol
 
+from arena_engines.engine import Engine, Parameter, Position, Report
+from arena_engines.search.adapters import AllSeats
 from arena_engines.search.minimax import M, M_co, P
+from arena_protocol.games.insertion import Insertion
+from arena_protocol.games.insertion.game import Position as State
 
 
 class Seats(Protocol[P, M]):
@@ -79,3 +83,24 @@ def maxn(
             best = Shared(values, (move, *rest.line), 0)
     assert best is not None, "there was a move"
     return best._replace(nodes=nodes)
+
+
+class MaxN(Engine):
+    """Max^n for two to four seats: each seat is expected to maximise its own points.
+
+    It searches `depth` plies, but no further than the visible pictures.
+    Slow and shallow: it shows the search.
+    """
+
+    game: ClassVar[str] = "insertion"
+    name: ClassVar[str] = "maxn"
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("depth", 2, 1, 5),)
+
+    def choose(self, position: Position[Insertion, State]) -> int:
+        """The best move, the first of equals in natural order."""
+        depth = min(int(self.values["depth"] or 1), len(position.state.visible))
+        found = maxn(AllSeats(position.rules, distinct=True), position.state, depth)
+        own = found.values[position.seat - 1]
+        lead = own - max((*found.values[: position.seat - 1], *found.values[position.seat :]))
+        self.report = Report(depth, lead, found.nodes, found.line)
+        return int(found.line[0])

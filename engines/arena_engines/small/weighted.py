@@ -63,7 +63,6 @@ class Weighted(HeuristicEngine):
             raise EngineError(f"engine weighted: k={self.values['k']}: {wanted}")
 
     def terms(self, rules: Game[Any], state: Any) -> tuple[int, ...]:
-        """The terms of TERMS for this game."""
         return tuple(term.value(rules, state) for term in TERMS[self.game])
 
 

@@ -133,7 +133,6 @@ class Game(ABC, Generic[P]):
         """All legal moves in the game's natural order; none when the game is over."""
 
     def is_legal(self, position: P, move: str) -> bool:
-        """Whether `move` is legal."""
         return move in self.legal_moves(position)
 
     @abstractmethod

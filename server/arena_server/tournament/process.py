@@ -72,7 +72,6 @@ class Child:
                 self._log.flush()
 
     def last_lines(self, number: int) -> list[str]:
-        """Return the last lines of its output."""
         return self._output.decode("utf-8", "replace").splitlines()[-number:]
 
     def last_error(self) -> str:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arena_client.bridges.adapters import Manager
 from arena_client.bridges.brain import Brain, serve
-from arena_client.bridges.manager import Manager
 from arena_protocol.games.mnk import Marks, Xo
 
 VERBS = ["START", "RECTSTART", "RESTART", "BEGIN", "TURN", "BOARD", "TAKEBACK", "INFO", "ABOUT", "DONE"]

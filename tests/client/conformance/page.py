@@ -15,6 +15,14 @@ from arena_client.conformance.clauses import CLAUSES, order
 from arena_client.conformance.runner import BOT_SUITE, SERVER_SUITE, check_bot
 
 from ..starters.toolchains import FOLDER, LANGUAGES, build, starter
+from . import (  # noqa: F401 - they enter their bots and servers
+    defects_lines,
+    defects_messages,
+    defects_play,
+    mutants_lines,
+    mutants_messages,
+    mutants_play,
+)
 from .bots import DEFECTS
 from .contest import PAGE
 from .mutants import MUTANTS

@@ -8,6 +8,7 @@ from arena_client.conformance.bot.bench import BotSettings
 from arena_client.conformance.cases import Result, Verdict
 from arena_client.conformance.runner import BOT_SUITE, check_bot
 
+from . import defects_lines, defects_messages, defects_play  # noqa: F401 - they enter their bots
 from .bots import DEFECTS, Good, InThread
 
 #: What is to come comes at once; only what a defect withholds is waited for.

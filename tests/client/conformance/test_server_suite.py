@@ -13,6 +13,7 @@ from arena_client.conformance.runner import SERVER_SUITE, check_server
 from arena_client.conformance.server.bench import ServerSettings
 
 from ...protocol.test_tls import make_pair
+from . import mutants_lines, mutants_messages, mutants_play  # noqa: F401 - they enter their servers
 from .contest import TOKEN, serving
 from .mutants import MUTANTS, MutantServer, all_cases
 

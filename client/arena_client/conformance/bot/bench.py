@@ -9,31 +9,26 @@ from __future__ import annotations
 
 import selectors
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
 from arena_client.conformance.bot.process import BotUnderTest
-from arena_client.conformance.cases import Finding, Suite, Verdict, failed
+from arena_client.conformance.bot.table import Table, deal
+from arena_client.conformance.cases import Finding, Suite, Verdict, failed, reaching
 from arena_client.conformance.wire import Form, Log, ReceiveTimeoutError, Wire, plainly
 from arena_protocol import messages
 from arena_protocol.errors import ProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT, Overlong
-from arena_protocol.games import make_game
-from arena_protocol.games.base import Game
 
 SUITE: Suite[BotBench] = Suite()
 
-#: The deal of every game: cases are to be the same each time.
-SEED = 2006
 ARENA = "ARENA 1 arena-check/1"
 BYE = "BYE reason=finished"
 #: What a bot may send in every state after WELCOME.
 _AT_ANY_TIME = ("PING", "PONG", "INFO")
-#: What a game is offered with where a case says nothing else; short, and the sequence is not all in sight.
-DEFAULTS: dict[str, dict[str, str]] = {"insertion": {"plies": "8", "colours": "6", "lookahead": "3"}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,67 +47,6 @@ class BotSettings:
     patience: float = 10.0
     quiet: float = 0.2
     start_s: float = 30.0
-
-
-@dataclass
-class Table:
-    """A game that the bench referees: its rules, its position, the bot's seat and what was sent of it."""
-
-    id: str
-    rules: Game[Any]
-    seat: int
-    clock: int
-    increment: int
-    position: Any
-    sequence: str
-    visible: str
-    offer: tuple[str, ...] = ()
-    clocks: list[int] = field(default_factory=list)
-    ply: int = 1
-    told: list[str] = field(default_factory=list)
-
-    @property
-    def to_move(self) -> int:
-        """The seat whose turn it is."""
-        return self.rules.to_move(self.position)
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the game has come to its end."""
-        return self.rules.end(self.position) is not None
-
-    def turn(self, extra: str = "") -> str:
-        """The TURN line of this ply."""
-        return f"TURN {self.ply} clock={_list(self.clocks)} lag=0 credit=0{extra}"
-
-    def play(self, move: str, milliseconds: int = 0) -> str:
-        """Play a legal move for the seat that is to move; return its PLAYED line."""
-        seat, before = self.to_move, self.rules.totals(self.position)
-        self.position = self.rules.play(self.position, move).position
-        after = self.rules.totals(self.position)
-        self.clocks[seat - 1] += self.increment - milliseconds
-        reveal = ""
-        if self.sequence:
-            shown = len(self.visible) + self.ply
-            picture = self.sequence[shown - 1 : shown]
-            reveal = f" reveal={picture}" if picture else ""
-        line = (
-            f"PLAYED {self.ply} seat={seat} move={move} time={milliseconds} clock={_list(self.clocks)} "
-            f"points={after[seat - 1] - before[seat - 1]} total={_list(after)}{reveal}"
-        )
-        self.ply += 1
-        self.told.append(line)
-        return line
-
-    def rival_move(self) -> str:
-        """A legal move for another seat, not the same at each ply."""
-        legal = self.rules.legal_moves(self.position)
-        return legal[self.ply * 7 % len(legal)]
-
-    def over(self, end: str | None = None) -> str:
-        """The OVER line; `end` where the game did not end by its rules."""
-        total = _list(self.rules.totals(self.position))
-        return f"OVER {self.id} total={total} end={end or self.rules.end(self.position)}"
 
 
 class BotBench:
@@ -327,35 +261,8 @@ class BotBench:
         """
         self.games += 1
         clock = int(self.settings.patience * 1000) if clock is None else clock
-        name = self.settings.game
-        own = DEFAULTS.get(name, {}) | (options or {})
-        rules = make_game(name, {**own, "seats": str(seats)})
-        deal = rules.deal(SEED)
-        preview = rules.preview(deal)
-        names = ",".join(
-            self.settings.name if number == seat else f"rival{number}" for number in range(1, seats + 1)
-        )
-        zombie = "" if rules.zombie_move is None else f" zombie={rules.zombie_move}"
-        printed = "".join(f" {key}={value}" for key, value in rules.options().items())
-        lines = [
-            f"GAME g{self.games} {name} seat={seat} seats={seats} names={names}{printed} "
-            f"clock={clock} increment={increment}{zombie}{extra}",
-            f"STATE {deal.board}",
-        ]
-        if preview is not None:
-            lines.append(f"NEXT {preview}")
-        return Table(
-            id=f"g{self.games}",
-            rules=rules,
-            seat=seat,
-            clock=clock,
-            increment=increment,
-            position=rules.start(deal),
-            sequence=deal.sequence,
-            visible=preview or "",
-            offer=tuple(lines),
-            clocks=[clock] * seats,
-        )
+        names = [self.settings.name if number == seat else f"rival{number}" for number in range(1, seats + 1)]
+        return deal(f"g{self.games}", self.settings.game, seat, names, options or {}, clock, increment, extra)
 
     def offer(self, table: Table) -> None:
         """Send GAME, STATE and NEXT together, and take the bot's READY."""
@@ -410,6 +317,23 @@ class BotBench:
         self.play(table)
         self.finish(table)
 
+    def reach_lobby(self) -> None:
+        """Log the bot in, as the prerequisite of a case. Raises Finding: not reached."""
+        with reaching():
+            self.log_in()
+
+    def reach_game(self, seat: int = 1, *, moved: bool = False, **more: Any) -> Table:
+        """Log the bot in and begin a game as prerequisites; `moved` after the bot's first MOVE.
+
+        Raises Finding: not reached.
+        """
+        with reaching():
+            self.log_in()
+            table = self.begin(seat, **more)
+            if moved:
+                self.ask(table)
+        return table
+
     def play_contest(self, *games: dict[str, Any]) -> None:
         """Log the bot in, play these games, and send the bot away; it must close the connection."""
         self.log_in()
@@ -459,10 +383,6 @@ def parsed(line: bytes) -> messages.ClientMessage:
 def shown(line: bytes) -> str:
     """A line of the peer's for people: its first 80 bytes, with escapes for what is not printable."""
     return repr(line[:80])[2:-1] + ("..." if len(line) > 80 else "")
-
-
-def _list(values: Iterable[int]) -> str:
-    return ",".join(map(str, values))
 
 
 def _with_status(status: int | None) -> str:

@@ -16,15 +16,13 @@ _SEATS = "Take your seat from seat= of GAME, and the number of seats from seats=
 
 @case("4.3/1", POSITIVE, does="seats the bot first", expects="a whole game is played", advice=_SEATS)
 def seat_1(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
+    bench.reach_lobby()
     bench.play_game(1)
 
 
 @case("4.3/2", POSITIVE, does="seats the bot second", expects="a whole game is played", advice=_SEATS)
 def seat_2(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
+    bench.reach_lobby()
     bench.play_game(2)
 
 
@@ -42,8 +40,7 @@ def _only_insertion(bench: BotBench) -> None:
 )
 def more_seats(bench: BotBench) -> None:
     _only_insertion(bench)
-    with reaching():
-        bench.log_in()
+    bench.reach_lobby()
     bench.play_game(3, seats=3)
     bench.play_game(2, seats=4)
 
@@ -56,8 +53,7 @@ def more_seats(bench: BotBench) -> None:
     advice="PROTOCOL.md, Clocks: these options of GAME are the server's, not the game's.",
 )
 def clock_options(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
+    bench.reach_lobby()
     bench.play_game(increment=100, extra=" move_limit=10000 byoyomi=1000 lag_quota=500")
 
 
@@ -76,8 +72,7 @@ def _insertion_game(id_: str, kind: Kind, shown_: str, advice: str, **options: s
     )
     def play(bench: BotBench) -> None:
         _only_insertion(bench)
-        with reaching():
-            bench.log_in()
+        bench.reach_lobby()
         bench.play_game(1, options=options)
         bench.play_game(2, options=options)
 
@@ -105,9 +100,7 @@ _insertion_game("4.4/11", POSITIVE, "200 plies", _SIGHT, plies="200", lookahead=
     advice="Find clock= by its key: lag= and credit= are other numbers than 0 in some contests.",
 )
 def lag_and_credit(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
-        table = bench.begin()
+    table = bench.reach_game()
     bench.alter = lambda line: line.replace("lag=0 credit=0", "lag=35 credit=35")
     bench.play(table)
     bench.finish(table)
@@ -121,10 +114,7 @@ def lag_and_credit(bench: BotBench) -> None:
     advice="Wait for OVER after your own ZOMBIE; the next game begins normally.",
 )
 def own_zombie(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
-        table = bench.begin()
-        bench.ask(table)
+    table = bench.reach_game(moved=True)
     bench.send(f"ZOMBIE ply={table.ply} reason=malformed")
     while not table.is_over and len(table.told) < 8:
         bench.send(table.play(table.rival_move()))
@@ -141,10 +131,7 @@ def own_zombie(bench: BotBench) -> None:
     advice="A ZOMBIE with the seat= of another is news, not an end.",
 )
 def other_zombie(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
-        table = bench.begin()
-        bench.ask(table)
+    table = bench.reach_game(moved=True)
     bench.send(f"ZOMBIE ply={table.ply} reason=timeout seat=2")
     bench.play(table)
     bench.finish(table)
@@ -177,10 +164,7 @@ def void_before_start(bench: BotBench) -> None:
     advice=_OVER,
 )
 def void_off_move(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
-        table = bench.begin()
-        bench.ask(table)
+    table = bench.reach_game(moved=True)
     bench.send(table.over("void"))
     bench.play_game()
 
@@ -193,10 +177,7 @@ def void_off_move(bench: BotBench) -> None:
     advice=_OVER,
 )
 def forfeit(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
-        table = bench.begin()
-        bench.ask(table)
+    table = bench.reach_game(moved=True)
     bench.send(table.over("forfeit"))
     bench.play_game(2)
 
@@ -237,9 +218,7 @@ def _advance(session: ServerSession, line: bytes) -> None:
     advice="A line of yours may cross OVER on its way; after OVER is read the game has no more moves.",
 )
 def crossing(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
-        table = bench.begin()
+    table = bench.reach_game()
     bench.send(table.turn(), table.over("void"))
     following = bench.table(2)
     bench.send(*following.offer)
@@ -293,8 +272,7 @@ def back_to_back(bench: BotBench) -> None:
     advice="clock= is for the whole game: divide it by the plies that are left.",
 )
 def clock(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
+    bench.reach_lobby()
     bench.play_game(clock=20_000)
 
 
@@ -306,8 +284,7 @@ def clock(bench: BotBench) -> None:
     advice="Take the time that is left from clock= of each TURN; think less when it is short.",
 )
 def short_clock(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
+    bench.reach_lobby()
     bench.play_game(clock=2_000)
 
 
@@ -319,9 +296,7 @@ def short_clock(bench: BotBench) -> None:
     advice="move_limit= of GAME bounds each ply, however much the clock holds.",
 )
 def move_limit(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
-        table = bench.begin(extra=" move_limit=500")
+    table = bench.reach_game(extra=" move_limit=500")
     while not table.is_over:
         before = table.clocks[table.seat - 1]
         bench.play(table, 1)

@@ -22,8 +22,7 @@ case = SUITE.case
     advice="Split what you read at LF; one read may bring many lines.",
 )
 def joined_lines(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
+    bench.reach_lobby()
     table = bench.table()
     bench.offer(table)
     bench.send(f"START {table.id}", table.turn())
@@ -40,9 +39,7 @@ def joined_lines(bench: BotBench) -> None:
     advice="Keep what you have read until its LF comes; one read may bring a part of a line.",
 )
 def split_lines(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
-        table = bench.begin()
+    table = bench.reach_game()
     turn = f"{table.turn()}\n".encode()
     # The bot that answers this PING has read what stands behind it.
     bench.wire.send(b"PING split\n" + turn[:3])
@@ -63,9 +60,7 @@ def split_lines(bench: BotBench) -> None:
     advice="Act on a line when its LF has come, not at the end of the connection.",
 )
 def unfinished_line(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
-        table = bench.begin()
+    table = bench.reach_game()
     bench.wire.send(table.turn().encode()[:-1])
     bench.wire.half_close()
     bench.expect_nothing("MOVE for an unfinished line")
@@ -82,8 +77,7 @@ def cr_lf(bench: BotBench) -> None:
     def form(wire: Wire, lines: list[str]) -> None:
         wire.send("".join(f"{line}\r\n" for line in lines).encode())
 
-    with reaching():
-        bench.log_in()
+    bench.reach_lobby()
     bench.form = form
     bench.play_game()
 
@@ -159,8 +153,7 @@ def option_order(bench: BotBench) -> None:
     advice="Let your line buffer hold 65,536 bytes and a line end.",
 )
 def longest_line(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
+    bench.reach_lobby()
     head = "NEWS note="
     bench.send(head + "x" * (SERVER_LINE_LIMIT - len(head)))
     bench.play_game()
@@ -174,8 +167,7 @@ def longest_line(bench: BotBench) -> None:
     advice="Let your line buffer hold 65,536 bytes and a line end.",
 )
 def long_game_line(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
+    bench.reach_lobby()
     bench.play_game(extra=" remark=" + "x" * 60_000)
 
 
@@ -214,8 +206,7 @@ def unknown_options(bench: BotBench) -> None:
     advice="Pass over lines whose verb you do not know: a newer server sends them.",
 )
 def unknown_verbs(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
+    bench.reach_lobby()
     bench.form = lambda wire, lines: plainly(wire, [f"NEWS {line}\nX\n{line}" for line in lines])
     bench.play_game()
 

@@ -54,8 +54,7 @@ def speaks_second(bench: BotBench) -> None:
     advice="Answer GAME by READY and the first value of GAME, once you are warm.",
 )
 def ready(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
+    bench.reach_lobby()
     table = bench.table()
     table.id = "g-1:x!~,7"
     bench.send(*[line.replace("GAME g1 ", f"GAME {table.id} ") for line in table.offer])
@@ -70,9 +69,7 @@ def ready(bench: BotBench) -> None:
     advice="Move when TURN comes; START is for all seats.",
 )
 def waits_for_turn(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
-        bench.begin(seat=2)
+    bench.reach_game(seat=2)
     bench.expect_nothing("MOVE before TURN")
 
 
@@ -84,8 +81,7 @@ def waits_for_turn(bench: BotBench) -> None:
     advice="The log shows the move; moves of insertion are 1 to 15, without a leading zero.",
 )
 def moves(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
+    bench.reach_lobby()
     longer = {"plies": "20"} if bench.settings.game == "insertion" else {}
     bench.play_game(options=longer)
 
@@ -98,9 +94,7 @@ def moves(bench: BotBench) -> None:
     advice="Answer TURN alone; PLAYED only tells what happened.",
 )
 def no_other_moves(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
-        table = bench.begin()
+    table = bench.reach_game()
     bench.ask(table)
     bench.expect_nothing("MOVE without a TURN")
     bench.play(table, 1)
@@ -118,8 +112,7 @@ _PONG = "Answer PING by PONG and its token, at once if you can: so the server me
     advice=_PONG,
 )
 def pong(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
+    bench.reach_lobby()
     bench.ping("lobby")
     table = bench.table()
     bench.send(*table.offer)
@@ -140,9 +133,7 @@ def pong(bench: BotBench) -> None:
     advice=_PONG,
 )
 def pong_on_move(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
-        table = bench.begin()
+    table = bench.reach_game()
     bench.send(table.turn(), "PING busy")
     seen: set[str] = set()
     while seen != {"MOVE", "PONG"}:
@@ -248,8 +239,7 @@ def leaves(bench: BotBench) -> None:
     advice=_BYE,
 )
 def unknown_reason(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
+    bench.reach_lobby()
     bench.send("BYE reason=moonrise")
     bench.expect_close()
     bench.expect_gone()
@@ -281,10 +271,7 @@ def stopped(bench: BotBench) -> None:
     advice="Report an ERROR after WELCOME and go on; only one before WELCOME ends the connection.",
 )
 def errors(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
-        table = bench.begin()
-        bench.ask(table)
+    table = bench.reach_game(moved=True)
     bench.send("ERROR not-your-turn MOVE answers a TURN, and none is open", "ERROR moonrise a newer code a=b")
     bench.play(table)
     bench.finish(table)
@@ -298,8 +285,7 @@ def errors(bench: BotBench) -> None:
     advice="Report an ERROR after WELCOME and go on; only one before WELCOME ends the connection.",
 )
 def error_in_the_lobby(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
+    bench.reach_lobby()
     bench.send("ERROR unexpected that line has no meaning here")
     bench.play_game()
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from time import monotonic
 
-from arena_client.conformance.bot.bench import ARENA, SUITE, BotBench, Table
+from arena_client.conformance.bot.bench import ARENA, SUITE, BotBench
+from arena_client.conformance.bot.table import Table
 from arena_client.conformance.cases import NEGATIVE, POSITIVE, Finding, Verdict, failed, reaching
 from arena_protocol.messages import Hello
 
@@ -60,10 +61,7 @@ def in_the_lobby(bench: BotBench) -> None:
     advice=_BACK,
 )
 def off_move(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
-        table = bench.begin()
-        bench.ask(table)
+    table = bench.reach_game(moved=True)
     bench.cut()
     table.play(table.rival_move())
     _resume(bench, table)
@@ -99,10 +97,7 @@ def on_move(bench: BotBench) -> None:
     advice="Your own ZOMBIE is sent again after resume=; wait for OVER.",
 )
 def as_a_zombie(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
-        table = bench.begin()
-        bench.ask(table)
+    table = bench.reach_game(moved=True)
     zombie = f"ZOMBIE ply={table.ply} reason=malformed"
     bench.send(zombie)
     bench.cut()
@@ -120,10 +115,7 @@ def as_a_zombie(bench: BotBench) -> None:
     advice="A read or write may end in an error as well as in the end of the stream: come back either way.",
 )
 def by_reset(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
-        table = bench.begin()
-        bench.ask(table)
+    table = bench.reach_game(moved=True)
     bench.cut(reset=True)
     _resume(bench, table)
     bench.play(table)
@@ -138,9 +130,7 @@ def by_reset(bench: BotBench) -> None:
     advice="reason=slow ends the connection, not the contest: come back as after a cut.",
 )
 def slow(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
-        table = bench.begin(seat=2)
+    table = bench.reach_game(seat=2)
     bench.send("BYE reason=slow")
     bench.cut()
     _resume(bench, table)
@@ -191,9 +181,7 @@ def three_cuts(bench: BotBench) -> None:
 
 
 def _play_with_cuts(bench: BotBench, cuts: int) -> None:
-    with reaching():
-        bench.log_in()
-        table = bench.begin(seat=2)
+    table = bench.reach_game(seat=2)
     for _ in range(cuts):
         bench.play(table, 2)
         if table.is_over:
@@ -256,8 +244,7 @@ def next_key(bench: BotBench) -> None:
     advice="Two copies of a bot that both come back would throw each other out for ever: leave at replaced.",
 )
 def replaced(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
+    bench.reach_lobby()
     bench.send("BYE reason=replaced")
     try:
         bench.expect_close()

@@ -172,10 +172,10 @@ class ServerBench:
         self._clients.append(client)
         return client
 
-    def logged_in(self, which: int = 0, extra: str = "") -> Client:
+    def logged_in(self, which: int = 0) -> Client:
         """A new connection that is logged in, in the lobby or in a game that goes on."""
         client = self.client(which)
-        client.log_in(extra)
+        client.log_in()
         client.settle()
         return client
 

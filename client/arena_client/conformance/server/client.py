@@ -201,9 +201,9 @@ class Client:
         assert isinstance(error, wire.Error)
         return error
 
-    def expect_end(self, patience: float | None = None) -> None:
+    def expect_end(self) -> None:
         """Wait for the server to close the connection, without another line."""
-        message = self.receive("the end of the connection", patience)
+        message = self.receive("the end of the connection")
         if message is not None:
             raise failed("the end of the connection", shown(wire.encode(message)))
 
@@ -265,12 +265,12 @@ class Client:
                 self.send(f"MOVE {self.game.any_move()}")
         return message
 
-    def hello(self, extra: str = "", *, name: str | None = None) -> None:
+    def hello(self, extra: str = "") -> None:
         """Take ARENA and send HELLO, with this text behind the name."""
         self.expect(wire.Arena)
-        self.send(f"HELLO {wire.VERSION} {name or self.name}{extra}")
+        self.send(f"HELLO {wire.VERSION} {self.name}{extra}")
 
-    def log_in(self, extra: str = "") -> wire.Welcome:
+    def log_in(self) -> wire.Welcome:
         """Log in as a bot, by the key of its last WELCOME if there is one, else by its token.
 
         With a token it is tried again while the name is taken: the server may not have noticed the end of
@@ -279,7 +279,7 @@ class Client:
         deadline = monotonic() + self.bench.settings.patience
         while True:
             credentials = self.credentials()
-            self.hello(f"{extra}{credentials}")
+            self.hello(credentials)
             message = self.receive("WELCOME")
             taken = isinstance(message, wire.Error) and message.code == ErrorCode.NAME_TAKEN
             if not taken or "resume=" in credentials or monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""The cases of `arena check server` about the course of a game: sections 3 to 5 of the clauses."""
+"""The cases of `arena check server` about the course of games: sections 3 to 5 and 6.6 of the clauses."""
 
 from __future__ import annotations
 
@@ -350,3 +350,41 @@ def ready_twice(bench: ServerBench) -> None:
         raise failed("nothing before both are ready", "a line")
     pair.begin()
     pair.finish()
+
+
+@case(
+    "6.6/1",
+    POSITIVE,
+    does="plays two games on the same connections",
+    expects="the second GAME comes after OVER of the first, under another id",
+    advice="A bot in the lobby is offered the next game as soon as the others in it are free.",
+)
+def two_games(bench: ServerBench) -> None:
+    with reaching():
+        pair = bench.pair()
+        first = pair.game.offer.game_id
+        pair.begin()
+        pair.finish()
+    for client in pair.seats:
+        second = client.expect(wire.Game)
+        if second.game_id == first:
+            raise failed("another id", second.game_id)
+
+
+@case(
+    "6.6/2",
+    NEGATIVE,
+    does="cuts both connections after OVER and logs in again",
+    expects="the next game is offered on the new connections, under another id",
+    advice="A game that was offered to a connection that is lost waits for the bot.",
+)
+def next_game_elsewhere(bench: ServerBench) -> None:
+    with reaching():
+        pair = bench.pair()
+        pair.begin()
+        pair.finish()
+    for client in pair.seats:
+        client.close()
+    offered = bench.pair().game.offer.game_id
+    if offered == pair.game.offer.game_id:
+        raise failed("another id", offered)

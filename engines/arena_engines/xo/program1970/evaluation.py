@@ -228,7 +228,6 @@ class Estimates:
 
 @cache
 def empty_board(size: int) -> Estimates:
-    """The estimates of the empty board."""
     geometry = geometry_of(size)
     packed = [
         sum(line_value(borders[cell]) * _BASE**place for place, borders in enumerate(geometry.borders))

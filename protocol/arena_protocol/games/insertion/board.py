@@ -17,7 +17,6 @@ Planes = tuple[int, int, int]
 
 SIDE = 5
 MAX_COLOURS = 7
-EMPTY_BOARD = "...../...../...../...../....."
 
 _DIGITS = ".1234567"
 

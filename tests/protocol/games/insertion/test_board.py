@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from arena_protocol.games.base import GameError
 from arena_protocol.games.insertion import Insertion
-from arena_protocol.games.insertion.board import EMPTY_BOARD, check_sequence, format_board, parse_board
+from arena_protocol.games.insertion.board import check_sequence, format_board, parse_board
 
 from ... import oracle
 from ...boards import boards
@@ -103,7 +103,7 @@ def test_the_bits_of_a_board_are_where_the_rule_book_draws_them() -> None:
 
 
 def test_the_empty_board() -> None:
-    assert parse_board(EMPTY_BOARD) == (0, 0, 0)
+    assert parse_board("...../...../...../...../.....") == (0, 0, 0)
 
 
 @pytest.mark.parametrize(

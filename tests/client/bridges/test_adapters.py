@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_client.bridges.manager import BrainLimits, Manager
+from arena_client.bridges.adapters import BrainLimits, Manager
 
 from .brains import Brain
 

@@ -1,4 +1,6 @@
-"""The manager's side of the Gomocup protocol: a brain for five in a row plays XO.
+"""What is between a seat and the pipes of a program: nothing but line ends, or a Gomocup manager.
+
+`Manager` is the manager's side of the Gomocup protocol: a brain for five in a row plays XO.
 
 Source: the description of the protocol by its authors, plastovicka.github.io/protocl2en.htm. Lines to a brain
 end in CR LF; its own may end in CR LF, LF or CR. Coordinates count from 0, `x,y`; y 0 is the top row.
@@ -21,7 +23,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from arena_client.bridges.adapter import Adapter
 from arena_protocol import messages as wire
 from arena_protocol.errors import ProtocolError
 from arena_protocol.games import make_game
@@ -38,6 +39,55 @@ MARGIN_MS = 50
 MEMORY_BYTES = 350 * 1024 * 1024
 #: INFO keys that are the same in every game: no renju, five or more win; the opponent is a program.
 RULE, GAME_TYPE = 0, 1
+
+
+class Adapter:
+    """Passes lines on: the program gets the lines of PROTOCOL.md, and answers them.
+
+    A subclass translates. The shell calls `begin` when the program has started, `from_server` and
+    `from_program` for each line, and takes `for_program` (bytes), `for_server` (lines) and `notes` (for
+    people) after each call. Once `broken` says why the program is of no more use, the shell gives the game
+    up and starts the program again; where only `wants_restart` is set it does no more than the latter.
+    """
+
+    #: The only games that the program can play; empty: any.
+    games: tuple[str, ...] = ()
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.for_program = bytearray()
+        self.for_server: list[bytes] = []
+        self.notes: list[str] = []
+        self.broken: str | None = None
+        self.wants_restart = False
+
+    @property
+    def busy(self) -> bool:
+        """Whether the program owes an answer that would be taken for another one in the next game."""
+        return False
+
+    def begin(self) -> None:
+        """Greet a program that has just been started, as a server would.
+
+        A program that answers by HELLO may; the bridge has logged in by itself.
+        """
+        self.broken = None
+        self.for_program += b"ARENA 1 arena-bridge/1\n"
+        self.for_program += f"WELCOME {self.name} session=bridge resume=none\n".encode()
+
+    def from_server(self, line: bytes) -> None:
+        """Take a line for the program."""
+        self.for_program += line + b"\n"
+
+    def from_program(self, line: bytes) -> None:
+        """Take a line of the program, without its line end."""
+        self.for_server.append(line)
+
+    def game_lost(self) -> None:
+        """Forget the game at hand: the seat has left it."""
+
+    def goodbye(self) -> None:
+        """Ask the program to end; its stdin is closed after it."""
 
 
 @dataclass(frozen=True, slots=True)

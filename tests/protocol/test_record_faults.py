@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_protocol.faults import describe_fault
-from arena_protocol.record import FaultKind
+from arena_protocol.record import FaultKind, describe_fault
 
 PLAYED = "; the referee plays 6 for it until the game ends"
 

@@ -1,4 +1,4 @@
-"""The cases of `arena check server` about notes and logs: sections 12 and 13 of the clauses."""
+"""The cases of `arena check server` about watching, notes and logs: sections 9, 12 and 13."""
 
 from __future__ import annotations
 
@@ -26,6 +26,95 @@ def _moves_on(pair: Pair) -> None:
     for played in pair.move():
         if played.move != chosen:
             raise failed(f"PLAYED with move={chosen}", f"move={played.move}")
+
+
+@case(
+    "9.1/1",
+    POSITIVE,
+    does="watches a game that is being played",
+    expects="GAME with seat=0, STATE, every PLAYED and OVER, with game= where a line does not name its game",
+    advice="A spectator gets a snapshot of what was played, then the lines of the game.",
+)
+def watch(bench: ServerBench) -> None:
+    with reaching():
+        pair = bench.pair()
+        pair.begin()
+        pair.move()
+    client = bench.spectator()
+    id_ = pair.game.offer.game_id
+    client.send(f"WATCH {id_}")
+    seen = client.settle()
+    with reaching():
+        pair.finish()
+    while not (seen and isinstance(seen[-1], wire.Over)):
+        message = client.receive("OVER", bench.settings.limits)
+        if message is None:
+            raise failed("OVER", "the end of the connection")
+        seen.append(message)
+    game = seen[0]
+    if not isinstance(game, wire.Game) or (game.game_id, game.seat) != (id_, 0):
+        raise failed(f"GAME {id_} with seat=0", str(game))
+    for kind in (wire.State, wire.Played):
+        named = [message.game for message in seen if isinstance(message, kind)]
+        if not named or set(named) != {id_}:
+            raise failed(f"{kind.__name__.upper()} with game={id_}", f"game={named}")
+
+
+@case(
+    "9.1/2",
+    NEGATIVE,
+    does="sends MOVE as a spectator",
+    expects="ERROR or nothing; no seat has moved, and the game goes on",
+    advice="A spectator has no seat.",
+)
+def spectator_moves(bench: ServerBench) -> None:
+    with reaching():
+        pair = bench.pair()
+        pair.begin()
+        client = bench.spectator()
+    client.send(f"WATCH {pair.game.offer.game_id}", "MOVE 1")
+    client.settle()
+    for seat in pair.seats:
+        seen = seat.settle()
+        if seen:
+            raise failed("no line for the seats", str(seen[0]))
+    pair.finish()
+
+
+@case(
+    "9.2/1",
+    NEGATIVE,
+    does="watches a game that there is not",
+    expects="ERROR no-such-game; the connection goes on",
+    advice="WATCH of a game that is not being played is refused, and may be said again.",
+)
+def watch_nothing(bench: ServerBench) -> None:
+    with reaching():
+        client = bench.spectator()
+    client.send("WATCH no-such-game")
+    client.expect_error("no-such-game")
+    client.settle()
+
+
+@case(
+    "9.2/2",
+    POSITIVE,
+    does="watches every game (*) and plays one",
+    expects="no ERROR, and GAME with seat=0 once it is offered",
+    advice="WATCH * is for all games of the contest, those to come included.",
+)
+def watch_all(bench: ServerBench) -> None:
+    with reaching():
+        client = bench.spectator()
+    client.send("WATCH *")
+    client.settle()
+    with reaching():
+        pair = bench.pair()
+        pair.begin()
+        pair.finish()
+    game = client.until(wire.Game, bench.settings.limits)
+    if game.seat != 0:
+        raise failed("GAME with seat=0", f"GAME with seat={game.seat}")
 
 
 @case(
