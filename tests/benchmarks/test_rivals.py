@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from arena_engines.match import play_game
 from arena_protocol.games.insertion import Insertion
 from arena_protocol.games.insertion.board import parse_board
 
+PATIENCE_S = 30.0
 SHORT = Insertion.from_options({"plies": 20, "lookahead": 5})
 
 
@@ -58,3 +61,39 @@ def test_the_table_compares_engines_deal_by_deal(
     assert first.split("|")[6:] == again.split("|")[6:]
     assert first.endswith("| +0 | +0 to +0 |")
     assert "| half (tuned) | `dummy` |" in other
+
+
+def test_the_processor_time_of_the_engine_can_be_counted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(run, "Insertion", lambda: SHORT)
+    for module in (run.engine, run.planner):
+        monkeypatch.setattr(module, "perf_counter", time.perf_counter)
+    monkeypatch.setattr(run.planner, "Timer", threading.Timer)
+    command = ["run.py", "--deals", "1", "--cpu-time", "--rivals", Half.name, "--engines", "master"]
+    monkeypatch.setattr(sys, "argv", command)
+    run.main()
+    assert "`master:millis=10`" in capsys.readouterr().out
+    assert run.engine.perf_counter is run.planner.perf_counter is time.thread_time
+    assert run.planner.Timer is run.CpuTimer
+
+
+def test_a_timer_waits_for_the_processor_time_of_its_maker() -> None:
+    called = threading.Event()
+    timer = run.CpuTimer(0.05, called.set)
+    timer.start()
+    began = time.thread_time()
+    while not called.is_set() and time.thread_time() - began < PATIENCE_S:
+        pass
+    assert called.is_set()
+    assert time.thread_time() - began >= 0.04
+
+
+def test_a_timer_that_was_cancelled_calls_nothing() -> None:
+    called = threading.Event()
+    timer = run.CpuTimer(3600, called.set)
+    timer.start()
+    timer.cancel()
+    timer.join(PATIENCE_S)
+    assert not timer.is_alive()
+    assert not called.is_set()

@@ -43,7 +43,7 @@ def test_an_engine_that_does_not_exist(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_game_against_an_engine(tmp_path: Path) -> None:
-    from tests.server.web.test_live_pages import Person, Web
+    from tests.server.web.persons import Person, Web
 
     command = [*ARENA, "play", "tictactoe", "--against", "perfect", "--web"]
     process = subprocess.Popen(

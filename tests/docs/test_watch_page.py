@@ -12,8 +12,8 @@ import pytest
 from tests.client.test_spectator import GAME_LINES
 from tests.server.programs import arena
 from tests.server.web.browser import Watched, chromium, watched
+from tests.server.web.persons import game_of_two, play
 from tests.server.web.running import running
-from tests.server.web.test_live_pages import game_of_two, play
 
 from arena_server.web.livegame import LiveGame
 from arena_server.web.site import API, PublicApi

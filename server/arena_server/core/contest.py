@@ -230,7 +230,7 @@ class Contest:
             self._games.pair(now)
         if self._ended is None and self._games.quiet:
             stopped = self._stopping or self._commands.state is RunState.DRAINING
-            if stopped or self._games.exhausted(self._missing()):
+            if stopped or self._games.ledger.exhausted(self._missing()):
                 self._ended = STOPPED if stopped else self._outcome()
         if self._ended is not None:
             self._close_all(ByeReason.STOPPED if self._ended == STOPPED else ByeReason.FINISHED, now)
@@ -249,7 +249,7 @@ class Contest:
 
     def _outcome(self) -> str:
         """`finished` if every scheduled game has a result."""
-        return INCOMPLETE if self._games.unplayed({}) else FINISHED
+        return INCOMPLETE if self._games.ledger.unplayed({}) else FINISHED
 
     def _close_all(self, reason: ByeReason, now: int) -> None:
         """Close every connection, except spectators to which lines are still to be sent.

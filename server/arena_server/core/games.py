@@ -1,19 +1,16 @@
-"""The running games: seats, lines that are not moves, results, and games that are played again.
+"""The running games: seats, lines that are not moves, deadlines, and results.
 
     a line that cannot be read              -> ERROR, and the seat is a zombie (malformed)
     a MOVE without an open TURN             -> ERROR, counted; too many: a zombie (out-of-turn)
     any other line that was not asked for   -> counted
     too many lines counted                  -> ERROR, a zombie (flood), and mute until OVER
 
-A result counts once its record is durable (`stored`). A game that the platform breaks off is
-void and counts for nothing; it is played again under a new number, on the same deal with the
-same seats, unless the organiser does not want it.
+A result counts once its record is durable (`stored`). Which games there are is the ledger's.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from arena_protocol import messages as wire
@@ -28,11 +25,12 @@ from arena_server.core.deadlines import Deadlines, Kind
 from arena_server.core.deal import Setting, number_of
 from arena_server.core.delivery import CHUNK, ChunkedSender, Spectators
 from arena_server.core.effects import Send, Store, TurnMark
-from arena_server.core.journal import KIND_OF, GameFact, JournalError, Offered, PastGame, Repeat
+from arena_server.core.journal import KIND_OF, GameFact, JournalError, Offered, PastGame
+from arena_server.core.ledger import Ledger
 from arena_server.core.match import Abort, Annotate, Blame, Match, Phase, PlayMove, SayReady
 from arena_server.core.peers import FLOODED, Bot, LiveGame, Outbox, Peer, Player
-from arena_server.core.schedule import Pairer, Pairing, schedule_of
-from arena_server.core.standings import Progress, Results, RunningGame
+from arena_server.core.schedule import Pairing
+from arena_server.core.standings import Progress, RunningGame
 
 #: Lines that are well-formed, and merely come at the wrong moment.
 _UNASKED = frozenset({ErrorCode.UNEXPECTED, ErrorCode.NO_SUCH_GAME})
@@ -51,7 +49,6 @@ class GameManager:
         out: Outbox,
         deadlines: Deadlines,
     ) -> None:
-        names = [bot.name for bot in bots.values() if bot.plays]
         self._config = config
         self._game = game
         self._bots = bots
@@ -59,17 +56,8 @@ class GameManager:
         self._deadlines = deadlines
         self._chunks = ChunkedSender(out, deadlines, config.handover_ms)
         self.spectators = Spectators(config.spectator_delay_ms * NS_PER_MS, self._chunks, out, deadlines)
-        self._paired = config.deals == "paired"
-        self._schedule = schedule_of(config, names, game.seats)
-        self._pairer = Pairer(self._schedule, game.seats)
-        self._results = Results(config, bots, out)
+        self.ledger = Ledger(config, bots, game.seats, out)
         self._games: dict[int, LiveGame] = {}
-        #: The games that are played again, each by the number of the void one.
-        self._repeats: dict[int, Pairing] = {}
-        #: The void games that are not played again.
-        self._void_only: dict[int, Pairing] = {}
-        #: Results of each deal, by its players and number.
-        self._deal_results: Counter[tuple[frozenset[str], int]] = Counter()
         #: Whether a game ended or a player came or left since the contest last looked.
         self.changed = True
 
@@ -79,10 +67,6 @@ class GameManager:
     def quiet(self) -> bool:
         """Whether no game is running and no result is awaited."""
         return not self._games
-
-    def exhausted(self, missing: Collection[str]) -> bool:
-        """Whether no game is left that could be played without the players of `missing`."""
-        return self._pairer.exhausted(missing)
 
     def running(self) -> tuple[RunningGame, ...]:
         """The games without a result, in the order in which they began."""
@@ -97,16 +81,16 @@ class GameManager:
         incomplete = ended not in (None, "finished")
         running = [live.match for live in self._games.values() if not live.announced]
         return Progress(
-            done=self._results.done,
-            total=self._schedule.total,
-            void=self._results.void,
+            done=self.ledger.results.done,
+            total=self.ledger.total,
+            void=self.ledger.results.void,
             running=len(running),
-            plies=self._results.plies + sum(len(match.plies) for match in running),
+            plies=self.ledger.results.plies + sum(len(match.plies) for match in running),
             connected=connected,
             ended=ended,
-            standings=self._results.standings.rows(),
+            standings=self.ledger.results.standings.rows(),
             missing=tuple(causes) if incomplete else (),
-            unplayed=dict(self.unplayed(causes)) if incomplete else {},
+            unplayed=dict(self.ledger.unplayed(causes)) if incomplete else {},
         )
 
     def find(self, game_id: str) -> LiveGame | None:
@@ -241,7 +225,7 @@ class GameManager:
 
     def pair(self, now: int) -> None:
         """Start every game that can start."""
-        while (pairing := self._pairer.take()) is not None:
+        while (pairing := self.ledger.take()) is not None:
             players = tuple(self._free_player(name) for name in pairing.names)
             live = self._open(pairing, players, now)
             self._out.note("info", "game", game=live.game_id, names=",".join(pairing.names))
@@ -328,7 +312,7 @@ class GameManager:
 
     def _count_free(self, bot: Bot) -> None:
         """Let the pairer know in how many games more `bot` can be seated."""
-        self._pairer.free(bot.name, bot.free_slots)
+        self.ledger.free(bot)
 
     def rested(self, player: Player) -> None:
         """The rest of `player` after a game is over."""
@@ -351,7 +335,7 @@ class GameManager:
         """Break a running game off, to be played `again` or not; one that is over keeps its result."""
         if live.match.over:
             return
-        self._void_only[live.number] = self._pairing(live.number)
+        self.ledger.set_void(live.number)
         if again:
             self.play_again(live.number)
         self._out.note("warning", "void", game=live.game_id, reason=reason, again=again)
@@ -363,29 +347,12 @@ class GameManager:
             if running_at is None or live.match.clock_ran(running_at):
                 self.void(live, reason, now)
 
-    def _pairing(self, number: int) -> Pairing:
-        """Game `number`, of the schedule or after it. Raises JournalError if there is none."""
-        if 0 < number <= self._schedule.total:
-            return self._schedule.pairing(number)
-        for pairing in self._repeats.values():
-            if pairing.number == number:
-                return pairing
-        raise JournalError(f"g{number} is not a game of this contest")
-
     def play_again(self, number: int) -> bool:
         """Have a void game played again. Returns False if it is not void, or is so already."""
-        if number not in self._void_only:
+        if not self.ledger.play_again(number):
             return False
-        new = self._schedule.total + len(self._repeats) + 1
-        self._out.fact(Repeat(new, number))
-        self._repeat(new, number)
-        return True
-
-    def _repeat(self, new: int, number: int) -> None:
         self.changed = True
-        old = self._void_only.pop(number)
-        self._repeats[number] = Pairing(new, old.names, old.deal)
-        self._pairer.again(self._repeats[number])
+        return True
 
     # -- results
 
@@ -397,41 +364,25 @@ class GameManager:
         self.changed = True
         live.announced = True
         match, names = live.match, live.match.setting.names
-        self._count_deal(self._pairing(live.number), match.end)
-        live.transcript.close(match.totals, match.end, now, opened=self._is_open(live))
-        faults = tuple((names[fault.seat - 1], str(fault.kind)) for fault in match.faults if fault.seat)
-        self._results.add(PastGame(live.number, names, match.totals, match.end, len(match.plies), faults))
+        past = PastGame(
+            live.number,
+            names,
+            match.totals,
+            match.end,
+            len(match.plies),
+            tuple((names[fault.seat - 1], str(fault.kind)) for fault in match.faults if fault.seat),
+        )
+        self.ledger.add(past)
+        live.transcript.close(match.totals, match.end, now, opened=self.ledger.is_open(past))
         self._out.note(
             "info",
             "over",
             game=game_id,
             end=match.end,
             totals=",".join(map(str, match.totals)),
-            faults=",".join(f"{name}:{kind}" for name, kind in faults) or None,
+            faults=",".join(f"{name}:{kind}" for name, kind in past.faults) or None,
         )
         self.advance(live, [], now)
-
-    def _count_deal(self, pairing: Pairing, end: str) -> None:
-        if end != VOID:
-            self._deal_results[frozenset(pairing.names), pairing.deal] += 1
-
-    def _is_open(self, live: LiveGame) -> bool:
-        """Whether OVER may open the commit: the deal will not be played again."""
-        if live.match.end == VOID:
-            return False
-        key = frozenset(live.match.setting.names), live.match.setting.deal_number
-        return not self._paired or self._deal_results[key] >= self._game.seats
-
-    def unplayed(self, causes: Mapping[str, str]) -> Counter[str]:
-        """The games without a result, by cause; `causes` has a word for each bot that is missing."""
-        counts: Counter[str] = Counter()
-        for names, games in self._pairer.unplayed():
-            counts[_cause(names, causes)] += games
-        for names in self._pairer.waiting_repeats():
-            counts[_cause(names, causes)] += 1
-        if self._void_only:
-            counts["void, not played again"] += len(self._void_only)
-        return counts
 
     # -- orders of the organiser
 
@@ -449,45 +400,9 @@ class GameManager:
 
     # -- an interrupted contest
 
-    def recall(
-        self, results: Sequence[PastGame], repeats: Mapping[int, int], unfinished: Collection[int]
-    ) -> None:
-        """Bring back results, and void games by the numbers of those that repeat them.
-
-        `unfinished` games have been started and have no result; call `reopen` for each. Raises
-        JournalError for what cannot be of this contest.
-        """
-        played = {game.number for game in results if game.end != VOID}
-        for new, number in sorted(repeats.items()):
-            if number in played or number in self._repeats:
-                raise JournalError(f"g{number} is repeated, and has a result or is repeated already")
-            if new != self._schedule.total + len(self._repeats) + 1:
-                raise JournalError(f"g{new} repeats g{number}, and is not the next number")
-            self._void_only[number] = self._pairing(number)
-            self._repeat(new, number)
-        # Two games of the same bots may have run at once, and the later one may have ended first.
-        for number in sorted([*unfinished, *(game.number for game in results)]):
-            pairing = self._pairing(number)
-            if not self._pairer.may_start(pairing):
-                raise JournalError(f"g{number} was started twice, or before an earlier game of the same bots")
-            self._pairer.started(pairing)
-        for game in results:
-            pairing = self._pairing(game.number)
-            if game.names != pairing.names:
-                raise JournalError(
-                    f"g{game.number} was played by {', '.join(game.names)},"
-                    f" and the schedule has {', '.join(pairing.names)}"
-                )
-            if len(game.totals) != len(game.names) or any(name not in game.names for name, _ in game.faults):
-                raise JournalError(f"the result of g{game.number} does not fit its {len(game.names)} seats")
-            if game.end == VOID and game.number not in self._repeats:
-                self._void_only[game.number] = pairing
-            self._count_deal(pairing, game.end)
-            self._results.add(game)
-
     def reopen(self, number: int, slots: Sequence[int], now: int) -> LiveGame:
         """Seat the players of an unfinished game. Raises JournalError if they cannot play it."""
-        pairing = self._pairing(number)
+        pairing = self.ledger.pairing(number)
         slots = slots or (1,) * len(pairing.names)
         if len(slots) != len(pairing.names):
             raise JournalError(f"g{number} has {len(pairing.names)} seats, and {len(slots)} slots")
@@ -505,7 +420,7 @@ class GameManager:
 
     def go_on(self, live: LiveGame, facts: Sequence[GameFact], now: int) -> None:
         """The facts of the journal have been applied to the match: write its lines and let it go on."""
-        if live.number in self._repeats and live.match.end != VOID:
+        if self.ledger.is_repeated(live.number) and live.match.end != VOID:
             raise JournalError(f"{live.game_id} is repeated, and not void")
         for fact in facts:
             live.transcript.write(fact, now)
@@ -519,9 +434,3 @@ def _seat_of(peer: Peer) -> tuple[LiveGame, int]:
     assert player is not None
     assert player.game is not None
     return player.game, player.seat
-
-
-def _cause(names: Sequence[str], causes: Mapping[str, str]) -> str:
-    """Why a game of these players was not played."""
-    found = [f"{causes[name]}: {name}" for name in names if name in causes]
-    return ", ".join(found) or "the contest was stopped"

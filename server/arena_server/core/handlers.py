@@ -158,8 +158,7 @@ class Handlers:
             self._connections.show_log(peer, player.name, now)
             return
         resumed = hello.resume is not None
-        slot = {"slot": player.slot} if len(player.bot.players) > 1 else {}
-        self._connections.note(peer, "info", "login", agent=hello.agent, resumed=resumed, **slot)
+        self._connections.note(peer, "info", "login", agent=hello.agent, resumed=resumed, slot=player.slot)
         # A spectator has until the login deadline to send WATCH: a bot that mistyped its name is
         # not to wait for games that never come.
         if player.bot.plays:

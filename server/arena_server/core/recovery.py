@@ -45,7 +45,7 @@ def recover(past: Past, games: GameManager, commands: Commands, bots: Mapping[st
     live.add(past.entries)
     stored = {game.number for game in past.results}
     unfinished = sorted(live.games.keys() - stored)
-    games.recall(past.results, _recover_contest(live, commands, bots), unfinished)
+    games.ledger.recall(past.results, _recover_contest(live, commands, bots), unfinished)
     for number in unfinished:
         facts: list[GameFact] = [fact_of(entry) for entry in live.games[number]]  # type: ignore[misc] # by their number
         offer = facts[0]

@@ -231,7 +231,7 @@ class Pairer:
         self._fresh: set[str] = set()
 
     def free(self, name: str, games: int = 1) -> None:
-        """`name` can start so many games from now on; 0: none."""
+        """`name` can start this many games from now on; 0: none."""
         if games:
             if games > self._free.get(name, 0):
                 self._fresh.add(name)

@@ -55,7 +55,7 @@ class Reporter(ServerObserver):
         # Sent at once: a bot may end right after its log-in, and the supervisor has to know the order.
         if self._lines is None or note.event != "login":
             return
-        player = str(note.fields.get("bot")), int(str(note.fields.get("slot", 1)))
+        player = str(note.fields.get("bot")), int(str(note.fields["slot"]))
         if player not in self._logged_in:
             self._logged_in.add(player)
             self._lines.write(json.dumps({"login": player[0], "slot": player[1]}))

@@ -27,7 +27,7 @@ def test_welcome() -> None:
     harness.log_in("ann", " games=xo,insertion token=s3cret agent=test/1")
     assert harness.last_line("ann") == "WELCOME ann session=id2 resume=key1"
     assert harness.notes("login") == [
-        {"conn": 1, "peer": "peer-1", "bot": "ann", "agent": "test/1", "resumed": False}
+        {"conn": 1, "peer": "peer-1", "bot": "ann", "agent": "test/1", "resumed": False, "slot": 1}
     ]
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from ..programs import PATIENCE_S, contest, inside
 from .browser import PHONE, Watched
-from .test_live_pages import Person, Web
+from .persons import Person, Web
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError
-from urllib.request import Request, urlopen
+from urllib.request import urlopen
 
 import pytest
 
 from arena_server.store.reader import Results
 
-from ..programs import PATIENCE_S, Players, Server, contest, inside
+from ..programs import PATIENCE_S, Players, contest, inside
 from .browser import PHONE, REBOUND, Watched
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
+from .persons import PERSONS, Person, Web, game_of_two, play, two_persons, wait_for_ply
 
 pytestmark = pytest.mark.slow
 
-PERSONS = "".join(f'[[bot]]\nname = "{name}"\nperson = true\n' for name in ("ann", "bob"))
 PAGES: dict[str, dict[str, object]] = {
     "index.html": {},
     "contest.html": {"id": 1},
@@ -33,125 +27,6 @@ PAGES: dict[str, dict[str, object]] = {
 }
 EXAMPLE = Path(__file__).parents[3] / "examples" / "watch.html"
 LOST = "The connection is lost"
-
-
-class Web(Server):
-    """A server with the site; `links` are those of its persons."""
-
-    def __init__(self, config: str, folder: Path, persons: int = 0) -> None:
-        super().__init__(config, folder, "--web-port", "0")
-        assert self.process.stdout is not None
-        self.url = self.process.stdout.readline().removeprefix("web on ").rstrip()
-        lines = [self.process.stdout.readline().rstrip() for _ in range(persons)]
-        self.links = dict(line.split(" plays at ") for line in lines)
-        try:
-            self.contest = self._number()
-        except BaseException:
-            self.__exit__()
-            raise
-
-    def _number(self) -> int:
-        """The number of the contest, once it is in the database."""
-        while True:
-            try:
-                with urlopen(f"{self.url}/api/v1/site.json", timeout=PATIENCE_S) as response:
-                    number = json.load(response)["contest"]
-            except HTTPError as error:
-                with error:
-                    if error.code != 503:
-                        raise
-            else:
-                if number is not None:
-                    return int(number)
-
-    def token(self) -> str:
-        (file,) = self.database.parent.glob("*.admin")
-        return str(json.loads(file.read_text())["token"])
-
-    def page(self, name: str, **parameters: object) -> str:
-        query = "&".join(f"{key}={value}" for key, value in parameters.items())
-        return f"{self.url}/{name}?{query}"
-
-    def post(self, verb: str, **body: object) -> tuple[int, dict[str, Any]]:
-        request = Request(f"{self.url}/api/v1/play/{verb}", json.dumps(body).encode(), method="POST")
-        try:
-            with urlopen(request, timeout=PATIENCE_S) as response:
-                return response.status, json.load(response)
-        except HTTPError as error:
-            with error:
-                return error.code, json.load(error)
-
-
-class Person:
-    """Plays by requests, as the page does."""
-
-    def __init__(self, server: Web, name: str) -> None:
-        self._server = server
-        self.seen = ""
-        status, answer = server.post("take", key=server.links[name].partition("#")[2])
-        assert (status, answer["name"]) == (200, name)
-        self.session = answer["session"]
-        self._events = urlopen(f"{server.url}/api/v1/play/events?session={self.session}", timeout=PATIENCE_S)
-
-    def close(self) -> None:
-        self._events.close()
-
-    def until(self, **wanted: object) -> dict[str, Any]:
-        """The next seat event with these values."""
-        kind = ""
-        for line in self._events:
-            text = line.decode().rstrip("\n")
-            self.seen += f"{text}\n"
-            if text.startswith("event: "):
-                kind = text.removeprefix("event: ")
-            elif kind == "seat" and text.startswith("data: "):
-                seat: dict[str, Any] = json.loads(text.removeprefix("data: "))
-                if wanted.items() <= seat.items():
-                    return seat
-        raise EOFError(wanted)
-
-    def ready(self) -> None:
-        self.until(state="invited")
-        assert self._server.post("ready", session=self.session) == (200, {"done": True})
-
-    def play(self, ply: int, move: str) -> None:
-        self.until(turn=ply)
-        body = {"session": self.session, "ply": ply, "move": move}
-        assert self._server.post("move", **body) == (200, {"done": True})
-
-
-@contextmanager
-def two_persons(folder: Path, game: str, options: str, more: str = "", delay: str = "0s") -> Iterator[Web]:
-    text = contest(
-        contest=f'game = "{game}"\nready = "10m"\nspectator_delay = "{delay}"\nprobation = 0',
-        game=f'clock = "10m"\n{options}',
-        bots=PERSONS + more,
-    )
-    with Web(text, folder, 2) as server:
-        yield server
-
-
-@contextmanager
-def game_of_two(folder: Path, plies: int = 40, more: str = "") -> Iterator[tuple[Web, list[Person]]]:
-    with two_persons(folder, "insertion", f"plies = {plies}", more) as server:
-        persons = [Person(server, "ann"), Person(server, "bob")]
-        for person in persons:
-            person.ready()
-        yield server, persons
-        for person in persons:
-            person.close()
-
-
-Table = tuple[Web, list[Person]]
-
-
-def play(persons: list[Person], plies: range) -> None:
-    for ply in plies:
-        persons[(ply - 1) % 2].play(ply, str(1 + ply % 15))
-
-
-def wait_for_ply(page: Page, ply: int) -> None:
-    page.locator(".counter", has_text=re.compile(f"^ply {ply} of {ply}$")).wait_for()
 
 
 def test_a_contest_is_shown_to_its_final_totals(pages: Watched, tmp_path: Path) -> None:
@@ -434,119 +309,6 @@ class Foreign:
         self._server.__exit__(None, None, None)
 
 
-class TestPlay:
-    def test_a_disc_game_is_won_by_keyboard(self, pages: Watched, tmp_path: Path) -> None:
-        with two_persons(tmp_path, "disc", "m = 13") as server:
-            bob = Person(server, "bob")
-            page = pages.open(server.links["ann"])
-            pages.check_access(page)
-            pages.shoot(page, "play-link")
-            page.keyboard.press("Tab")
-            take = page.get_by_role("button", name="Take the seat")
-            take.focus()
-            page.keyboard.press("Enter")
-            page.get_by_role("button", name="Ready").focus()
-            pages.shoot(page, "play-ready")
-            page.keyboard.press("Enter")
-            bob.ready()
-            page.get_by_text("It is your turn.").wait_for()
-            page.locator('[data-move="1"]').focus()
-            page.keyboard.press("ArrowLeft")
-            assert page.evaluate("document.activeElement.dataset.move") == "6"
-            page.keyboard.press("Enter")
-            bob.play(2, "1")
-            page.get_by_text("It is your turn.").wait_for()
-            pages.check_access(page)
-            page.get_by_role("button", name="Hint").focus()
-            page.keyboard.press("Enter")
-            assert page.get_by_label("Your move").input_value() == "6"
-            pages.shoot(page, "play-hint")
-            page.get_by_label("Your move").focus()
-            page.keyboard.press("Enter")
-            page.get_by_text("The game is over: won, ann 2, bob 0.").wait_for()
-            page.get_by_role("link", name="The record of game g1").click()
-            page.get_by_text("Verified here").wait_for()
-            bob.close()
-        assert inside("verify", "--database", f"sqlite:///{server.database}").code in (0, 1)
-        with Results(server.database) as results:
-            assert [row.points for row in results.standings(results.contest("trial"))] == [2, 0]
-
-    def test_two_people_and_a_link_that_is_used(self, pages: Watched, tmp_path: Path) -> None:
-        with two_persons(tmp_path, "tictactoe", "") as server:
-            pages.expected.append("401 (Unauthorized)")
-            seats = []
-            for name in ("ann", "bob"):
-                page = pages.open(server.links[name], PHONE)
-                page.get_by_role("button", name="Take the seat").click()
-                page.get_by_role("heading", name=f"You play as {name}").wait_for()
-                seats.append(page)
-            thief = pages.open(server.links["ann"])
-            thief.get_by_role("button", name="Take the seat").click()
-            thief.get_by_text("This link has been used already").wait_for()
-            pages.shoot(thief, "play-used")
-            for page in seats:
-                page.get_by_role("button", name="Ready").click()
-            for number, cell in enumerate(("a1", "b1", "a2", "b2")):
-                page = seats[number % 2]
-                page.get_by_text("It is your turn.").wait_for()
-                page.locator(f'[data-move="{cell}"]').click()
-            ann, bob = seats
-            ann.get_by_text("It is your turn.").wait_for()
-            ann.get_by_label("Your move").fill("a1")
-            ann.get_by_role("button", name="Play", exact=True).click()
-            ann.get_by_text("a1 is not a legal move here.").wait_for()
-            ann.reload()  # the seat stays with this browser
-            ann.get_by_text("It is your turn.").wait_for()
-            pages.check_access(ann)
-            assert ann.evaluate("document.documentElement.scrollWidth <= innerWidth")
-            pages.shoot(ann, "play-phone")
-            ann.locator('[data-move="a3"]').click()
-            bob.get_by_text("The game is over: won, ann 2, bob 0.").wait_for()
-            bob.get_by_role("button", name="Next game").click()
-            bob.get_by_role("button", name="Ready").wait_for()
-            pages.close()  # before the server goes
-
-    def test_a_seat_of_a_server_that_has_started_again(self, pages: Watched, table: Table) -> None:
-        pages.expected.append("401 (Unauthorized)")
-        server, _ = table
-        link = server.links["ann"]
-        stored = f"localStorage.setItem('arena-seat-{link.partition('#')[2]}', '0')"
-        page = pages.open(link, prepare=lambda page: page.add_init_script(stored))
-        page.get_by_text("This seat is lost").wait_for()
-        assert page.get_by_role("button", name="Ready").count() == 0
-        pages.shoot(page, "play-lost")
-
-    @pytest.mark.parametrize(
-        ("verb", "body", "status", "error"),
-        [
-            ("take", {}, 401, "this link has been used already, or is not complete"),
-            ("take", {"key": "0" * 32}, 401, "this link has been used already, or is not complete"),
-            ("take", {"key": None}, 401, "this link has been used already, or is not complete"),
-            ("move", {"session": "\ud800"}, 401, "this seat is played in another browser"),
-            ("move", {"ply": 2, "move": "6"}, 409, "it is not your turn"),
-            ("move", {"ply": 1, "move": "6\nQUIT"}, 409, "a move is a word of ASCII characters"),
-            ("move", {"ply": 1, "move": 6}, 409, "a move is a word of ASCII characters"),
-            ("ready", {}, 409, "no game waits for you"),
-        ],
-    )
-    def test_requests_that_are_refused(
-        self, table: Table, verb: str, body: dict[str, object], status: int, error: str
-    ) -> None:
-        server, (ann, _) = table
-        own = {} if verb == "take" else {"session": ann.session}
-        assert server.post(verb, **(own | body)) == (status, {"error": error})
-
-    def test_a_second_answer_to_a_turn_is_refused_and_quit_leaves(self, tmp_path: Path) -> None:
-        with game_of_two(tmp_path) as (server, (ann, bob)):
-            ann.play(1, "6")
-            assert server.post("check", session=ann.session) == (200, {"done": True})
-            again = server.post("move", session=ann.session, ply=1, move="7")
-            assert again == (409, {"error": "it is not your turn"})
-            assert server.post("quit", session=ann.session) == (200, {"done": True})
-            ann.until(state="finished")
-            bob.until(turn=2)
-
-
 def test_nothing_is_shown_before_the_spectator_delay(tmp_path: Path) -> None:
     """Every byte of every document and stream, while a game runs and after it; and a person's own stream."""
     with two_persons(tmp_path, "insertion", "plies = 6\nlookahead = 1", delay="1h") as server:
@@ -592,19 +354,3 @@ def _public_bytes(server: Web) -> bytes:
         except TimeoutError:
             continue
     return seen
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
-    """A game that waits for the first move."""
-    with game_of_two(tmp_path_factory.mktemp("table")) as (server, persons):
-        persons[0].until(turn=1)
-        yield server, persons
-
-
-def test_a_person_needs_the_web_page(tmp_path: Path) -> None:
-    file = tmp_path / "c.toml"
-    file.write_text(contest(bots=PERSONS))
-    outcome = inside("serve", file, "--no-web", "--port", "0", cwd=tmp_path)
-    assert outcome.code == 2
-    assert outcome.line.endswith("bot ann: a person plays on the web page; serve it")

@@ -9,6 +9,10 @@ and, at the end of the plan, the value of a small exact search.
 A prediction that holds with probability c = CONFIDENCE counts c, and the value of the worst reply 1 - c; what
 follows the n-th reply counts c**n, since other replies lead to other boards.
 
+A set of equally good replies counts at the mean of its members, of which DRAW selects the one that the plan
+continues with; planner.sampled averages over draws. The first moves are not merged then, so that each has a
+value in every draw.
+
 A state is four words:  p0 | p1 << 25,  p2 | first move << 25,  value of the path,  value with the search
 
 Replies and searches are kept in the transposition table under keys of their own, so that a wider beam and the
@@ -29,6 +33,7 @@ from arena_engines.insertion.master.layout import (
     CHILD_COUNT,
     COLOUR,
     CONFIDENCE,
+    DRAW,
     FELL,
     FIRST_VALUES,
     FORCED,
@@ -44,18 +49,20 @@ from arena_engines.insertion.master.layout import (
     P2,
     RECORD,
     REPLY_ORDER,
+    ROOT_LEVEL,
     SPARE_LANE,
     STATE,
     STATE_COUNT,
     STOP,
     TABLE,
     TABLE_MASK,
+    TIES,
     VALUE,
 )
 from arena_engines.insertion.master.movegen import Memory, expand, legal_masks
-from arena_engines.insertion.master.search import deepen, hash_board, search
+from arena_engines.insertion.master.search import ALL, deepen, different_boards, hash_board, search
 from arena_engines.jit import outlined
-from arena_protocol.games.insertion.rules import MOVES, play
+from arena_protocol.games.insertion.rules import MOVES, count, play
 
 HALF = (1 << 25) - 1
 #: Buckets of the selection of the best states.
@@ -102,11 +109,14 @@ def find_board(word0: int, word1: int, base: int, mem: Memory) -> int:
 
 
 @outlined
-def add_child(word0: int, p2: int, first: int, path: int, mem: Memory) -> None:
-    """Add a board reached with value `path` to the children; of two paths to one board the better stays."""
+def add_child(word0: int, p2: int, first: int, path: int, keep: int, mem: Memory) -> None:
+    """Add a board reached with value `path` to the children; of two paths to one board the better stays.
+
+    `keep` = 1: both stay.
+    """
     slot = find_board(word0, p2, BEAM_CHILDREN, mem)
     at = mem[BEAM_HASH + slot] - 1
-    if at < 0:
+    if at < 0 or keep:
         at = mem[CHILD_COUNT] * STATE
         mem[BEAM_HASH + slot] = at + 1
         mem[CHILD_COUNT] += 1
@@ -170,6 +180,25 @@ def worst_reply(p0: int, p1: int, p2: int, record: int, depth: int, generation: 
 
 
 @outlined
+def mean_cost(p0: int, p1: int, p2: int, moves: int, record: int, mem: Memory) -> int:
+    """Return the mean loss to me of a set of replies; `record` is that of their ply in my view."""
+    cost = 0
+    for move in range(1, MOVES + 1):
+        if moves >> move & 1:
+            _, _, _, removed, falls, _ = play(p0, p1, p2, move, mem[record + COLOUR])
+            cost += removed * mem[record + CELL] + falls * mem[record + FELL]
+    return cost // count(moves)
+
+
+def member(moves: int, number: int) -> int:
+    """Return the member of a set of moves with this number, modulo its size."""
+    number %= count(moves)
+    for _ in range(number):
+        moves &= moves - 1
+    return count((moves & -moves) - 1)
+
+
+@outlined
 def beam(  # noqa: C901 - compiled together with all below it, so kept in one piece
     p0: int,
     p1: int,
@@ -200,6 +229,7 @@ def beam(  # noqa: C901 - compiled together with all below it, so kept in one pi
     generation = mem[GENERATION]
     gone = 0
     confidence = mem[CONFIDENCE]
+    ties = mem[REPLY_ORDER] == ALL
     weight = CERTAIN
     while gone < plies and (gone == 0 or gone + 1 + leaf <= plies):
         if mem[STOP]:
@@ -244,7 +274,13 @@ def beam(  # noqa: C901 - compiled together with all below it, so kept in one pi
                             move = deepen(q0, q1, q2, theirs, low, depth, step, mem[REPLY_ORDER], mem)
                             if mem[STOP]:
                                 return 0
+                            if ties:
+                                move = different_boards(mem[TIES], LEVELS + ROOT_LEVEL * LEVEL, mem)
                             table_put(key, move, mem)
+                    mean = NONE
+                    if ties and depth > 0 and not mem[theirs + FORCED]:
+                        mean = mean_cost(q0, q1, q2, move, own + RECORD, mem)
+                        move = member(move, (key ^ mem[DRAW] * -7046029254386353131) >> 20 & HALF)
                     if confidence < CERTAIN:
                         worst = worst_reply(
                             q0, q1, q2, own + RECORD, min(RISK, plies - gone - 1), generation, mem
@@ -254,8 +290,10 @@ def beam(  # noqa: C901 - compiled together with all below it, so kept in one pi
                         path -= (weight * (CERTAIN - confidence) >> 10) * worst >> 10
                     q0, q1, q2, removed, falls, _ = play(q0, q1, q2, move, mem[theirs + COLOUR])
                     cost = removed * mem[own + RECORD + CELL] + falls * mem[own + RECORD + FELL]
+                    if mean != NONE:
+                        cost = mean
                     path -= (weight * confidence >> 10) * cost >> 10
-                add_child(q0 | q1 << 25, q2, first, path, mem)
+                add_child(q0 | q1 << 25, q2, first, path, 1 if ties and gone == 0 else 0, mem)
         if answered:
             weight = weight * confidence >> 10
         gone += 2 if answered else 1

@@ -3,7 +3,8 @@
     1. Follow the game and score every model of the opponent by its last move (opponent.py).
     2. If the opponent is a zombie, or a model predicts it well enough: plan many own moves ahead against the
        predicted replies, with wider beams as long as there is time (planner.py, beam.py). The model's
-       hit rate weighs the predicted reply against the worst one.
+       hit rate weighs the predicted reply against the worst one. If the model predicts a set of equally good
+       replies, plans are averaged over draws from the sets.
     3. Otherwise deepen an exact search against the worst reply (search.py), in weights that value what is
        left on the board.
 
@@ -22,7 +23,7 @@ from typing import ClassVar
 from arena_engines.engine import Analysis, Parameter, Position, Report
 from arena_engines.insertion.fixed_depth import InsertionEngine, InsertionPosition, task_of
 from arena_engines.insertion.master.beam import CERTAIN
-from arena_engines.insertion.master.opponent import CHANCE, GameTracker, OpponentModel
+from arena_engines.insertion.master.opponent import CHANCE, MODELS, SINGLE_MODELS, GameTracker, OpponentModel
 from arena_engines.insertion.master.planner import (
     IMPOSSIBLE,
     Ponder,
@@ -34,7 +35,7 @@ from arena_engines.insertion.master.planner import (
     shallow,
     worst_case,
 )
-from arena_engines.insertion.master.search import FIRST
+from arena_engines.insertion.master.search import ALL, FIRST
 from arena_engines.insertion.master.workspace import (
     ALL_LANES,
     OWN,
@@ -82,8 +83,8 @@ WARM_UP = ("51436/26245/53163/41624/36251", "1425361425", 7)
 #: An analysis of n plies uses a table of 2**(TABLE_BITS + n) slots.
 TABLE_BITS = 4
 
-SEEN, OWN_POINTS, SPOILER, WORST = "seen", "own", "spoiling", "worst"
-MODEL = Parameter("model", SEEN, words=(SEEN, OWN_POINTS, SPOILER, WORST), play_only=True)
+SEEN, SINGLE, OWN_POINTS, SPOILER, WORST = "seen", "single", "own", "spoiling", "worst"
+MODEL = Parameter("model", SEEN, words=(SEEN, SINGLE, OWN_POINTS, SPOILER, WORST), play_only=True)
 
 #: The first moves of two threads that share a plan: neighbouring moves lead to similar boards.
 HALVES = (0b101010101010101, 0b010101010101010)
@@ -118,7 +119,8 @@ class Master(InsertionEngine):
 
     @cached_property
     def _tracker(self) -> GameTracker:
-        return GameTracker(self._works, int(self.values["zombie"] or 0))
+        models = SINGLE_MODELS if self.values["model"] == SINGLE else MODELS
+        return GameTracker(self._works, int(self.values["zombie"] or 0), models)
 
     @cached_property
     def _threads(self) -> ThreadPool:
@@ -170,10 +172,15 @@ class Master(InsertionEngine):
         if model == CHANCE:
             request = request._replace(known=min(request.known, CHANCE_PLIES))
             ahead = 0
-        if model == CHANCE or (ahead > 0 and game.known < ENOUGH_KNOWN):
+        if game.known >= ENOUGH_KNOWN:
+            ahead = 0
+        if model == CHANCE or model.order == ALL or ahead > 0:
 
             def sample(thread: int, work: Workspace) -> list[int]:
+                work.restrict(ALL_LANES, ALL_LANES)
                 draw = partial(self._draw, position, thread)
+                if model.order == ALL and ahead == 0:
+                    draw = partial(self._draw_replies, thread)
                 return sampled(work, request, model, left(), draw, ahead)
 
             sums = [sum(column) for column in zip(*self._threads.each(sample), strict=True)]
@@ -194,6 +201,10 @@ class Master(InsertionEngine):
         pictures = self._random[thread].choices("1234567"[: position.rules.colours], k=ahead)
         self._tracker.sample(position, "".join(pictures), self._works[thread])
 
+    def _draw_replies(self, thread: int, _ahead: int) -> None:
+        """Let beams continue with other members of the sets of equal replies."""
+        self._works[thread].draw_replies(self._random[thread].getrandbits(32))
+
     def _model(self, position: InsertionPosition) -> OpponentModel | None:
         """Return the model to plan against; None to search the worst case."""
         game = self._tracker
@@ -207,7 +218,7 @@ class Master(InsertionEngine):
         models = self._tracker.models
         if position.rules.seats != 2 or self.values["model"] == WORST:
             return None
-        if self.values["model"] == SEEN:
+        if self.values["model"] in (SEEN, SINGLE):
             if models.best_rate < CHANCE_RATE:
                 return CHANCE
             sure = models.confidence

@@ -31,6 +31,8 @@ REPLY_ORDER = 64  # tie-break of the beam's replies (search.FIRST, search.LAST)
 VECTOR = 65  # 8; read at run time, so that loops over rows and columns become vector code
 CONFIDENCE = 67  # probability that a predicted reply is played, in 1 / 1024
 SPARE_LANE = 66  # 15; read at run time: the lane of the previous move where there is none
+TIES = 68  # after a search with search.ALL: the moves of the best value, bit n for move n; 0 if stopped
+DRAW = 69  # which members of the sets of equal replies a beam continues with
 
 # A record: for every ply of the game, what it brings.
 RECORDS = 8192

@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property
+from threading import Timer
 from time import perf_counter
 from typing import NamedTuple, TypeVar
 
 from arena_engines.insertion.master.layout import INFINITY, WIDTH
 from arena_engines.insertion.master.opponent import OpponentModel
+from arena_engines.insertion.master.search import ALL
 from arena_engines.insertion.master.workspace import WORST_CASE, Workspace, depths_to
 from arena_protocol.games.insertion.board import Planes
 from arena_protocol.games.insertion.rules import play
@@ -32,6 +34,8 @@ LEAF = 2
 DEEPEST = 20
 #: The width of plans behind sampled pictures: many samples are worth more than wide plans for few.
 SAMPLED_WIDTH = 8
+#: The same against sets of equal replies: docs/engines.md.
+SET_WIDTH = 4
 #: Plies of a search that takes less than a millisecond.
 SHALLOW = 4
 #: The next beam starts only if it can be this much wider, and is at most GROWTH times as wide.
@@ -66,7 +70,7 @@ IMPOSSIBLE = -INFINITY
 def time_limit(work: Workspace, seconds: float) -> Iterator[None]:
     """Stop the searches of the block after `seconds`."""
     work.start()
-    timer = threading.Timer(seconds, work.stop)
+    timer = Timer(seconds, work.stop)
     timer.daemon = True
     timer.start()
     try:
@@ -125,15 +129,18 @@ def sampled(
 ) -> list[int]:
     """Return the value of each move's best plan (index 0..15), summed over samples of the unknown pictures.
 
-    `draw(ahead)` writes that many random pictures behind the known ones, others each time. All moves are
-    valued on the same samples; moves that are not distinct have IMPOSSIBLE, and all moves if no sample was
-    finished.
+    `draw(ahead)` writes that many random pictures behind the known ones, others each time, or draws others of
+    equal replies. All moves are valued on the same samples; moves that are not distinct have IMPOSSIBLE, and
+    all moves if no sample was finished.
     """
     sums = [IMPOSSIBLE] * 16
-    extended = request._replace(known=request.known + ahead)
+    plies, width = request.known + ahead, SAMPLED_WIDTH
+    if model.order == ALL:
+        plies, width = min(plies, SHORT), SET_WIDTH
+    extended = request._replace(known=plies)
     with time_limit(work, seconds):
         draw(ahead)
-        while _beam(work, extended, model, SAMPLED_WIDTH):
+        while _beam(work, extended, model, width):
             for move, value in enumerate(work.first_values):
                 if value > -INFINITY:
                     sums[move] = value + (sums[move] if sums[move] > IMPOSSIBLE else 0)

@@ -52,6 +52,7 @@ from arena_engines.insertion.master.layout import (
     STOP,
     TABLE,
     TABLE_MASK,
+    TIES,
     VALUE,
 )
 from arena_engines.insertion.master.leaf import last_ply, last_two_plies, reply_value
@@ -70,8 +71,9 @@ from arena_engines.insertion.master.movegen import (
 from arena_engines.jit import outlined
 from arena_protocol.games.insertion.rules import count, play
 
-#: Which of equal moves `deepen` returns: any, the first or the last in natural order.
-ANY, FIRST, LAST = 0, 1, 2
+#: Which of equal moves `deepen` returns: any, the first or the last in natural order; ALL: any, and the whole
+#: set in the register TIES.
+ANY, FIRST, LAST, ALL = 0, 1, 2, 3
 
 #: Like OFFSETS, for the slots of the table.
 ENTRIES = (1 << 32) - 1
@@ -274,6 +276,8 @@ def deepen(
     mem[NODES] += count(lanes)
     mem[BEST] = (top_key(base, mem) & 15) + 1
     # 2. Each depth in the order of the last one; the best lane's key becomes the greatest.
+    ties = 0
+    mem[TIES] = 0
     reach = low
     while reach <= depth and not mem[STOP]:
         best = -window
@@ -288,7 +292,7 @@ def deepen(
             value = gain
             # A lane on the preferred side of the best must reach its value, the others must exceed it.
             preferred = lane < best_lane if tie_break == FIRST else lane > best_lane and tie_break == LAST
-            equal = 1 if preferred else 0
+            equal = 1 if preferred or (tie_break == ALL and reach == depth) else 0
             if reach > 1:
                 narrow = best != -window
                 alpha = best - equal if narrow else best
@@ -314,13 +318,35 @@ def deepen(
             if mem[STOP]:
                 return mem[BEST]
             if value > best - equal:
+                ties = ties | 2 << lane if value == best else 2 << lane
                 best = value
                 best_lane = lane
                 mem[BEST] = lane + 1
         mem[VALUE] = best
         mem[base + KEY + best_lane] = ((top_key(base, mem) >> 4) + 1) << 4 | best_lane
         reach += step
+    mem[TIES] = ties
     return mem[BEST]
+
+
+@outlined
+def different_boards(moves: int, base: int, mem: Memory) -> int:
+    """Return the moves of a set that lead to different boards of a level; of equal boards the lowest move."""
+    kept = 0
+    for lane in range(LANES):
+        if moves >> (lane + 1) & 1 == 0:
+            continue
+        new = 1
+        for other in range(lane):
+            if (
+                kept >> (other + 1) & 1
+                and mem[base + P0 + other] == mem[base + P0 + lane]
+                and mem[base + P1 + other] == mem[base + P1 + lane]
+                and mem[base + P2 + other] == mem[base + P2 + lane]
+            ):
+                new = 0
+        kept |= new << (lane + 1)
+    return kept
 
 
 @outlined

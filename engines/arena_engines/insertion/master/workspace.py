@@ -181,6 +181,10 @@ class Workspace:
         task = (BEAM, *planes, record, mine, width, plies, reply_depth, leaf)
         return int(self._run(*task, self._mem))
 
+    def draw_replies(self, number: int) -> None:
+        """Let beams continue with other members of the sets of equal replies; `number`: 32 bits."""
+        self._mem[layout.DRAW] = number
+
     def stop(self) -> None:
         """Make a running search return soon; safe from any thread."""
         self._mem[layout.STOP] = 1
@@ -199,6 +203,11 @@ class Workspace:
     def value(self) -> int:
         """The value of the last search's best move."""
         return int(self._mem[layout.VALUE])
+
+    @property
+    def ties(self) -> int:
+        """The moves of the best value of the last search with search.ALL, as bits 1..15; 0 if stopped."""
+        return int(self._mem[layout.TIES])
 
     @property
     def first_values(self) -> list[int]:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import random
+
 from arena_engines.engine import Engine
 from arena_engines.insertion.baselines import Greedy
 from arena_engines.insertion.fixed_depth import InsertionPosition
 from arena_engines.insertion.master.engine import Master
 from arena_engines.insertion.master.opponent import (
+    MODELS,
     GameTracker,
+    OpponentModel,
 )
 from arena_engines.insertion.master.workspace import Workspace
 from arena_engines.match import Played, play_game
 from arena_protocol.games.insertion import Insertion
+from arena_protocol.games.insertion.board import Planes
+from arena_protocol.games.insertion.rules import distinct_moves, play
 
 
 def master(**values: int | str) -> Master:
@@ -35,6 +41,47 @@ class Recorder(Greedy):
         return super().choose(position)
 
 
+class Plain(Engine):
+    """What an author writes first: two plies, points or the lead alone, the first or last of equals."""
+
+    game = "insertion"
+    name = "plain"
+
+    def __init__(self, theirs: float, last: bool) -> None:
+        super().__init__({})
+        self.theirs, self.last = theirs, last
+
+    def warm_up(self) -> None:
+        """Nothing is compiled."""
+
+    def choose(self, position: InsertionPosition) -> int:
+        planes = position.state.planes
+        distinct = distinct_moves(*planes)
+        moves = [move for move in range(1, 16) if distinct >> move & 1]
+        worth = {move: self.worth(planes, move, position.state.visible[:2]) for move in moves}
+        best = [move for move in moves if worth[move] == max(worth.values())]
+        return self.pick(best)
+
+    def pick(self, best: list[int]) -> int:
+        return best[-1 if self.last else 0]
+
+    def worth(self, planes: Planes, move: int, pictures: str) -> float:
+        p0, p1, p2, removed, _, _ = play(*planes, move, int(pictures[0]))
+        replies = [play(p0, p1, p2, reply, int(pictures[1]))[3] for reply in range(1, 16) if pictures[1:]]
+        return removed - self.theirs * max(replies, default=0)
+
+
+class AnyOfEquals(Plain):
+    """Plays a random one of the equal moves."""
+
+    def __init__(self, theirs: float) -> None:
+        super().__init__(theirs, last=False)
+        self.random = random.Random(5)
+
+    def pick(self, best: list[int]) -> int:
+        return self.random.choice(best)
+
+
 def positions(opponent: Engine, plies: int = 60, **options: object) -> list[InsertionPosition]:
     """What seat 1 sees of a game of greedy against an opponent."""
     recorder = Recorder()
@@ -42,8 +89,10 @@ def positions(opponent: Engine, plies: int = 60, **options: object) -> list[Inse
     return recorder.seen
 
 
-def followed(seen: list[InsertionPosition], sixes: int = 5) -> GameTracker:
-    tracker = GameTracker((Workspace(12),), sixes)
+def followed(
+    seen: list[InsertionPosition], sixes: int = 5, models: tuple[OpponentModel, ...] = MODELS
+) -> GameTracker:
+    tracker = GameTracker((Workspace(12),), sixes, models)
     for position in seen:
         tracker.follow(position, lambda: False)
     return tracker

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from arena_engines.insertion.baselines import Dummy
 from arena_engines.insertion.champion import Champion
-from arena_engines.insertion.master.beam import CERTAIN
+from arena_engines.insertion.master.beam import CERTAIN, member
 from arena_engines.insertion.master.layout import INFINITY
 from arena_engines.insertion.master.opponent import PLAN_WEIGHTS, GameTracker
 from arena_engines.insertion.master.planner import SearchRequest
-from arena_engines.insertion.master.search import FIRST
-from arena_engines.insertion.master.workspace import OWN_MODEL, PLAN, Workspace, depths_to
+from arena_engines.insertion.master.search import ALL, FIRST
+from arena_engines.insertion.master.workspace import (
+    HALF_MODEL,
+    OWN_MODEL,
+    PLAN,
+    POINTS_MODEL,
+    Workspace,
+    depths_to,
+)
 from arena_protocol.games.insertion.board import Planes
 from arena_protocol.games.insertion.rules import distinct_moves, play
 
@@ -92,6 +101,55 @@ def test_a_plan_weighs_the_predicted_reply_and_the_worst_one(confidence: int) ->
         # Of two moves that lead to one board the better stays.
         assert values[move] == value or (values[move] == -INFINITY and value <= max(values))
     assert sum(value > -INFINITY for value in values) > 1
+
+
+@pytest.mark.parametrize("view", [POINTS_MODEL, HALF_MODEL])
+@pytest.mark.parametrize("confidence", [CERTAIN, 700])
+def test_a_plan_counts_a_set_of_equal_replies_at_its_mean(view: int, confidence: int) -> None:
+    """Two plies, by hand: of equal boards one counts, and every first move keeps a value of its own."""
+    position = positions(Champion({"depth": 3}))[14]
+    tracker = followed([position])
+    work = tracker._works[0]
+    work.start()
+    mine, theirs = (int(colour) for colour in position.state.visible[:2])
+    size = {"width": 64, "plies": 2, "reply_depth": 1, "leaf": 0}
+    work.beam(tracker.planes, view, tracker.ply, **size, reply_order=ALL, confidence=confidence)
+    values = work.first_values
+    sizes = set()
+    for move, (planes, removed, fell) in children(tracker.planes, mine).items():
+        replies = children(planes, theirs)
+        costs = {
+            reply: -(cells * PLAN_WEIGHTS.theirs + fallen * PLAN_WEIGHTS.fell)
+            for reply, (_, cells, fallen) in replies.items()
+        }
+        work.deepen(planes, view, tracker.ply + 1, depths_to(1), ALL)
+        best = [reply for reply in replies if work.ties >> reply & 1]
+        members = list({replies[reply][0]: reply for reply in best}.values())
+        mean = sum(costs[reply] for reply in members) // len(members)
+        gain = removed * PLAN_WEIGHTS.mine + fell * PLAN_WEIGHTS.fell
+        worst = (CERTAIN - confidence) * max(costs.values()) >> 10
+        assert values[move] == gain - (confidence * mean >> 10) - worst
+        sizes.add(len(members))
+    assert len(sizes) > 1
+
+
+def test_each_draw_continues_with_other_replies_of_the_sets(request_and_work: Planning) -> None:
+    request, work = request_and_work
+    work.start()
+    values = []
+    for draw in (1, 2, 3, 1):
+        work.draw_replies(draw)
+        size = {"width": 4, "plies": 8, "reply_depth": 2, "leaf": 0}
+        work.beam(request.planes, POINTS_MODEL, request.ply, **size, reply_order=ALL)
+        values.append(work.first_values)
+    assert values[0] == values[3]
+    assert values[0] != values[1] or values[0] != values[2]
+
+
+@given(st.sets(st.integers(1, 15), min_size=1), st.integers(0, 1 << 25))
+def test_every_number_names_a_member(moves: set[int], number: int) -> None:
+    bits = sum(1 << move for move in moves)
+    assert member(bits, number) == sorted(moves)[number % len(moves)]
 
 
 def test_later_gains_count_less_the_less_certain_the_replies_are(request_and_work: Planning) -> None:

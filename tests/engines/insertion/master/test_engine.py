@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from arena_engines.engine import EngineError
 from arena_engines.insertion.baselines import Dummy, Greedy
 from arena_engines.insertion.champion import Champion
-from arena_engines.insertion.master.engine import budget
+from arena_engines.insertion.fixed_depth import InsertionPosition
+from arena_engines.insertion.master import engine
+from arena_engines.insertion.master.engine import HALVES, Master, budget
+from arena_engines.insertion.master.opponent import OpponentModel
+from arena_engines.insertion.master.planner import IMPOSSIBLE, sampled
+from arena_engines.insertion.master.search import ALL
+from arena_engines.insertion.master.workspace import ALL_LANES, HALF_MODEL
 from arena_engines.match import play_game
 from arena_engines.registry import create
 from arena_protocol.games.insertion import Insertion
+from arena_protocol.games.insertion.rules import distinct_moves
 
 from ...positions import at
 from .games import master, played, positions
@@ -36,6 +44,7 @@ def test_beside_a_zombie_nearly_all_pictures_become_points() -> None:
     [
         {"threads": 2},
         {"ponder": "yes"},
+        {"model": "single"},
         {"model": "own"},
         {"model": "spoiling"},
         {"model": "worst"},
@@ -44,6 +53,43 @@ def test_beside_a_zombie_nearly_all_pictures_become_points() -> None:
 )
 def test_every_parameter_plays(values: dict[str, int | str]) -> None:
     assert played(master(**values), Champion({"depth": 2}), plies=30).faults == (None, None)
+
+
+@pytest.mark.parametrize("values", [{}, {"threads": 2}, {"ponder": "yes"}])
+@pytest.mark.parametrize("lookahead", [3, 10])
+def test_sets_of_equal_replies_are_planned_against_in_whole_games(
+    values: dict[str, int | str], lookahead: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def any_of_equals(_: Master, position: InsertionPosition) -> OpponentModel:
+        asked.append(position.state.played)
+        return OpponentModel(HALF_MODEL, 2, ALL)
+
+    monkeypatch.setattr(Master, "_living_model", any_of_equals)
+    game = played(master(millis=40, **values), Greedy(), plies=30, lookahead=lookahead)
+    assert game.faults == (None, None)
+    assert asked
+
+
+def test_each_thread_samples_every_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shared plan before leaves half of the first moves to each thread."""
+    found = []
+
+    def noted(*args: Any) -> list[int]:
+        found.append(sampled(*args))
+        return found[-1]
+
+    monkeypatch.setattr(engine, "sampled", noted)
+    monkeypatch.setattr(Master, "_living_model", lambda player, position: OpponentModel(HALF_MODEL, 2, ALL))
+    player = master(millis=1000, threads=2)
+    for work, lanes in zip(player._works, HALVES, strict=True):
+        work.restrict(ALL_LANES, lanes)
+    (position,) = positions(Greedy(), plies=30)[3:4]
+    player.choose(position)
+    distinct = distinct_moves(*position.state.planes)
+    moves = [move for move in range(1, 16) if distinct >> move & 1]
+    assert [[move for move, value in enumerate(sums) if value > IMPOSSIBLE] for sums in found] == [moves] * 2
 
 
 @pytest.mark.parametrize(
@@ -110,7 +156,7 @@ def test_a_clock_used_by_its_budget_never_falls() -> None:
     ("spec", "text"),
     [
         ("master:threads=3", "threads=3: expected threads=1..2"),
-        ("master:model=best", r"model=best: expected model=seen\|own\|spoiling\|worst"),
+        ("master:model=best", r"model=best: expected model=seen\|single\|own\|spoiling\|worst"),
         ("master:ponder=1", r"ponder=1: expected ponder=no\|yes"),
         ("master:depth=5", "engine master has no parameter 'depth'; its parameters are: model="),
     ],

@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from arena_engines.engine import Engine, EngineError
 from arena_engines.insertion.baselines import Dummy, Greedy, Random
 from arena_engines.insertion.champion import Champion
-from arena_engines.insertion.fixed_depth import InsertionPosition
 from arena_engines.insertion.master.engine import CERTAIN_RATE, PLAN_RATE
 from arena_engines.insertion.master.opponent import (
+    CHOICES,
+    FADING,
     LAST_PLY,
     MODELS,
+    PRIOR_HITS,
+    PRIOR_MOVES,
+    PRIOR_SET,
+    SINGLE_MODELS,
+    GameTracker,
     OpponentModel,
     OpponentModels,
 )
-from arena_engines.insertion.master.search import FIRST, LAST
-from arena_engines.insertion.master.workspace import OWN_MODEL, SPOILING_MODEL
-from arena_protocol.games.insertion.board import Planes
-from arena_protocol.games.insertion.rules import distinct_moves, play
+from arena_engines.insertion.master.search import ALL, FIRST, LAST
+from arena_engines.insertion.master.workspace import (
+    HALF_MODEL,
+    LEAD_MODEL,
+    OWN_MODEL,
+    POINTS_MODEL,
+    SPOILING_MODEL,
+    Workspace,
+)
 
 from ...positions import at
-from .games import followed, positions
+from .games import AnyOfEquals, Plain, followed, positions
 
 
 @pytest.mark.parametrize(
@@ -41,39 +55,54 @@ def test_the_opponents_model_is_found_by_its_moves(opponent: Engine, model: Oppo
     assert models.best_rate > 0.9
 
 
-class Plain(Engine):
-    """What an author writes first: two plies, points or the lead alone, the first or last of equals."""
-
-    game = "insertion"
-    name = "plain"
-
-    def __init__(self, theirs: float, last: bool) -> None:
-        super().__init__({})
-        self.theirs, self.last = theirs, last
-
-    def warm_up(self) -> None:
-        """Nothing is compiled."""
-
-    def choose(self, position: InsertionPosition) -> int:
-        planes = position.state.planes
-        distinct = distinct_moves(*planes)
-        moves = [move for move in range(1, 16) if distinct >> move & 1]
-        worth = {move: self.worth(planes, move, position.state.visible[:2]) for move in moves}
-        best = [move for move in moves if worth[move] == max(worth.values())]
-        return best[-1 if self.last else 0]
-
-    def worth(self, planes: Planes, move: int, pictures: str) -> float:
-        p0, p1, p2, removed, _, _ = play(*planes, move, int(pictures[0]))
-        replies = [play(p0, p1, p2, reply, int(pictures[1]))[3] for reply in range(1, 16) if pictures[1:]]
-        return removed - self.theirs * max(replies, default=0)
-
-
 @pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize("theirs", [0, 0.5, 1])
 def test_the_plainest_programs_are_predicted(theirs: float, last: bool) -> None:
     models = followed(positions(Plain(theirs, last))).models
     assert models.best_rate > 0.9
     assert models.best.order == (LAST if last else FIRST)
+
+
+@pytest.mark.parametrize(("theirs", "view"), [(0, POINTS_MODEL), (0.5, HALF_MODEL), (1, LEAD_MODEL)])
+def test_an_opponent_that_plays_any_of_equal_moves_is_predicted_by_its_set(theirs: float, view: int) -> None:
+    seen = positions(AnyOfEquals(theirs), plies=120)
+    models = followed(seen).models
+    assert models.best.order == ALL
+    assert models.best_rate > 0.9
+    # Views that value few things apart predict sets alike; the right one is among the first.
+    right = models.information(OpponentModel(view, 2, ALL))
+    assert right > models.information(models.best) - 0.1
+    alone = followed(seen, models=SINGLE_MODELS).models
+    assert alone.best.order != ALL
+    assert models.information(alone.best) < right
+
+
+@given(st.lists(st.sampled_from([0.0, 1.0, 0.5, 0.25, 0.1]), max_size=40))
+def test_the_information_is_the_mean_log_likelihood_of_the_moves(shares: list[float]) -> None:
+    model = OpponentModel(POINTS_MODEL, 3, ALL)
+    models = OpponentModels((MODELS[0], model))
+    for share in shares:
+        models.update(lambda each, share=share: share if each == model else 0.0)
+    weights = [FADING ** (len(shares) - at) for at in range(len(shares) + 1)]
+    moves = PRIOR_MOVES * weights[0] + sum(weights[1:])
+    hits = PRIOR_HITS * weights[0] + sum(
+        weight for weight, share in zip(weights[1:], shares, strict=True) if share
+    )
+    rate = hits / moves
+    total = PRIOR_HITS * weights[0] * math.log(rate / PRIOR_SET)
+    total += (moves - hits) * math.log((1 - rate) / CHOICES)
+    for weight, share in zip(weights[1:], shares, strict=True):
+        if share:
+            total += weight * math.log(rate * share)
+    assert models.information(model) == pytest.approx(total / moves)
+    assert models.hit_rate(model) == pytest.approx(rate)
+
+
+def test_a_set_of_all_moves_tells_nothing() -> None:
+    models = OpponentModels()
+    for _ in range(60):
+        models.update(lambda model: 1 / CHOICES if model.order == ALL else 0.1 * (model == MODELS[0]))
+    assert models.best.order != ALL
 
 
 def test_the_confidence_is_more_cautious_than_the_hit_rate_and_comes_near_it() -> None:
@@ -147,6 +176,18 @@ def test_a_game_longer_than_the_plans_goes_on() -> None:
 def test_a_position_without_its_history_will_do() -> None:
     tracker = followed([replace(at("...../...../...../...../12345", "1234"), start="")])
     assert (tracker.ply, tracker.known) == (0, 4)
+
+
+def test_a_late_timer_may_stop_the_scoring() -> None:
+    seen = positions(Champion({"depth": 2}))
+    work = Workspace(12)
+    tracker = GameTracker((work,), 5)
+    tracker.follow(seen[0], lambda: False)
+    work.stop()
+    tracker.follow(seen[20], lambda: False)
+    assert tracker.planes == seen[20].state.planes
+    work.start()
+    tracker.follow(seen[21], lambda: False)
 
 
 def test_a_board_that_the_moves_do_not_lead_to_is_refused() -> None:

@@ -21,7 +21,8 @@ from arena_engines.insertion.master.planner import (
     widen,
     worst_case,
 )
-from arena_engines.insertion.master.workspace import OWN_MODEL, Workspace
+from arena_engines.insertion.master.search import ALL
+from arena_engines.insertion.master.workspace import OWN_MODEL, POINTS_MODEL, Workspace
 from arena_protocol.games.insertion.rules import distinct_moves
 
 from .games import positions
@@ -77,6 +78,23 @@ def test_sampling_sums_over_draws_and_marks_what_is_no_move(
     assert len(drawn) > 1
     assert set(drawn) == {3}
     work.stop()
+
+
+def test_sets_of_equal_replies_are_drawn_again_for_every_sample(request_and_work: Planning) -> None:
+    request, work = request_and_work
+    drawn: list[int] = []
+
+    def draw(ahead: int) -> None:
+        drawn.append(ahead)
+        work.draw_replies(len(drawn))
+
+    sums = sampled(work, request, OpponentModel(POINTS_MODEL, 2, ALL), 0.05, draw, 0)
+    distinct = distinct_moves(*request.planes)
+    assert [move for move in range(16) if sums[move] > IMPOSSIBLE] == [
+        move for move in range(16) if distinct >> move & 1
+    ]
+    assert len(drawn) > 2
+    assert set(drawn) == {0}
 
 
 def test_threads_work_at_once_and_answers_in_order() -> None:

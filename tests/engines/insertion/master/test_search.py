@@ -5,12 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.history import Minimax
+from arena_engines.insertion.master import layout
 from arena_engines.insertion.master.engine import Master
-from arena_engines.insertion.master.search import FIRST
-from arena_engines.insertion.master.workspace import PLAN, SPOILING, Weights, Workspace
+from arena_engines.insertion.master.search import ALL, FIRST, different_boards
+from arena_engines.insertion.master.workspace import (
+    HALF,
+    PLAN,
+    POINTS,
+    SPOILING,
+    Weights,
+    Workspace,
+    depths_to,
+)
 from arena_protocol.games.insertion.board import Planes, parse_board
 from arena_protocol.games.insertion.rules import distinct_moves, play
 
@@ -56,6 +67,46 @@ def test_a_search_by_any_weights_finds_what_minimax_finds(
         work.start()
         move = work.deepen(planes, PLAN, 0, range(1, depth + 1), FIRST)
         assert (move, work.value) == minimax(planes, case.visible[:depth], weights), case
+
+
+@pytest.mark.parametrize("weights", [SPOILING, POINTS, HALF])
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+def test_the_ties_are_exactly_the_moves_of_the_best_value(
+    cases: list[Case], weights: Weights, depth: int
+) -> None:
+    work = Workspace(table_bits=8)
+    sizes = set()
+    for case in cases[:: 3 * depth]:
+        planes = parse_board(case.board)
+        work.new_game()
+        work.write(PLAN, 0, case.visible[:depth], [1 - ply % 2 for ply in range(depth + 1)], weights)
+        work.start()
+        work.deepen(planes, PLAN, 0, depths_to(depth), ALL)
+        values = {}
+        for move in range(1, 16):
+            if distinct_moves(*planes) >> move & 1:
+                p0, p1, p2, removed, fell, _ = play(*planes, move, int(case.visible[0]))
+                values[move] = removed * weights.mine + fell * weights.fell
+                if depth > 1:
+                    values[move] += minimax((p0, p1, p2), case.visible[1:depth], weights, mine=False)[1]
+        best = max(values.values())
+        assert work.value == best
+        assert work.ties == sum(1 << move for move, value in values.items() if value == best), case
+        sizes.add(bin(work.ties).count("1"))
+    assert len(sizes) > 1
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=15, max_size=15), st.integers(0, (1 << 15) - 1))
+def test_of_equal_boards_the_lowest_move_is_kept(boards: list[Planes], lanes: int) -> None:
+    level = [0] * layout.LEVEL
+    for lane, board in enumerate(boards):
+        for plane, bits in zip((layout.P0, layout.P1, layout.P2), board, strict=True):
+            level[plane + lane] = bits
+    lowest: dict[Planes, int] = {}
+    for lane, board in enumerate(boards):
+        if lanes >> lane & 1:
+            lowest.setdefault(board, lane + 1)
+    assert different_boards(lanes << 1, 0, level) == sum(1 << move for move in lowest.values())
 
 
 def minimax(planes: Planes, pictures: str, weights: Weights, mine: bool = True) -> tuple[int, int]:

@@ -1,0 +1,161 @@
+"""Which games of a contest have been started, have a result, are void, or are played again.
+
+A game that is broken off is void and counts for nothing; it is played again under a new number,
+on the same deal with the same seats, unless the organiser does not want it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+
+from arena_protocol.record import VOID
+from arena_server.core.config import ContestConfig
+from arena_server.core.journal import JournalError, PastGame, Repeat
+from arena_server.core.peers import Bot, Outbox
+from arena_server.core.schedule import Pairer, Pairing, schedule_of
+from arena_server.core.standings import Results
+
+
+class Ledger:
+    """The games of one contest by number, and their results.
+
+    Raises ValueError for a configuration that makes no schedule.
+    """
+
+    def __init__(self, config: ContestConfig, bots: Mapping[str, Bot], seats: int, out: Outbox) -> None:
+        names = [bot.name for bot in bots.values() if bot.plays]
+        self._schedule = schedule_of(config, names, seats)
+        self._pairer = Pairer(self._schedule, seats)
+        self._seats = seats
+        self._paired = config.deals == "paired"
+        self._out = out
+        self.results = Results(config, bots, out)
+        #: The games that are played again, each by the number of the void one.
+        self._repeats: dict[int, Pairing] = {}
+        #: The void games that are not played again.
+        self._void_only: dict[int, Pairing] = {}
+        #: Results of each deal, by its players and number.
+        self._deal_results: Counter[tuple[frozenset[str], int]] = Counter()
+
+    @property
+    def total(self) -> int:
+        """How many games the schedule has."""
+        return self._schedule.total
+
+    def pairing(self, number: int) -> Pairing:
+        """Game `number`, of the schedule or after it. Raises JournalError if there is none."""
+        if 0 < number <= self.total:
+            return self._schedule.pairing(number)
+        for pairing in self._repeats.values():
+            if pairing.number == number:
+                return pairing
+        raise JournalError(f"g{number} is not a game of this contest")
+
+    # -- games that start
+
+    def free(self, bot: Bot) -> None:
+        """The slots of `bot` have changed: it can start as many games as it has free ones."""
+        self._pairer.free(bot.name, bot.free_slots)
+
+    def take(self) -> Pairing | None:
+        """The next game that can start, or None; it has been started from now on."""
+        return self._pairer.take()
+
+    def exhausted(self, missing: Collection[str]) -> bool:
+        """Whether no game is left that could be played without the players of `missing`."""
+        return self._pairer.exhausted(missing)
+
+    def unplayed(self, causes: Mapping[str, str]) -> Counter[str]:
+        """The games without a result, by cause; `causes` has a word for each bot that is missing."""
+        counts: Counter[str] = Counter()
+        for names, games in self._pairer.unplayed():
+            counts[_cause(names, causes)] += games
+        for names in self._pairer.waiting_repeats():
+            counts[_cause(names, causes)] += 1
+        if self._void_only:
+            counts["void, not played again"] += len(self._void_only)
+        return counts
+
+    # -- games that end
+
+    def add(self, game: PastGame) -> None:
+        """The record of a game is durable: count its result."""
+        self._count_deal(game)
+        self.results.add(game)
+
+    def _count_deal(self, game: PastGame) -> None:
+        if game.end != VOID:
+            self._deal_results[frozenset(game.names), self.pairing(game.number).deal] += 1
+
+    def is_open(self, game: PastGame) -> bool:
+        """Whether OVER may open the commit: the deal will not be played again."""
+        if game.end == VOID:
+            return False
+        deal = frozenset(game.names), self.pairing(game.number).deal
+        return not self._paired or self._deal_results[deal] >= self._seats
+
+    def set_void(self, number: int) -> None:
+        """Game `number` is broken off, and not played again unless `play_again` says so."""
+        self._void_only[number] = self.pairing(number)
+
+    def play_again(self, number: int) -> bool:
+        """Have a void game played again. Returns False if it is not void, or is so already."""
+        if number not in self._void_only:
+            return False
+        new = self.total + len(self._repeats) + 1
+        self._out.fact(Repeat(new, number))
+        self._repeat(new, number)
+        return True
+
+    def is_repeated(self, number: int) -> bool:
+        """Whether another game repeats game `number`."""
+        return number in self._repeats
+
+    def _repeat(self, new: int, number: int) -> None:
+        old = self._void_only.pop(number)
+        self._repeats[number] = Pairing(new, old.names, old.deal)
+        self._pairer.again(self._repeats[number])
+
+    # -- an interrupted contest
+
+    def recall(
+        self, results: Sequence[PastGame], repeats: Mapping[int, int], unfinished: Collection[int]
+    ) -> None:
+        """Bring back results, and void games by the numbers of those that repeat them.
+
+        `unfinished` games have been started and have no result; `GameManager.reopen` seats their
+        players. Raises JournalError for what cannot be of this contest.
+        """
+        played = {game.number for game in results if game.end != VOID}
+        for new, number in sorted(repeats.items()):
+            if number in played or number in self._repeats:
+                raise JournalError(f"g{number} is repeated, and has a result or is repeated already")
+            if new != self.total + len(self._repeats) + 1:
+                raise JournalError(f"g{new} repeats g{number}, and is not the next number")
+            self._void_only[number] = self.pairing(number)
+            self._repeat(new, number)
+        # Two games of the same bots may have run at once, and the later one may have ended first.
+        for number in sorted([*unfinished, *(game.number for game in results)]):
+            pairing = self.pairing(number)
+            if not self._pairer.may_start(pairing):
+                raise JournalError(f"g{number} was started twice, or before an earlier game of the same bots")
+            self._pairer.started(pairing)
+        for game in results:
+            pairing = self.pairing(game.number)
+            if game.names != pairing.names:
+                raise JournalError(
+                    f"g{game.number} was played by {', '.join(game.names)},"
+                    f" and the schedule has {', '.join(pairing.names)}"
+                )
+            if len(game.totals) != len(game.names) or any(name not in game.names for name, _ in game.faults):
+                raise JournalError(f"the result of g{game.number} does not fit its {len(game.names)} seats")
+            if game.end == VOID and game.number not in self._repeats:
+                self._void_only[game.number] = pairing
+            self.add(game)
+
+
+def _cause(names: Sequence[str], causes: Mapping[str, str]) -> str:
+    """Why a game of these players was not played."""
+    found = [f"{causes[name]}: {name}" for name in names if name in causes]
+    return ", ".join(found) or "the contest was stopped"
