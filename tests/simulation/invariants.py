@@ -1,7 +1,7 @@
 """What must hold whatever happens, checked after every event of a simulated contest.
 
 - The contest sends only to connections that are open, and a Tick leaves no deadline that has passed.
-- started = finished + void + running
+- started = finished + void + running; no bot plays more games at once than it has slots, nor itself
 - A result is sent once it is durable, and not before; every game has one.
 - Every record verifies; no bot has a fault that it cannot have made.
 - Every reader gets the same line for a ply, however often it is sent; clocks rise only by increments.
@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 
@@ -54,6 +55,7 @@ class InvariantChecker:
         may: Mapping[str, frozenset[str]],
         progress: Callable[[], Progress],
         deadline: Callable[[], int | None],
+        slots: Mapping[str, int] | None = None,
     ) -> None:
         self.records: dict[str, GameRecord] = {}
         self.durable: set[str] = set()
@@ -67,6 +69,12 @@ class InvariantChecker:
         self._may = may
         self._progress = progress
         self._deadline = deadline
+        self._slots = slots or {}
+        #: The bots of each game that was started, and the games that have no record yet.
+        self._names: dict[str, tuple[str, ...]] = {}
+        self._playing: set[str] = set()
+        #: The most games that a bot has played at once.
+        self.most_at_once = 0
         self._open: set[int] = set()
         self._games: dict[str, GameTrace] = {}
         #: The game of each connection that was offered one.
@@ -104,7 +112,7 @@ class InvariantChecker:
         elif isinstance(effect, Store):
             self._stored(effect.game_id, effect.record)
         elif isinstance(effect, Note) and effect.event == "game":
-            self._began(str(effect.fields["game"]), str(effect.fields["names"]).count(",") + 1)
+            self._began(str(effect.fields["game"]), tuple(str(effect.fields["names"]).split(",")))
 
     def carried_out(self, effect: Effect, now: int) -> None:
         """Check what leaves the server."""
@@ -139,12 +147,22 @@ class InvariantChecker:
         self.records = {game_id: self.records[game_id] for game_id in self.records if game_id in results}
         self.durable = results
         self._started = len(results | begun)
+        self._playing = begun - results
         self._open.clear()
         self._seated.clear()
 
     # -- games
 
-    def _began(self, game_id: str, seats: int) -> None:
+    def _began(self, game_id: str, names: tuple[str, ...]) -> None:
+        seats = len(names)
+        self._names[game_id] = names
+        self._playing.add(game_id)
+        at_once = Counter(name for each in self._playing for name in self._names[each])
+        for name in names:
+            self.require(names.count(name) == 1, f"{game_id}: {name} plays itself")
+            most = self._slots.get(name, 1)
+            self.require(at_once[name] <= most, f"{name} plays {at_once[name]} games at once, not {most}")
+            self.most_at_once = max(self.most_at_once, at_once[name])
         self.require(game_id not in self._games and game_id not in self.records, f"{game_id} began twice")
         self._started += 1
         self._games[game_id] = GameTrace(self._now, (self._config.clock_ms,) * seats)
@@ -152,6 +170,7 @@ class InvariantChecker:
     def _stored(self, game_id: str, record: GameRecord) -> None:
         self.require(game_id not in self.records, f"{game_id} has a second result")
         self.records[game_id] = record
+        self._playing.discard(game_id)
         self.ended[game_id] = self._now
         self.took[game_id] = self._now - self._games[game_id].began
         try:

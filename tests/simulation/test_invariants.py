@@ -230,3 +230,12 @@ def test_a_contest_is_finished_only_with_all_results(done: int, right: str, wron
     case.progress = replace(case.progress, done=done, running=1 - done)
     case.checker.durable.add("g0")
     case.reports(f"the contest ended as {wrong} with {done} of 1 results", Finished(wrong))
+
+
+def test_a_bot_plays_no_more_games_at_once_than_it_has_slots() -> None:
+    second = Note("info", "game", {"game": "g2", "names": "bob,ann"})
+    Case().reports("bob plays 2 games at once, not 1", second)
+
+
+def test_a_bot_never_plays_itself() -> None:
+    Case().reports("g2: eve plays itself", Note("info", "game", {"game": "g2", "names": "eve,eve"}))

@@ -53,7 +53,7 @@ class World:
 
         may = {name: kind.may for name, kind in kinds.items()}
         self.checker = InvariantChecker(
-            config, may, lambda: self.contest.progress(), lambda: self.contest.deadline
+            config, may, lambda: self.contest.progress(), lambda: self.contest.deadline, slots
         )
         self.server = SimulatedServer(contest, self.queue, faults, self._branch(), self.checker)
         #: By the bot's name, and beyond its first slot by name and slot.
