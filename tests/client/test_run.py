@@ -138,3 +138,16 @@ def test_ctrl_c_is_exit_status_130(monkeypatch: pytest.MonkeyPatch) -> None:
         run(four, "127.0.0.1", 1, name="me")
     assert caught.value.code == 130
     assert threading.current_thread() is threading.main_thread()
+
+
+@pytest.mark.parametrize(("text", "slot"), [("", None), ("1", 1), ("12", 12)])
+def test_the_slot_of_the_environment(text: str, slot: int | None) -> None:
+    assert connect_args([], {**ENVIRONMENT, "ARENA_SLOT": text}).slot == slot
+    assert connect_args([], {**ENVIRONMENT, "ARENA_SLOT": text}, slot=3).slot == 3
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "two", "123456"])
+def test_a_slot_that_is_no_number(text: str) -> None:
+    with pytest.raises(ClientError) as caught:
+        connect_args([], {**ENVIRONMENT, "ARENA_SLOT": text})
+    assert str(caught.value) == f"ARENA_SLOT is a number from 1 up, not {text!r}"

@@ -93,6 +93,10 @@ CLAUSES: Final = tuple(
         ("6.5", "A client that lists games without the contest's game is refused by ERROR game."),
         ("6.6", "A client plays any number of games on one connection, one at a time."),
         (
+            "6.7",
+            "slot= is one of the bot's simultaneous games, 1 if absent; another is refused by ERROR slot.",
+        ),
+        (
             "7.1",
             "No clock runs before every seat is READY; a seat that is not ready in time plays as a zombie.",
         ),

@@ -203,6 +203,22 @@ def any_game(line: bytes, _: Connection) -> bytes:
     return re.sub(rb" games=\S+", b"", line)
 
 
+@from_client("6.7/1")
+def any_slot(line: bytes, _: Connection) -> bytes:
+    """Does not look at slot=."""
+    return re.sub(rb" slot=\S+", b"", line)
+
+
+@from_client("6.7/2")
+def no_first_slot(line: bytes, connection: Connection) -> list[bytes]:
+    """Counts slots from 2."""
+    if b" slot=1 " in line + b" ":
+        connection.answer(b"ERROR slot there is no slot 1")
+        connection.close()
+        return []
+    return [line]
+
+
 @from_server("6.6/1")
 def one_game(line: bytes, _: Connection) -> list[bytes]:
     """Sends the bots away after one game."""

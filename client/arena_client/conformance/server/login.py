@@ -301,6 +301,36 @@ def no_common_game(bench: ServerBench) -> None:
 
 
 @case(
+    "6.7/1",
+    NEGATIVE,
+    does="logs in with slot=0, and with a slot beyond any limit",
+    expects="ERROR slot, and the end of the connection",
+    advice="A bot has the slots from 1 to the limit that the organiser has set.",
+)
+def no_such_slot(bench: ServerBench) -> None:
+    for slot in (0, 1_000_000):
+        bench.refuses(f"HELLO 1 {bench.settings.names[0]} slot={slot}{bench.token_option}".encode(), "slot")
+
+
+@case(
+    "6.7/2",
+    POSITIVE,
+    does="logs in with slot=1, and a second time without slot=",
+    expects="WELCOME, and then ERROR name-taken",
+    advice="A HELLO without slot= is for slot 1.",
+)
+def first_slot(bench: ServerBench) -> None:
+    bench.keys.pop(bench.settings.names[0], None)
+    first = bench.client()
+    first.hello(f" slot=1{bench.token_option}")
+    first.expect_welcome()
+    second = bench.client()
+    second.hello(bench.token_option)
+    second.expect_error("name-taken")
+    first.settle()
+
+
+@case(
     "10.1/1",
     POSITIVE,
     does="connects over TLS and logs in",
