@@ -125,7 +125,7 @@ class TestServer:
         assert [line.partition(" ")[2] for line in out.splitlines()][1:3] == ["C PING 1", "S PONG 1"]
         assert not any("PING 2" in line for line in out.splitlines())
         assert re.match(
-            r"\S+Z \* login peer=127\.0\.0\.1:\d+ agent=test/1 resumed=False$", out.splitlines()[0]
+            r"\S+Z \* login peer=127\.0\.0\.1:\d+ agent=test/1 resumed=False slot=1$", out.splitlines()[0]
         )
         assert key not in out
         assert "s3cret" not in out

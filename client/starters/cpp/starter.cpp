@@ -132,7 +132,9 @@ class Bot {
         if (verb == "ARENA" && word == "1") {
             greeted_ = true;
             const string key = !resume_.empty() ? " resume=" + resume_ : !token_.empty() ? " token=" + token_ : "";
-            send("HELLO 1 " + name_ + " games=insertion agent=cpp-starter/1" + key);
+            const char* number = std::getenv("ARENA_SLOT");
+            const string slot = number && *number ? string(" slot=") + number : "";
+            send("HELLO 1 " + name_ + " games=insertion agent=cpp-starter/1" + slot + key);
         } else if (verb == "BYE" || (verb == "ERROR" && !welcomed_)) {
             return true;
         } else if (!verb.empty() && !greeted_) {

@@ -76,6 +76,9 @@ func converse(sock net.Conn, name, token string) string {
 		case verb == "ARENA" && word == "1":
 			greeted = true
 			hello := "HELLO 1 " + name + " games=insertion agent=go-starter/1"
+			if slot := os.Getenv("ARENA_SLOT"); slot != "" {
+				hello += " slot=" + slot
+			}
 			if resume != "" {
 				hello += " resume=" + resume
 			} else if token != "" {

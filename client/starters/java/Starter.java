@@ -88,7 +88,9 @@ public class Starter {
             if (verb.equals("ARENA") && word.equals("1")) {
                 greeted = true;
                 String key = !resume.isEmpty() ? " resume=" + resume : !token.isEmpty() ? " token=" + token : "";
-                send("HELLO 1 " + name + " games=insertion agent=java-starter/1" + key);
+                String number = System.getenv().getOrDefault("ARENA_SLOT", "");
+                String slot = number.isEmpty() ? "" : " slot=" + number;
+                send("HELLO 1 " + name + " games=insertion agent=java-starter/1" + slot + key);
             } else if (verb.equals("BYE") || (verb.equals("ERROR") && !welcomed)) {
                 return line;
             } else if (!verb.isEmpty() && !greeted) {

@@ -42,7 +42,8 @@ function converse(host, port, name) {
       if (verb === "ARENA" && word === "1") {
         greeted = true;
         const key = login.resume ? ` resume=${login.resume}` : env.ARENA_TOKEN ? ` token=${env.ARENA_TOKEN}` : "";
-        send(`HELLO 1 ${name} games=insertion agent=javascript-starter/1${key}`);
+        const slot = env.ARENA_SLOT ? ` slot=${env.ARENA_SLOT}` : "";
+        send(`HELLO 1 ${name} games=insertion agent=javascript-starter/1${slot}${key}`);
       } else if (verb === "BYE" || (verb === "ERROR" && !welcomed)) {
         last = line;
         sock.destroy();

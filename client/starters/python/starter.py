@@ -76,7 +76,8 @@ def main():
         sys.exit("usage: starter.py HOST PORT NAME, or ARENA_HOST, ARENA_PORT and ARENA_NAME set")
     host, port, name = given
     token = os.environ.get("ARENA_TOKEN", "")
-    hello = f"HELLO 1 {name} games=insertion agent=python-starter/1"
+    slot = os.environ.get("ARENA_SLOT", "")
+    hello = f"HELLO 1 {name} games=insertion agent=python-starter/1" + (f" slot={slot}" if slot else "")
     login = {"token": f" token={token}" if token else "", "resume": "", "known": False, "tries": 0}
     while login["tries"] < 12:
         resuming, last, pause = login["resume"], "", min(5.0, 0.1 * 2 ** login["tries"])

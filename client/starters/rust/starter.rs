@@ -78,7 +78,9 @@ fn converse(mut sock: TcpStream, name: &str, token: &str, login: &mut Login) -> 
                 } else {
                     String::new()
                 };
-                send(&mut sock, &format!("HELLO 1 {} games=insertion agent=rust-starter/1{}", name, key));
+                let number = env::var("ARENA_SLOT").unwrap_or_default();
+                let slot = if number.is_empty() { number } else { format!(" slot={}", number) };
+                send(&mut sock, &format!("HELLO 1 {} games=insertion agent=rust-starter/1{}{}", name, slot, key));
             }
             "BYE" => return Ok(line.to_string()),
             "ERROR" if !welcomed => return Ok(line.to_string()),

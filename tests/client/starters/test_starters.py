@@ -79,8 +79,9 @@ def test_it_takes_its_seat_up_again_after_every_cut(command: list[str], tmp_path
 def test_it_takes_everything_from_the_environment(command: list[str], tmp_path: Path) -> None:
     with Contest(tmp_path, games=2, plies=4) as contest, Relay(contest.port) as relay:
         where = {"ARENA_HOST": "127.0.0.1", "ARENA_PORT": str(relay.port), "ARENA_NAME": "starter"}
-        ended = run(command, ARENA_TOKEN=TOKEN, ARENA_DEBUG="1", **where)
+        ended = run(command, ARENA_TOKEN=TOKEN, ARENA_SLOT="1", ARENA_DEBUG="1", **where)
     assert ended.returncode == 0
+    assert " slot=1 " in f"{relay.lines('C')[0]} "
     stamped = [re.fullmatch(r"\d\d:\d\d:\d\d\.\d{3} ([<>]) (.*)", line) for line in ended.stderr.splitlines()]
     assert all(stamped), ended.stderr
     for side, mark in (("S", "<"), ("C", ">")):

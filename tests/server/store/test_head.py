@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from arena_protocol.record import FaultRecord
 from arena_server.errors import StoreError
-from arena_server.store import head
+from arena_server.store import head, preflight
 from arena_server.store.chain import GENESIS
 from arena_server.store.contest_store import ContestStore
 from arena_server.store.head import SLOT_BYTES, Announced, HeadFile, read_head
@@ -339,6 +339,27 @@ def test_a_file_deleted_or_replaced_under_a_server_stops_it(
     kept.close()
     assert isinstance(kept.batches.get_nowait(), StoreError)
     assert kept.batches.empty()
+
+
+def test_a_contest_that_ends_while_it_is_read_has_lost_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reader has the head with the newest row; then the server ends the contest without a journal."""
+    database = tmp_path / "arena.db"
+    kept = Kept(database)
+    kept.start()
+    kept.append((1, "offer"))
+    kept.wait_for(1)
+    read = preflight.read_head
+
+    def read_and_end(path: Path) -> list[Announced]:
+        announced = read(path)
+        kept.close("finished")
+        return announced
+
+    monkeypatch.setattr(preflight, "read_head", read_and_end)
+    check_readable(database)
+    assert [each.journal for each in read(database)] == [0]
 
 
 def test_a_reader_changes_nothing_under_a_server(tmp_path: Path) -> None:
