@@ -16,8 +16,7 @@ import time
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Protocol
 
 from arena_protocol.record import GameRecord
 from arena_server.connection import ArrivalClock, Cipher, Connection
@@ -39,6 +38,7 @@ from arena_server.core.effects import (
 from arena_server.core.events import Event, Lost, Opened, Overlong, Stalled, Stored, Tick
 from arena_server.core.journal import Entry
 from arena_server.core.peers import Outbox
+from arena_server.durations import BOUNDS, Durations
 from arena_server.listener import ConnectionPool
 
 #: How often the loop shows that it runs, and how late it may be before that is a stall.
@@ -139,40 +139,6 @@ class StallDetector:
             return None
         self._last = now
         return Stalled(last, now)
-
-
-#: The upper bounds of the buckets in nanoseconds: 50 us to 10 s, three a decade.
-BOUNDS: Final = (50_000, *(step * 10**power for power in range(5, 10) for step in (1, 2, 5)), 10**10)
-
-
-@dataclass(slots=True)
-class Histogram:
-    """How often a duration fell in each bucket; the last bucket has no bound. `total` is in nanoseconds."""
-
-    counts: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
-    total: int = 0
-
-    def observe(self, ns: int) -> None:
-        """Count one duration; a bound belongs to its bucket."""
-        self.counts[bisect_left(BOUNDS, ns)] += 1
-        self.total += ns
-
-    def copy(self) -> Histogram:
-        return Histogram(self.counts.copy(), self.total)
-
-
-class Durations:
-    """How long parts of the driver's work took."""
-
-    def __init__(self) -> None:
-        #: From a batch read to a TURN of it sent; from entries handed over to their durability; the
-        #: same for records.
-        self.turns, self.journal, self.store = Histogram(), Histogram(), Histogram()
-
-    def copy(self) -> Durations:
-        copied = Durations()
-        copied.turns, copied.journal, copied.store = self.turns.copy(), self.journal.copy(), self.store.copy()
-        return copied
 
 
 class Machine(Protocol):

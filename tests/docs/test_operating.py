@@ -15,7 +15,7 @@ from tests.server.programs import ARENA, PATIENCE_S, Players, arena
 
 from arena_cli.admin import Order
 from arena_server.core.standings import Progress
-from arena_server.driver import Durations, Histogram
+from arena_server.durations import Durations, Histogram
 from arena_server.web.metrics import Counts, Snapshot, exposition
 
 ROOT = Path(__file__).resolve().parents[2]

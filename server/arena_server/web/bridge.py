@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from arena_server.core.config import ContestConfig
 from arena_server.core.events import Command
 from arena_server.core.standings import Overview
-from arena_server.driver import Durations
+from arena_server.durations import Durations
 from arena_server.server import Server, ServerObserver
 from arena_server.store.database import Database
 from arena_server.web.metrics import MetricsRecorder, Snapshot

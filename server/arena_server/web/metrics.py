@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from arena_server.core.effects import Note
 from arena_server.core.standings import Progress
-from arena_server.driver import BOUNDS, Durations, Histogram
+from arena_server.durations import BOUNDS, Durations, Histogram
 from arena_server.server import ServerObserver
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena_server.core.effects import Note
-from arena_server.driver import BOUNDS, Histogram
+from arena_server.durations import BOUNDS, Histogram
 from arena_server.server import ServerObserver
 from arena_server.web.metrics import MetricsRecorder
 
