@@ -24,9 +24,11 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from arena_server.connection import ArrivalClock, Cipher, Connection, Sink
-from arena_server.core.effects import ChunkMark, Effect, Marker, Note, ShowLog
+from arena_server.core.effects import ChunkMark, Effect, Marker, ShowLog
+from arena_server.core.log_events import ConnectionEvent, LoggedIn
 from arena_server.driver import Driver, Environment, Machine, RecordStore
 from arena_server.errors import ArenaError
+from arena_server.logs import log_fields
 
 #: The size of a bot's log; the oldest lines beyond it are dropped, half of the log at a time.
 LOG_BYTES = 1024 * 1024
@@ -61,7 +63,7 @@ class BotLogs:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._bots: dict[int, str] = {}
-        #: What came with HELLO in one batch, before the login was noted.
+        #: What came with HELLO in one batch, before the event of the login.
         self._early: dict[int, list[tuple[int, bytes]]] = {}
         self._entries: list[Entry] = []
         self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
@@ -104,15 +106,15 @@ class BotLogs:
         if (bot := self._bots.get(conn)) is not None:
             self._add((bot, time.monotonic_ns(), SERVER, data[:-1]))
 
-    def noted(self, note: Note) -> None:
-        """Log what the contest notes of a bot's connection; a log begins with the login."""
-        conn, bot = note.fields.get("conn"), note.fields.get("bot")
-        if not isinstance(conn, int) or not isinstance(bot, str):
+    def happened(self, event: ConnectionEvent) -> None:
+        """Something happened on a connection; a log begins with the login."""
+        conn, bot = event.conn, event.bot
+        if bot is None:
             return
-        fields = {key: value for key, value in note.fields.items() if key not in ("conn", "bot")}
-        event = " ".join([note.event, *(f"{key}={value}" for key, value in fields.items())])
-        self._add((bot, time.monotonic_ns(), EVENT, event.encode()))
-        if note.event == "login":
+        fields = {key: value for key, value in log_fields(event).items() if key not in ("conn", "bot")}
+        text = " ".join([event.event, *(f"{key}={value}" for key, value in fields.items())])
+        self._add((bot, time.monotonic_ns(), EVENT, text.encode()))
+        if isinstance(event, LoggedIn):
             # After WELCOME was sent: its resume key is in no log, and neither is the token of HELLO.
             self._bots[conn] = bot
             early = self._early.pop(conn, [])
@@ -281,8 +283,8 @@ class LoggedDriver(Driver):
 
     def _carry_out(self, effect: Effect) -> None:
         match effect:
-            case Note():
-                self._logs.noted(effect)
+            case ConnectionEvent():
+                self._logs.happened(effect)
             case ShowLog(conn, bot, last):
                 self._show(conn, bot, last)
                 return

@@ -27,7 +27,6 @@ from arena_server.core.effects import (
     Journal,
     Marker,
     Mute,
-    Note,
     Reply,
     Send,
     ShowLog,
@@ -37,9 +36,11 @@ from arena_server.core.effects import (
 )
 from arena_server.core.events import Event, Lost, Opened, Overlong, Stalled, Stored, Tick
 from arena_server.core.journal import Entry
+from arena_server.core.log_events import LogEvent
 from arena_server.core.peers import Outbox
 from arena_server.durations import BOUNDS, Durations
 from arena_server.listener import ConnectionPool
+from arena_server.logs import DescriptorsExhausted
 
 #: How often the loop shows that it runs, and how late it may be before that is a stall.
 BEAT_S = 0.1
@@ -184,8 +185,8 @@ class Environment(Protocol):
     def recorded(self, record: GameRecord) -> None:
         """A record is durable."""
 
-    def note(self, note: Note) -> None:
-        """Log an event."""
+    def log(self, event: LogEvent) -> None:
+        """Something for the log and for observers happened."""
 
     def finished(self, reason: str) -> None:
         """The contest is over."""
@@ -330,8 +331,8 @@ class Driver:
 
     def _carry_out(self, effect: Effect) -> None:
         match effect:
-            case Note():
-                self._environment.note(effect)
+            case LogEvent():
+                self._environment.log(effect)
             case Reply(number, problem):
                 self._environment.reply(number, problem)
             case Finished(reason):
@@ -397,9 +398,7 @@ class Driver:
         self.feed(Opened(number, address))
 
     def _exhausted(self, error: OSError) -> None:
-        self._environment.note(
-            Note("warning", "no-descriptor", {"error": error.strerror or "no descriptor left"})
-        )
+        self._environment.log(DescriptorsExhausted(error.strerror or "no descriptor left"))
 
     # -- time
 

@@ -1,6 +1,7 @@
-"""The server's log: lines written by a thread, so that a full pipe never blocks the event loop.
+"""The server's log, and the events of the server itself; those of the contest are in `core/log_events.py`.
 
-Lines pass through a bounded queue; those that do not fit are counted, and the count is logged.
+A thread writes the lines, so that a full pipe never blocks the event loop. Lines pass through a bounded
+queue; those that do not fit are counted, and the count is logged.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, fields
+
+from arena_server.core.log_events import LogEvent
 
 #: Lines kept while the reader does not read, about 100 KiB; the oldest are dropped.
 QUEUE_LINES = 1024
@@ -81,45 +85,124 @@ class Log:
         self._threshold = self.LEVELS.index(level)
         self._format = FORMS[form]
 
-    def note(self, level: str, event: str, fields: Mapping[str, object] | None = None) -> None:
-        """Write an event, unless `level` is below the log's."""
-        if self.LEVELS.index(level) >= self._threshold:
-            self._writer.write(self._format(time.time(), level, event, fields or {}))
+    def write(self, event: LogEvent) -> None:
+        """Write the line of an event, unless its level is below the log's."""
+        if self.LEVELS.index(event.level) >= self._threshold:
+            self._writer.write(self._format(time.time(), event))
 
 
-def format_event(wall: float, level: str, event: str, fields: Mapping[str, object]) -> str:
-    """`time level event key=value ...`: printable ASCII on one line, whatever bytes a client sent."""
-    return " ".join(
-        [_stamp(wall), level, event, *(f"{key}={_plain(value)}" for key, value in fields.items())]
-    )
+def log_fields(event: LogEvent) -> dict[str, int | str | None]:
+    """The fields of an event's line, in their order: numbers, booleans and None as they are, others as text.
 
-
-def format_json(wall: float, level: str, event: str, fields: Mapping[str, object]) -> str:
-    """One ASCII line with one JSON object: `time`, `level`, `event`, then the event's own fields.
-
-    Numbers, booleans and null keep their types; everything else is text, bytes as Latin-1.
+    A tuple is `a,b`, a tuple in it `a:b`; an empty one has no field.
     """
-    head = {"time": _stamp(wall), "level": level, "event": event}
-    return json.dumps({**head, **{key: _value(value) for key, value in fields.items()}})
+    values = {each.name: getattr(event, each.name) for each in fields(event)}
+    return {key: _value(value) for key, value in values.items() if value != ()}
 
 
-FORMS: Mapping[str, Callable[[float, str, str, Mapping[str, object]], str]] = {
-    "text": format_event,
-    "json": format_json,
-}
+def format_text(wall: float, event: LogEvent) -> str:
+    """`time level event key=value ...`: printable ASCII on one line, whatever a client sent."""
+    pairs = (f"{key}={_word(str(value))}" for key, value in log_fields(event).items())
+    return " ".join([_stamp(wall), event.level, event.event, *pairs])
+
+
+def format_json(wall: float, event: LogEvent) -> str:
+    """One ASCII line with one JSON object: `time`, `level`, `event`, then the event's own fields."""
+    head = {"time": _stamp(wall), "level": event.level, "event": event.event}
+    return json.dumps(head | log_fields(event)).replace("\x7f", "\\u007f")  # the one that JSON leaves bare
+
+
+FORMS: Mapping[str, Callable[[float, LogEvent], str]] = {"text": format_text, "json": format_json}
 
 
 def _stamp(wall: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(wall)) + f".{int(wall * 1000) % 1000:03d}Z"
 
 
-def _value(value: object) -> object:
-    if value is None or isinstance(value, bool | int):
+def _value(value: object) -> int | str | None:
+    if value is None or isinstance(value, int):
         return value
-    return value.decode("latin-1") if isinstance(value, bytes) else str(value)
+    if isinstance(value, tuple):
+        return ",".join(":".join(each) if isinstance(each, tuple) else str(each) for each in value)
+    return str(value)
 
 
-def _plain(value: object) -> str:
-    text = value.decode("latin-1") if isinstance(value, bytes) else str(value)
+def _word(text: str) -> str:
     simple = text.isascii() and text.isprintable() and " " not in text and text != ""
     return text if simple else ascii(text)
+
+
+# -- events of the server itself
+
+
+@dataclass(frozen=True, slots=True)
+class ContestTakenUp(LogEvent):
+    """The server goes on with contest number `contest` of the database, which has `games` results."""
+
+    event = "taking-up"
+    contest: int
+    games: int
+
+
+@dataclass(frozen=True, slots=True)
+class PowerCut(LogEvent):
+    """The last rows of the journal did not reach the disk before the last server ended."""
+
+    event = "power-cut"
+    level = "warning"
+    lost_journal_rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionsLimited(LogEvent):
+    """The process may open `open_files` files: it holds `cap` connections instead of the `wanted`."""
+
+    event = "connection-cap"
+    level = "warning"
+    cap: int
+    wanted: int
+    open_files: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DescriptorsExhausted(LogEvent):
+    """A connection could not be accepted."""
+
+    event = "no-descriptor"
+    level = "warning"
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class BotLogLinesDropped(LogEvent):
+    """The disk did not take these lines of logs of bots in time."""
+
+    event = "bot-logs-dropped"
+    level = "warning"
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class ServerStopping(LogEvent):
+    """The server accepts no more connections."""
+
+    event = "stopping"
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class WebFault(LogEvent):
+    """A line of an error of the web server."""
+
+    event = "web-fault"
+    level = "error"
+    trace: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFault(LogEvent):
+    """A line of the traceback of an error that ends the server."""
+
+    event = "crash"
+    level = "error"
+    trace: str

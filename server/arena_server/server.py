@@ -30,14 +30,22 @@ from arena_server.bot_logs import BotLogs, LoggedDriver
 from arena_server.connection import Cipher
 from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
-from arena_server.core.effects import Note
 from arena_server.core.events import Stop
 from arena_server.core.journal import JournalError
+from arena_server.core.log_events import LogEvent
 from arena_server.core.schedule import schedule_of
 from arena_server.driver import Driver
 from arena_server.errors import ArenaError
 from arena_server.listener import connection_cap, raise_descriptor_limit
-from arena_server.logs import Log
+from arena_server.logs import (
+    BotLogLinesDropped,
+    ConnectionsLimited,
+    ContestTakenUp,
+    Log,
+    PowerCut,
+    ServerFault,
+    ServerStopping,
+)
 from arena_server.store.database import ContestHeader, Database, damaged
 from arena_server.store.writer import Writer
 
@@ -70,8 +78,8 @@ class ServerObserver:
     def recorded(self, record: GameRecord) -> None:
         """A record is durable."""
 
-    def noted(self, note: Note) -> None:
-        """The contest or its driver logged an event."""
+    def happened(self, event: LogEvent) -> None:
+        """Something that is logged happened."""
 
     def replied(self, number: int, problem: str | None) -> None:
         """The organiser's command of this number is done, or `problem` says why not."""
@@ -162,9 +170,9 @@ class Server:
         found, config = self._past.result(), self._setup.config
         if found is not None:
             config = replace(config, seed=found.seed)
-            self.note(Note("info", "taking-up", {"contest": found.contest, "games": len(found.past.results)}))
+            self.log(ContestTakenUp(found.contest, len(found.past.results)))
             if found.lost_rows:
-                self.note(Note("warning", "power-cut", {"lost_journal_rows": found.lost_rows}))
+                self.log(PowerCut(found.lost_rows))
         past = None if found is None else found.past
         try:
             contest = Contest(
@@ -184,9 +192,7 @@ class Server:
         wanted, descriptors = self._setup.max_connections, raise_descriptor_limit()
         cap = connection_cap(wanted, descriptors, self._setup.reserved)
         if cap < wanted:
-            self.note(
-                Note("warning", "connection-cap", {"cap": cap, "wanted": wanted, "open_files": descriptors})
-            )
+            self.log(ConnectionsLimited(cap, wanted, descriptors))
         self._driver = self._make_driver(contest, cap)
         listener = self._driver.pool.listen(self._sock)
         self._driver.start()
@@ -203,7 +209,7 @@ class Server:
             if self._logs is not None:
                 self._logs.close()
                 if self._logs.dropped:
-                    self.note(Note("warning", "bot-logs-dropped", {"lines": self._logs.dropped}))
+                    self.log(BotLogLinesDropped(self._logs.dropped))
 
     def _make_driver(self, contest: Contest, cap: int) -> Driver:
         """Return the driver; raises ArenaError if the folder of the logs cannot be used."""
@@ -218,7 +224,7 @@ class Server:
     def stop(self, why: str = "asked") -> None:
         """End the contest: running games are void, results so far are kept."""
         if not self._leave.is_set():
-            self.note(Note("info", "stopping", {"why": why}))
+            self.log(ServerStopping(why))
             self._leave.set()
 
     async def _wind_up(self) -> None:
@@ -262,7 +268,7 @@ class Server:
         error = context.get("exception")
         for line in traceback.format_exception(error) if error else [str(context.get("message"))]:
             for part in line.rstrip().splitlines():
-                self._log.note("error", "crash", {"trace": part})
+                self._log.write(ServerFault(part))
         self._fail(ArenaError("the server stopped at a fault of its own; the log above tells where"))
 
     # -- what the driver needs (driver.Environment)
@@ -275,10 +281,10 @@ class Server:
         for observer in self._observers:
             observer.replied(number, problem)
 
-    def note(self, note: Note) -> None:
+    def log(self, event: LogEvent) -> None:
         for observer in self._observers:
-            observer.noted(note)
-        self._log.note(note.level, note.event, note.fields)
+            observer.happened(event)
+        self._log.write(event)
 
     def finished(self, reason: str) -> None:
         """Nothing more will be played."""

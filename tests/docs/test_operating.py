@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import re
 import shlex
 import subprocess
@@ -14,6 +15,9 @@ import pytest
 from tests.server.programs import ARENA, PATIENCE_S, Players, arena
 
 from arena_cli.admin import Order
+from arena_server import logs
+from arena_server.core import log_events
+from arena_server.core.log_events import LogEvent
 from arena_server.core.standings import Progress
 from arena_server.durations import Durations, Histogram
 from arena_server.web.metrics import Counts, Snapshot, exposition
@@ -107,47 +111,37 @@ class TestOrders:
         assert {*VERBS, "status"} == set(get_args(Order))
 
 
-def logged() -> dict[str, tuple[str, set[str]]]:
-    """Level and fields of every event that the server's sources log, by its name."""
-    events: dict[str, tuple[str, set[str]]] = {}
-    for path in (ROOT / "server" / "arena_server").rglob("*.py"):
-        if "simulation" in path.parts:
-            continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and (event := _event(node)) is not None:
-                events[event[0]] = event[1:]
-    return events
+def event_classes() -> list[type[LogEvent]]:
+    """Every class of an event that has a line in the log."""
+    found = [each for module in (log_events, logs) for each in vars(module).values()]
+    classes = {each for each in found if isinstance(each, type) and issubclass(each, LogEvent)}
+    return [each for each in classes if hasattr(each, "event")]
 
 
-def _event(call: ast.Call) -> tuple[str, str, set[str]] | None:
-    """Name, level and fields of the event that a call logs; None for another call."""
-    called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    if called not in ("note", "Note"):
-        return None
-    # What concerns a connection names it first, and its fields are put in by `Connections.note`.
-    of_a_peer = bool(call.args) and isinstance(call.args[0], ast.Name) and call.args[0].id == "peer"
-    arguments = call.args[1:] if of_a_peer else call.args
-    words = [each.value for each in arguments[:2] if isinstance(each, ast.Constant)]
-    if len(words) != 2:
-        return None  # it forwards an event of another call
-    fields = {keyword.arg for keyword in call.keywords if keyword.arg is not None}
-    if of_a_peer:
-        fields |= {"conn", "peer", "bot"}
-    for each in arguments[2:]:
-        assert isinstance(each, ast.Dict), ast.dump(call)
-        fields |= {str(key.value) for key in each.keys if isinstance(key, ast.Constant)}
-    return str(words[1]), str(words[0]), fields
+def field_names(event: type[LogEvent]) -> set[str]:
+    return {each.name for each in dataclasses.fields(event)}
 
 
 class TestLog:
     def test_the_table_has_every_event_with_its_fields_and_no_other(self) -> None:
         fields = re.compile(r"`([^`:,]+)`")
         documented = {name(row[0]): (row[1], set(fields.findall(row[2]))) for row in table("The log")}
-        assert documented == logged()
+        classes = event_classes()
+        assert documented == {each.event: (each.level, field_names(each)) for each in classes}
+        assert len(documented) == len(classes)
 
     def test_no_field_takes_the_place_of_what_every_line_has(self) -> None:
-        for event, (_, fields) in logged().items():
-            assert not fields & {"time", "level", "event"}, event
+        for each in event_classes():
+            assert not field_names(each) & {"time", "level", "event"}, each
+
+    def test_every_event_is_logged_somewhere(self) -> None:
+        calls = {
+            node.func.id
+            for path in (ROOT / "server" / "arena_server").rglob("*.py")
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        }
+        assert {each.__name__ for each in event_classes()} <= calls
 
 
 def consoles() -> list[tuple[str, list[str]]]:

@@ -19,9 +19,10 @@ from arena_client.scripted import Act, Close, Raw, Say, StopReading, drip
 from arena_protocol.record import FaultKind, GameRecord
 from arena_server.core import effects
 from arena_server.core.config import ContestConfig
-from arena_server.core.effects import Effect, Finished, Note, Send
+from arena_server.core.effects import Effect, Finished, Send
 from arena_server.core.events import Event
 from arena_server.core.journal import Past
+from arena_server.core.log_events import ConnectionLost
 
 FAULTS = (
     "crash", "hang", "slow bytes", "half a line then close", "reset", "silent vanish", "flood",
@@ -220,8 +221,8 @@ class ConnectionObserver:
             self.lines += [text for line in effect.data.splitlines() if (text := outside_games(line))]
         elif isinstance(effect, effects.Close) and effect.conn == self._conn:
             self.ending = "closed"
-        elif isinstance(effect, Note) and effect.event == "lost" and effect.fields["conn"] == self._conn:
-            self.ending = f"lost ({effect.fields['reason']})"
+        elif isinstance(effect, ConnectionLost) and effect.conn == self._conn:
+            self.ending = f"lost ({effect.reason})"
 
 
 def outside_games(line: bytes) -> str:

@@ -9,9 +9,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from arena_protocol.record import GameRecord
-from arena_server.core.effects import Effect, Marker, Note
+from arena_server.core.effects import Effect, Marker
 from arena_server.core.events import Event, Flushed, Received
 from arena_server.core.journal import Entry
+from arena_server.core.log_events import LogEvent
 from arena_server.core.peers import Outbox
 from arena_server.driver import Driver
 from arena_server.sockets import address_of, bind
@@ -22,7 +23,7 @@ PATIENCE_S = 10.0
 
 @dataclass
 class Scripted:
-    """A machine that notes every event and answers it as `answer` says."""
+    """A machine that keeps every event and answers it as `answer` says."""
 
     answer: Callable[[Event], list[Effect]] = lambda event: []
     alarm: int | None = None
@@ -70,7 +71,7 @@ class RecordingEnvironment:
 
     stored: list[tuple[str, GameRecord]] = field(default_factory=list)
     recorded_games: list[str] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
+    logged: list[LogEvent] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
     batches: list[list[Entry]] = field(default_factory=list)
     replies: list[tuple[int, str | None]] = field(default_factory=list)
@@ -88,8 +89,8 @@ class RecordingEnvironment:
     def recorded(self, record: GameRecord) -> None:
         self.recorded_games.append(record.game_id)
 
-    def note(self, note: Note) -> None:
-        self.notes.append(note)
+    def log(self, event: LogEvent) -> None:
+        self.logged.append(event)
 
     def finished(self, reason: str) -> None:
         self.reasons.append(reason)

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from arena_protocol.messages import Log, parse_server
 from arena_server import bot_logs
 from arena_server.bot_logs import BotLogs, LoggedDriver, escape, format_time
-from arena_server.core.effects import Close, Effect, Note, Send, ShowLog
+from arena_server.core.effects import Close, Effect, Send, ShowLog
 from arena_server.core.events import Event, Lost, Opened, Received
+from arena_server.core.log_events import ConnectionLost, LoggedIn
 from arena_server.errors import ArenaError
 from arena_server.sockets import bind
 
@@ -57,8 +58,12 @@ def begin(folder: Path, loop: Loop, *, fresh: bool = False) -> BotLogs:
     return logs
 
 
+def login(conn: int, bot: str | None) -> LoggedIn:
+    return LoggedIn(conn, "p", bot, "test/1", resumed=False, slot=1)
+
+
 def log_in(logs: BotLogs, conn: int, bot: str) -> None:
-    logs.noted(Note("info", "login", {"conn": conn, "peer": "p", "bot": bot, "resumed": False}))
+    logs.happened(login(conn, bot))
 
 
 def text(path: Path) -> list[str]:
@@ -99,22 +104,21 @@ class TestBotLogs:
         logs.sent(1, b"START g1\nTURN 1 clock=9,9 lag=3 credit=2\n")
         logs.received(1, b"MOVE 4", 7)
         logs.received(2, b"MOVE 5", 8)
-        logs.noted(Note("info", "lost", {"conn": 1, "peer": "p", "bot": "mine", "reason": "closed"}))
+        logs.happened(ConnectionLost(1, "p", "mine", "closed"))
         logs.released(1)
         logs.received(1, b"MOVE 6", 9)
-        logs.noted(Note("info", "over", {"game": "g1"}))
-        logs.noted(Note("info", "login", {"conn": 3, "peer": "p", "bot": None}))
+        logs.happened(login(3, None))
         logs.received(3, b"WATCH *", 9)
         logs.close()
         folder = tmp_path / "logs" / "friday"
         assert text(folder / "mine.log") == [
-            "* login peer=p resumed=False",
+            "* login peer=p agent=test/1 resumed=False slot=1",
             "S START g1",
             "S TURN 1 clock=9,9 lag=3 credit=2",
             "C MOVE 4",
             "* lost peer=p reason=closed",
         ]
-        assert text(folder / "other.log") == ["* login peer=p resumed=False", "C MOVE 5"]
+        assert text(folder / "other.log") == ["* login peer=p agent=test/1 resumed=False slot=1", "C MOVE 5"]
         assert sorted(path.name for path in folder.iterdir()) == ["mine.log", "other.log"]
 
     def test_lines_that_come_with_hello_belong_to_the_log(self, tmp_path: Path, loop: Loop) -> None:
@@ -146,7 +150,7 @@ class TestBotLogs:
         answers: list[bytes] = []
         logs.read("mine", answers.append)
         assert loop.answered.wait(PATIENCE_S)
-        assert answers[0].endswith(b"Z * login peer=p resumed=False\n")
+        assert answers[0].endswith(b"Z * login peer=p agent=test/1 resumed=False slot=1\n")
         logs.close()
 
     def test_a_log_is_bounded_and_keeps_its_end(
@@ -214,7 +218,7 @@ class TestBotLogs:
         logs.close()
         assert logs.dropped == 1
         assert (tmp_path / "elsewhere").read_text() == ""
-        assert text(tmp_path / "other.log") == ["* login peer=p resumed=False"]
+        assert text(tmp_path / "other.log") == ["* login peer=p agent=test/1 resumed=False slot=1"]
 
     def test_a_folder_that_cannot_be_made(self, tmp_path: Path, loop: Loop) -> None:
         (tmp_path / "file").write_text("")
@@ -248,8 +252,7 @@ def referee(event: Event) -> list[Effect]:
     """Connection 1 is the bot `mine`; any other connection gets its log by `show`."""
     match event:
         case Opened(1, _):
-            login = {"conn": 1, "peer": "p", "bot": "mine", "resumed": False}
-            return [Send(1, b"WELCOME mine\n"), Note("info", "login", login)]
+            return [Send(1, b"WELCOME mine\n"), login(1, "mine")]
         case Received(1, b"MOVE 4", _):
             return [Send(1, b"PLAYED 1\n")]
         case Received(1, b"QUIT", _):
@@ -275,7 +278,7 @@ class TestLoggedDriver:
             assert await bot.line() == b"PLAYED 1"
             await reader.say(b"hello\nshow\n")
             lines = await lines_of(reader)
-            assert lines[:2] == ["* login peer=p resumed=False", "C MOVE 4"]
+            assert lines[:2] == ["* login peer=p agent=test/1 resumed=False slot=1", "C MOVE 4"]
             assert "S PLAYED 1" in lines
             assert lines[-1] == "BYE reason=log"
             await bot.say(b"QUIT\n")
@@ -292,7 +295,7 @@ class TestLoggedDriver:
             await reader.say(b"show\n")
             lines = await lines_of(reader)
         assert lines[:40_000] == [f"C MOVE {at}" for at in range(40_000)]
-        assert lines[40_000:] == ["* login peer=p resumed=False", "BYE reason=log"]
+        assert lines[40_000:] == ["* login peer=p agent=test/1 resumed=False slot=1", "BYE reason=log"]
 
     async def test_a_reader_that_does_not_read_is_disconnected(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

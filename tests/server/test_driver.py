@@ -12,8 +12,9 @@ import pytest
 
 from arena_protocol.framing import CLIENT_LINE_LIMIT
 from arena_server.connection import LINES_PER_WAKEUP, OUTPUT_LIMIT
-from arena_server.core.effects import Close, Effect, Finished, Mute, Note, Send, TurnMark, Unmute
+from arena_server.core.effects import Close, Effect, Finished, Mute, Send, TurnMark, Unmute
 from arena_server.core.events import Event, Flushed, Lost, Opened, Overlong, Received, Tick
+from arena_server.core.log_events import BotAbsent
 
 from .peers import PATIENCE_S, Peer, RunningDriver, running_driver
 
@@ -238,12 +239,12 @@ async def test_the_machine_is_told_of_one_event_at_a_time() -> None:
         assert deepest == 1
 
 
-async def test_notes_and_the_end_reach_whoever_runs_the_host() -> None:
-    note = Note("info", "hello", {})
-    async with running_driver(on(Opened, lambda event: [note, Finished("finished")])) as here:
+async def test_log_events_and_the_end_reach_whoever_runs_the_host() -> None:
+    absent = BotAbsent("ann")
+    async with running_driver(on(Opened, lambda event: [absent, Finished("finished")])) as here:
         await here.visit()
         await opened(here)
-        assert here.environment.notes == [note]
+        assert here.environment.logged == [absent]
         assert here.environment.reasons == ["finished"]
 
 

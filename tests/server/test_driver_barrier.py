@@ -8,8 +8,9 @@ import time
 import pytest
 
 from arena_server import driver
-from arena_server.core.effects import Close, Effect, Finished, Journal, Note, Reply, Send, Store, TurnMark
+from arena_server.core.effects import Close, Effect, Finished, Journal, Reply, Send, Store, TurnMark
 from arena_server.core.events import Event, Flushed, Opened, Received, Stalled, Tick
+from arena_server.core.log_events import BotAbsent
 
 from .peers import Peer, RunningDriver, running_driver
 from .records import game
@@ -70,11 +71,11 @@ async def test_records_go_ahead_and_all_else_waits() -> None:
     def answer(event: Event) -> list[Effect]:
         if not isinstance(event, Received):
             return []
-        said = Note("info", "said")
+        absent = BotAbsent("ann")
         return [
             Journal((ENTRY,)),
             Store("g1", record),
-            said,
+            absent,
             Reply(7, "no"),
             Finished("finished"),
             Close(event.conn),
@@ -86,9 +87,9 @@ async def test_records_go_ahead_and_all_else_waits() -> None:
         await here.machine.until(Received)
         environment = here.environment
         assert environment.stored == [("g1", record)]
-        assert (environment.notes, environment.replies, environment.reasons) == ([], [], [])
+        assert (environment.logged, environment.replies, environment.reasons) == ([], [], [])
         here.driver.committed(1, [])
-        assert [note.event for note in environment.notes] == ["said"]
+        assert environment.logged == [BotAbsent("ann")]
         assert (environment.replies, environment.reasons) == ([(7, "no")], ["finished"])
         assert await peer.everything() == b""
 

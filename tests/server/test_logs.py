@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_server.logs import LineWriter, Log, format_event, format_json
+from arena_server.core.log_events import BotAbsent, ConnectionLost, GameOver, LoggedIn, LoopStalled
+from arena_server.logs import LineWriter, Log, format_json, format_text, log_fields
 
 
 def read_all(fd: int) -> str:
@@ -63,55 +64,79 @@ def test_the_level_of_a_log_is_a_threshold() -> None:
     reader, fd = os.pipe()
     writer = LineWriter(fd)
     log = Log(writer, "warning")
-    log.note("info", "quiet")
-    log.note("warning", "loud", {"game": "g1"})
+    log.write(GameOver("g1", "complete", (3, 0)))
+    log.write(LoopStalled(250))
     assert writer.close()
     os.close(fd)
-    assert read_all(reader).rstrip().split(" ", 1)[1] == "warning loud game=g1"
+    assert read_all(reader).rstrip().split(" ", 1)[1] == "warning stall ms=250"
 
 
 def test_an_event_reads_like_this() -> None:
-    line = format_event(1_700_000_000.25, "info", "zombie", {"game": "g1", "line": b"MOVE 0\xff"})
-    assert line == r"2023-11-14T22:13:20.250Z info zombie game=g1 line='MOVE 0\xff'"
+    event = LoggedIn(3, "peer", None, "a b\xff", resumed=True, slot=1)
+    assert format_text(1_700_000_000.25, event) == (
+        r"2023-11-14T22:13:20.250Z info login conn=3 peer=peer bot=None agent='a b\xff' resumed=True slot=1"
+    )
 
 
 def test_the_same_event_for_a_program() -> None:
-    fields: dict[str, object] = {"game": "g1", "line": b"MOVE 0\xff", "ms": 250, "again": True, "bot": None}
-    line = format_json(1_700_000_000.25, "info", "zombie", fields)
-    assert line == (
-        '{"time": "2023-11-14T22:13:20.250Z", "level": "info", "event": "zombie", '
-        '"game": "g1", "line": "MOVE 0\\u00ff", "ms": 250, "again": true, "bot": null}'
+    event = LoggedIn(3, "peer", None, "a b\xff", resumed=True, slot=1)
+    assert format_json(1_700_000_000.25, event) == (
+        '{"time": "2023-11-14T22:13:20.250Z", "level": "info", "event": "login", '
+        '"conn": 3, "peer": "peer", "bot": null, "agent": "a b\\u00ff", "resumed": true, "slot": 1}'
     )
+
+
+def test_a_list_is_one_field_and_an_empty_one_is_none() -> None:
+    faults = (("ann", "flood"), ("bob", "quit"))
+    assert log_fields(GameOver("g1", "complete", (3, 0), faults)) == {
+        "game": "g1",
+        "end": "complete",
+        "totals": "3,0",
+        "faults": "ann:flood,bob:quit",
+    }
+    assert log_fields(GameOver("g1", "complete", (3, 0))) == {
+        "game": "g1",
+        "end": "complete",
+        "totals": "3,0",
+    }
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_a_log_has_the_form_that_is_asked_for(form: str) -> None:
     reader, fd = os.pipe()
     writer = LineWriter(fd)
-    Log(writer, form=form).note("info", "login", {"bot": "a"})
+    Log(writer, form=form).write(BotAbsent("a"))
     assert writer.close()
     os.close(fd)
     line = read_all(reader).rstrip("\n")
-    assert line.endswith(" info login bot=a") == (form == "text")
-    assert line.endswith('"level": "info", "event": "login", "bot": "a"}') == (form == "json")
+    assert line.endswith(" warning absent bot=a") == (form == "text")
+    assert line.endswith('"level": "warning", "event": "absent", "bot": "a"}') == (form == "json")
 
 
-VALUES = st.one_of(st.text(), st.binary(), st.integers(), st.none(), st.booleans())
+TEXTS = st.text() | st.characters(max_codepoint=255)
 
 
-@given(st.dictionaries(st.text(), VALUES))
-def test_an_object_a_line_whatever_a_client_sends(fields: dict[str, object]) -> None:
-    line = format_json(0, "info", "event", {f"x{key}": value for key, value in fields.items()})
+@given(TEXTS, TEXTS, st.none() | TEXTS, st.integers(), st.booleans())
+def test_an_object_a_line_whatever_a_client_sends(
+    peer: str, bot: str, agent: str | None, slot: int, resumed: bool
+) -> None:
+    line = format_json(0, LoggedIn(1, peer, bot, agent, resumed, slot))
     assert line.isascii()
     assert line.isprintable()
-    read = json.loads(line)
-    assert len(read) == 3 + len(fields)
-    for key, value in fields.items():
-        assert read[f"x{key}"] == (value.decode("latin-1") if isinstance(value, bytes) else value)
+    assert list(json.loads(line).items())[1:] == [
+        ("level", "info"),
+        ("event", "login"),
+        ("conn", 1),
+        ("peer", peer),
+        ("bot", bot),
+        ("agent", agent),
+        ("resumed", resumed),
+        ("slot", slot),
+    ]
 
 
-@given(st.dictionaries(st.just("key"), VALUES))
-def test_nothing_a_client_sends_breaks_out_of_its_line(fields: dict[str, object]) -> None:
-    line = format_event(0, "info", "event", fields)
+@given(TEXTS, TEXTS)
+def test_nothing_a_client_sends_breaks_out_of_its_line(peer: str, reason: str) -> None:
+    line = format_text(0, ConnectionLost(1, peer, None, reason))
     assert line.isascii()
     assert line.isprintable()

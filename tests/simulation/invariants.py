@@ -19,9 +19,10 @@ from arena_protocol.messages import Played, Turn, parse_server
 from arena_protocol.record import GameRecord, RecordError
 from arena_protocol.verify import verify
 from arena_server.core.config import ContestConfig
-from arena_server.core.effects import Close, Effect, Finished, Mute, Note, Send, Store, Unmute
+from arena_server.core.effects import Close, Effect, Finished, Mute, Send, Store, Unmute
 from arena_server.core.events import Event, Lost, Opened, Stop, Stored, Tick
 from arena_server.core.journal import OFFER, Past
+from arena_server.core.log_events import GameStarted
 from arena_server.core.standings import Progress
 
 
@@ -111,8 +112,8 @@ class InvariantChecker:
             self._open.discard(effect.conn)
         elif isinstance(effect, Store):
             self._stored(effect.game_id, effect.record)
-        elif isinstance(effect, Note) and effect.event == "game":
-            self._began(str(effect.fields["game"]), tuple(str(effect.fields["names"]).split(",")))
+        elif isinstance(effect, GameStarted):
+            self._began(effect.game, effect.names)
 
     def carried_out(self, effect: Effect, now: int) -> None:
         """Check what leaves the server."""

@@ -11,15 +11,16 @@ from tests.simulation.invariants import InvariantChecker, Violation
 from arena_protocol.messages import Game, Over, Played, Turn, encode
 from arena_protocol.record import FaultRecord, GameRecord
 from arena_server.core.config import ContestConfig
-from arena_server.core.effects import Close, Effect, Finished, Mute, Note, Send, Store
+from arena_server.core.effects import Close, Effect, Finished, Mute, Send, Store
 from arena_server.core.events import Lost, Opened, Stored, Tick
 from arena_server.core.journal import Past, PastGame
+from arena_server.core.log_events import GameStarted
 from arena_server.core.standings import Progress
 
 CONFIG = ContestConfig(name="test", seed=7, clock_ms=1000, increment_ms=10)
 GAME = Game("g1", "insertion", 1, 2, ("ann", "bob"), 1000, 10, commit="c")
 PLY = Played(1, 1, "7", 5, (1005, 1000), 0, (0, 0))
-BEGIN = Note("info", "game", {"game": "g1", "names": "ann,bob"})
+BEGIN = GameStarted("g1", ("ann", "bob"))
 
 
 class Case:
@@ -233,9 +234,9 @@ def test_a_contest_is_finished_only_with_all_results(done: int, right: str, wron
 
 
 def test_a_bot_plays_no_more_games_at_once_than_it_has_slots() -> None:
-    second = Note("info", "game", {"game": "g2", "names": "bob,ann"})
+    second = GameStarted("g2", ("bob", "ann"))
     Case().reports("bob plays 2 games at once, not 1", second)
 
 
 def test_a_bot_never_plays_itself() -> None:
-    Case().reports("g2: eve plays itself", Note("info", "game", {"game": "g2", "names": "eve,eve"}))
+    Case().reports("g2: eve plays itself", GameStarted("g2", ("eve", "eve")))

@@ -22,6 +22,7 @@ from arena_server.core.effects import Reply
 from arena_server.core.events import Command
 from arena_server.core.games import GameManager
 from arena_server.core.journal import Conduct, RunStateSet
+from arena_server.core.log_events import CommandDone
 from arena_server.core.peers import Bot, Outbox
 
 #: The reason in the record of a game that was broken off by a command.
@@ -65,8 +66,7 @@ class Commands:
         except CommandError as problem:
             self._out.effects.append(Reply(command.number, str(problem)))
         else:
-            self._out.note("warning", "command", verb=command.verb, target=command.target)
-            self._out.effects.append(Reply(command.number))
+            self._out.effects += CommandDone(command.verb, command.target), Reply(command.number)
 
     def _carry_out(self, verb: str, target: str, now: int) -> None:
         match verb:

@@ -10,6 +10,7 @@ from arena_server.core.config import ContestConfig
 from arena_server.core.deadlines import Deadlines, Kind
 from arena_server.core.effects import ShowLog
 from arena_server.core.games import GameManager
+from arena_server.core.log_events import BotAbsent, BotLogRead, ConnectionLost, ConnectionRefused
 from arena_server.core.login import DENIED
 from arena_server.core.peers import Bot, Outbox, Peer, Player
 
@@ -37,17 +38,12 @@ class Connections:
         """The peer has logged in to play, or has sent WATCH: it has no login deadline any more."""
         self._deadlines.set((Kind.LOGIN, peer.conn), None)
 
-    def note(self, peer: Peer, level: str, event: str, **fields: object) -> None:
-        """Log an event of a connection."""
-        name = peer.player.name if peer.player is not None else None
-        self._out.note(level, event, conn=peer.conn, peer=peer.address, bot=name, **fields)
-
     # -- how a connection ends
 
     def lost(self, conn: int, reason: str, now: int) -> None:
         """The client closed the connection, or it broke."""
         if peer := self.peers.get(conn):
-            self.note(peer, "info", "lost", reason=reason)
+            self._out.effects.append(ConnectionLost(conn, peer.address, peer.bot_name, reason))
             self._forget(peer, now)
 
     def close(self, peer: Peer, reason: ByeReason, now: int) -> None:
@@ -58,7 +54,7 @@ class Connections:
 
     def show_log(self, peer: Peer, bot: str, now: int) -> None:
         """Let the shell send the log of `bot`, BYE last, and close; the contest has no more of the peer."""
-        self._out.note("info", "log-read", conn=peer.conn, peer=peer.address, bot=bot)
+        self._out.effects.append(BotLogRead(peer.conn, peer.address, bot))
         self._out.effects.append(ShowLog(peer.conn, bot, peer.session.send(wire.Bye(ByeReason.LOG))))
         self._forget(peer, now)
 
@@ -66,7 +62,7 @@ class Connections:
         """Send an ERROR after which the connection ends, and close."""
         self._out.error(peer, problem)
         self._out.close(peer)
-        self.note(peer, "warning", "refused", code=str(problem.code))
+        self._out.effects.append(ConnectionRefused(peer.conn, peer.address, peer.bot_name, str(problem.code)))
         self._forget(peer, now)
 
     def login_expired(self, conn: int, now: int) -> None:
@@ -119,4 +115,4 @@ class Connections:
         self._deadlines.set((Kind.ABSENCE, bot.number), None)
         bot.gone = True
         self._games.changed = True
-        self._out.note("warning", "absent", bot=bot.name)
+        self._out.effects.append(BotAbsent(bot.name))

@@ -39,6 +39,7 @@ from arena_server.core.events import (
 from arena_server.core.games import GameManager
 from arena_server.core.handlers import Handlers
 from arena_server.core.journal import Past
+from arena_server.core.log_events import LoopStalled
 from arena_server.core.login import Authenticator
 from arena_server.core.peers import Outbox
 from arena_server.core.recovery import recover
@@ -212,7 +213,7 @@ class Contest:
     def _stalled(self, began: int, ended: int, now: int) -> None:
         """The referee stood still: beyond the limit no clock that ran meanwhile can be trusted."""
         stall = (ended - began) // NS_PER_MS
-        self.output.note("warning", "stall", ms=stall)
+        self.output.effects.append(LoopStalled(stall))
         if stall > self._config.stall_ms:
             self._games.void_all(f"stalled {stall} ms", now, running_at=ended)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from arena_protocol.record import GameRecord
 from arena_server.core.journal import Entry
+from arena_server.core.log_events import LogEvent
 
 
 class TurnMark(NamedTuple):
@@ -109,13 +110,4 @@ class Finished:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
-    """An event for the log and for observers; `level` is `info` or `warning`."""
-
-    level: str
-    event: str
-    fields: Mapping[str, object] = field(default_factory=dict)
-
-
-Effect = Send | Journal | Close | Mute | Unmute | ShowLog | Store | Reply | Finished | Note
+Effect = Send | Journal | Close | Mute | Unmute | ShowLog | Store | Reply | Finished | LogEvent

@@ -27,6 +27,7 @@ from arena_server.core.delivery import CHUNK, ChunkedSender, Spectators
 from arena_server.core.effects import Send, Store, TurnMark
 from arena_server.core.journal import KIND_OF, GameFact, JournalError, Offered, PastGame
 from arena_server.core.ledger import Ledger
+from arena_server.core.log_events import GameOver, GameResumed, GameStarted, GameVoided
 from arena_server.core.match import Abort, Annotate, Blame, Match, Phase, PlayMove, SayReady
 from arena_server.core.peers import FLOODED, Bot, LiveGame, Outbox, Peer, Player
 from arena_server.core.schedule import Pairing
@@ -228,7 +229,7 @@ class GameManager:
         while (pairing := self.ledger.take()) is not None:
             players = tuple(self._free_player(name) for name in pairing.names)
             live = self._open(pairing, players, now)
-            self._out.note("info", "game", game=live.game_id, names=",".join(pairing.names))
+            self._out.effects.append(GameStarted(live.game_id, pairing.names))
             for seat, player in enumerate(live.players):
                 assert player.peer is not None, "a free player is connected"
                 live.match.lag[seat] = player.peer.lag.ms
@@ -338,7 +339,7 @@ class GameManager:
         self.ledger.set_void(live.number)
         if again:
             self.play_again(live.number)
-        self._out.note("warning", "void", game=live.game_id, reason=reason, again=again)
+        self._out.effects.append(GameVoided(live.game_id, reason, again))
         self.advance(live, live.match.execute(Abort(reason), now), now)
 
     def void_all(self, reason: str, now: int, running_at: int | None = None) -> None:
@@ -374,14 +375,7 @@ class GameManager:
         )
         self.ledger.add(past)
         live.transcript.close(match.totals, match.end, now, opened=self.ledger.is_open(past))
-        self._out.note(
-            "info",
-            "over",
-            game=game_id,
-            end=match.end,
-            totals=",".join(map(str, match.totals)),
-            faults=",".join(f"{name}:{kind}" for name, kind in past.faults) or None,
-        )
+        self._out.effects.append(GameOver(game_id, match.end, match.totals, past.faults))
         self.advance(live, [], now)
 
     # -- orders of the organiser
@@ -424,7 +418,7 @@ class GameManager:
             raise JournalError(f"{live.game_id} is repeated, and not void")
         for fact in facts:
             live.transcript.write(fact, now)
-        self._out.note("info", "resumed", game=live.game_id, plies=len(live.match.plies))
+        self._out.effects.append(GameResumed(live.game_id, len(live.match.plies)))
         self.advance(live, live.match.restart(now), now)
 
 

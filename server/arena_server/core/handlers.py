@@ -21,6 +21,7 @@ from arena_server.core.effects import PingMark, Send
 from arena_server.core.events import Overlong
 from arena_server.core.games import GameManager
 from arena_server.core.journal import ResumeKeys
+from arena_server.core.log_events import LoggedIn
 from arena_server.core.login import Authenticator
 from arena_server.core.peers import FLOODED, Outbox, Peer
 
@@ -158,7 +159,8 @@ class Handlers:
             self._connections.show_log(peer, player.name, now)
             return
         resumed = hello.resume is not None
-        self._connections.note(peer, "info", "login", agent=hello.agent, resumed=resumed, slot=player.slot)
+        login = LoggedIn(peer.conn, peer.address, peer.bot_name, hello.agent, resumed, player.slot)
+        self._out.effects.append(login)
         # A spectator has until the login deadline to send WATCH: a bot that mistyped its name is
         # not to wait for games that never come.
         if player.bot.plays:

@@ -10,7 +10,7 @@ from arena_protocol.messages import Error, ServerMessage
 from arena_protocol.session import ServerSession
 from arena_server.core.clock import LagEstimate
 from arena_server.core.deadlines import Kind
-from arena_server.core.effects import Close, Effect, Mute, Note, Send, TurnMark, Unmute
+from arena_server.core.effects import Close, Effect, Mute, Send, TurnMark, Unmute
 from arena_server.core.journal import CONTEST, ContestFact, Entry, entry_of
 from arena_server.core.match import Match
 from arena_server.core.ratelimit import InfoBudget, LeakyBucket
@@ -39,6 +39,11 @@ class Peer:
     muted: bool = False
     lag: LagEstimate = field(default_factory=LagEstimate)
     busy: bool = False
+
+    @property
+    def bot_name(self) -> str | None:
+        """The name of its player's bot."""
+        return None if self.player is None else self.player.name
 
     @property
     def game(self) -> LiveGame | None:
@@ -184,7 +189,3 @@ class Outbox:
         if peer.muted:
             peer.muted = False
             self.effects.append(Unmute(peer.conn))
-
-    def note(self, level: str, event: str, **fields: object) -> None:
-        """Add an event for the log and for observers."""
-        self.effects.append(Note(level, event, fields))

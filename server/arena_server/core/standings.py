@@ -17,6 +17,7 @@ from typing import Any
 from arena_protocol.record import VOID
 from arena_server.core.config import ContestConfig
 from arena_server.core.journal import PastGame
+from arena_server.core.log_events import BotOnProbation
 from arena_server.core.peers import Bot, Outbox
 
 SCORINGS = ("points", "wins")
@@ -150,7 +151,7 @@ class Results:
         bot.faulty_games += 1
         if bot.faulty_games - bot.forgiven == self._probation:
             bot.barred = True
-            self._out.note("warning", "probation", bot=bot.name, games=bot.faulty_games)
+            self._out.effects.append(BotOnProbation(bot.name, bot.faulty_games))
 
 
 @dataclass(frozen=True, slots=True)

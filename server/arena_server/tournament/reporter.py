@@ -20,7 +20,7 @@ from typing import Any
 
 from arena_protocol.record import VOID, GameRecord
 from arena_server.core.contest import Contest
-from arena_server.core.effects import Note
+from arena_server.core.log_events import LogEvent, LoggedIn
 from arena_server.core.standings import Overview, plain_row
 from arena_server.driver import Driver
 from arena_server.logs import LineWriter
@@ -51,14 +51,14 @@ class Reporter(ServerObserver):
             self._loop.add_reader(STDIN, self._read_stdin)
             self._write_often(self._lines)
 
-    def noted(self, note: Note) -> None:
+    def happened(self, event: LogEvent) -> None:
         # Sent at once: a bot may end right after its log-in, and the supervisor has to know the order.
-        if self._lines is None or note.event != "login":
+        if self._lines is None or not isinstance(event, LoggedIn) or event.bot is None:
             return
-        player = str(note.fields.get("bot")), int(str(note.fields["slot"]))
-        if player not in self._logged_in:
-            self._logged_in.add(player)
-            self._lines.write(json.dumps({"login": player[0], "slot": player[1]}))
+        slot = event.bot, event.slot
+        if slot not in self._logged_in:
+            self._logged_in.add(slot)
+            self._lines.write(json.dumps({"login": event.bot, "slot": event.slot}))
 
     def recorded(self, record: GameRecord) -> None:
         if self._lines is not None and record.end != VOID:

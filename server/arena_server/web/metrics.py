@@ -1,6 +1,6 @@
 """Counters of a running server, and their text form for Prometheus.
 
-`MetricsRecorder` counts log events on the loop's thread; the driver measures durations. A ply takes no
+`MetricsRecorder` counts events on the loop's thread; the driver measures durations. A ply takes no
 lock and makes no call for them. `exposition` turns a snapshot into text on the web thread, where
 prometheus-client is loaded. `docs/operating.md` lists all metrics, and a test compares.
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from arena_server.core.effects import Note
+from arena_server.core.log_events import CommandDone, ConnectionRefused, GameOver, LogEvent, LoopStalled
 from arena_server.core.standings import Progress
 from arena_server.durations import BOUNDS, Durations, Histogram
 from arena_server.server import ServerObserver
@@ -67,23 +67,19 @@ class MetricsRecorder(ServerObserver):
             self._stalled_ms,
         )
 
-    def noted(self, note: Note) -> None:
-        """Count the log events that have a metric."""
-        if note.event == "over":
-            self._over(str(note.fields["end"]), str(note.fields["faults"]))
-        elif note.event == "stall":
-            self._stalls += 1
-            self._stalled_ms += int(str(note.fields["ms"]))
-        elif note.event == "refused":
-            self._refused[str(note.fields["code"])] += 1
-        elif note.event == "command":
-            self._orders[str(note.fields["verb"])] += 1
-
-    def _over(self, end: str, faults: str) -> None:
-        """`faults` is `name:kind,name:kind`; a name has no colon."""
-        self._endings[end] += 1
-        for fault in faults.split(",") if faults else ():
-            self._faults[fault.rpartition(":")[2]] += 1
+    def happened(self, event: LogEvent) -> None:
+        """Count the events that have a metric."""
+        match event:
+            case GameOver(end=end, faults=faults):
+                self._endings[end] += 1
+                self._faults.update(kind for _, kind in faults)
+            case LoopStalled(ms):
+                self._stalls += 1
+                self._stalled_ms += ms
+            case ConnectionRefused(code=code):
+                self._refused[code] += 1
+            case CommandDone(verb=verb):
+                self._orders[verb] += 1
 
 
 def exposition(snapshot: Snapshot) -> tuple[bytes, str]:

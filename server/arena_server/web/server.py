@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from arena_server.logs import Log
+from arena_server.logs import Log, WebFault
 
 HEAD_BYTES = 16 * 1024
 IDLE_S = 5.0
@@ -163,7 +163,7 @@ class LogHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         for line in self.format(record).splitlines():
-            self._log.note("error", "web-fault", {"trace": line})
+            self._log.write(WebFault(line))
 
 
 async def serve(server: BoundedServer, sock: socket.socket, log: Log) -> None:

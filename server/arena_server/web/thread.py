@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from arena_server.logs import Log
+from arena_server.logs import Log, WebFault
 from arena_server.web.access import ORGANISER_CONNECTIONS, WebPorts
 from arena_server.web.bridge import LoopBridge, Referee, ServerView
 
@@ -96,7 +96,7 @@ class WebThread:
         except Exception as error:  # the thread's boundary: the log is the only place to report it
             for line in traceback.format_exception(error):
                 for part in line.rstrip().splitlines():
-                    self._log.note("error", "web-fault", {"trace": part})
+                    self._log.write(WebFault(part))
         finally:
             self._sock.close()
 

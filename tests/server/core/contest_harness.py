@@ -15,6 +15,7 @@ from arena_server.core.contest import Contest
 from arena_server.core.effects import Close, Journal, Marker, Reply
 from arena_server.core.events import Command, Lost, Opened, Overlong, Received, Stop, Stored, Tick
 from arena_server.core.journal import Entry, Live, Past
+from arena_server.core.log_events import GameStarted
 from arena_server.core.standings import Row
 
 from .harness import MS, Harness, numbered_secrets, past_game
@@ -234,5 +235,4 @@ def rows(harness: ContestHarness) -> dict[str, Row]:
 def check_sums(harness: ContestHarness) -> None:
     """Every game that was started is finished, void or running."""
     progress = harness.contest.progress()
-    started = [note["game"] for note in harness.notes("game")]
-    assert len(started) == progress.done + progress.void + progress.running
+    assert len(harness.logged(GameStarted)) == progress.done + progress.void + progress.running

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from itertools import count
+from typing import TypeVar
 
 from arena_protocol.framing import CLIENT_LINE_LIMIT, LineReader
 from arena_protocol.framing import Overlong as TooLong
@@ -31,7 +32,6 @@ from arena_server.core.effects import (
     Journal,
     Marker,
     Mute,
-    Note,
     Reply,
     Send,
     ShowLog,
@@ -40,8 +40,11 @@ from arena_server.core.effects import (
 )
 from arena_server.core.events import Event, Flushed, Lost, Opened, Overlong, Received, Stored, Tick
 from arena_server.core.journal import Entry, PastGame
+from arena_server.core.log_events import LogEvent
 
 MS = 1_000_000
+
+Logged = TypeVar("Logged", bound=LogEvent)
 
 
 def numbered_secrets(prefix: str = "") -> Callable[[int], str]:
@@ -160,7 +163,7 @@ class Harness:
                 self.sent(conn, last, None)
                 self._forget(conn)
                 self.closed(conn)
-            case Reply() | Note():
+            case Reply() | LogEvent():
                 pass
 
     def _mark(self, conn: int, marker: Marker) -> None:
@@ -191,8 +194,9 @@ class Harness:
         """All journal entries so far."""
         return [entry for effect in self.effects if isinstance(effect, Journal) for entry in effect.entries]
 
-    def notes(self, event: str) -> list[dict[str, object]]:
-        return [dict(note.fields) for note in self.effects if isinstance(note, Note) and note.event == event]
+    def logged(self, kind: type[Logged]) -> list[Logged]:
+        """All events of a class so far."""
+        return [effect for effect in self.effects if isinstance(effect, kind)]
 
 
 class BytesHarness(Harness):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from arena_server.core.effects import TurnMark
 from arena_server.core.events import Flushed
+from arena_server.core.log_events import BotAbsent
 
 from .contest_harness import MS, ONE_PLY, ContestHarness, play_on, seated, text
 
@@ -246,7 +247,7 @@ def test_a_bot_that_never_connects_is_awaited_until_the_limit() -> None:
     assert harness.finished is None
     harness.wait(1)
     assert harness.finished == "incomplete"
-    assert harness.notes("absent") == [{"bot": "ghost"}]
+    assert harness.logged(BotAbsent) == [BotAbsent("ghost")]
     assert harness.contest.progress().done == 2
 
 
@@ -259,7 +260,7 @@ def test_a_late_bot_plays_if_the_contest_still_goes_on() -> None:
     harness.log_in("late")
     play_on(harness)
     assert harness.contest.progress().done == 6
-    assert harness.notes("absent") == [{"bot": "late"}]
+    assert harness.logged(BotAbsent) == [BotAbsent("late")]
 
 
 def test_a_late_bot_is_awaited_again() -> None:
@@ -269,7 +270,7 @@ def test_a_late_bot_is_awaited_again() -> None:
     harness.wait(4000)
     harness.log_in("bob")
     harness.wait(1000)
-    assert harness.notes("absent") == [{"bot": "late"}]
+    assert harness.logged(BotAbsent) == [BotAbsent("late")]
     harness.log_in("late")
     harness.disconnect("late")
     play_on(harness)
@@ -287,9 +288,9 @@ def test_absence_begins_again_with_each_loss() -> None:
         harness.wait(4000)
         harness.disconnect("bob")
         harness.wait(4000)
-    assert harness.notes("absent") == []
+    assert harness.logged(BotAbsent) == []
     harness.wait(1000)
-    assert harness.notes("absent") == [{"bot": "bob"}]
+    assert harness.logged(BotAbsent) == [BotAbsent("bob")]
 
 
 def test_after_quit_a_bot_is_not_awaited_unless_the_limit_is_disabled() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from arena_protocol.record import decode, encode
 from arena_server.core.effects import Finished, Journal, Send, Store, TurnMark
 from arena_server.core.events import Received, Stalled, Stored, Tick
+from arena_server.core.log_events import BotOnProbation, GameOver, GameStarted, LoopStalled
 
 from .contest_harness import (
     MS,
@@ -94,7 +95,7 @@ def test_probation_after_three_faulty_games() -> None:
         harness.log_in(name)
     play_on(harness, zero="0")
     assert [fault.kind for record in harness.records.values() for fault in record.faults] == ["illegal"] * 3
-    assert harness.notes("probation") == [{"bot": "zero", "games": 3}]
+    assert harness.logged(BotOnProbation) == [BotOnProbation("zero", 3)]
     assert harness.finished == "incomplete"
     assert harness.last_line("zero") == "BYE reason=finished"
     progress = harness.contest.progress()
@@ -117,7 +118,7 @@ def test_a_bot_on_probation_waits_in_the_lobby_while_the_others_play() -> None:
     harness.log_in("zero")
     harness.log_in("ann")
     play_on(harness, zero="0")
-    assert harness.notes("probation") == [{"bot": "zero", "games": 1}]
+    assert harness.logged(BotOnProbation) == [BotOnProbation("zero", 1)]
     harness.disconnect("zero")
     harness.log_in("zero")
     harness.log_in("bob")
@@ -128,11 +129,11 @@ def test_a_bot_on_probation_waits_in_the_lobby_while_the_others_play() -> None:
 # -- stalls
 
 
-def test_a_short_stall_is_noted_and_voids_no_game() -> None:
+def test_a_short_stall_is_logged_and_voids_no_game() -> None:
     harness = seated("ann", "bob", stall_ms=500)
     harness.wait(2000)
     harness.event(Stalled(harness.now - 500 * MS, harness.now))
-    assert harness.notes("stall") == [{"ms": 500}]
+    assert harness.logged(LoopStalled) == [LoopStalled(500)]
     harness.send("ann", "MOVE 7")
     assert harness.last_line("ann").startswith("PLAYED 1 seat=1 move=7")
 
@@ -259,7 +260,5 @@ def test_a_record_is_stored_once() -> None:
 def test_the_log_has_each_game_on_two_lines() -> None:
     harness = seated("zero", "bob", options=ONE_PLY)
     harness.send("zero", "MOVE 0")
-    assert harness.notes("game")[0] == {"game": "g1", "names": "zero,bob"}
-    assert harness.notes("over") == [
-        {"game": "g1", "end": "complete", "totals": "0,0", "faults": "zero:illegal"}
-    ]
+    assert harness.logged(GameStarted)[0] == GameStarted("g1", ("zero", "bob"))
+    assert harness.logged(GameOver) == [GameOver("g1", "complete", (0, 0), (("zero", "illegal"),))]

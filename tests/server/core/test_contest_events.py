@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_server.core.commands import VERBS
-from arena_server.core.effects import Note, Reply
+from arena_server.core.effects import Reply
 from arena_server.core.events import Command, Received
+from arena_server.core.log_events import GameOver, LogEvent
 
 from .contest_harness import seated
 from .event_script import PROLOGUE, EventScript
@@ -97,4 +98,4 @@ def _outcome(script: EventScript) -> tuple[object, ...]:
         (record.plies, record.totals, record.end, [fault[:3] for fault in record.faults])
         for record in script.records.values()
     ]
-    return records, script.notes("over"), sum(isinstance(effect, Note) for effect in script.effects)
+    return records, script.logged(GameOver), len(script.logged(LogEvent))

@@ -7,6 +7,7 @@ from hashlib import sha256
 import pytest
 
 from arena_server.core.config import Entrant
+from arena_server.core.log_events import ConnectionRefused, LoggedIn
 
 from .contest_harness import ContestHarness
 
@@ -26,9 +27,7 @@ def test_welcome() -> None:
     harness = ContestHarness(SECRET, "bob")
     harness.log_in("ann", " games=xo,insertion token=s3cret agent=test/1")
     assert harness.last_line("ann") == "WELCOME ann session=id2 resume=key1"
-    assert harness.notes("login") == [
-        {"conn": 1, "peer": "peer-1", "bot": "ann", "agent": "test/1", "resumed": False, "slot": 1}
-    ]
+    assert harness.logged(LoggedIn) == [LoggedIn(1, "peer-1", "ann", "test/1", resumed=False, slot=1)]
 
 
 def test_a_spectator_may_use_any_name_and_nothing_but_watch() -> None:
@@ -149,7 +148,7 @@ def test_a_refused_first_line_is_the_last(hello: str, error: str) -> None:
     harness.send("ann", hello)
     assert harness.last_line("ann") == error
     assert harness.is_closed("ann")
-    assert harness.notes("refused")[0]["code"] == error.split()[1]
+    assert harness.logged(ConnectionRefused) == [ConnectionRefused(1, "peer-1", None, error.split()[1])]
     harness.send("ann", "HELLO 1 ann token=s3cret")
     assert harness.last_line("ann") == error
 

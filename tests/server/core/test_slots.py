@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from arena_server.core.config import ContestConfig, ContestConfigError, Entrant
 from arena_server.core.journal import JournalError, Past
+from arena_server.core.log_events import LoggedIn
 from arena_server.core.schedule import Pairer, Schedule
 
 from .contest_harness import ONE_PLY, SHORT, ContestHarness, offers, play_on, restarted
@@ -36,7 +37,7 @@ class TestLogIn:
         harness = harness_of()
         assert harness.received("ann")[1:] == ["WELCOME ann session=id2 resume=key1"]
         assert harness.received("ann 2")[1:] == ["WELCOME ann session=id4 resume=key3"]
-        assert [note["slot"] for note in harness.notes("login")] == [1, 2]
+        assert [login.slot for login in harness.logged(LoggedIn)] == [1, 2]
         assert harness.contest.progress().connected == 1
 
     @pytest.mark.parametrize(

@@ -5,7 +5,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_server.core.effects import Note
+from arena_server.core.log_events import (
+    CommandDone,
+    ConnectionRefused,
+    GameOver,
+    LoggedIn,
+    LoopStalled,
+)
 from arena_server.durations import BOUNDS, Histogram
 from arena_server.server import ServerObserver
 from arena_server.web.metrics import MetricsRecorder
@@ -31,24 +37,22 @@ class TestMetricsRecorder:
     def test_a_copy_does_not_change_any_more(self) -> None:
         monitor = MetricsRecorder()
         before = monitor.counts()
-        monitor.noted(Note("warning", "stall", {"ms": 250}))
+        monitor.happened(LoopStalled(250))
         assert (before.stalls, monitor.counts().stalls) == (0, 1)
 
-    def test_log_events_with_a_metric(self) -> None:
+    def test_the_events_with_a_metric(self) -> None:
         monitor = MetricsRecorder()
-        for note in (
-            Note("info", "over", {"game": "g1", "end": "complete", "totals": "1,0", "faults": ""}),
-            Note(
-                "info", "over", {"game": "g2", "end": "complete", "totals": "1,0", "faults": "a:flood,b:quit"}
-            ),
-            Note("info", "over", {"game": "g3", "end": "void", "totals": "1,0", "faults": "b:quit"}),
-            Note("warning", "stall", {"ms": 250}),
-            Note("warning", "stall", {"ms": 3250}),
-            Note("warning", "refused", {"code": "token"}),
-            Note("warning", "command", {"verb": "kick", "target": "a"}),
-            Note("info", "login", {"bot": "a"}),
+        for event in (
+            GameOver("g1", "complete", (1, 0)),
+            GameOver("g2", "complete", (1, 0), (("a", "flood"), ("b", "quit"))),
+            GameOver("g3", "void", (1, 0), (("b", "quit"),)),
+            LoopStalled(250),
+            LoopStalled(3250),
+            ConnectionRefused(1, "p", None, "token"),
+            CommandDone("kick", "a"),
+            LoggedIn(1, "p", "a", None, resumed=False, slot=1),
         ):
-            monitor.noted(note)
+            monitor.happened(event)
         counts = monitor.counts()
         assert counts.endings == {"complete": 2, "void": 1}
         assert counts.faults == {"flood": 1, "quit": 2}
@@ -58,4 +62,4 @@ class TestMetricsRecorder:
 
     def test_the_default_watcher_does_nothing(self) -> None:
         watcher = ServerObserver()
-        watcher.noted(Note("info", "over"))
+        watcher.happened(LoopStalled(250))

@@ -1,0 +1,148 @@
+"""What happened in a contest, for people and counters: the effects that no client sees.
+
+Log, metrics, logs of bots and reports are functions of these events; docs/operating.md lists them. The
+fields of a class are those of its log line, under the same keys; `event` is the word of that line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class LogEvent:
+    """Base class; `level` is one of `Log.LEVELS`."""
+
+    event: ClassVar[str]
+    level: ClassVar[str] = "info"
+
+
+# -- games
+
+
+@dataclass(frozen=True, slots=True)
+class GameStarted(LogEvent):
+    """GAME was sent; `names` in the order of the seats."""
+
+    event = "game"
+    game: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GameResumed(LogEvent):
+    """A game that the last server left unfinished goes on after `plies` plies."""
+
+    event = "resumed"
+    game: str
+    plies: int
+
+
+@dataclass(frozen=True, slots=True)
+class GameOver(LogEvent):
+    """The record is durable; `faults` are (name, kind) in the order of the game."""
+
+    event = "over"
+    game: str
+    end: str
+    totals: tuple[int, ...]
+    faults: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GameVoided(LogEvent):
+    """A game is broken off; `again`: it is played again."""
+
+    event = "void"
+    level = "warning"
+    game: str
+    reason: str
+    again: bool
+
+
+# -- connections
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionEvent(LogEvent):
+    """Base class of what happens on a connection; `bot` is None before its login, and of a spectator."""
+
+    conn: int
+    peer: str
+    bot: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedIn(ConnectionEvent):
+    """WELCOME was sent; `agent` is what the client calls its program."""
+
+    event = "login"
+    agent: str | None
+    resumed: bool
+    slot: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionLost(ConnectionEvent):
+    """The client closed the connection, or it broke."""
+
+    event = "lost"
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionRefused(ConnectionEvent):
+    """An ERROR with this code was sent, and the connection closed."""
+
+    event = "refused"
+    level = "warning"
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class BotLogRead(ConnectionEvent):
+    """The log of `bot` was sent to a client with its token."""
+
+    event = "log-read"
+
+
+# -- bots and the contest
+
+
+@dataclass(frozen=True, slots=True)
+class BotOnProbation(LogEvent):
+    """A bot is paired no more after its `games` faulty games."""
+
+    event = "probation"
+    level = "warning"
+    bot: str
+    games: int
+
+
+@dataclass(frozen=True, slots=True)
+class BotAbsent(LogEvent):
+    """The contest does not wait for a bot any longer."""
+
+    event = "absent"
+    level = "warning"
+    bot: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommandDone(LogEvent):
+    """A command of the organiser was carried out."""
+
+    event = "command"
+    level = "warning"
+    verb: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoopStalled(LogEvent):
+    """The event loop stood still for `ms` milliseconds."""
+
+    event = "stall"
+    level = "warning"
+    ms: int
