@@ -125,7 +125,8 @@ def wins_by_threats(size: int, mine: Cells, theirs: Cells, depth: int) -> bool:
     stops = holes(size, theirs, mine)
     if len(stops) > 1:
         return False
-    if not stops and double_fours(size, mine, theirs):
+    winning = double_fours(size, mine, theirs)
+    if winning & stops if stops else winning:
         return True
     if depth == 0:
         return False

@@ -25,7 +25,17 @@ with the value of a win counted from the position itself.
 from __future__ import annotations
 
 from arena_engines.jit import outlined
-from arena_engines.xo.gomoku.board import CELL, MARK, SUMS, Board, cell_of_rank, count_of_rank, make, unmake
+from arena_engines.xo.gomoku.board import (
+    CELL,
+    MARK,
+    SUMS,
+    Board,
+    cell_of_rank,
+    count_of_rank,
+    make,
+    open_four,
+    unmake,
+)
 from arena_engines.xo.gomoku.memory import (
     AGAIN,
     BEST,
@@ -185,12 +195,12 @@ def terminal(board: Board, control: Array, side: int, ply: int) -> int:
         if ply == 0:
             control[BEST] = cell_of_rank(board, side, WINS_NOW)
         return WON - ply - 1
-    fives = count_of_rank(board, 1 - side, WINS_NOW)
-    if fives == 0 and count_of_rank(board, side, WINS_NEXT):
+    four = open_four(board, side)
+    if four >= 0:
         if ply == 0:
-            control[BEST] = cell_of_rank(board, side, WINS_NEXT)
+            control[BEST] = four
         return WON - ply - 3
-    if fives > 1 and ply > 0:
+    if count_of_rank(board, 1 - side, WINS_NOW) > 1 and ply > 0:
         return ply + 2 - WON
     return evaluate(board, side) if ply >= MAX_PLY else UNDECIDED
 

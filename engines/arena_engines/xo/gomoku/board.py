@@ -31,6 +31,8 @@ from arena_engines.xo.gomoku.patterns import (
     SHAPES,
     SIDE_BITS,
     WAITING,
+    WINS_NEXT,
+    WINS_NOW,
     Array,
 )
 
@@ -167,3 +169,18 @@ def cell_of_rank(board: Board, side: int, rank: int) -> int:
         if grid[MARK, cell] == EMPTY and cell_table[grid[CELL + side, cell], RANK] >= rank:
             return cell
     return -1
+
+
+def open_four(board: Board, side: int) -> int:
+    """The cell on which a mark of `side`, to move, wins in three plies by two threats of five, or -1.
+
+    The other side must be left without a five, or it would answer with that.
+    """
+    fives = count_of_rank(board, 1 - side, WINS_NOW)
+    if count_of_rank(board, side, WINS_NEXT) == 0 or fives > 1:
+        return -1
+    if fives == 0:
+        return cell_of_rank(board, side, WINS_NEXT)
+    # The move that stops the one threatened five may be an open four itself.
+    cell = cell_of_rank(board, 1 - side, WINS_NOW)
+    return cell if rank_of(board, cell, side) == WINS_NEXT else -1

@@ -22,6 +22,7 @@ from arena_engines.xo.gomoku.board import (
     cell_of_rank,
     count_of_rank,
     make,
+    open_four,
     rank_of,
     unmake,
 )
@@ -105,10 +106,11 @@ def vcf_terminal(board: Board, control: Array, side: int, depth: int) -> int:
     """The ranks decide: a win of `side`, to move, as plies * PLIES + cell, else LOST or OPEN."""
     if count_of_rank(board, side, WINS_NOW):
         return PLIES + cell_of_rank(board, side, WINS_NOW)
-    fives = count_of_rank(board, 1 - side, WINS_NOW)
-    if fives == 0 and count_of_rank(board, side, WINS_NEXT):
-        return 3 * PLIES + cell_of_rank(board, side, WINS_NEXT)
+    cell = open_four(board, side)
+    if cell >= 0:
+        return 3 * PLIES + cell
     control[VCF_BUDGET] -= 1
+    fives = count_of_rank(board, 1 - side, WINS_NOW)
     return LOST if fives > 1 or depth <= 0 or control[VCF_BUDGET] < 0 else OPEN
 
 
@@ -184,10 +186,11 @@ def begin_attack(board: Board, memory: Memory, side: int, level: int, depth: int
     if count_of_rank(board, side, WINS_NOW):
         lists[2 * level, 0] = cell_of_rank(board, side, WINS_NOW)
         return WINS
-    fives = count_of_rank(board, 1 - side, WINS_NOW)
-    if fives == 0 and count_of_rank(board, side, WINS_NEXT):
-        lists[2 * level, 0] = cell_of_rank(board, side, WINS_NEXT)
+    four = open_four(board, side)
+    if four >= 0:
+        lists[2 * level, 0] = four
         return WINS
+    fives = count_of_rank(board, 1 - side, WINS_NOW)
     if fives > 1 or depth <= 0 or gives_up(control):
         return FAILS
     status = probe_attack(attacks, control[HASH] ^ SALTS[side], depth)

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from arena_engines.xo.cells import cell_names
@@ -36,8 +36,16 @@ def positions(draw: st.DrawFn, most: int = 26) -> tuple[Cells, Cells]:
     return frozenset(order[:marks:2]), frozenset(order[1:marks:2])
 
 
+#: O threatens five on 25, where X makes an open four.
+PARRIED_BY_AN_OPEN_FOUR = (
+    frozenset({0, 11, 13, 15, 16, 20, 34, 43}),
+    frozenset({1, 3, 5, 10, 22, 23, 24, 26}),
+)
+
+
 @settings(max_examples=60)
 @given(positions(), st.integers(0, 3))
+@example(PARRIED_BY_AN_OPEN_FOUR, 0)
 def test_wins_by_fours_are_those_of_a_slow_search(
     searcher: Searcher, position: tuple[Cells, Cells], depth: int
 ) -> None:
@@ -49,6 +57,8 @@ def test_wins_by_fours_are_those_of_a_slow_search(
 
 @settings(max_examples=60)
 @given(positions(), st.integers(0, 2))
+@example(PARRIED_BY_AN_OPEN_FOUR, 0)
+@example(PARRIED_BY_AN_OPEN_FOUR, 1)
 def test_wins_by_threats_are_those_of_a_slow_search(
     searcher: Searcher, position: tuple[Cells, Cells], depth: int
 ) -> None:
