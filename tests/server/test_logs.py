@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -31,13 +32,21 @@ def test_lines_come_out_in_order() -> None:
     assert read_all(reader).splitlines() == [f"line {number}" for number in range(100)]
 
 
+def fill(fd: int) -> None:
+    """Write until the pipe takes nothing more, with the end of a line last."""
+    os.set_blocking(fd, False)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(fd, b"\n" * 4096)
+    os.set_blocking(fd, True)
+
+
 def test_a_stuck_reader_blocks_no_writer_and_gets_the_number_of_dropped_lines() -> None:
     reader, fd = os.pipe()
+    fill(fd)
     writer = LineWriter(fd, limit=10)
-    big = "x" * 1000
-    # The pipe takes 64 KiB, the queue ten lines: five thousand would block any plain write.
-    for _ in range(5000):
-        writer.write(big)
+    for number in range(100):
+        writer.write(f"line {number}")
     writer.write("the newest")
     assert not writer.close(timeout=0)  # the thread is stuck in the full pipe; we are not
     lines = []
@@ -47,6 +56,7 @@ def test_a_stuck_reader_blocks_no_writer_and_gets_the_number_of_dropped_lines() 
     dropped = [line for line in lines if line.startswith("...")]
     assert dropped
     assert dropped[-1].endswith("lines dropped: the reader was too slow")
+    assert lines[-10:] == [*(f"line {number}" for number in range(91, 100)), "the newest"]
     assert writer.close(timeout=10)
     os.close(fd)
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -64,9 +65,11 @@ class TestWriter:
     def test_neither_commits_nor_checkpoints_wait_by_themselves(self, path: Path) -> None:
         from arena_server.store.schema import open_engine
 
-        with open_engine(path, writing=True).connect() as connection:
+        engine = open_engine(path, writing=True)
+        with engine.connect() as connection:
             assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 1
             assert connection.exec_driver_sql("PRAGMA wal_autocheckpoint").scalar() == 0
+        engine.dispose()
 
     def test_the_wal_restarts_while_entries_are_written(
         self, path: Path, monkeypatch: pytest.MonkeyPatch
@@ -231,7 +234,7 @@ class TestFailures:
     def test_a_damaged_page_is_reported_by_its_reader(self, path: Path) -> None:
         keep(path, *range(1, 40))
         data = bytearray(path.read_bytes())
-        data[4096 * 2 :] = os.urandom(len(data) - 4096 * 2)
+        data[4096 * 2 :] = Random(1).randbytes(len(data) - 4096 * 2)
         path.write_bytes(data)
         with pytest.raises(StoreError, match="the database is damaged"), Results(path) as results:
             results.standings(results.contest())
