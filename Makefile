@@ -49,8 +49,11 @@ unit: install
 coverage: install  ## measure branch coverage of protocol and core; fail below 100 %
 	$(BIN)/pytest -m "not soak" --numprocesses 2 --cov --cov-branch --cov-fail-under=100 tests/protocol tests/server/core
 
-soak: install  ## run the long simulation, fuzz and kill tests
-	$(BIN)/pytest -m soak --timeout 0 tests
+soak: install  ## run the long simulation, fuzz and kill tests, and new examples of all properties; SEED=1
+	@seed=$(or $(SEED),$$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')); \
+	run="$(BIN)/pytest --timeout 0 --hypothesis-profile soak --hypothesis-seed $$seed"; \
+	echo "seed $$seed; the same test again: $$run TEST"; \
+	$$run -m "soak or hypothesis" tests || { echo "a failed test again: $$run TEST" >&2; exit 1; }
 
 simulate: install  ## simulate contests with every kind of fault; SEED=1 GAMES=10000
 	$(BIN)/python -m tests.simulation --seed $(or $(SEED),1) --games $(or $(GAMES),10000)

@@ -1,17 +1,33 @@
-"""What holds for all tests: no process is left behind, and no example has a deadline."""
+"""What holds for all tests: no process is left behind, and `make test` draws the same examples every time."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from . import tether
 
-# A deadline per example is a timing assertion: it fails on a busy machine.
-settings.register_profile("arena", deadline=None)
-settings.load_profile("arena")
+# A deadline per example and a limit on the time of drawing are timing assertions: a busy machine fails them.
+settings.register_profile(
+    "fixed", deadline=None, derandomize=True, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+#: `make soak`: ten times as many examples, from a seed that it prints.
+settings.register_profile("soak", parent=settings.get_profile("fixed"), derandomize=False, max_examples=1000)
+settings.load_profile("fixed")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Before anything is started."""
     config.add_cleanup(tether.begin())
+    # Hypothesis draws constants of all modules loaded so far, so that examples depend on the tests before.
+    # It has no setting against that.
+    assert callable(providers._get_local_constants)
+    nothing = providers._local_constants
+    providers._get_local_constants = lambda: nothing
+
+
+@pytest.fixture(scope="session")
+def soak_seed(pytestconfig: pytest.Config) -> int:
+    """Where the draws of a soak run begin; `make soak` chooses and prints it."""
+    return int(pytestconfig.getoption("--hypothesis-seed") or 1)

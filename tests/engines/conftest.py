@@ -6,7 +6,6 @@ import random
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-from hypothesis import settings
 
 from arena_engines.insertion.baselines import Greedy
 from arena_protocol.games.insertion import Insertion
@@ -15,10 +14,6 @@ from .positions import at
 
 if TYPE_CHECKING:
     from arena_engines.insertion.fixed_depth import InsertionPosition
-
-# The first example of a property may compile a kernel; no test asserts a time.
-settings.register_profile("engines", deadline=None)
-settings.load_profile("engines")
 
 
 class Case(NamedTuple):

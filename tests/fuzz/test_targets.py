@@ -150,18 +150,18 @@ def test_memory_is_bounded_whatever_comes() -> None:
 
 @pytest.mark.soak
 @pytest.mark.parametrize("name", LINE_TARGETS)
-def test_five_million_lines(name: str, scratch: str) -> None:
+def test_five_million_lines(name: str, scratch: str, soak_seed: int) -> None:
     """Two targets of five million lines each make ten."""
     target = the(name, scratch)
-    for data in Mutator(Random(f"{name}-soak"), target.seeds).many(5_000_000):
+    for data in Mutator(Random(f"{name}-soak-{soak_seed}"), target.seeds).many(5_000_000):
         target.run(data)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("name", sorted(set(NAMES) - set(LINE_TARGETS)))
-def test_long(name: str, scratch: str) -> None:
+def test_long(name: str, scratch: str, soak_seed: int) -> None:
     target = the(name, scratch)
-    for data in Mutator(Random(f"{name}-soak"), target.seeds).many(SLICE.get(name, 2000) * 100):
+    for data in Mutator(Random(f"{name}-soak-{soak_seed}"), target.seeds).many(SLICE.get(name, 2000) * 100):
         target.run(data)
 
 

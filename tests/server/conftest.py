@@ -1,4 +1,4 @@
-"""Fixtures of the server's tests; hypothesis without a deadline, because the machine may be busy."""
+"""Fixtures of the server's tests."""
 
 from __future__ import annotations
 
@@ -7,15 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from arena_server.store.database import Database
 
 from .postgres import Cluster, cluster
 from .programs import Players, Server, Shell, contest
-
-settings.register_profile("server", deadline=None)
-settings.load_profile("server")
 
 
 @pytest.fixture(scope="module")

@@ -169,8 +169,10 @@ def test_a_server_that_is_killed_five_times_loses_nothing(tmp_path: Path, databa
 
 
 @pytest.mark.soak
-def test_a_server_that_is_killed_fifty_times_loses_nothing(tmp_path: Path, database: Database) -> None:
-    done = survive(tmp_path, database, games=30, kills=50, seed=1970)
+def test_a_server_that_is_killed_fifty_times_loses_nothing(
+    tmp_path: Path, database: Database, soak_seed: int
+) -> None:
+    done = survive(tmp_path, database, games=30, kills=50, seed=soak_seed)
     assert done > 20
     assert table(database) == undisturbed(tmp_path / "again", games=30)
 

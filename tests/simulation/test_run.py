@@ -145,7 +145,7 @@ def test_a_contest_has_to_end_in_time() -> None:
 
 
 @pytest.mark.soak
-def test_twenty_thousand_games() -> None:
-    tally = simulate(100_000, 20_000)
+def test_twenty_thousand_games(soak_seed: int) -> None:
+    tally = simulate(100_000 * soak_seed, 20_000)
     assert tally.games >= 20_000
     assert set(tally.faults) == set(FaultKind)
