@@ -71,13 +71,16 @@ def test_every_event_of_a_game_is_of_the_schema() -> None:
     sent = Sent()
     game = LiveGame("g1", "e", channel=sent)  # type: ignore[arg-type]  # publishes only
     before, after = game.snapshot(), None
-    for line in GAME_LINES[GAME_LINES.index(b"GAME") :].splitlines():
+    notes = b"INFO game=g1 ply=3 seat=1 depth=2 eval=-3 nodes=9 line=6,7 text=hm\nINFO game=g1 ply=3 seat=2\n"
+    for line in (
+        GAME_LINES[GAME_LINES.index(b"GAME") :].replace(b"PLAYED 3", notes + b"PLAYED 3").splitlines()
+    ):
         if b"game=g77" not in line:
             game.add(line)
             after = game.snapshot()
             sent.publish(game.sync())
     assert after is not None
-    assert {kind for kind, _ in sent.events} == {"started", "played", "zombie", "over", "sync"}
+    assert {kind for kind, _ in sent.events} == {"started", "played", "zombie", "info", "over", "sync"}
     for kind, data in sent.events:
         assert list(breaches(data, SCHEMA["$defs"][kind], kind)) == []
     assert list(breaches(after, SCHEMA["$defs"]["snapshot"])) == []

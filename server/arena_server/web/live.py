@@ -1,8 +1,8 @@
 """Running games for the site: the lines of a spectator in, events for browsers out.
 
-    LiveFeed --lines--> LiveHub --events--> channel of a game      snapshot, started, played, zombie, over
-                                        --> channel of the wall    boards
-                                        --> channel of the contest contest
+    LiveFeed --lines--> LiveHub --events--> channel of a game   snapshot, started, played, zombie, info, over
+                                        --> channel of the wall   boards
+                                        --> channel of the contest   contest
 
 All of it runs on the web thread's loop. The lines are those that any spectator gets, past the
 contest's delay; nothing else of a running game reaches the site. Lines are parsed only for games

@@ -17,13 +17,18 @@ from arena_server.web.streams import Channel, Viewer, encode_event
 MISSED: Final = 50
 
 
+#: The lines that name their game by `game=`.
+TAGGED: Final = frozenset((b"STATE", b"NEXT", b"PLAYED", b"ZOMBIE", b"INFO"))
+
+
 def game_of(line: bytes) -> str | None:
     """The id of the game that a spectator's line is about."""
     verb, _, rest = line.partition(b" ")
     if verb in (b"GAME", b"START", b"OVER"):
         return rest.partition(b" ")[0].decode("latin-1") or None
-    tag = line.rfind(b" game=")
-    return None if tag < 0 else line[tag + 6 :].partition(b" ")[0].decode("latin-1")
+    # The first one: a bot writes what it likes into the text at the end of INFO.
+    _, tag, rest = line.partition(b" game=") if verb in TAGGED else (b"", b"", b"")
+    return (rest.partition(b" ")[0].decode("latin-1") or None) if tag else None
 
 
 class LiveGame:
@@ -55,20 +60,23 @@ class LiveGame:
         self._sequence = ""
         self._played: list[dict[str, Any]] = []
         self._faults: list[dict[str, Any]] = []
+        self._infos: list[dict[str, Any]] = []
         self._end: dict[str, Any] | None = None
         self._started = False
         self._events: list[bytes] = []
         self._eager = eager
-        #: When the last line came.
+        #: When the clock began to run that runs now, as far as it is known.
         self._at = clock()
 
     def add(self, line: bytes) -> None:
         """Take one line; it is parsed at the next `read`."""
         self._pending.append(line)
-        self._at = self._clock()
         self.changed = True
         if line.startswith(b"PLAYED "):
             self.plies += 1
+            self._at = self._clock()
+        elif line.startswith(b"START "):
+            self._at = self._clock()
         elif line.startswith(b"OVER "):
             self.over = True
         if self._eager and self.channel.viewers:
@@ -114,6 +122,10 @@ class LiveGame:
                 }
                 self._faults.append(fault)
                 return "zombie", fault
+            case wire.Info(seat=int()):
+                info = plain_info(message)
+                self._infos.append(info)
+                return "info", info
             case wire.Over():
                 self._end = {
                     "end": message.end,
@@ -163,13 +175,14 @@ class LiveGame:
             "started": self._started,
             "plies": self._played,
             "faults": self._faults,
+            "infos": self._infos,
             "state": self.state(),
             "over": self._end,
             "since_ms": self.since_ms(),
         }
 
     def since_ms(self) -> int:
-        """Milliseconds since the last line: how long the clock of the seat to move has run."""
+        """How long the clock of the seat to move has run, in milliseconds; a note does not stop it."""
         return int(1000 * (self._clock() - self._at))
 
     def join(self, viewer: Viewer, last_id: str | None) -> list[bytes]:
@@ -184,7 +197,7 @@ class LiveGame:
         return [encode_event("snapshot", self.snapshot(), here)]
 
     def sync(self) -> bytes:
-        """A sign of life with the age of the last line, by which clocks are set right."""
+        """A sign of life, by which clocks are set right."""
         return encode_event("sync", {"since_ms": self.since_ms(), "plies": self.plies})
 
     def summary(self) -> dict[str, Any]:
@@ -230,4 +243,14 @@ def plain_game(message: wire.Game) -> dict[str, Any]:
         "commit": message.commit,
         "board": "",
         "sequence": "",
+    }
+
+
+def plain_info(message: wire.Info) -> dict[str, Any]:
+    """A note in the types of JSON, without what it does not say: a game may have ten thousands."""
+    values = ((key, getattr(message, key)) for key in ("depth", "eval", "nodes", "line", "text"))
+    return {
+        "seat": message.seat,
+        "ply": message.ply,
+        **{key: value for key, value in values if value is not None},
     }

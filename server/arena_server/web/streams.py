@@ -17,8 +17,9 @@ from starlette.types import Receive, Scope, Send
 
 from arena_server.web.server import DEADLINE, TRANSPORT
 
-#: Unsent bytes of one viewer; a snapshot of a long game has 30 KiB.
-BACKLOG: Final = 256 * 1024
+#: Unsent bytes of one viewer; a snapshot of a long game has 30 KiB, and 400 KiB with all the notes that four
+#: bots may send.
+BACKLOG: Final = 512 * 1024
 HEADERS: Final = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
     (b"cache-control", b"no-store"),

@@ -29,6 +29,7 @@ PLAYED = [
     b"PLAYED 1 seat=1 move=6 time=3 clock=997,1000 points=0 total=0,0 reveal=3 game=g7",
     b"PLAYED 2 seat=2 move=7 time=4 clock=997,996 points=0 total=0,0 reveal=4 game=g7",
 ]
+INFO = b"INFO game=g7 ply=1 seat=1 depth=2 eval=-30 nodes=9 line=6,7 text=hello game=g2"
 ZOMBIE = b"ZOMBIE ply=3 reason=illegal seat=1 line=4d game=g7"
 OVER = b"OVER g7 total=0,0 end=complete nonce=00 sequence=1234"
 OFFER = [GAME, STATE, NEXT]
@@ -133,6 +134,37 @@ class TestLiveGame:
         assert [kind for _, kind, _ in join(game, "e-1").events()] == ["snapshot"]
         assert [kind for _, kind, _ in join(game, "e-2").events()] == ["played", "sync"]
 
+    def test_a_note_is_an_event_with_what_it_says(self) -> None:
+        game = a_game(*OFFER, START)
+        viewer = join(game)
+        viewer.events()
+        said = {"seat": 1, "ply": 1, "depth": 2, "eval": -30, "nodes": 9, "line": "6,7"}
+        game.add(INFO)
+        game.add(b"INFO game=g7 ply=1 seat=2 eval=0")
+        assert viewer.events() == [
+            ("e-2", "info", said | {"text": "hello game=g2"}),
+            ("e-3", "info", {"seat": 2, "ply": 1, "eval": 0}),
+        ]
+        game.add(b"INFO game=g7 ply=1 eval=5")  # of no seat
+        assert viewer.events() == []
+        assert [info["seat"] for info in game.snapshot()["infos"]] == [1, 2]
+
+    def test_only_a_turn_starts_the_clock(self) -> None:
+        """`since_ms`, by which pages show the clock that runs."""
+        clock = Clock()
+        game = a_game(*OFFER, clock=clock)
+        clock.now = 2.0
+        game.add(START)
+        for now, line, since in (
+            (2.5, INFO, 500),
+            (3.0, PLAYED[0], 0),
+            (4.5, INFO, 1500),
+            (5.0, ZOMBIE, 2000),
+        ):
+            clock.now = now
+            game.add(line)
+            assert game.snapshot()["since_ms"] == since
+
     def test_lines_are_parsed_only_when_someone_looks(self) -> None:
         game = a_game(*OFFER, START, *PLAYED)
         assert game._info == {}
@@ -142,7 +174,9 @@ class TestLiveGame:
 
     @given(
         st.lists(
-            st.sampled_from([*OFFER, START, *PLAYED, ZOMBIE, OVER, b"", b"PLAYED x game=g7", b"\xff game=g7"])
+            st.sampled_from(
+                [*OFFER, START, *PLAYED, INFO, ZOMBIE, OVER, b"", b"PLAYED x game=g7", b"\xff game=g7"]
+            )
         )
     )
     def test_any_lines_leave_a_snapshot(self, lines: list[bytes]) -> None:
@@ -193,6 +227,10 @@ class TestLiveGame:
         (PLAYED[0], "g7"),
         (OVER, "g7"),
         (b"PLAYED 1 game=g8 later=1", "g8"),
+        (INFO, "g7"),  # a bot chooses the text
+        (b"INFO ply=1", None),
+        (b"PLAYED 1 game=", None),
+        (b"ERROR no-such-game watch game=g8", None),
         (b"ARENA 1 x", None),
         (b"WELCOME web session=1 resume=2", None),
         (b"PING x", None),

@@ -31,7 +31,7 @@ export class Chart {
   }
 
   #x(ply) {
-    return LEFT + (this.width - LEFT - 6) * ply / this.length;
+    return LEFT + (this.width - LEFT - 6) * Math.min(ply, this.length) / this.length;
   }
 
   update(timeline) {
@@ -43,8 +43,9 @@ export class Chart {
     const high = Math.max(low + 1, ...values);
     const y = (value) => 6 + (HEIGHT - BOTTOM - 12) * (high - value) / (high - low);
     this.lines.replaceChildren(...all.map((points, seat) => svg("polyline", {
-      class: `line s${seat + 1}`,
-      points: thinned(points).map(([ply, value]) => `${this.#x(ply).toFixed(1)},${y(value).toFixed(1)}`).join(" "),
+      class: `line s${seat + 1}${points.length === 1 ? " alone" : ""}`,
+      // A line of a single point would not be drawn.
+      points: thinned(points.length === 1 ? [points[0], points[0]] : points).map(([ply, value]) => `${this.#x(ply).toFixed(1)},${y(value).toFixed(1)}`).join(" "),
     })));
     const text = (value, at) => svg("text", { x: LEFT - 6, y: at + 4, class: "end" }, this.format(value));
     this.axis.replaceChildren(

@@ -25,6 +25,7 @@ export class GameView {
     this.seats = timeline.info.names.map((name, i) => new SeatCard(i + 1, name, botLink(name)));
     this.status = el("p", { class: "status", role: "status" });
     this.charts = this.#charts();
+    this.evaluation = this.charts.at(-1);
     this.badge = el("p", { class: "badge" });
     this.moves = el("ol", { class: "moves" });
     this.controls = this.#controls();
@@ -97,6 +98,12 @@ export class GameView {
     if (this.following) this.go(this.timeline.length, { animate: this.timeline.length === this.ply + 1 });
   }
 
+  /** A bot has sent a note: only what shows notes is drawn again. */
+  noted() {
+    this.evaluation.update(this.timeline);
+    this.#showNotes();
+  }
+
   /** The next (or previous) fault or cascade. */
   mark(direction, kinds = ["fault", "cascade"]) {
     const plies = this.#marks().filter((mark) => kinds.includes(mark.kind)).map((mark) => mark.ply).sort((a, b) => a - b);
@@ -147,8 +154,8 @@ export class GameView {
     this.seats.forEach((card, i) => card.show({
       points: points[i], clock: clocks[i], bank: timeline.info.clock_ms, moving: mover === i + 1,
       gained: last?.seat === i + 1 ? last.points : 0, fault: timeline.fault(i + 1, ply),
-      note: timeline.notes.findLast((note) => note.seat === i + 1 && note.ply <= ply) ?? null,
     }));
+    this.#showNotes();
     for (const chart of this.charts) chart.point(ply);
     const text = this.#sentence(ply);
     if (!this.playing || this.speed <= 1) this.status.setAttribute("aria-live", "polite");
@@ -156,6 +163,15 @@ export class GameView {
     this.status.textContent = text;
     this.#showMoves();
     this.onply?.(ply);
+  }
+
+  /** Clocks are left alone: a note of the mover does not stop its own. */
+  #showNotes() {
+    const { timeline, ply } = this;
+    // Of a running game also what is thought about the ply to come.
+    const until = timeline.end === null && ply === timeline.length ? ply + 1 : ply;
+    this.seats.forEach((card, i) => card.showNote(timeline.note(i + 1, until)));
+    this.evaluation.element.parentElement?.toggleAttribute("hidden", !timeline.notes.some((note) => Number.isFinite(note.eval)));
   }
 
   #sentence(ply) {
@@ -214,15 +230,13 @@ export class GameView {
     const perSeat = (timeline, value) => timeline.info.names.map((_, seat) => value(timeline, seat));
     const points = (timeline, seat) => [[0, 0], ...timeline.plies.map((ply, i) => [i + 1, ply.total[seat]])];
     const clocks = (timeline, seat) => [[0, timeline.info.clock_ms], ...timeline.plies.map((ply, i) => [i + 1, ply.clock[seat]])];
-    const evals = (timeline, seat) => timeline.notes.filter((note) => note.seat === seat + 1 && note.eval !== null).map((note) => [note.ply, note.eval]);
-    const charts = [
+    // Of several notes about a ply the last one counts.
+    const evals = (timeline, seat) => [...new Map(timeline.notes.filter((note) => note.seat === seat + 1 && Number.isFinite(note.eval)).map((note) => [note.ply, note.eval]))].sort((a, b) => a[0] - b[0]);
+    return [
       new Chart("Points", (timeline) => perSeat(timeline, points), numberText, pick),
       this.timeline.info.clock_ms >= NO_CLOCK_MS ? null : new Chart("Time left", (timeline) => perSeat(timeline, clocks), (ms) => `${Math.round(ms / 100) / 10} s`, pick),
+      new Chart("Evaluation, each bot for itself", (timeline) => perSeat(timeline, evals), numberText, pick),
     ].filter(Boolean);
-    if (this.timeline.notes.some((note) => Number.isFinite(note.eval))) {
-      charts.push(new Chart("Evaluation by the bots", (timeline) => perSeat(timeline, evals), numberText, pick));
-    }
-    return charts;
   }
 
   #controls() {
@@ -302,21 +316,24 @@ export class SeatCard {
     this.clock = el("span", { class: "clock" });
     this.bar = el("span", { class: "bar" }, this.fill = el("span", { class: "bar-fill" }));
     this.state = el("span", { class: "state" });
-    this.note = el("span", { class: "note" });
+    this.note = el("div", { class: "note" });
     this.element = el("section", { class: `seat s${seat}`, "aria-label": `Seat ${seat}: ${name}` },
       el("h2", {}, el("span", { class: "dot" }), address ? el("a", { href: address }, name) : name),
       el("p", { class: "score" }, this.points, el("span", { class: "unit" }, " points "), this.gained),
       el("p", { class: "time" }, this.clock, this.bar), this.state, this.note);
   }
 
-  show({ points, clock, bank, moving, gained, fault, note }) {
+  show({ points, clock, bank, moving, gained, fault }) {
     this.points.textContent = numberText(points);
     this.gained.textContent = gained ? `+${gained}` : "";
     this.showClock(clock, bank);
     this.element.classList.toggle("moving", moving);
     this.element.classList.toggle("zombie", fault !== null);
     this.state.textContent = fault !== null ? `zombie since ply ${fault.ply}: ${fault.kind}${lineText(fault.line)}` : moving ? "to move" : "";
-    this.note.textContent = note === null ? "" : ["depth", "eval", "nodes"].filter((key) => note[key] !== null && note[key] !== undefined).map((key) => `${key} ${numberText(note[key])}`).concat(note.text ?? []).join(", ");
+  }
+
+  showNote(note) {
+    this.note.replaceChildren(...(note === null ? [] : noteParts(note)));
   }
 
   showClock(ms, bank) {
@@ -325,6 +342,16 @@ export class SeatCard {
     this.fill.style.width = `${bank ? Math.min(100, 100 * Math.max(0, ms) / bank) : 0}%`;
     this.element.classList.toggle("low", ms < bank / 10);
   }
+}
+
+/** A note of a bot: its numbers, its best line and its text, as far as it has them. */
+function noteParts(note) {
+  const numbers = ["eval", "depth", "nodes"].filter((key) => key in note).map((key) => `${key} ${numberText(note[key])}`);
+  return [
+    el("span", {}, `Note about ply ${note.ply}${numbers.length ? `: ${numbers.join(", ")}` : ""}`),
+    "line" in note ? el("span", {}, "best line ", el("b", {}, note.line.replaceAll(",", " "))) : null,
+    "text" in note ? el("span", {}, `“${note.text}”`) : null,
+  ].filter(Boolean);
 }
 
 /** The offending line of a fault, from hexadecimal, as printable ASCII. */

@@ -7,12 +7,12 @@ import { Timeline } from "./timeline.js";
 export const gamePath = (id) => `live/games/${encodeURIComponent(id)}`;
 
 /**
- * `onbegin(timeline)` is called for every snapshot, `ongrow()` after each change of the timeline, `onover()` at
- * the end, `onstate("live" | "lost")` for the connection. `path` is the stream, with more `handlers` of its
- * own; a stream with `keep` has game after game.
+ * `onbegin(timeline)` is called for every snapshot, `ongrow()` after each change of the timeline, `onnote()` after
+ * a note of a bot, `onover()` at the end, `onstate("live" | "lost")` for the connection. `path` is the stream, with
+ * more `handlers` of its own; a stream with `keep` has game after game.
  */
 export class LiveGame {
-  constructor(path, { onbegin, ongrow = () => {}, onover = () => {}, onstate = () => {}, handlers = {}, keep = false }) {
+  constructor(path, { onbegin, ongrow = () => {}, onnote = () => {}, onover = () => {}, onstate = () => {}, handlers = {}, keep = false }) {
     this.keep = keep;
     this.timeline = null;
     this.started = false;
@@ -20,15 +20,17 @@ export class LiveGame {
     const change = (apply) => (data) => {
       if (this.timeline === null) return;
       apply(data);
-      this.since = performance.now();
       ongrow();
     };
+    // These alone start a clock.
+    const turn = (apply) => change((data) => { apply(data); this.since = performance.now(); });
     this.stream = new LiveStream(path, {
       ...handlers,
       snapshot: (data) => { this.#begin(data); onbegin(this.timeline); if (data.over) this.#over(onover); },
-      started: change(() => { this.started = true; }),
-      played: change((ply) => { this.timeline.add(ply, ply.reveal); }),
+      started: turn(() => { this.started = true; }),
+      played: turn((ply) => { this.timeline.add(ply, ply.reveal); }),
       zombie: change((fault) => { this.timeline.faults.push(fault); }),
+      info: (note) => { this.timeline?.notes.push(note); onnote(); },
       over: change((over) => { this.#end(over); this.#over(onover); }),
       sync: ({ since_ms }) => { this.since = performance.now() - since_ms; },
     }, onstate);
@@ -38,6 +40,7 @@ export class LiveGame {
     const timeline = new Timeline(data.game);
     for (const ply of data.plies) timeline.add(ply, ply.reveal);
     timeline.faults = data.faults;
+    timeline.notes = data.infos;
     this.timeline = timeline;
     this.started = data.started;
     if (data.over) this.#end(data.over);

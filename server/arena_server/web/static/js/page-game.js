@@ -52,6 +52,7 @@ function watch() {
       keys.view = view;
     },
     ongrow: () => view.grown(),
+    onnote: () => view.noted(),
     onover: () => { live.close(); clearInterval(clock); untilRecord(0); },
     onstate: (state) => {
       banner.textContent = state === "lost" ? "The connection is lost; the game may be further on. Connecting again ..." : "";

@@ -52,7 +52,7 @@ function watch(id) {
     const last = timeline.ply(ply);
     if (animate && ply) board.animate(timeline.steps[ply], last, PHASE_MS);
     else board.show(timeline.position(ply), last);
-    cards.forEach((card, i) => card.show({ points: timeline.points(ply)[i], clock: timeline.clocks(ply)[i], bank: timeline.info.clock_ms, moving: timeline.toMove(ply) === i + 1, gained: last?.seat === i + 1 ? last.points : 0, fault: timeline.fault(i + 1, ply), note: null }));
+    cards.forEach((card, i) => card.show({ points: timeline.points(ply)[i], clock: timeline.clocks(ply)[i], bank: timeline.info.clock_ms, moving: timeline.toMove(ply) === i + 1, gained: last?.seat === i + 1 ? last.points : 0, fault: timeline.fault(i + 1, ply) }));
     status.textContent = timeline.end !== null ? `The game is over: ${endText(timeline.end)}` : `Game ${id}, ply ${ply}`;
   };
   let shown = 0;

@@ -11,6 +11,7 @@ export class Timeline {
     this.rules = makeGame(game.game, game.options, game.names.length);
     this.plies = [];
     this.faults = [];
+    /** Notes of the bots, {seat, ply, depth, eval, nodes, line, text}, as they came; what one does not say is null or absent. */
     this.notes = [];
     this.end = null;
     this.totals = null;
@@ -29,7 +30,7 @@ export class Timeline {
       if (!(error instanceof GameError)) throw error;
     }
     timeline.faults = record.faults;
-    timeline.notes = record.notes ?? [];
+    timeline.notes = record.infos;
     timeline.end = record.end;
     timeline.totals = record.totals;
     timeline.record = record;
@@ -73,6 +74,14 @@ export class Timeline {
     const over = number === this.length && this.end !== null;
     const known = this.faults.filter((fault) => fault.seat === seat && (fault.ply <= number || over));
     return known.length ? known.reduce((a, b) => b.ply < a.ply ? b : a) : null;
+  }
+
+  /** What `seat` last said about a ply up to `number`: the notes about that ply in one, a later one first; or null. */
+  note(seat, number) {
+    const known = this.notes.filter((note) => note.seat === seat && note.ply <= number);
+    const ply = Math.max(...known.map((note) => note.ply));
+    const said = known.filter((note) => note.ply === ply).map((note) => Object.entries(note).filter(([, value]) => value !== null));
+    return said.length ? Object.fromEntries(said.flat()) : null;
   }
 
   toMove(number) {
