@@ -48,7 +48,10 @@ def moment(view: GameView) -> Moment:
 
 def move_message(value: object) -> wire.Move:
     """Return MOVE for a bot's answer: a str or any integer type. Raises ClientError."""
-    text = str(operator.index(value)) if isinstance(value, SupportsIndex) else value
+    text = value
+    # A bool is an int to Python: `return found` for `return move` would play 0 or 1.
+    if isinstance(value, SupportsIndex) and not isinstance(value, bool):
+        text = str(operator.index(value))
     if not isinstance(text, str):
         raise ClientError(f"the bot's move must be an int or a str, not {value!r}")
     move = wire.Move(text)

@@ -20,6 +20,8 @@ from typing import Any
 
 #: The score of the first player in a pair: 0, 1/4, 1/2, 3/4 or 1.
 PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
+#: Of fewer pairs the texts for people show no Elo difference: its interval is hundreds of Elo wide.
+LEAST_PAIRS = 5
 #: The normal quantile of a two-sided 95 % interval.
 Z = 1.96
 #: Added to empty counts, so that the distributions can put weight on scores that were not seen.

@@ -15,7 +15,7 @@ from itertools import combinations
 from time import perf_counter
 from typing import Any
 
-from arena_engines.elo import Pairs, Sprt
+from arena_engines.elo import LEAST_PAIRS, Pairs, Sprt
 from arena_engines.engine import Engine, EngineError, Position
 from arena_engines.registry import create
 from arena_protocol.games import make_game
@@ -367,9 +367,10 @@ def text_table(answer: Mapping[str, Any]) -> str:
     low, high = answer["ratio_interval"]
     verdict = f"; verdict: {answer['verdict']}" if "verdict" in answer else ""
     rows.append(f"ratio {answer['ratio']:.3f} ({low:.3f} to {high:.3f}) in {answer['games']} games{verdict}")
-    if "elo" in answer:
+    if "pairs" in answer:
         loss, draw, win = answer["pairs"][:2], answer["pairs"][2], answer["pairs"][3:]
-        rows.append(f"{elo_text(answer)}; pairs won {sum(win)}, even {draw}, lost {sum(loss)}")
+        elo = elo_text(answer) or f"no Elo difference before {LEAST_PAIRS} pairs"
+        rows.append(f"{elo}; pairs won {sum(win)}, even {draw}, lost {sum(loss)}")
     if "elo0" in answer:
         rows.append(
             f"test of Elo {answer['elo0']:g} against {answer['elo1']:g}, error probabilities "
@@ -379,7 +380,9 @@ def text_table(answer: Mapping[str, Any]) -> str:
 
 
 def elo_text(answer: Mapping[str, Any]) -> str:
-    """Return the Elo difference of a summary with its interval."""
+    """Return the Elo difference of a summary with its interval; empty below `LEAST_PAIRS`."""
+    if sum(answer.get("pairs", ())) < LEAST_PAIRS:
+        return ""
     low, high = answer["elo_interval"]
     at = answer["elo"] if answer["elo"] is not None else math.inf if low is not None else -math.inf
     least, most = -math.inf if low is None else low, math.inf if high is None else high

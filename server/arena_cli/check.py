@@ -58,12 +58,14 @@ def bot(
 
     Example: arena check bot 3 8.1/2 -- python3 mybot.py {host} {port} {name}
     """
+    from arena_cli.local_bots import check_command
     from arena_client.conformance.bot.bench import BotSettings
     from arena_client.conformance.bot.process import BotUnderTest, ByHand, Process
     from arena_client.conformance.bot.table import DEFAULTS
     from arena_client.conformance.runner import BOT_SUITE, check_bot
     from arena_protocol.games import make_game
     from arena_server.sockets import parse_address
+    from arena_server.tournament.supervisor import why_not_started
 
     selections, command = _split(words or [])
     cases = _selected(BOT_SUITE, selections)
@@ -73,6 +75,8 @@ def bot(
     if bool(command) == (listen is not None):
         raise ConfigError("give the bot's command after --, or --listen HOST:PORT for a bot that you start")
     make_game(game, DEFAULTS.get(game, {}))  # an unknown game is refused before anything is started
+    if command:
+        command = check_command(command, "check bot")
     host, port = ("127.0.0.1", 0) if listen is None else parse_address(listen, "--listen")
     settings = BotSettings(name, token, game, host, port, patience)
     tested: BotUnderTest = Process(command) if command else ByHand()
@@ -81,7 +85,12 @@ def bot(
         try:
             yield from check_bot(tested, settings, cases)
         except OSError as error:
-            raise ConfigError(f"cannot check this bot: {error}") from None
+            what = (
+                why_not_started(command[0], error)
+                if command
+                else f"--listen {listen}: {os.strerror(error.errno or 0)}"
+            )
+            raise ConfigError(f"check bot: {what}") from None
 
     _report(results(), "bot", strict=strict, as_json=as_json, junit=junit)
 

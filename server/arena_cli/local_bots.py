@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import shlex
 import subprocess
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from hashlib import sha256
+from pathlib import Path
 from shutil import which
 from tempfile import TemporaryFile
 
@@ -17,8 +19,9 @@ from arena_server.errors import ArenaError, ConfigError
 from arena_server.tournament.supervisor import LocalBot
 
 ARENA = (sys.executable, "-m", "arena_cli")
-#: As the first word of a command: the interpreter that runs `arena`, which can import arena_client.
-PYTHON = "python"
+#: The first words of a command that mean this installation: the interpreter that runs `arena`, which can
+#: import arena_client, and `arena` itself. Neither needs to be on the path.
+OURS = {"python": (sys.executable,), "arena": ARENA}
 #: The size of a bot's token, which is good for one run.
 TOKEN_BYTES = 16
 
@@ -28,7 +31,9 @@ def is_command(player: str) -> bool:
 
     The parameters of an engine, behind the colon, may have slashes: `weighted:k=3/1/2`.
     """
-    return any(character in player.partition(":")[0] for character in " /")
+    # No engine has a dot in its name: `mybot.py` is a file, and `check_command` says how to start it.
+    name = player.partition(":")[0]
+    return any(character in name for character in " /") or ("." in name and Path(player).is_file())
 
 
 def parse_command(text: str, place: str) -> list[str]:
@@ -41,12 +46,31 @@ def parse_command(text: str, place: str) -> list[str]:
 
 
 def check_command(command: Sequence[str], place: str) -> list[str]:
-    """Return the command with PYTHON replaced. Raises ConfigError if there is no such program."""
-    if command[0] == PYTHON:
-        return [sys.executable, *command[1:]]
-    if which(command[0]) is None:
-        raise ConfigError(f"{place}: no program {command[0]!r} here or on the path")
+    """Return the command, its first word replaced by OURS. Raises ConfigError if there is no such program."""
+    program, *words = command
+    if program in OURS:
+        return [*OURS[program], *words]
+    if which(program) is None:
+        raise ConfigError(f"{place}: {_no_program(program)}")
     return list(command)
+
+
+def _no_program(program: str) -> str:
+    """Return why `program` cannot be started, and what can."""
+    path = Path(program)
+    if path.is_dir():
+        return f"expected a program, got the folder {program!r}"
+    if not path.is_file():
+        return f"no program {program!r} here or on the path"
+    if path.suffix == ".py":
+        cure = f"write python {program}"
+    elif os.access(path, os.X_OK):
+        cure = f"write ./{program}"
+    else:
+        cure = f"chmod +x {program}, or write its interpreter before it"
+    if os.sep in program:
+        return f"{program!r} has no permission to run: {cure}"
+    return f"no program {program!r} on the path; for the file here: {cure}"
 
 
 def engine_command(spec: str, game: str) -> list[str]:

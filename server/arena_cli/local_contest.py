@@ -1,8 +1,9 @@
 """A contest on this machine whose bots are all started or seated here, for `arena match` and `arena play`.
 
-    players on the command line -> `lanes`: named bots -> `tournament`: configuration, database, server, bots
+    players on the command line -> `seat`: named bots -> `tournament`: configuration, database, server, bots
 
-The groups of bots (`contest.format = "matches"`) play at the same time, one game each, with paired deals.
+One group of bots (`contest.format = "matches"`) plays paired deals, up to `concurrency` games at once; each
+bot has a process for each of them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 
@@ -22,14 +23,14 @@ from arena_server.tournament.supervisor import LocalBot, Tournament
 
 #: The games of a bot that stays away longer are not played.
 ABSENT = "30s"
-#: The length of a bot's name without the number of its lane.
+#: The length of a bot's name without the letter of an equal one.
 NAME_SIZE = 24
 _INTERPRETER = re.compile(r"(python|pypy|perl|ruby|node|lua|bash|sh|java|Rscript)[0-9.]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalContest:
-    """What is played: every group plays `deals` deals, each from every seat.
+    """What is played: the bots of `group` play `deals` deals, each from every seat.
 
     A bot with an empty command is not started. Durations are milliseconds.
     """
@@ -37,15 +38,16 @@ class LocalContest:
     name: str
     game: str
     options: Mapping[str, object]
-    groups: Sequence[Sequence[LocalBot]]
+    group: Sequence[LocalBot]
     deals: int
     clock_ms: int
+    concurrency: int = 1
     byoyomi_ms: int = 0
     seed: int | None = None
 
     def configuration(self) -> str:
         """Return the configuration of the server (TOML)."""
-        seats = len(self.groups[0])
+        seats = len(self.group)
         contest = {
             "name": self.name,
             "game": self.game,
@@ -59,8 +61,14 @@ class LocalContest:
         if self.seed is not None:
             contest["seed"] = self.seed
         game = {"clock": f"{self.clock_ms}ms", "byoyomi": f"{self.byoyomi_ms}ms", **self.options}
-        bots = "".join(f"[[bot]]\nname = {json.dumps(bot.name)}\n" for group in self.groups for bot in group)
+        tables = [{"name": bot.name, "concurrency": self.concurrency} for bot in self.group]
+        bots = "".join(f"[[bot]]\n{_table(table)}" for table in tables)
         return f"[contest]\n{_table(contest)}[game]\n{_table(game)}{bots}"
+
+    def processes(self) -> list[LocalBot]:
+        """Return the bots to start, each once for every game that it may play at the same time."""
+        slots = range(1, self.concurrency + 1)
+        return [replace(bot, slot=slot) for slot in slots for bot in self.group if bot.command]
 
 
 def _table(values: Mapping[str, object]) -> str:
@@ -75,15 +83,13 @@ def _table(values: Mapping[str, object]) -> str:
 @contextmanager
 def tournament(contest: LocalContest, database: str | None, logs: Path | None) -> Iterator[Tournament]:
     """Return what `supervisor.run` needs. Without a `database` (a URL) results are deleted at the end."""
-    bots = [bot for group in contest.groups for bot in group]
     with TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True) as folder:
         file = Path(folder) / "contest.toml"
         file.write_text(contest.configuration(), encoding="utf-8")
         url = database or f"sqlite:///{folder}/arena.db"
         server = [*ARENA, "serve", str(file), "--host", "127.0.0.1", "--port", "0", "--database", url]
         server += ["--new", "--no-web", "--until-finished", "--supervised", "--log-level", "error"]
-        started = [bot for bot in bots if bot.command]
-        yield Tournament(server, server_environment(bots), started, logs)
+        yield Tournament(server, server_environment(contest.group), contest.processes(), logs)
 
 
 def bot_names(players: Sequence[str], commands: Sequence[Sequence[str] | None]) -> list[str]:
@@ -101,8 +107,12 @@ def bot_names(players: Sequence[str], commands: Sequence[Sequence[str] | None]) 
 
 
 def _program(command: Sequence[str]) -> str:
-    """Return the name of a program, or of the file that its interpreter runs."""
+    """Return the name of a program, of the file that its interpreter runs, or of what `arena` runs."""
+    if tuple(command[: len(ARENA)]) == ARENA:
+        return _arena_program(command[len(ARENA) :])
     name = PurePath(command[0]).name
+    if name == "arena":
+        return _arena_program(command[1:])
     if _INTERPRETER.fullmatch(name):
         files = [word for word in command[1:] if not word.startswith("-")]
         if files and " " not in files[0]:
@@ -110,11 +120,16 @@ def _program(command: Sequence[str]) -> str:
     return name.partition(".")[0] or name
 
 
-def lanes(players: Sequence[str], game: str, number: int) -> list[list[LocalBot]]:
-    """Return `number` groups of one bot per player, the second group with `.2` behind the names.
+def _arena_program(words: Sequence[str]) -> str:
+    """Return the name of the bot in `bot greedy --game insertion` or `bridge -- ./brain`."""
+    if "--" in words and words[-1] != "--":
+        return _program(words[words.index("--") + 1 :])
+    named = [word for word in words[1:] if not word.startswith("-")] if words[:1] == ["bot"] else []
+    return [*named, "arena"][0]
 
-    Raises ConfigError for an engine or a program that does not exist.
-    """
+
+def seat(players: Sequence[str], game: str) -> list[LocalBot]:
+    """Return a bot for each player. Raises ConfigError for an engine or a program that does not exist."""
     from arena_cli.bot import check
     from arena_cli.local_bots import is_command
 
@@ -124,11 +139,8 @@ def lanes(players: Sequence[str], game: str, number: int) -> list[list[LocalBot]
             check(player, game)
     names = bot_names(players, commands)
     return [
-        [
-            local_bot(name + (f".{lane}" if lane > 1 else ""), command or engine_command(player, game))
-            for name, player, command in zip(names, players, commands, strict=True)
-        ]
-        for lane in range(1, number + 1)
+        local_bot(name, command or engine_command(player, game))
+        for name, player, command in zip(names, players, commands, strict=True)
     ]
 
 

@@ -17,7 +17,7 @@ import typer
 
 from arena_cli.bot import is_scripted
 from arena_cli.local_bots import compile_engines, is_command
-from arena_cli.local_contest import LocalContest, fault_lines, lanes, tournament
+from arena_cli.local_contest import LocalContest, fault_lines, seat, tournament
 from arena_cli.options import (
     GameOptions,
     Json,
@@ -31,13 +31,12 @@ from arena_cli.options import (
 from arena_engines import match as games
 from arena_engines.elo import Sprt
 from arena_protocol.games import make_game
+from arena_server.core.config import MOST_SLOTS
 from arena_server.errors import INTERRUPTED, ArenaError, ConfigError
 from arena_server.tournament.supervisor import ProgressListener, interrupt_event, run
 
 #: The lead, as a share of all points, that the test uses with three players and more.
 MARGIN = 0.02
-#: More pairs of processes than this are a mistake.
-MOST_LANES = 256
 #: The name of the contest in the database of --keep.
 CONTEST = "match"
 
@@ -77,7 +76,7 @@ def command(
         ),
     ] = None,
     concurrency: Annotated[
-        int, typer.Option(min=1, max=MOST_LANES, help="How many games are played at once, as processes.")
+        int, typer.Option(min=1, max=MOST_SLOTS, help="How many games are played at once, as processes.")
     ] = 1,
     keep: Annotated[
         str | None,
@@ -177,8 +176,8 @@ def print_game(
     parts = [f"{standing['deals']} of {deals} deals"]
     if standing["deals"]:
         parts.append("points " + " : ".join(games.mean_text(each) for each in standing["points"]))
-        if "elo" in standing:
-            parts.append(games.elo_text(standing))
+        if elo := games.elo_text(standing):
+            parts.append(elo)
     if "llr" in standing:
         low, high = standing["bounds"]
         parts.append(f"LLR {standing['llr']:+.2f} ({low:.2f} to {high:.2f})")
@@ -191,20 +190,22 @@ class Tally:
     def __init__(self, players: Sequence[str]) -> None:
         self._players = players
         self.scores = games.Scores.empty(len(players))
-        #: The games of each lane and deal that is not complete, by the player of every seat.
-        self._open: dict[tuple[str, str], dict[tuple[int, ...], games.Played]] = {}
+        #: The games of incomplete deals, by deal, order of players and player of every seat. Two deals may be
+        #: equal (in tic-tac-toe all are) and be played at the same time: each seating has a list.
+        self._open: dict[tuple[str, tuple[int, ...]], dict[tuple[int, ...], list[games.Played]]] = {}
 
-    def add(self, result: Mapping[str, Any], seating: tuple[int, ...], lane: str) -> bool:
+    def add(self, result: Mapping[str, Any], seating: tuple[int, ...]) -> bool:
         """Add a `reporter.plain_result` with the player of every seat; True if its deal is complete."""
         faults: list[str | None] = [None] * len(seating)
         for fault in reversed(result["faults"]):
             faults[fault["seat"] - 1] = fault["kind"]
-        deal = self._open.setdefault((lane, result["deal"]), {})
-        deal[seating] = games.Played(tuple(result["totals"]), tuple(faults), tuple(result["used_ms"]), ())
-        if len(deal) < len(seating):
+        game = games.Played(tuple(result["totals"]), tuple(faults), tuple(result["used_ms"]), ())
+        first = seating.index(0)
+        deal = self._open.setdefault((result["deal"], seating[first:] + seating[:first]), {})
+        deal.setdefault(seating, []).append(game)
+        if len(deal) < len(seating) or not all(deal.values()):
             return False
-        self.scores.add(self._players, list(deal.items()))
-        del self._open[lane, result["deal"]]
+        self.scores.add(self._players, [(each, played.pop(0)) for each, played in deal.items()])
         return True
 
 
@@ -233,25 +234,20 @@ class ProgramMatch(ProgressListener):
         from arena_cli.tournament import make_folder
 
         database = None if keep is None else keep if "://" in keep else f"sqlite:///{keep}"
-        number = min(self.concurrency, self.deals)
-        groups = lanes(self.players, self.game, number)
+        group = seat(self.players, self.game)
         contest = LocalContest(
             name=CONTEST,
             game=self.game,
             options=self.options,
-            groups=groups,
-            deals=-(-self.deals // number),
+            group=group,
+            deals=self.deals,
             clock_ms=self.clock_ms,
+            concurrency=min(self.concurrency, self.deals * len(group)),
             seed=self.seed,
         )
-        self._seats = {
-            bot.name: (player, lane)
-            for lane, group in enumerate(groups, start=1)
-            for player, bot in enumerate(group)
-        }
+        self._seats = {bot.name: player for player, bot in enumerate(group)}
         self._tally = Tally(self.players)
         self._games = 0
-        self._deals = contest.deals * number
         make_folder(logs)
         compile_engines(self.game, (each for each in self.players if not is_command(each)), _step)
         interrupted = asyncio.run(self._run(contest, database, logs))
@@ -284,11 +280,10 @@ class ProgramMatch(ProgressListener):
         """Print a line for the game; stop the match when the test is decided."""
         if self.decided:
             return  # it was still running when the test was decided
-        seats = [self._seats[name] for name in result["names"]]
-        complete = self._tally.add(result, tuple(player for player, _ in seats), str(seats[0][1]))
+        complete = self._tally.add(result, tuple(self._seats[name] for name in result["names"]))
         self._games += 1
         standing = self._tally.scores.standing(self.players, self.test)
-        print_game(result["game"], result["names"], result["totals"], standing, self._deals)
+        print_game(result["game"], result["names"], result["totals"], standing, self.deals)
         for line in fault_lines(result, self.game):
             typer.echo(f"{result['game']}: {line}", err=True)
         if complete and standing.get("verdict", "open") != "open":

@@ -193,7 +193,7 @@ def _play_program(
         name="play",
         game=rules.name,
         options=options,
-        groups=[group],
+        group=group,
         deals=1,
         clock_ms=clock_ms or PROGRAM_CLOCK_MS,
         byoyomi_ms=0 if clock_ms else PROGRAM_BYOYOMI_MS,

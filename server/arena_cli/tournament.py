@@ -52,9 +52,9 @@ def command(
     Starts the server, prints `listening on HOST:PORT` and `web on http://HOST:PORT` (standings,
     running games and replays in a browser), and starts each bot that has an engine or
     a command; all other bots connect from elsewhere. A bot with `person = true` is played in a browser
-    by the link that is printed. In a `command` the word python means the
-    interpreter of arena, and {host} {port} {name} {token} {slot} are replaced. The environment of a bot
-    has ARENA_HOST, ARENA_PORT, ARENA_NAME, ARENA_TOKEN and, beyond the first process of a bot with
+    by the link that is printed. In a `command` the first word python means the interpreter of arena,
+    arena this installation, and {host} {port} {name} {token} {slot} are replaced. The environment of a
+    bot has ARENA_HOST, ARENA_PORT, ARENA_NAME, ARENA_TOKEN and, beyond the first process of a bot with
     `concurrency`, ARENA_SLOT; and of the caller's only PATH, HOME, LANG, TMPDIR, XDG_CACHE_HOME and
     ARENA_DEBUG.
 

@@ -90,6 +90,13 @@ def _check_name(value: str) -> str:
     return value
 
 
+def _check_folder(value: object) -> object:
+    # `true` is what an author writes who takes the key for a switch.
+    if isinstance(value, str):
+        return value
+    raise ValueError('expected the folder for the files, in quotes, such as "bot-logs"')
+
+
 class _Table(BaseModel):
     """A table of the file: no unknown key, no conversion of types."""
 
@@ -183,6 +190,8 @@ class ServerTable(_Table):
     bot_logs: str | None = Field(default=None, min_length=1)
     #: What a move waits for with PostgreSQL: see `store.database.Postgres`.
     journal_commit: Literal["sync", "async"] = "sync"
+
+    _bot_logs = field_validator("bot_logs", mode="before")(_check_folder)
 
     @model_validator(mode="after")
     def _check_pair(self) -> Self:

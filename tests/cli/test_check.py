@@ -141,7 +141,30 @@ def test_an_unknown_game_and_a_command_that_is_none() -> None:
     assert game.line.startswith("arena: no game 'chess'")
     command = inside("check", "bot", "3.1", "--", "/no/such/bot")
     assert command.code == 2
-    assert command.line == "arena: cannot check this bot: [Errno 2] No such file or directory: '/no/such/bot'"
+    assert command.line == "arena: check bot: no program '/no/such/bot' here or on the path"
+
+
+def test_a_file_that_the_system_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mybot.py").touch(0o644)
+    ended = inside("check", "bot", "3.1", "--", "mybot.py")
+    assert (ended.code, ended.line) == (
+        2,
+        "arena: check bot: no program 'mybot.py' on the path; for the file here: write python mybot.py",
+    )
+    (tmp_path / "mybot.py").chmod(0o755)
+    ended = inside("check", "bot", "3.1", "--", "./mybot.py")
+    assert (ended.code, ended.line) == (
+        2,
+        "arena: check bot: ./mybot.py: not a program: its first line names no interpreter (#!)",
+    )
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ended = inside("check", "bot", "--listen", f"127.0.0.1:{port}")
+    assert (ended.code, ended.line) == (
+        2,
+        f"arena: check bot: --listen 127.0.0.1:{port}: Address already in use",
+    )
 
 
 def test_a_report_that_cannot_be_written(tmp_path: Path) -> None:

@@ -6,11 +6,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
 from arena_cli import local_bots
 from arena_cli.local_bots import (
+    check_command,
     compile_engines,
     is_command,
     local_bot,
@@ -37,6 +39,71 @@ def test_a_blank_or_a_slash_makes_a_command(text: str) -> None:
 )
 def test_other_players_are_engines_whatever_their_parameters_hold(text: str) -> None:
     assert not is_command(text)
+
+
+def test_a_file_here_with_a_dot_in_its_name_is_a_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert not is_command("mybot.py")
+    (tmp_path / "mybot.py").touch()
+    (tmp_path / "greedy").touch()
+    assert is_command("mybot.py")
+    assert not is_command("greedy")
+
+
+def test_arena_is_this_installation() -> None:
+    assert parse_command("arena bot greedy", "A") == [sys.executable, "-m", "arena_cli", "bot", "greedy"]
+
+
+@pytest.mark.parametrize(
+    ("command", "mode", "line"),
+    [
+        (
+            "bot.py",
+            0o644,
+            "no program 'bot.py' on the path; for the file here: write python bot.py",
+        ),
+        (
+            "bot.py",
+            0o755,
+            "no program 'bot.py' on the path; for the file here: write python bot.py",
+        ),
+        (
+            "./bot.py",
+            0o644,
+            "'./bot.py' has no permission to run: write python ./bot.py",
+        ),
+        (
+            "mybot",
+            0o755,
+            "no program 'mybot' on the path; for the file here: write ./mybot",
+        ),
+        (
+            "mybot",
+            0o644,
+            "no program 'mybot' on the path; for the file here: "
+            "chmod +x mybot, or write its interpreter before it",
+        ),
+        (
+            "./mybot",
+            0o644,
+            "'./mybot' has no permission to run: chmod +x ./mybot, or write its interpreter before it",
+        ),
+        ("./folder", None, "expected a program, got the folder './folder'"),
+    ],
+)
+def test_each_reason_why_a_file_does_not_start_has_its_cure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, mode: int | None, line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if mode is None:
+        (tmp_path / command).mkdir()
+    else:
+        (tmp_path / command).touch(mode)
+    with pytest.raises(ConfigError) as caught:
+        check_command([command, "{port}"], "A")
+    assert str(caught.value) == f"A: {line}"
 
 
 def test_a_command_is_split_like_in_a_shell_and_python_is_this_interpreter() -> None:

@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from arena_cli.local_contest import LocalContest, bot_names, fault_lines, lanes
+from arena_cli.local_bots import ARENA, local_bot
+from arena_cli.local_contest import LocalContest, bot_names, fault_lines, seat
 from arena_server.config_file import parse_contest
 from arena_server.errors import ConfigError
 
@@ -16,7 +17,7 @@ def contest(**values: object) -> LocalContest:
         "name": "match",
         "game": "insertion",
         "options": {"plies": "20"},
-        "groups": lanes(["greedy", "dummy"], "insertion", 2),
+        "group": seat(["greedy", "dummy"], "insertion"),
         "deals": 3,
         "clock_ms": 1500,
     }
@@ -28,7 +29,7 @@ def test_the_configuration_is_what_the_server_reads() -> None:
     assert (file.contest.format, file.contest.deals, file.contest.games_per_pair) == ("matches", "paired", 6)
     assert (file.contest.seed, file.contest.probation, file.contest.absent) == (7, 0, 30_000)
     assert (file.game.clock, file.game.byoyomi, file.game.own_options) == (1500, 500, {"plies": 20})
-    assert [bot.name for bot in file.bot] == ["greedy", "dummy", "greedy.2", "dummy.2"]
+    assert [(bot.name, bot.concurrency) for bot in file.bot] == [("greedy", 1), ("dummy", 1)]
 
 
 def test_without_a_seed_the_server_draws_a_secret() -> None:
@@ -36,8 +37,8 @@ def test_without_a_seed_the_server_draws_a_secret() -> None:
 
 
 def test_an_option_that_is_no_number_is_a_text() -> None:
-    groups = lanes(["greedy"] * 3, "insertion", 1)
-    text = contest(options={"board": "12345/12345", "seats": "3"}, groups=groups).configuration()
+    group = seat(["greedy"] * 3, "insertion")
+    text = contest(options={"board": "12345/12345", "seats": "3"}, group=group).configuration()
     assert 'board = "12345/12345"\nseats = 3\n' in text
 
 
@@ -52,6 +53,11 @@ def test_an_option_that_is_no_number_is_a_text() -> None:
         ("python -u bot.py", [sys.executable, "-u", "bot.py"], "bot"),
         ("python3.12 x", ["python3.12", "x"], "x"),
         ("sh -c 'exit 3'", ["sh", "-c", "exit 3"], "sh"),
+        ("arena bot greedy", [*ARENA, "bot", "greedy"], "greedy"),
+        ("a/arena bot --game xo xo:time=200", ["a/arena", "bot", "xo:time=200"], "xo-time-200"),
+        ("arena bridge -- ./brain", [*ARENA, "bridge", "--", "./brain.exe", "--fast"], "brain"),
+        ("arena bridge --", [*ARENA, "bridge", "--"], "arena"),
+        ("arena", list(ARENA), "arena"),
         ("/opt/é é", ["/opt/é é"], "bot"),
         ("./" + "x" * 99, ["./" + "x" * 99], "x" * 24),
     ],
@@ -64,16 +70,33 @@ def test_equal_names_get_a_letter() -> None:
     assert bot_names(["greedy"] * 3, [None] * 3) == ["greedy", "greedy-b", "greedy-c"]
 
 
-def test_every_lane_has_a_bot_per_player_with_a_token_of_its_own() -> None:
-    groups = lanes(["python x.py", "greedy", "zero-based"], "insertion", 3)
-    assert [[bot.name for bot in group] for group in groups] == [
-        ["x", "greedy", "zero-based"],
-        ["x.2", "greedy.2", "zero-based.2"],
-        ["x.3", "greedy.3", "zero-based.3"],
+def test_games_at_once_are_processes_of_the_same_bots() -> None:
+    """The database and the standings know two players, however many games are played at once."""
+    group = seat(["python x.py", "greedy"], "insertion")
+    two = contest(group=group, concurrency=2)
+    assert [(bot.name, bot.slot) for bot in two.processes()] == [
+        ("x", 1),
+        ("greedy", 1),
+        ("x", 2),
+        ("greedy", 2),
     ]
-    assert len({bot.token for group in groups for bot in group}) == 9
-    assert groups[1][0].command == [sys.executable, "x.py"]
-    assert groups[1][1].command[-4:] == ["bot", "greedy", "--game", "insertion"]
+    assert [bot.token for bot in two.processes()] == [bot.token for bot in group] * 2
+    assert [bot.log_name for bot in two.processes()] == ["x.log", "greedy.log", "x@2.log", "greedy@2.log"]
+    file = parse_contest(two.configuration(), "it")
+    assert [(bot.name, bot.concurrency) for bot in file.bot] == [("x", 2), ("greedy", 2)]
+
+
+def test_a_bot_without_a_command_is_not_started() -> None:
+    group = [local_bot("you", []), *seat(["greedy"], "insertion")]
+    assert [bot.name for bot in contest(group=group).processes()] == ["greedy"]
+
+
+def test_every_player_has_a_command_and_a_token_of_its_own() -> None:
+    group = seat(["python x.py", "greedy", "zero-based"], "insertion")
+    assert [bot.name for bot in group] == ["x", "greedy", "zero-based"]
+    assert len({bot.token for bot in group}) == 3
+    assert group[0].command == [sys.executable, "x.py"]
+    assert group[1].command[-4:] == ["bot", "greedy", "--game", "insertion"]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +108,7 @@ def test_every_lane_has_a_bot_per_player_with_a_token_of_its_own() -> None:
 )
 def test_a_player_that_does_not_exist(player: str, line: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        lanes(["greedy", player], "insertion", 1)
+        seat(["greedy", player], "insertion")
     assert str(caught.value).startswith(line)
 
 

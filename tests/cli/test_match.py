@@ -24,20 +24,29 @@ def arena(*arguments: str) -> tuple[str, str, str | None]:
 
 def test_two_engines() -> None:
     table, progress, _ = arena("greedy", "dummy", *SHORT)
-    assert [line.split()[0] for line in table.splitlines()] == ["engine", "greedy", "dummy", "ratio", "Elo"]
+    assert [line.split()[0] for line in table.splitlines()] == ["engine", "greedy", "dummy", "ratio", "no"]
     assert "in 4 games" in table
+    assert "\nno Elo difference before 5 pairs; pairs won " in table
     lines = progress.splitlines()
     assert [line.partition(":")[0] for line in lines] == ["g1", "g2", "g3", "g4"]
     assert [line.partition(" | ")[2][:12] for line in lines] == [
         f"{deals} of 2 deals" for deals in (0, 1, 1, 2)
     ]
-    assert re.fullmatch(r"g2: dummy \d+, greedy \d+ \| 1 of 2 deals, points \d+ : \d+, Elo .*", lines[1])
+    assert re.fullmatch(r"g2: dummy \d+, greedy \d+ \| 1 of 2 deals, points \d+ : \d+", lines[1])
+
+
+def test_the_elo_difference_is_shown_from_five_pairs_on() -> None:
+    table, progress, _ = arena("perfect", "perfect", "--game", "tictactoe", "--deals", "5", "--clock", "60s")
+    *before, last = progress.splitlines()
+    assert not any("Elo" in line for line in before)
+    assert last.endswith("5 of 5 deals, points 1.00 : 1.00, Elo +0 (-90 to +90)")
+    assert "\nElo +0 (-90 to +90); pairs won 0, even 5, lost 0" in table
 
 
 def test_games_of_two_points_have_decimals() -> None:
     game = ("--game", "tictactoe", "--deals", "1", "--clock", "60s")
     _, progress, _ = arena("perfect", "perfect", *game)
-    assert "g2: perfect 1, perfect 1 | 1 of 1 deals, points 1.00 : 1.00, Elo +0 (-798 to +798)" in progress
+    assert "g2: perfect 1, perfect 1 | 1 of 1 deals, points 1.00 : 1.00\n" in progress
     table, _, _ = arena("perfect", "random:seed=1", "random:seed=2", *game)
     cells = [line.split()[-3:] for line in table.splitlines()[1:]]
     assert all(cell == "-" or re.fullmatch(r"[012]\.\d\d", cell) for row in cells for cell in row)

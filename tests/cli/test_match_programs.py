@@ -16,6 +16,7 @@ from tests.server.programs import ARENA, PATIENCE_S, Outcome, arena, inside
 
 from arena_cli.match import Tally
 from arena_engines.elo import Sprt
+from arena_protocol.record import decode
 from arena_server.store.reader import Results
 from arena_server.tournament.supervisor import ProgressListener, Tournament
 
@@ -36,28 +37,36 @@ def result(deal: str, totals: tuple[int, ...], *faults: tuple[int, str]) -> dict
 class TestTally:
     def test_a_deal_counts_when_all_its_games_are_played(self) -> None:
         tally = Tally(["a", "b"])
-        assert not tally.add(result("x", (30, 10)), (0, 1), "1")
-        assert not tally.add(result("y", (0, 50)), (0, 1), "2")
+        assert not tally.add(result("x", (30, 10)), (0, 1))
+        assert not tally.add(result("y", (0, 50)), (0, 1))
         assert tally.scores.standing(["a", "b"], None)["games"] == 0
-        assert tally.add(result("x", (20, 40)), (1, 0), "1")
+        assert tally.add(result("x", (20, 40)), (1, 0))
         means = tally.scores.standing(["a", "b"], None)
         assert (means["deals"], means["games"], means["points"]) == (1, 2, [35.0, 15.0])
         assert means["pairs"] == [0, 0, 0, 0, 1]
 
-    def test_equal_deals_of_two_lanes_are_two_deals(self) -> None:
+    def test_equal_deals_that_are_played_at_once_are_two_deals(self) -> None:
         """Every tic-tac-toe game has the same deal."""
         tally = Tally(["a", "b"])
-        for lane in ("1", "2"):
-            assert not tally.add(result("x", (2, 0)), (0, 1), lane)
-        for lane in ("1", "2"):
-            assert tally.add(result("x", (2, 0)), (1, 0), lane)
+        for _ in range(2):
+            assert not tally.add(result("x", (2, 0)), (0, 1))
+        for _ in range(2):
+            assert tally.add(result("x", (2, 0)), (1, 0))
+        assert not tally.add(result("x", (0, 2)), (1, 0))
         assert tally.scores.standing(["a", "b"], None)["pairs"] == [0, 0, 2, 0, 0]
+
+    def test_equal_deals_of_two_orders_of_the_players_are_two_deals(self) -> None:
+        tally = Tally(["a", "b", "c"])
+        for seating in ((0, 1, 2), (2, 1, 0), (1, 2, 0), (1, 0, 2)):
+            assert not tally.add(result("x", (3, 3, 3)), seating)
+        assert tally.add(result("x", (3, 3, 3)), (2, 0, 1))
+        assert tally.add(result("x", (3, 3, 3)), (0, 2, 1))
 
     def test_the_first_fault_of_a_seat_is_counted_by_the_player(self) -> None:
         tally = Tally(["a", "b", "c"])
-        tally.add(result("x", (0, 0, 0), (1, "illegal"), (1, "quit"), (3, "timeout")), (2, 0, 1), "1")
-        tally.add(result("x", (0, 0, 0)), (0, 1, 2), "1")
-        assert tally.add(result("x", (30, 60, 90)), (1, 2, 0), "1")
+        tally.add(result("x", (0, 0, 0), (1, "illegal"), (1, "quit"), (3, "timeout")), (2, 0, 1))
+        tally.add(result("x", (0, 0, 0)), (0, 1, 2))
+        assert tally.add(result("x", (30, 60, 90)), (1, 2, 0))
         assert tally.scores.faults == {"c": ["illegal"], "b": ["timeout"]}
         assert tally.scores.standing(["a", "b", "c"], None)["points"] == [30.0, 10.0, 20.0]
 
@@ -68,7 +77,7 @@ class TestTally:
             for seating in ((0, 1), (1, 0)):
                 mine = 10 if chance.random() < share else 0
                 totals = (mine, 10 - mine) if seating == (0, 1) else (10 - mine, mine)
-                tally.add(result(str(number), totals), seating, "1")
+                tally.add(result(str(number), totals), seating)
         assert tally.scores.standing(["a", "b"], Sprt(0, 50))["verdict"] == verdict
 
 
@@ -99,7 +108,7 @@ class TestMatch:
         assert table[2].split()[0] == "zero-based"
         assert table[2].split()[-1] == "8"
         assert " in 8 games" in table[3]
-        assert table[4].startswith("Elo ")
+        assert table[4].startswith("no Elo difference before 5 pairs; pairs won ")
         assert table[-1] == "replay a game: arena replay g1 --contest match --database sqlite:///m.db"
         lines = [line for line in outcome.err.splitlines() if " | " in line]
         assert sorted(line.partition(":")[0] for line in lines) == [f"g{number}" for number in range(1, 9)]
@@ -108,16 +117,17 @@ class TestMatch:
         assert len(faults) == 8
         assert inside("verify", "--database", "sqlite:///m.db", cwd=folder).out == "verified: 8 games\n"
         with Results(folder / "m.db") as results:
-            records = [(row["game_id"], row["record"]) for row in results.rows(results.contest())]
+            records = [decode(row["record"]) for row in results.rows(results.contest())]
         assert len(records) == 8
+        assert {name for record in records for name in record.names} == {"mybot", "zero-based"}
         replayed = inside("replay", "g3", "--contest", "match", "--database", "sqlite:///m.db", cwd=folder)
         assert "mybot" in replayed.out
         assert {path.name for path in (folder / "logs").iterdir()} == {
             "mybot.log",
-            "mybot.2.log",
+            "mybot@2.log",
             "zero-based.log",
-            "zero-based.2.log",
-            "the server.log",
+            "zero-based@2.log",
+            "_server.log",
         }
 
     def test_the_sequential_test_ends_the_match(self, folder: Path) -> None:
@@ -216,7 +226,7 @@ class TestEnds:
         assert outcome.code == 0
         assert outcome.err.splitlines() == [
             "g1: mybot 90, dummy 10 | 0 of 3 deals",
-            "g1: dummy 0, mybot 80 | 1 of 3 deals, points 85 : 5.00, Elo +inf (-141 to +inf)",
+            "g1: dummy 0, mybot 80 | 1 of 3 deals, points 85 : 5.00",
         ]
 
     def test_a_decided_match_is_finished(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
@@ -232,6 +242,14 @@ class TestEnds:
     ("arguments", "line"),
     [
         (("./no-such-bot", "dummy"), "match: no program './no-such-bot' here or on the path"),
+        (
+            ("mybot.py", "dummy"),
+            "match: no program 'mybot.py' on the path; for the file here: write python mybot.py",
+        ),
+        (
+            ("./mybot.py --fast", "dummy"),
+            "match: './mybot.py' has no permission to run: write python ./mybot.py",
+        ),
         (("python 'x", "dummy"), 'match: "python \'x": no closing quotation'),
         (("python x.py", "dmumy"), "no engine 'dmumy' for insertion"),
         (
@@ -246,7 +264,7 @@ class TestEnds:
         (("python x.py", "dummy", "--clock", "soon"), "--clock: expected a duration such as"),
     ],
 )
-def test_wrong_input_is_one_line(tmp_path: Path, arguments: tuple[str, ...], line: str) -> None:
-    outcome = inside("match", *arguments, cwd=tmp_path)
+def test_wrong_input_is_one_line(folder: Path, arguments: tuple[str, ...], line: str) -> None:
+    outcome = inside("match", *arguments, cwd=folder)
     assert outcome.code == 2
     assert line in outcome.line

@@ -70,9 +70,9 @@ class TestFinalTable:
             assert results.contest().status == "finished"
         assert inside("verify", cwd=tmp_path).out == "verified: 12 games\n"
         logs = {path.name: path.read_text() for path in (tmp_path / "logs").iterdir()}
-        assert set(logs) == {"dummy.log", "random.log", "zero-based.log", "mine.log", "the server.log"}
+        assert set(logs) == {"dummy.log", "random.log", "zero-based.log", "mine.log", "_server.log"}
         assert logs["mine.log"] == "hello there\n"
-        assert " info over game=g1 " in logs["the server.log"]
+        assert " info over game=g1 " in logs["_server.log"]
 
     def test_games_start_from_a_library_and_the_records_verify(self, tmp_path: Path) -> None:
         starts = ["53351/34233/13552/44215/44526", "1..../2..../1..../2..../1...."]

@@ -176,6 +176,10 @@ def test_tokens_come_from_the_file_or_from_the_starter_of_the_bots() -> None:
             toml(contest="name = 1\n").replace('name = "trial"\n', ""),
             "contest.name: expected a text in quotes, got 1",
         ),
+        (
+            toml(more="[server]\nbot_logs = true"),
+            'server.bot_logs: expected the folder for the files, in quotes, such as "bot-logs", got true',
+        ),
     ],
     ids=lambda value: value[:40] if not value.startswith("[") else "",
 )

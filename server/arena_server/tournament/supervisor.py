@@ -44,8 +44,8 @@ STOP_S = 40.0
 EARLY_ENDS = (0, 128 + signal.SIGINT, -signal.SIGINT, -signal.SIGTERM)
 
 LISTENING = "listening on "
-#: The log file of the server; no bot's log has this name, because a bot's name has no blank.
-SERVER_LOG = "the server.log"
+#: The log file of the server; no bot's log has this name, because no name begins with `_`.
+SERVER_LOG = "_server.log"
 
 
 class ProgressListener:
@@ -85,8 +85,13 @@ class LocalBot:
 
     @property
     def label(self) -> str:
-        """The name for messages and logs; no bot's name has a blank."""
+        """The name for messages; no bot's name has a blank."""
         return self.name if self.slot == 1 else f"{self.name} slot {self.slot}"
+
+    @property
+    def log_name(self) -> str:
+        """The name of its log file; no bot's name has a `@`."""
+        return f"{self.name}.log" if self.slot == 1 else f"{self.name}@{self.slot}.log"
 
     def command_line(self, host: str, port: int) -> list[str]:
         """Return `command` with the values filled in."""
@@ -193,13 +198,13 @@ class RestartingBot:
         self._over.set()
 
     async def _run_once(self) -> _Ended:
-        log = None if self.logs is None else self.logs / f"{self.bot.label}.log"
+        log = None if self.logs is None else self.logs / self.bot.log_name
         command = self.bot.command_line(self.host, self.port)
         environment = self.bot.environment(self.host, self.port, os.environ)
         try:
             child = await Child.start(command, environment, log=log)
         except OSError as error:
-            return _Ended(None, [], _why_not_started(command[0], error))
+            return _Ended(None, [], why_not_started(command[0], error))
         try:
             await self._wait(child)
             return _Ended(child.process.returncode, child.last_lines(LAST_LINES), child.last_error())
@@ -222,7 +227,8 @@ class RestartingBot:
             self.say(f"  {self.bot.label}: {line}")
 
 
-def _why_not_started(program: str, error: OSError) -> str:
+def why_not_started(program: str, error: OSError) -> str:
+    """Return one line on an executable file that the system does not run."""
     if isinstance(error, FileNotFoundError) and Path(program).exists():
         return f"{program}: the interpreter that its first line names does not exist"
     if error.errno == errno.ENOEXEC:
