@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from hashlib import sha256
@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import msgpack
 
+from arena_protocol.codec import COUNT, INTEGER, KEY, NAME, NUMBER_DIGITS, TEXT, WORD, Kind
 from arena_protocol.errors import UserError
 
 #: Version of the layout; incremented by a change that old readers would misread.
@@ -137,8 +138,10 @@ def commitment(nonce: str, board: str, sequence: str) -> str:
 
 
 _DIGEST = sha256().digest_size
-#: Far more digits than any seed has, and few enough to be printed in decimal.
-_HEX = re.compile("-?[0-9a-f]{1,256}", re.ASCII)
+#: A longer record is refused unread. The longest game, 60,000 plies of four seats, has 5.4 MB.
+MAX_BYTES = 8 * 1024 * 1024
+#: Items of an array or a map: more than any game has plies, any seat notes or any game options.
+MAX_ITEMS = 65_536
 _Reader = Callable[[object, str], object]
 
 
@@ -149,11 +152,17 @@ def encode(record: GameRecord) -> bytes:
 
 
 def decode(data: bytes) -> GameRecord:
-    """Read a record. Raises RecordError for bytes that `encode` did not write, whatever they are."""
+    """Read a record; its names, texts and numbers have the forms of PROTOCOL.md.
+
+    Raises RecordError for bytes that `encode` did not write, whatever they are. Of those no more is
+    built than a record has.
+    """
+    if len(data) > MAX_BYTES:
+        raise RecordError(f"not a game record: a record has at most {MAX_BYTES} bytes")
     payload, digest = data[:-_DIGEST], data[-_DIGEST:]
     if sha256(payload).digest() != digest:
         raise RecordError("damaged record: its bytes do not match its SHA-256 digest")
-    record = _record(_unpack(payload))
+    record = _record(_Cursor(payload).value())
     if encode(record) != data:
         raise RecordError("damaged record: it is not in the canonical form")
     return record
@@ -181,28 +190,100 @@ def _plain(record: GameRecord) -> dict[str, object]:
     return plain
 
 
-def _unpack(payload: bytes) -> object:
-    try:
-        return msgpack.unpackb(payload, use_list=False)
-    except (ValueError, msgpack.UnpackException) as error:
-        raise RecordError(f"damaged record: not msgpack ({error})") from error
+class _Cursor:
+    """Reads a payload value by value; of an array or a map only what is asked for."""
+
+    def __init__(self, payload: bytes) -> None:
+        self._payload, self._size = payload, len(payload)
+        self._unpacker = msgpack.Unpacker(max_buffer_size=MAX_BYTES)
+        self._unpacker.feed(payload)
+
+    def value(self) -> object:
+        """The next value; its items, if it has any, come next."""
+        unpacker = self._unpacker
+        first = self._payload[place] if (place := unpacker.tell()) < self._size else None
+        try:
+            if first not in _WITH_ITEMS:
+                return unpacker.unpack()
+            # Not by `unpack`: a few bytes can announce arrays of 2**32 items within each other, and it
+            # makes room for all of them before it reads the first item.
+            if first in _MAPS:
+                return _Map(self, unpacker.read_map_header())
+            return _Array(self, unpacker.read_array_header())
+        except (ValueError, msgpack.UnpackException) as error:
+            raise RecordError(f"damaged record: not msgpack ({error})") from error
+
+
+#: The first bytes of arrays and maps: with the length in it, or with 16 or 32 bits of it behind it.
+_MAPS = frozenset((*range(0x80, 0x90), 0xDE, 0xDF))
+_WITH_ITEMS = _MAPS | frozenset((*range(0x90, 0xA0), 0xDC, 0xDD))
+
+
+class _Array:
+    """`count` items, to be read once, each before the next."""
+
+    __slots__ = ("count", "cursor")
+
+    def __init__(self, cursor: _Cursor, count: int) -> None:
+        self.cursor = cursor
+        self.count = count
+
+    def __iter__(self) -> Iterator[object]:
+        value = self.cursor.value
+        return (value() for _ in range(self.count))
+
+
+class _Map(_Array):
+    """`count` keys, each with its value behind it."""
+
+    def pairs(self) -> Iterator[tuple[object, object]]:
+        """All pairs, to be read like items."""
+        value = self.cursor.value
+        return ((value(), value()) for _ in range(self.count))
 
 
 def _record(plain: object) -> GameRecord:
-    if not isinstance(plain, dict):
+    if type(plain) is not _Map:
         raise RecordError(f"damaged record: expected a map, found {_kind(plain)}")
-    if plain.get("format") != FORMAT:
-        found = plain.get("format")
-        raise RecordError(f"a record of format {found!r:.20}; this version reads format {FORMAT}")
-    if list(plain) != [name for name in _FIELDS if name in plain or name not in _ADDED]:
-        raise RecordError(f"damaged record: expected the fields {', '.join(_FIELDS)}")
-    plain = _ADDED | plain
-    values: dict[str, Any] = {name: read(plain[name], name) for name, read in _FIELDS.items()}
-    return GameRecord(**values)
+    values: dict[str, Any] = dict(_ADDED)
+    expected = iter(_FIELDS)
+    for key, value in plain.pairs():
+        name = next((name for name in expected if name == key or name not in _ADDED), None)
+        if name is None or name != key:
+            raise _other_fields()
+        values[name] = _FIELDS[name](value, name)
+        if name == "format" and value != FORMAT:
+            raise RecordError(f"a record of format {value}; this version reads format {FORMAT}")
+    if any(name not in _ADDED for name in expected):
+        raise _other_fields()
+    record = GameRecord(**values)
+    _check_seats(record)
+    return record
+
+
+def _check_seats(record: GameRecord) -> None:
+    """Raise RecordError for a seat without a name, and for lists without one number per seat."""
+    seats = len(record.names)
+    lists = [("totals", record.totals)]
+    numbers = [("faults", number, fault.seat or 1) for number, fault in enumerate(record.faults, start=1)]
+    numbers += (("infos", number, info.seat) for number, info in enumerate(record.infos, start=1))
+    for number, ply in enumerate(record.plies, start=1):
+        numbers.append(("plies", number, ply.seat))
+        lists += ((f"plies {number}: clock", ply.clock), (f"plies {number}: total", ply.total))
+    for what, number, seat in numbers:
+        if not 1 <= seat <= seats:
+            raise RecordError(f"damaged record: {what} {number}: expected a seat of {seats}, found {seat}")
+    for what, items in lists:
+        if len(items) != seats:
+            raise RecordError(f"damaged record: {what}: expected {seats} numbers, found {len(items)}")
+
+
+def _other_fields() -> RecordError:
+    return RecordError(f"damaged record: expected the fields {', '.join(_FIELDS)}")
 
 
 def _kind(value: object) -> str:
-    return type(value).__name__
+    return type(value).__name__.removeprefix("_")
 
 
 def _of(expected: type, words: str) -> _Reader:
@@ -220,12 +301,57 @@ def _or_none(read: _Reader) -> _Reader:
 
 _whole = _of(int, "a whole number")
 _text = _of(str, "text")
-_whole_or_none = _or_none(_whole)
-_text_or_none = _or_none(_text)
 _bytes = _of(bytes, "bytes")
 _flag = _of(bool, "true or false")
-_array = _of(tuple, "an array")
-_map = _of(dict, "a map")
+
+
+def _items(expected: type, words: str) -> _Reader:
+    read = _of(expected, words)
+
+    def read_items(value: object, where: str) -> object:
+        items: Any = read(value, where)
+        if items.count > MAX_ITEMS:
+            raise RecordError(
+                f"damaged record: {where}: expected at most {MAX_ITEMS} items, found {items.count}"
+            )
+        return items
+
+    return read_items
+
+
+_array = _items(_Array, "an array")
+_map = _items(_Map, "a map")
+
+
+def _number(kind: Kind, lowest: int) -> _Reader:
+    def read(value: object, where: str) -> object:
+        number: Any = _whole(value, where)
+        if not lowest <= number < 10**NUMBER_DIGITS:
+            raise RecordError(f"damaged record: {where}: expected {kind.meaning}, found {number}")
+        return number
+
+    return read
+
+
+def _form(pattern: str, meaning: str) -> _Reader:
+    # A record may come from anywhere and is printed on terminals: no control character passes.
+    fits = re.compile(pattern).fullmatch
+
+    def read(value: object, where: str) -> object:
+        text: Any = _text(value, where)
+        if not fits(text):
+            raise RecordError(f"damaged record: {where}: expected {meaning}, found {text[:QUOTED]!a}")
+        return text
+
+    return read
+
+
+_count, _integer = _number(COUNT, 0), _number(INTEGER, 1 - 10**NUMBER_DIGITS)
+_name, _word, _words = (_form(kind.pattern, kind.meaning) for kind in (NAME, WORD, TEXT))
+_word_or_nothing = _form(f"(?:{WORD.pattern})?", WORD.meaning)
+_key = _form(KEY, "the key of an option")
+#: Far more digits than any seed has, and few enough to be printed in decimal.
+_seed_text = _form("-?[0-9a-f]{1,256}", "hex digits")
 
 
 def _each(read: _Reader) -> _Reader:
@@ -239,8 +365,8 @@ def _each(read: _Reader) -> _Reader:
 def _row(build: Callable[..., object], columns: dict[str, _Reader]) -> _Reader:
     def read_row(value: object, where: str) -> object:
         items: Any = _array(value, where)
-        if len(items) != len(columns):
-            raise RecordError(f"damaged record: {where}: expected {len(columns)} values, found {len(items)}")
+        if items.count != len(columns):
+            raise RecordError(f"damaged record: {where}: expected {len(columns)} values, found {items.count}")
         cells = zip(columns.items(), items, strict=True)
         return build(*(read(item, f"{where}: {name}") for (name, read), item in cells))
 
@@ -248,52 +374,52 @@ def _row(build: Callable[..., object], columns: dict[str, _Reader]) -> _Reader:
 
 
 def _options(value: object, where: str) -> object:
-    pairs: Any = _map(value, where)
-    return {_text(key, where): _text(text, f"{where}: {key}") for key, text in pairs.items()}
+    items: Any = _map(value, where)
+    return {_key(key, where): _word(text, f"{where}: {key}") for key, text in items.pairs()}
 
 
 def _seed(value: object, where: str) -> object:
-    text: Any = _text(value, where)
-    if not _HEX.fullmatch(text):
-        raise RecordError(f"damaged record: {where}: expected hex digits, found {text[:20]!r}")
+    text: Any = _seed_text(value, where)
     return int(text, 16)
 
 
 _PLY: dict[str, _Reader] = {
-    "seat": _whole,
-    "move": _text,
-    "time_ms": _whole,
+    "seat": _count,
+    "move": _word,
+    "time_ms": _count,
     "handed_ns": _whole,
     "arrived_ns": _whole,
-    "clock": _each(_whole),
-    "points": _whole,
-    "total": _each(_whole),
+    "clock": _each(_count),
+    "points": _integer,
+    "total": _each(_integer),
     "zombie": _flag,
-    "lag_ms": _whole,
-    "credit_ms": _whole,
+    "lag_ms": _count,
+    "credit_ms": _count,
 }
-_FAULT: dict[str, _Reader] = {"seat": _whole, "ply": _whole, "kind": _text, "line": _bytes}
+_FAULT: dict[str, _Reader] = {"seat": _count, "ply": _count, "kind": _word, "line": _bytes}
 _INFO: dict[str, _Reader] = {
-    "seat": _whole,
-    "ply": _whole,
-    "depth": _whole_or_none,
-    "eval": _whole_or_none,
-    "nodes": _whole_or_none,
-    "line": _text_or_none,
-    "text": _text_or_none,
+    "seat": _count,
+    "ply": _count,
+    "depth": _or_none(_count),
+    "eval": _or_none(_integer),
+    "nodes": _or_none(_count),
+    "line": _or_none(_word),
+    "text": _or_none(_words),
 }
 _SPECIAL: dict[str, _Reader] = {
+    "contest": _name,
     "options": _options,
-    "names": _each(_text),
+    "names": _each(_name),
     "seed": _seed,
+    "sequence": _word_or_nothing,
     "plies": _each(_row(PlyRecord, _PLY)),
     "faults": _each(_row(FaultRecord, _FAULT)),
-    "totals": _each(_whole),
+    "totals": _each(_integer),
     "infos": _each(_row(InfoRecord, _INFO)),
 }
 #: Fields that older records do not have, with the values that are left out.
 _ADDED: dict[str, object] = {"first_move_limit_ms": 0, "infos": ()}
-_SIMPLE = {"int": _whole, "str": _text}
+_SIMPLE = {"int": _count, "str": _word}
 _FIELDS: dict[str, _Reader] = {
     field.name: _SPECIAL.get(field.name) or _SIMPLE[str(field.type)] for field in fields(GameRecord)
 }

@@ -62,10 +62,10 @@ def command(
     Example: arena replay g1 --contest local --delay 0.2
     """
     from arena_cli.render import frames
-    from arena_cli.results import find_path, read_file
+    from arena_cli.results import find_path, read_record
 
     path = find_path(game)
-    if path is not None and (data := read_file(path)).startswith(b"XO "):
+    if path is not None and (data := read_record(path)).startswith(b"XO "):
         _show_frames(_console_game(data, game), ply, game, delay, painted=False)
         return
     record = load_record(game, contest, database)
@@ -158,13 +158,13 @@ def _write(option: str, path: Path, data: bytes) -> None:
 
 def load_record(game: str, contest: str | None, database: str) -> GameRecord:
     """Return the record in the file `game`, else of the game with this id. Raises StoreError."""
-    from arena_cli.results import find_path, open_results, read_file
+    from arena_cli.results import find_path, open_results, read_record
     from arena_protocol.record import RecordError, decode
     from arena_server.errors import StoreError
 
     path = find_path(game)
     if path is not None:
-        data = read_file(path)
+        data = read_record(path)
     else:
         with open_results(database) as results:
             data = results.record(results.contest(contest), game)

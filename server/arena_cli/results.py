@@ -242,11 +242,19 @@ def find_path(target: str) -> Path | None:
     return None
 
 
-def read_file(path: Path) -> bytes:
-    """Return the bytes of a file. Raises StoreError."""
+def read_record(path: Path) -> bytes:
+    """Return the bytes of the file of a record; of one that is too long for any as many as show that."""
+    from arena_protocol.record import MAX_BYTES
+
+    return read_file(path, MAX_BYTES + 1)
+
+
+def read_file(path: Path, most: int = -1) -> bytes:
+    """Return the bytes of a file, or its first `most`. Raises StoreError."""
     from arena_server.errors import StoreError
 
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            return file.read(most)
     except OSError as error:
         raise StoreError(f"{path}: cannot be read: {error.strerror}") from None

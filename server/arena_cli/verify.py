@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
-from arena_cli.results import CHAIN_FILE, SUFFIX, find_path, open_results, read_file
+from arena_cli.results import CHAIN_FILE, SUFFIX, find_path, open_results, read_file, read_record
 
 if TYPE_CHECKING:
     from arena_server.store.chain import Flaw, Link
@@ -69,7 +69,7 @@ def command(
     elif path.is_dir():
         _check_folder(path, verification, number)
     else:
-        verification.check(str(target), read_file(path))
+        verification.check(str(target), read_record(path))
     since = None if published is None else verification.compare_head(published)
     if as_json:
         print_json(verification.plain())
@@ -234,11 +234,11 @@ def _check_folder(folder: Path, verification: Verification, secret: int | None) 
     for place, (game, value) in enumerate(order, start=1):
         path = folder / f"{game}{SUFFIX}"
         if path.exists():
-            data = read_file(path)
+            data = read_record(path)
             verification.check(game, data, link=(place, value))
             if secret is not None:
                 verification.check_deal(game, data, secret, deals)
-    verification.check_chain(head, lambda game: read_file(folder / f"{game}{SUFFIX}"))
+    verification.check_chain(head, lambda game: read_record(folder / f"{game}{SUFFIX}"))
     listed = {game for game, _ in order}
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         name = path.name.removesuffix(SUFFIX)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -111,6 +113,29 @@ class TestReplay:
         outcome = shell("replay", "x.txt")
         assert outcome.code == 1
         assert outcome.line == "arena: x.txt: not a game record as arena export writes it"
+
+    def test_what_a_terminal_would_obey_is_not_printed(self, here: Path, shell: Shell) -> None:
+        shell("export", "records")
+        record = decode((here / "records" / "g1.record").read_bytes())
+        name = "\x1b]0;owned\x07\x1b[2J"
+        forged = here / "forged.record"
+        forged.write_bytes(encode(replace(record, names=(name, *record.names[1:]))))
+        for command in (["replay"], ["replay", "--json"], ["verify"], ["why", "--bot", "ann"]):
+            outcome = shell(*command, str(forged))
+            assert outcome.code == 1
+            assert outcome.out == ""
+            assert outcome.line.partition("expected ")[2] == (
+                "1 to 32 letters, digits, `_`, `.`, `-`, a letter or digit first, "
+                "found '\\x1b]0;owned\\x07\\x1b[2J'"
+            )
+
+    def test_a_file_of_any_length_takes_little_memory(self, here: Path, shell: Shell) -> None:
+        shell("export", "records")
+        long = shutil.copy(here / "records" / "g1.record", here / "long.record")
+        os.truncate(long, 1 << 40)
+        for command in ("replay", "verify"):
+            line = shell(command, "long.record").line
+            assert line.endswith("not a game record: a record has at most 8388608 bytes")
 
     @pytest.mark.parametrize(
         ("target", "problem"),

@@ -72,7 +72,7 @@ def parse_game(text: str) -> PaperGame:
     if head is None or len(lines) < 3 or int(head[1]) not in SIZES:
         raise GameError("a game of XO begins with a line such as 'XO 10x10, 3.5/3.5/3.5/3.5/4/4/5'")
     moves = tuple(cell for line in lines[2:-1] for cell in line.split()[1:])
-    game = PaperGame(int(head[1]), head[3], lines[1].split()[1] == MACHINE, moves)
+    game = PaperGame(int(head[1]), head[3], lines[1].split()[1:2] == [MACHINE], moves)
     for number, (found, expected) in enumerate(
         zip_longest(lines, format_game(game).splitlines(), fillvalue=""), start=1
     ):
