@@ -451,7 +451,7 @@ _CAUSES: dict[str, str] = {
     FaultKind.MALFORMED: "sent a line that cannot be parsed,",
     FaultKind.FLOOD: "sent too many unasked lines",
     FaultKind.OUT_OF_TURN: "moved out of turn too often",
-    FaultKind.DISCONNECT: "was not connected when its time ran out",
+    FaultKind.DISCONNECT: "was not connected and did not come back in time",
     FaultKind.NEVER_READY: "did not send READY in time",
     FaultKind.QUIT: "sent QUIT",
 }

@@ -60,7 +60,8 @@ def command(
 
     A bot that ends before it has logged in ends the tournament with the last line of its stderr
     and status 1. One that crashes later is started again after 0.5, 1, 2, 4 and then every 8
-    seconds, and resumes its game. The games of a bot that stays away longer than contest.absent
+    seconds, and resumes its game; after two equal crashes in one game it is at fault (disconnect)
+    and is started again when that game is over. The games of a bot that stays away longer than contest.absent
     (30s if the file gives none) are skipped: then the contest is incomplete, the last line names
     the missing bots and counts the unplayed games by cause, and the status is 1. After Ctrl-C
     running games are void, results are kept, the status is 130, and --resume continues.

@@ -171,6 +171,10 @@ class TestLife:
             assert server.stdout.readline().startswith("listening on ")
             first = json.loads(server.stdout.readline())
             assert (first["done"], first["total"], first["ended"]) == (0, 2, None)
+            server.stdin.write('{"crashed": "a", "slot": 1}\n{"abandoned": "a", "slot": 1, "game": "g1"}\n')
+            server.stdin.flush()
+            assert json.loads(server.stdout.readline()) == {"crashed": "a", "slot": 1, "game": None}
+            assert json.loads(server.stdout.readline()) == {"over": "a", "slot": 1}
             server.stdin.close()
             last = json.loads(server.stdout.readlines()[-1])
             assert last["ended"] == "stopped"

@@ -196,6 +196,25 @@ class TestBotsThatFail:
         assert "2 of 2 games" in outcome.out
         assert "phoenix" in outcome.out
 
+    def test_one_that_raises_on_its_first_move_keeps_nobody_waiting(self, tmp_path: Path) -> None:
+        """The contest ends long before its clock: after two crashes in a game the referee plays for it."""
+        crash = HONEST.replace("if verb == 'TURN': say('MOVE 6')", "if verb == 'TURN': say({}['best'])")
+        bots = engines("dummy") + program("crasher", crash)
+        text = contest(contest="probation = 0", game='plies = 8\nclock = "100h"', bots=bots)
+        outcome = play(tmp_path, text)
+        assert outcome.code == 0, outcome.err
+        assert [line for line in outcome.err.splitlines() if line.startswith("bot ")] == [
+            "bot crasher ended with status 1; starting it again",
+            "bot crasher ended with status 1 again; starting it again when g1 is over",
+            "bot crasher ended with status 1; starting it again",
+            "bot crasher ended with status 1 again; starting it again when g2 is over",
+        ]
+        trace = [line for line in outcome.err.splitlines() if line.startswith("  crasher: ")]
+        assert trace[0] == "  crasher: Traceback (most recent call last):"
+        assert trace[-1] == "  crasher: KeyError: 'best'"
+        assert sum("Error" in line for line in trace) == 1
+        assert "disconnect 2" in outcome.out
+
     def test_one_killed_by_a_signal_before_its_log_in_is_reported(self, tmp_path: Path) -> None:
         code = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
         outcome = play(tmp_path, contest(bots=engines("dummy") + program("victim", code)))

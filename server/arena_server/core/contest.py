@@ -24,6 +24,7 @@ from arena_server.core.deadlines import Deadlines, Kind
 from arena_server.core.deal import Secret
 from arena_server.core.effects import Effect, Finished, Journal, Marker, PingMark, Reply, TurnMark
 from arena_server.core.events import (
+    Abandoned,
     Command,
     Event,
     Flushed,
@@ -168,6 +169,8 @@ class Contest:
                 self._stalled(began, ended, now)
             case Command():
                 self._command(event, now)
+            case Abandoned(bot, slot, game_id):
+                self._games.abandon(bot, slot, game_id, now)
         # Nothing can start or end unless a game ended or a player came or left; after the end
         # spectators are closed as soon as the last line has been sent to them.
         if self._games.changed or self._ended is not None:

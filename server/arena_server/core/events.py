@@ -97,4 +97,13 @@ class Command:
     target: str = ""
 
 
-Event = Received | Flushed | Opened | Overlong | Lost | Stored | Tick | Stop | Stalled | Command
+@dataclass(frozen=True, slots=True)
+class Abandoned:
+    """The program that plays `game_id` in `slot` of `bot` has crashed, and is not restarted in this game."""
+
+    bot: str
+    slot: int
+    game_id: str
+
+
+Event = Received | Flushed | Opened | Overlong | Lost | Stored | Tick | Stop | Stalled | Command | Abandoned

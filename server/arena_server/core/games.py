@@ -187,6 +187,15 @@ class GameManager:
         if live is not None:
             self._blame(live, player.seat, FaultKind.QUIT, b"QUIT", now)
 
+    def abandon(self, name: str, slot: int, game_id: str, now: int) -> None:
+        """Nobody starts this player again in this game: its opponents need not wait for its clock."""
+        live = self.find(game_id)
+        if live is None:
+            return
+        for seat, player in enumerate(live.players, start=1):
+            if (player.name, player.slot) == (name, slot):
+                self._blame(live, seat, FaultKind.DISCONNECT, b"", now)
+
     def forget(self, peer: Peer) -> None:
         """A connection is gone."""
         self._chunks.flushed(peer)
@@ -229,12 +238,12 @@ class GameManager:
         while (pairing := self.ledger.take()) is not None:
             players = tuple(self._free_player(name) for name in pairing.names)
             live = self._open(pairing, players, now)
-            self._out.effects.append(GameStarted(live.game_id, pairing.names))
             for seat, player in enumerate(live.players):
                 assert player.peer is not None, "a free player is connected"
                 live.match.lag[seat] = player.peer.lag.ms
-            slots = tuple(player.slot for player in players)
-            self.advance(live, [Offered(() if max(slots) == 1 else slots)], now)
+            slots = live.slots
+            self._out.effects.append(GameStarted(live.game_id, pairing.names, slots))
+            self.advance(live, [Offered(slots)], now)
 
     def _free_player(self, name: str) -> Player:
         """The first free slot of this bot; the pairer knows that there is one."""
@@ -418,7 +427,8 @@ class GameManager:
             raise JournalError(f"{live.game_id} is repeated, and not void")
         for fact in facts:
             live.transcript.write(fact, now)
-        self._out.effects.append(GameResumed(live.game_id, len(live.match.plies)))
+        resumed = GameResumed(live.game_id, live.match.setting.names, len(live.match.plies), live.slots)
+        self._out.effects.append(resumed)
         self.advance(live, live.match.restart(now), now)
 
 

@@ -23,11 +23,12 @@ class LogEvent:
 
 @dataclass(frozen=True, slots=True)
 class GameStarted(LogEvent):
-    """GAME was sent; `names` in the order of the seats."""
+    """GAME was sent; `names`, and the `slots` in which they play, by seat. All in slot 1: no slots."""
 
     event = "game"
     game: str
     names: tuple[str, ...]
+    slots: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,9 @@ class GameResumed(LogEvent):
 
     event = "resumed"
     game: str
+    names: tuple[str, ...]
     plies: int
+    slots: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,6 +152,12 @@ class LiveGame:
                 player.peer.cursor = 0
                 player.peer.turn = None
 
+    @property
+    def slots(self) -> tuple[int, ...]:
+        """The slot of each player; empty if all play in slot 1."""
+        slots = tuple(player.slot for player in self.players)
+        return () if max(slots) == 1 else slots
+
 
 class Outbox:
     """Collects effects and journal entries in order; hot paths append to the lists themselves.

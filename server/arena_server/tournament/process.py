@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -11,11 +12,22 @@ from pathlib import Path
 from typing import BinaryIO
 
 #: How much of the end of the output is kept.
-TAIL_BYTES = 4096
+TAIL_BYTES = 16 * 1024
 #: The limit of a line that the caller reads from `process.stdout`: a report with 10,000 bots.
 LINE_BYTES = 4 * 1024 * 1024
 #: Seconds from SIGTERM to SIGKILL.
 GRACE_S = 3.0
+
+
+#: How a program of any common language begins to tell why it crashed.
+_TRACE = re.compile(
+    r"^(?:Traceback \(most recent call last\):|  \+ Exception Group Traceback|Exception in thread |panic: |"
+    r"thread '.*' panicked at )"
+)
+#: Between the tracebacks of one exception and of what it led to.
+_CHAINED = ("The above exception was the direct cause", "During handling of the above exception")
+#: The most lines of a traceback that are shown, half of them from its beginning.
+TRACE_LINES = 80
 
 
 class Child:
@@ -73,6 +85,20 @@ class Child:
 
     def last_lines(self, number: int) -> list[str]:
         return self._output.decode("utf-8", "replace").splitlines()[-number:]
+
+    def trace(self) -> list[str]:
+        """Return the last traceback on its stderr, from its beginning; empty without one."""
+        lines = self._errors.decode("utf-8", "replace").rstrip().splitlines()
+        begin = len(lines)
+        for index in range(len(lines) - 1, -1, -1):
+            if _TRACE.match(lines[index]):
+                begin = index
+                if not any(line.startswith(_CHAINED) for line in lines[max(0, index - 3) : index]):
+                    break
+        lines, half = lines[begin:], TRACE_LINES // 2
+        if len(lines) <= TRACE_LINES:
+            return lines
+        return [*lines[:half], f"... {len(lines) - 2 * half} lines ...", *lines[-half:]]
 
     def last_error(self) -> str:
         """Return the last line of its stderr that is not blank; empty without one."""

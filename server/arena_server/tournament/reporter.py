@@ -1,13 +1,19 @@
 """The server's end of the pipe to `arena tournament`.
 
-On stdout it writes JSON lines; the end of stdin means that the supervisor has gone: the server stops.
+On stdout it writes JSON lines; times are milliseconds.
 
-    {"web": URL}           the address of the web page
-    {"login": NAME}        a bot has logged in for the first time
-    {"result": {...}}      a game has a durable result, see `plain_result`; not for void games
-    {"done": 3, ...}       the fields of `core.standings.Progress`; `waiting`: the bots not connected
+    {"web": URL}                  the address of the web page
+    {"login": NAME, "slot": 1}    a bot has logged in for the first time
+    {"result": {...}}             a game has a durable result, see `plain_result`; not for void games
+    {"done": 3, ...}              the fields of `core.standings.Progress`; `waiting`: the bots not connected
 
-Times are milliseconds.
+On stdin it reads JSON lines, and answers them:
+
+    {"crashed": NAME, "slot": 1}                    -> the same with "game": the id of its game, or null
+    {"abandoned": NAME, "slot": 1, "game": "g1"}    -> {"over": NAME, "slot": 1} when that game is over; until
+                                                       then the referee plays for the bot
+
+The end of stdin means that the supervisor has gone: the server stops.
 """
 
 from __future__ import annotations
@@ -20,7 +26,8 @@ from typing import Any
 
 from arena_protocol.record import VOID, GameRecord
 from arena_server.core.contest import Contest
-from arena_server.core.log_events import LogEvent, LoggedIn
+from arena_server.core.events import Abandoned
+from arena_server.core.log_events import GameOver, GameResumed, GameStarted, LogEvent, LoggedIn
 from arena_server.core.standings import Overview, plain_row
 from arena_server.driver import Driver
 from arena_server.logs import LineWriter
@@ -43,22 +50,33 @@ class Reporter(ServerObserver):
         self._contest: Contest | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._logged_in: set[tuple[str, int]] = set()
+        #: The bots of each running game with their slots; those that are not started again before its end.
+        self._players: dict[str, tuple[tuple[str, int], ...]] = {}
+        self._abandoned: set[tuple[str, int]] = set()
+        #: The beginning of a line on stdin.
+        self._rest = b""
 
     def started(self, contest: Contest, driver: Driver) -> None:
-        self._contest = contest
+        self._contest, self._driver = contest, driver
         if self._lines is not None:
             self._loop = asyncio.get_running_loop()
             self._loop.add_reader(STDIN, self._read_stdin)
             self._write_often(self._lines)
 
     def happened(self, event: LogEvent) -> None:
-        # Sent at once: a bot may end right after its log-in, and the supervisor has to know the order.
-        if self._lines is None or not isinstance(event, LoggedIn) or event.bot is None:
+        if self._lines is None:
             return
-        slot = event.bot, event.slot
-        if slot not in self._logged_in:
-            self._logged_in.add(slot)
-            self._lines.write(json.dumps({"login": event.bot, "slot": event.slot}))
+        match event:
+            case LoggedIn(bot=str(bot), slot=slot) if (bot, slot) not in self._logged_in:
+                # At once: a bot may end right after its log-in, and the supervisor has to know the order.
+                self._logged_in.add((bot, slot))
+                self._lines.write(json.dumps({"login": bot, "slot": slot}))
+            case GameStarted(game, names, slots) | GameResumed(game, names, _, slots):
+                self._players[game] = tuple(zip(names, slots or (1,) * len(names), strict=True))
+            case GameOver(game):
+                for player in self._players.pop(game, ()):
+                    if player in self._abandoned:
+                        self._tell_over(self._lines, *player)
 
     def recorded(self, record: GameRecord) -> None:
         if self._lines is not None and record.end != VOID:
@@ -69,9 +87,31 @@ class Reporter(ServerObserver):
         return _NOT_BEGUN if self._contest is None else plain_report(self._contest.overview())
 
     def _read_stdin(self) -> None:
-        if not os.read(STDIN, 4096):
+        data = os.read(STDIN, 4096)
+        if not data:
             self._loop.remove_reader(STDIN)
             self._server.stop("the supervisor is gone")
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            self._answer(json.loads(line))
+
+    def _answer(self, question: dict[str, Any]) -> None:
+        """Answer a line of the supervisor, now or when a game is over."""
+        assert self._lines is not None
+        match question:
+            case {"crashed": str(bot), "slot": int(slot)}:
+                games = (game for game, players in self._players.items() if (bot, slot) in players)
+                self._lines.write(json.dumps(question | {"game": next(games, None)}))
+            case {"abandoned": str(bot), "slot": int(slot), "game": str(game)}:
+                self._abandoned.add((bot, slot))
+                if (bot, slot) in self._players.get(game, ()):
+                    self._driver.feed(Abandoned(bot, slot, game))
+                else:
+                    self._tell_over(self._lines, bot, slot)
+
+    def _tell_over(self, lines: LineWriter, bot: str, slot: int) -> None:
+        self._abandoned.remove((bot, slot))
+        lines.write(json.dumps({"over": bot, "slot": slot}))
 
     def _write_often(self, lines: LineWriter) -> None:
         self._write(lines)

@@ -10,27 +10,30 @@ import asyncio
 import errno
 import json
 import os
+import re
 import signal
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from arena_server.errors import MISUSED, ArenaError, ConfigError
 from arena_server.sockets import parse_address
 from arena_server.tournament.process import Child
 
-#: Seconds before each restart of a bot that ended; the last one repeats. A bot that always crashes in
-#: one position is then back for the next game, after its clock has run out in this one.
+#: Seconds before each restart of a bot that ended; the last one repeats.
 RESTARTS_S = (0.5, 1.0, 2.0, 4.0, 8.0)
 #: Seconds for the report of a log-in to arrive.
 REPORT_S = 1.5
 #: Seconds for a bot to end after the server's BYE.
 LEAVE_S = 2.0
-#: How many of a crashed bot's last lines are shown.
+#: How many of a crashed bot's last lines are shown if it left no traceback.
 LAST_LINES = 5
+#: How many causes of crashes of a bot are remembered.
+MOST_CAUSES = 16
 
 #: What a bot inherits of this process's environment. Everything else may be a secret of the
 #: organiser, such as ARENA_ADMIN_TOKEN or a password of the database.
@@ -43,6 +46,10 @@ STOP_S = 40.0
 #: Exit statuses of a server that gets SIGTERM or SIGINT before it listens.
 EARLY_ENDS = (0, 128 + signal.SIGINT, -signal.SIGINT, -signal.SIGTERM)
 
+Cause = tuple[object, ...]
+T = TypeVar("T")
+
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 LISTENING = "listening on "
 #: The log file of the server; no bot's log has this name, because no name begins with `_`.
 SERVER_LOG = "_server.log"
@@ -143,8 +150,14 @@ class _Ended:
     """How a bot's process ended; `status` is None if it did not start."""
 
     status: int | None
-    lines: list[str]
-    error: str
+    error: str = ""
+    trace: Sequence[str] = ()
+    lines: Sequence[str] = ()
+
+    @property
+    def cause(self) -> Cause:
+        """Equal for equal crashes, wherever their objects lie in memory."""
+        return self.status, *(_ADDRESS.sub("0x0", line) for line in self.trace or [self.error])
 
     def __str__(self) -> str:
         if self.status is None:
@@ -152,11 +165,39 @@ class _Ended:
         return f"with status {self.status}" if self.status >= 0 else f"by signal {-self.status}"
 
 
+class GameQuestions:
+    """Asks the server about the games of bots: `write` sends it a line, `answered` takes its answer."""
+
+    def __init__(self, write: Callable[[bytes], None]) -> None:
+        self._write = write
+        self._answers: dict[tuple[str, int], asyncio.Future[str | None]] = {}
+
+    async def game_of(self, bot: LocalBot) -> str | None:
+        """Return the game that `bot` plays, None between two games."""
+        return await self._ask({"crashed": bot.name, "slot": bot.slot}, bot)
+
+    async def abandon(self, bot: LocalBot, game: str) -> None:
+        """Have the referee play for `bot` in its game, and wait for the end of the game."""
+        await self._ask({"abandoned": bot.name, "slot": bot.slot, "game": game}, bot)
+
+    async def _ask(self, question: dict[str, Any], bot: LocalBot) -> str | None:
+        answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+        self._answers[bot.name, bot.slot] = answer
+        self._write(json.dumps(question).encode() + b"\n")
+        return await answer
+
+    def answered(self, name: str, slot: int, game: str | None) -> None:
+        """The answer to the last question about a bot has come."""
+        if (answer := self._answers.pop((name, slot), None)) is not None and not answer.done():
+            answer.set_result(game)
+
+
 @dataclass
 class RestartingBot:
     """Runs one bot, and starts it again when it ends before the contest does.
 
     `logged_in` has to be set after its first log-in: a process that ends without one is not started again.
+    After two equal crashes in one game it is started again when that game is over.
     """
 
     bot: LocalBot
@@ -164,28 +205,56 @@ class RestartingBot:
     port: int
     logs: Path | None
     say: Callable[[str], None]
+    games: GameQuestions
     logged_in: asyncio.Event = field(default_factory=asyncio.Event)
     _over: asyncio.Event = field(default_factory=asyncio.Event)
+    #: The causes of the last crashes, whose traces have been printed.
+    _printed: deque[Cause] = field(default_factory=lambda: deque(maxlen=MOST_CAUSES))
 
     async def run(self) -> None:
         """Keep the bot running until `contest_over`. Raises BotError if it ended without a log-in."""
-        for wait in chain(RESTARTS_S, repeat(RESTARTS_S[-1])):
+        waits, last = chain(RESTARTS_S, repeat(RESTARTS_S[-1])), None
+        while True:
             ended = await self._run_once()
             if self._over.is_set():
                 break
+            game = await self._before_the_end(self._game())
+            if game is not None and last == (game, ended.cause):
+                self._complain(f"ended {ended} again; starting it again when {game} is over", ended)
+                waits, last = chain(RESTARTS_S, repeat(RESTARTS_S[-1])), None
+                await self._before_the_end(self.games.abandon(self.bot, game))
+                await self._before_the_end(asyncio.sleep(next(waits)))
+                if self._over.is_set():
+                    return
+                continue
+            last = game, ended.cause
             # The bots get BYE just before the end of the server is seen here.
-            try:
-                await asyncio.wait_for(self._over.wait(), wait)
-            except TimeoutError:
-                if not await self._has_logged_in():
-                    what = ended.error or f"it ended {ended} before it logged in"
-                    raise BotError(f"bot {self.bot.label} cannot start: {what}") from None
-                self._complain(f"ended {ended}; starting it again", ended.lines)
-            else:
+            await self._before_the_end(asyncio.sleep(next(waits)))
+            if self._over.is_set():
                 break
+            if not await self._has_logged_in():
+                what = ended.error or f"it ended {ended} before it logged in"
+                raise BotError(f"bot {self.bot.label} cannot start: {what}")
+            self._complain(f"ended {ended}; starting it again", ended)
         if ended.status:
             # The crash may be why the contest ended, so its author needs the output.
-            self._complain(f"ended {ended}", ended.lines)
+            self._complain(f"ended {ended}", ended)
+
+    async def _game(self) -> str | None:
+        """The game that its process left; None between two games."""
+        with suppress(TimeoutError):
+            return await asyncio.wait_for(self.games.game_of(self.bot), REPORT_S)
+        return None
+
+    async def _before_the_end(self, work: Coroutine[Any, Any, T]) -> T | None:
+        """Return the result of `work`, None if the contest ends before."""
+        working, over = asyncio.ensure_future(work), asyncio.ensure_future(self._over.wait())
+        try:
+            await asyncio.wait([working, over], return_when=asyncio.FIRST_COMPLETED)
+            return working.result() if working.done() else None
+        finally:
+            working.cancel()
+            over.cancel()
 
     async def _has_logged_in(self) -> bool:
         # The server's report of the log-in may arrive after the bot's end.
@@ -204,10 +273,11 @@ class RestartingBot:
         try:
             child = await Child.start(command, environment, log=log)
         except OSError as error:
-            return _Ended(None, [], why_not_started(command[0], error))
+            return _Ended(None, why_not_started(command[0], error))
         try:
             await self._wait(child)
-            return _Ended(child.process.returncode, child.last_lines(LAST_LINES), child.last_error())
+            status = child.process.returncode
+            return _Ended(status, child.last_error(), child.trace(), child.last_lines(LAST_LINES))
         finally:
             await child.end()
 
@@ -221,10 +291,13 @@ class RestartingBot:
             ended.cancel()
             over.cancel()
 
-    def _complain(self, what: str, last_lines: list[str]) -> None:
+    def _complain(self, what: str, ended: _Ended) -> None:
+        """Say that the process ended; the cause is printed with its first crash only."""
         self.say(f"bot {self.bot.label} {what}")
-        for line in last_lines:
-            self.say(f"  {self.bot.label}: {line}")
+        if ended.cause not in self._printed:
+            self._printed.append(ended.cause)
+            for line in ended.trace or ended.lines:
+                self.say(f"  {self.bot.label}: {line}")
 
 
 def why_not_started(program: str, error: OSError) -> str:
@@ -289,12 +362,14 @@ async def _supervise(server: Child, tournament: Tournament, listener: ProgressLi
     address = await _address(server)
     listener.listening(address)
     host, port = parse_address(address, "the server")
+    assert server.process.stdin is not None
+    games = GameQuestions(server.process.stdin.write)
     bots = {
-        (bot.name, bot.slot): RestartingBot(bot, _reachable(host), port, tournament.logs, listener.say)
+        (bot.name, bot.slot): RestartingBot(bot, _reachable(host), port, tournament.logs, listener.say, games)
         for bot in tournament.bots
     }
     running = [asyncio.ensure_future(bot.run()) for bot in bots.values()]
-    reading = asyncio.ensure_future(_pass_reports(server, bots, listener))
+    reading = asyncio.ensure_future(_pass_reports(server, bots, games, listener))
     try:
         await asyncio.wait([reading, *running], return_when=asyncio.FIRST_EXCEPTION)
         failed = [task.exception() for task in running if task.done()]
@@ -313,7 +388,10 @@ async def _supervise(server: Child, tournament: Tournament, listener: ProgressLi
 
 
 async def _pass_reports(
-    server: Child, bots: Mapping[tuple[str, int], RestartingBot], listener: ProgressListener
+    server: Child,
+    bots: Mapping[tuple[str, int], RestartingBot],
+    games: GameQuestions,
+    listener: ProgressListener,
 ) -> int:
     """Pass the server's reports to the listener and the bots until it ends; return its exit status."""
     async for line in _lines(server):
@@ -321,6 +399,10 @@ async def _pass_reports(
             match json.loads(line):
                 case {"login": str(name), "slot": int(slot)} if (name, slot) in bots:
                     bots[name, slot].logged_in.set()
+                case {"crashed": str(name), "slot": int(slot), "game": str() | None as game}:
+                    games.answered(name, slot, game)
+                case {"over": str(name), "slot": int(slot)}:
+                    games.answered(name, slot, None)
                 case {"result": result}:
                     listener.result(result)
                 case {"play": seat, "url": url}:

@@ -20,6 +20,7 @@ from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.effects import ChunkMark, PingMark, TurnMark
 from arena_server.core.events import (
+    Abandoned,
     Command,
     Event,
     Flushed,
@@ -112,6 +113,8 @@ class EventScript(Harness):
             case b"command":
                 order, target = first.decode("latin-1"), more.decode("latin-1")
                 return Command(next(self._numbers), order, target)
+            case b"abandon":
+                return Abandoned(first.decode("latin-1"), 1, more.decode("latin-1"))
             case b"stop":
                 return Stop()
         return Received(1, step, self.now)

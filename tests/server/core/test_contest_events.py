@@ -48,6 +48,7 @@ STEPS = st.lists(
             words(b"ping", CONNS, SMALL),
             words(b"chunk", CONNS),
             words(b"stored", GAMES),
+            words(b"abandon", TARGETS, GAMES),
             words(b"stall", st.sampled_from([b"1", b"250", b"400"])),
             st.sampled_from([b"tick", b"hold", b"release"]),
         ),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from arena_protocol.record import FaultRecord
-from arena_server.core.events import Overlong
+from arena_server.core.events import Abandoned, Overlong
 
 from .contest_harness import faults, finish, seated, text
 
@@ -214,6 +214,23 @@ def test_quit_in_the_own_turn_and_before_the_start() -> None:
     harness.send("good", "READY g1")
     harness.send("quit", "QUIT")
     assert harness.last_line("good") == "TURN 2 clock=20000,20000 lag=0 credit=0"
+
+
+def test_a_crashed_program_that_is_not_restarted_keeps_nobody_waiting() -> None:
+    harness = seated("crash", "good")
+    harness.disconnect("crash")
+    harness.event(Abandoned("crash", 1, "g1"))
+    assert harness.last_line("good") == "TURN 2 clock=20000,20000 lag=0 credit=0"
+    harness.event(Abandoned("crash", 1, "g1"))
+    finish(harness)
+    assert faults(harness) == (FaultRecord(1, 1, "disconnect", b""),)
+
+
+@pytest.mark.parametrize("who", [("crash", 2, "g1"), ("eve", 1, "g1"), ("crash", 1, "g2"), ("crash", 1, "x")])
+def test_only_the_game_that_is_named_is_abandoned(who: tuple[str, int, str]) -> None:
+    harness = seated("crash", "good")
+    harness.disconnect("crash")
+    assert harness.event(Abandoned(*who)) == []
 
 
 def test_the_organiser_stops_the_contest() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from arena_server.core.config import ContestConfig, ContestConfigError, Entrant
 from arena_server.core.journal import JournalError, Past
-from arena_server.core.log_events import LoggedIn
+from arena_server.core.log_events import GameResumed, GameStarted, LoggedIn
 from arena_server.core.schedule import Pairer, Schedule
 
 from .contest_harness import ONE_PLY, SHORT, ContestHarness, offers, play_on, restarted
@@ -92,6 +92,17 @@ class TestGames:
         play_on(harness)
         assert harness.finished == "finished"
         assert len(harness.records) == 6
+
+    def test_the_log_names_slots_only_where_they_are_not_all_the_first(self) -> None:
+        harness = harness_of()
+        for name in ("bob", "cid"):
+            harness.log_in(name)
+        started = [GameStarted("g2", ("cid", "ann"), (1, 2)), GameStarted("g3", ("ann", "bob"))]
+        assert sorted(harness.logged(GameStarted), key=lambda event: event.game) == started
+        assert sorted(restarted(harness).logged(GameResumed), key=lambda event: event.game) == [
+            GameResumed("g2", ("cid", "ann"), 0, (1, 2)),
+            GameResumed("g3", ("ann", "bob"), 0),
+        ]
 
     def test_two_games_of_one_pair_at_once(self) -> None:
         harness = harness_of(ANN, Entrant("bob", concurrency=2))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena_server.tournament.process import Child
+from arena_server.tournament.process import TRACE_LINES, Child
 
 pytestmark = pytest.mark.asyncio
 
@@ -16,7 +16,7 @@ async def test_only_the_end_of_the_output_is_kept() -> None:
     child = await Child.start([sys.executable, "-c", "print('x' * 100_000); print('the', 'end')"], {})
     assert await child.wait() == 0
     assert child.last_lines(1) == ["the end"]
-    assert sum(map(len, child.last_lines(100))) < 5_000
+    assert sum(map(len, child.last_lines(100))) < 20_000
     await child.end()
 
 
@@ -53,4 +53,74 @@ async def test_the_last_error_is_the_last_line_of_stderr() -> None:
     await child.wait()
     assert child.last_error() == "two"
     assert sorted(line for line in child.last_lines(9) if line) == ["one", "out", "out", "two"]
+    await child.end()
+
+
+CHAIN = """
+import sys
+print('KeyError: an older error', file=sys.stderr)
+try:
+    try:
+        {}['first']
+    except KeyError as error:
+        raise ValueError('second') from error
+except ValueError:
+    MORE
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "first", "last"),
+    [
+        (
+            CHAIN.replace("MORE", "1 / 0"),
+            "Traceback (most recent call last):",
+            "ZeroDivisionError: division by zero",
+        ),
+        (
+            "import sys; print('Traceback (most recent call last):\\nan older one', file=sys.stderr); 1 / 0",
+            "Traceback (most recent call last):",
+            "ZeroDivisionError: division by zero",
+        ),
+        (
+            "raise ExceptionGroup('two', [ValueError(1), ValueError(2)])",
+            "  + Exception Group Traceback (most recent call last):",
+            "    +------------------------------------",
+        ),
+        (
+            "import sys; sys.exit('panic: boom\\n\\ngoroutine 1 [running]:')",
+            "panic: boom",
+            "goroutine 1 [running]:",
+        ),
+    ],
+)
+async def test_the_trace_of_a_crash_begins_where_the_program_begins_to_tell_it(
+    code: str, first: str, last: str
+) -> None:
+    child = await Child.start([sys.executable, "-c", code], {})
+    assert await child.wait() == 1
+    trace = child.trace()
+    assert (trace[0], trace[-1]) == (first, last)
+    assert "an older one" not in trace
+    await child.end()
+
+
+async def test_a_long_trace_loses_its_middle() -> None:
+    code = "def f(n): g(n) if n else 1 / 0\ndef g(n): f(n - 1)\nf(50)"
+    child = await Child.start([sys.executable, "-c", code], {})
+    await child.wait()
+    trace = child.trace()
+    assert (len(trace), trace[0], trace[-1]) == (
+        TRACE_LINES + 1,
+        "Traceback (most recent call last):",
+        "ZeroDivisionError: division by zero",
+    )
+    assert trace[TRACE_LINES // 2] == "... 24 lines ..."
+    await child.end()
+
+
+async def test_a_program_without_a_traceback() -> None:
+    child = await Child.start([sys.executable, "-c", "import sys; sys.exit('boom')"], {})
+    await child.wait()
+    assert child.trace() == []
     await child.end()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -16,6 +17,7 @@ from arena_server.tournament import supervisor
 from arena_server.tournament.supervisor import (
     INHERITED,
     BotError,
+    GameQuestions,
     LocalBot,
     ProgressListener,
     RestartingBot,
@@ -161,8 +163,27 @@ async def test_bots_get_the_address_and_their_token(tmp_path: Path) -> None:
     assert copy == "127.0.0.1:1 --name=mine s3cret 127.0.0.1 1 mine s3cret"
 
 
-def running(bot: LocalBot, say: Callable[[str], None] = lambda _: None) -> RestartingBot:
-    return RestartingBot(bot, "127.0.0.1", 1, None, say)
+class Games(GameQuestions):
+    """Answers by itself: the game of each crash in turn; every abandoned game is over at once."""
+
+    def __init__(self, *games: str) -> None:
+        super().__init__(self._answer)
+        self._games = list(games)
+        self.abandoned: list[str] = []
+
+    def _answer(self, line: bytes) -> None:
+        question = json.loads(line)
+        if "abandoned" in question:
+            self.abandoned.append(question["game"])
+            self.answered(question["abandoned"], question["slot"], None)
+        else:
+            self.answered(question["crashed"], question["slot"], self._games.pop(0) if self._games else None)
+
+
+def running(
+    bot: LocalBot, say: Callable[[str], None] = lambda _: None, games: GameQuestions | None = None
+) -> RestartingBot:
+    return RestartingBot(bot, "127.0.0.1", 1, None, say, games or Games())
 
 
 def python(name: str, code: str) -> LocalBot:
@@ -248,6 +269,82 @@ async def test_a_bot_that_crashes_after_its_log_in_is_started_again(
         "bot b ended with status 1; starting it again",
         "  b: boom 2",
     ]
+
+
+class TestCrashes:
+    """A bot that logged in, and whose processes crash by one cause after the other."""
+
+    @pytest.fixture(autouse=True)
+    def no_waiting(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(supervisor, "RESTARTS_S", (0.0,))
+        monkeypatch.setattr(supervisor, "LEAVE_S", 0.0)
+
+    async def said(self, folder: Path, causes: str, games: Games) -> list[str]:
+        """What is said of the crashes, a letter each; the contest is over with the last."""
+        (folder / "causes").write_text(causes)
+        code = (
+            f"import os; os.chdir({str(folder)!r}); causes = open('causes').read()\n"
+            "open('causes', 'w').write(causes[1:])\n"
+            "def choose(): raise KeyError(causes[0], object())\n"
+            "choose()"
+        )
+        said: list[str] = []
+
+        def say(line: str) -> None:
+            said.append(line)
+            if sum(each.startswith("bot ") for each in said) == len(causes):
+                bot.contest_over()
+
+        bot = running(python("b", code), say, games)
+        bot.logged_in.set()
+        await bot.run()
+        return said
+
+    async def test_the_traceback_is_printed_once_and_from_its_beginning(self, tmp_path: Path) -> None:
+        said = await self.said(tmp_path, "xxyx", Games())
+        traces = [line for line in said if line.startswith("  b: ")]
+        assert [line for line in said if line.startswith("bot ")] == [
+            "bot b ended with status 1; starting it again"
+        ] * 4
+        assert traces[:2] == [
+            "  b: Traceback (most recent call last):",
+            '  b:   File "<string>", line 4, in <module>',
+        ]
+        assert [line[:20] for line in traces if "Error" in line] == [
+            "  b: KeyError: ('x',",
+            "  b: KeyError: ('y',",
+        ]
+
+    async def test_after_two_equal_crashes_in_a_game_it_waits_for_the_next(self, tmp_path: Path) -> None:
+        games = Games("g1", "g1", "g2", "g2")
+        said = await self.said(tmp_path, "xxxx", games)
+        assert [line for line in said if line.startswith("bot ")] == [
+            "bot b ended with status 1; starting it again",
+            "bot b ended with status 1 again; starting it again when g1 is over",
+            "bot b ended with status 1; starting it again",
+            "bot b ended with status 1 again; starting it again when g2 is over",
+        ]
+        assert games.abandoned[0] == "g1"
+
+    @pytest.mark.parametrize(
+        ("causes", "games"),
+        [("xyxy", ("g1",) * 4), ("xx", ("g1", "g2")), ("xxx", ()), ("xyx", ("g1", "g1", "g1"))],
+    )
+    async def test_other_crashes_have_it_back_in_its_game(
+        self, tmp_path: Path, causes: str, games: tuple[str, ...]
+    ) -> None:
+        answers = Games(*games)
+        said = await self.said(tmp_path, causes, answers)
+        assert answers.abandoned == []
+        assert sum(line == "bot b ended with status 1; starting it again" for line in said) == len(causes)
+
+    async def test_a_server_that_does_not_answer_delays_no_restart(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setattr(supervisor, "REPORT_S", 0.0)
+        games = Games()
+        monkeypatch.setattr(games, "_write", lambda line: None)
+        assert len(await self.said(tmp_path, "xy", games)) > 2
 
 
 async def test_a_bot_inherits_only_a_list_of_variables() -> None:
