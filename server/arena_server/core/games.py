@@ -188,7 +188,7 @@ class GameManager:
             self._blame(live, player.seat, FaultKind.QUIT, b"QUIT", now)
 
     def abandon(self, name: str, slot: int, game_id: str, now: int) -> None:
-        """Nobody starts this player again in this game: its opponents need not wait for its clock."""
+        """The program of this player is not started again in this game: its clock is not waited for."""
         live = self.find(game_id)
         if live is None:
             return
