@@ -6,8 +6,13 @@ compiled copies of its callees, so no module is changed.
 
 Every kernel has its own folder under the user's cache folder. Its name is a digest of the code and the
 constants of all functions that the kernel can reach, of the compiler's version and of the processor, so a
-change anywhere below a kernel leads to a new folder and never to stale code. Importing this module does not
-import numba; the first `compiled(...)` does.
+change anywhere below a kernel leads to a new folder and never to stale code. Installations with the same
+code share the files, wherever they are; others neither read them nor wait for each other.
+
+    files there -> load them, without a lock
+    else        -> one process locks the folder and compiles, others with the same code wait and load
+
+Importing this module does not import numba; the first `compiled(...)` does.
 """
 
 from __future__ import annotations
@@ -39,6 +44,11 @@ FOLDER = "insertion-arena"
 #: memory management: kernels make no arrays, so no references are counted; counting took a quarter of the
 #: time of kernels that pass arrays on.
 FLAGS = {"nogil": True, "_nrt": False}
+
+#: The compiled code of a kernel is below its folder, beside the lock.
+CODE = "machine-code"
+#: How the message about a wait begins.
+WAITING = "waiting for another process, which compiles"
 
 logger = logging.getLogger("arena_engines")
 
@@ -84,16 +94,24 @@ def _compiled(kernel: FunctionType, signature: str | None) -> Callable[..., Any]
     types = signature or signature_of(kernel)
     name = f"{kernel.__module__.rpartition('.')[2]}.{kernel.__qualname__}"
     folder = cache_folder() / f"{name}-{digest(kernel, types, _machine())}"
-    with _writing(folder):
-        if not any(folder.rglob("*.nbi")):
-            logger.info("compiling %s", name)
-        try:
+    # A file cut short by a crash or a full disk can raise anything when it is unpickled. The kernel is then
+    # compiled again; a failure of the compiler is a real error.
+    if _is_kept(folder):
+        with contextlib.suppress(Exception):
             return _load_or_compile(numba, kernel, types, folder)
-        except Exception:
-            # A file cut short by a crash or a full disk can raise anything when it is unpickled.
-            # Without the folder the kernel is compiled again; a second failure is a real error.
-            shutil.rmtree(folder / "code", ignore_errors=True)
-            return _load_or_compile(numba, kernel, types, folder)
+    with _writing(folder, name):
+        if _is_kept(folder):  # by the process that had the lock before
+            with contextlib.suppress(Exception):
+                return _load_or_compile(numba, kernel, types, folder)
+            shutil.rmtree(folder / CODE, ignore_errors=True)
+        # A warning, because it explains seconds of silence also where nothing configures logging.
+        logger.warning("compiling %s, once for this code and processor", name)
+        return _load_or_compile(numba, kernel, types, folder)
+
+
+def _is_kept(folder: Path) -> bool:
+    """Whether a kernel has been compiled here; numba writes the index (.nbi) before the code (.nbc)."""
+    return any((folder / CODE).glob("*.nbc"))
 
 
 def _numba() -> Any:
@@ -107,15 +125,41 @@ def _numba() -> Any:
 
 def _load_or_compile(numba: Any, kernel: FunctionType, types: str, folder: Path) -> Callable[..., Any]:
     dispatcher = _copies(numba, kernel)[kernel]
-    outside = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder / "code")
-    try:
-        dispatcher.enable_caching()
-    finally:
-        numba.config.CACHE_DIR = outside
+    dispatcher._cache = _cache_in(folder / CODE)(dispatcher.py_func)
     dispatcher.compile(types)
     dispatcher.disable_compile()
     return cast("Callable[..., Any]", dispatcher)
+
+
+def _cache_in(folder: Path) -> type[Any]:
+    """Return numba's cache of functions, with its files in `folder`.
+
+    numba's own locators put the path of the source, its line and a digest of the file into the names: then a
+    copy of the project, or a comment above the kernel, would compile again what our digest says is equal.
+    """
+    caching = importlib.import_module("numba.core.caching")
+
+    class Locator:
+        @classmethod
+        def from_function(cls, function: FunctionType, file: str) -> Locator:
+            return cls()
+
+        def ensure_cache_path(self) -> None:
+            folder.mkdir(parents=True, exist_ok=True)
+
+        def get_cache_path(self) -> str:
+            return str(folder)
+
+        def get_source_stamp(self) -> str:
+            return folder.parent.name
+
+        def get_disambiguator(self) -> str:
+            return ""
+
+    implementation = type(
+        "Implementation", (caching.CompileResultCacheImpl,), {"_locator_classes": [Locator]}
+    )
+    return type("Cache", (caching.FunctionCache,), {"_impl_class": implementation})
 
 
 def _copies(numba: Any, kernel: FunctionType) -> dict[FunctionType, Any]:
@@ -255,13 +299,17 @@ def _is_ours(folder: Path) -> bool:
 
 
 @contextlib.contextmanager
-def _writing(folder: Path) -> Iterator[None]:
-    """Let one process at a time compile into a folder; the others wait, then load the result."""
+def _writing(folder: Path, name: str) -> Iterator[None]:
+    """Let one process at a time compile into a folder; the others say so and wait."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as handle:
         # Without a lock (another system, a network disk) two processes may compile the same code;
         # numba replaces files atomically, so either result is complete.
         with contextlib.suppress(ImportError, OSError):
             fcntl = importlib.import_module("fcntl")
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                logger.warning("%s %s", WAITING, name)
+                fcntl.flock(handle, fcntl.LOCK_EX)
         yield

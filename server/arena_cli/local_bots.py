@@ -15,6 +15,7 @@ from pathlib import Path
 from shutil import which
 from tempfile import TemporaryFile
 
+from arena_engines.jit import WAITING
 from arena_server.errors import ArenaError, ConfigError
 from arena_server.tournament.supervisor import LocalBot
 
@@ -114,8 +115,10 @@ def compile_engines(
         ) as process,
     ):
         assert process.stdout is not None
-        if process.stdout.readline():  # one line per compiled function: none if all are in the cache
-            with step("compiling engines ..."):
+        # A line for each function that is compiled or waited for: none if all are in the cache.
+        if first := process.stdout.readline():
+            waits = first.startswith(WAITING)
+            with step(f"{WAITING} engines ..." if waits else "compiling engines ..."):
                 process.stdout.read()
         if process.wait():
             errors.seek(0)

@@ -19,6 +19,7 @@ from arena_cli.local_bots import (
     parse_command,
     server_environment,
 )
+from arena_engines.jit import WAITING
 from arena_server.errors import ArenaError, ConfigError
 
 
@@ -149,6 +150,10 @@ class TestCompiling:
 
     def test_it_is_shown_if_a_function_is_compiled(self, monkeypatch: pytest.MonkeyPatch) -> None:
         assert self.compile(monkeypatch, "print('compiling little.kernel')") == ["compiling engines ..."]
+
+    def test_a_wait_for_another_process_is_shown_as_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        shown = self.compile(monkeypatch, f"print('{WAITING} little.kernel')")
+        assert shown == ["waiting for another process, which compiles engines ..."]
 
     def test_it_is_not_shown_if_all_are_in_the_cache(self, monkeypatch: pytest.MonkeyPatch) -> None:
         assert self.compile(monkeypatch, "") == []

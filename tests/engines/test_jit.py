@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
+import logging
 import os
+import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +18,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import arena_engines
+import arena_protocol
 from arena_engines import jit as module
 from arena_engines.engine import EngineError
 from arena_engines.insertion.champion import search
@@ -38,6 +44,16 @@ def factorial(a: int) -> tuple[int, int]:
     value, calls = factorial(a - 1)
     return value * a, calls + 1
 """
+
+
+#: What another version of the rules has for `runs`.
+CHANGED = """
+
+def runs(p0: int, p1: int, p2: int) -> int:
+    return 7
+"""
+#: Compiling takes a second or two; what waits for a lock that is held ends with an error.
+LIMIT_S = 60
 
 
 @pytest.fixture
@@ -134,9 +150,8 @@ def test_code_is_kept_in_a_folder_of_its_digest(tmp_path: Path, own_cache: Path)
 def test_only_a_compilation_is_logged(
     tmp_path: Path, own_cache: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """`arena tournament` shows `compiling engines` because of it."""
-    caplog.set_level("INFO", "arena_engines")
-    for messages in (["compiling little.kernel"], []):
+    """`arena tournament` shows `compiling engines` because of it; other commands print it."""
+    for messages in (["compiling little.kernel, once for this code and processor"], []):
         caplog.clear()
         module._compiled.cache_clear()
         assert compiled(write(tmp_path).kernel)(3, 2) == 8
@@ -173,6 +188,102 @@ def test_processes_may_compile_the_same_kernel_at_once(tmp_path: Path) -> None:
     assert [process.communicate()[0] for process in started] == [f"{0b100001000010000100001}\n"] * 3
     assert [process.returncode for process in started] == [0, 0, 0]
     assert len(list(tmp_path.rglob("*.nbc"))) == 1
+
+
+def test_what_is_compiled_is_loaded_while_another_process_has_the_lock(
+    tmp_path: Path, own_cache: Path
+) -> None:
+    little = write(tmp_path)
+    compiled(little.kernel)
+    module._compiled.cache_clear()
+    (lock,) = own_cache.glob("*/lock")
+    with lock.open("w") as held, ThreadPoolExecutor(1) as pool:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        try:
+            assert pool.submit(compiled, little.kernel).result(LIMIT_S)(2, 10) == 30
+        finally:
+            fcntl.flock(held, fcntl.LOCK_UN)
+
+
+def test_who_waits_says_so_and_loads_what_the_other_process_has_compiled(
+    tmp_path: Path, own_cache: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    little = write(tmp_path)
+    compiled(little.kernel)
+    module._compiled.cache_clear()
+    (folder,) = own_cache.iterdir()
+    code, elsewhere = folder / module.CODE, tmp_path / "elsewhere"
+    code.rename(elsewhere)
+    caplog.clear()
+    waiting = threading.Event()
+
+    class Waits(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            waiting.set()
+
+    handler = Waits()
+    module.logger.addHandler(handler)
+    try:
+        with (folder / "lock").open("w") as held, ThreadPoolExecutor(1) as pool:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            asked = pool.submit(compiled, little.kernel)
+            try:
+                assert waiting.wait(LIMIT_S)
+                elsewhere.rename(code)
+            finally:
+                fcntl.flock(held, fcntl.LOCK_UN)
+            assert asked.result(LIMIT_S)(2, 10) == 30
+    finally:
+        module.logger.removeHandler(handler)
+    assert caplog.messages == ["waiting for another process, which compiles little.kernel"]
+
+
+class TestInstallations:
+    """Copies of the checkout in other folders, with one cache."""
+
+    PROGRAM = (
+        "import sys, arena_engines.jit as jit\n"
+        "from arena_protocol.games.insertion import rules\n"
+        "assert jit.__file__.startswith(sys.argv[1]) and rules.__file__.startswith(sys.argv[1])\n"
+        "print(jit.compiled(rules.runs)(0b100001000010000100001, 0, 0))\n"
+    )
+
+    def copy(self, folder: Path) -> Path:
+        for package in (arena_engines, arena_protocol):
+            source = Path(package.__file__ or "").parent
+            shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__"))
+        return folder
+
+    def run(self, folder: Path, cache: Path) -> tuple[str, str]:
+        environment = os.environ | {"XDG_CACHE_HOME": str(cache), "PYTHONPATH": str(folder)}
+        ended = subprocess.run(
+            [sys.executable, "-c", self.PROGRAM, str(folder)],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=True,
+        )
+        return ended.stdout, ended.stderr
+
+    def test_the_same_code_is_compiled_once_and_other_code_on_its_own(self, tmp_path: Path) -> None:
+        cache = tmp_path / "cache"
+        answer = f"{0b100001000010000100001}\n"
+        compiling = "compiling rules.runs, once for this code and processor\n"
+        assert self.run(self.copy(tmp_path / "one"), cache) == (answer, compiling)
+        equal = self.copy(tmp_path / "two")
+        rules = equal / "arena_protocol" / "games" / "insertion" / "rules.py"
+        rules.write_text("# A comment moves every line.\n" + rules.read_text())
+        assert self.run(equal, cache) == (answer, "")
+        other = self.copy(tmp_path / "three")
+        rules = other / "arena_protocol" / "games" / "insertion" / "rules.py"
+        text = rules.read_text()
+        rules.write_text(text.replace("def runs(", "def runs_(") + CHANGED)
+        (lock,) = cache.glob("*/*/lock")
+        with lock.open("w") as held:  # nor does other code wait for the first one
+            fcntl.flock(held, fcntl.LOCK_EX)
+            assert self.run(other, cache) == ("7\n", compiling)
+        assert len(list(cache.glob("*/rules.runs-*"))) == 2
 
 
 def test_without_a_lock_it_compiles_all_the_same(
