@@ -1,4 +1,6 @@
-# One image for the referee and for the built-in bots. Build: docker build -t insertion-arena .
+# Two images: `engines` has the built-in bots with the compiler that they need, `referee` (the default) the server alone.
+#   docker build -t insertion-arena:referee .
+#   docker build -t insertion-arena:engines --target engines .
 FROM python:3.12-slim AS build
 WORKDIR /src
 COPY pyproject.toml constraints.txt README.md ./
@@ -6,15 +8,27 @@ COPY protocol protocol
 COPY client client
 COPY engines engines
 COPY server server
-RUN python -m venv /opt/arena \
- && /opt/arena/bin/pip install --no-cache-dir --constraint constraints.txt ".[all]"
+# pip stays in this stage: an image has no use for its 12 MB.
+RUN python -m venv --without-pip /opt/arena
 
-FROM python:3.12-slim
-RUN useradd --create-home --uid 10001 arena && mkdir /data && chown arena /data
-COPY --from=build /opt/arena /opt/arena
-COPY examples /etc/arena
+FROM build AS build-engines
+RUN pip --python /opt/arena/bin/python install --no-cache-dir --constraint constraints.txt ".[engines]"
+
+FROM build AS build-referee
+RUN pip --python /opt/arena/bin/python install --no-cache-dir --constraint constraints.txt ".[server]"
+
+FROM python:3.12-slim AS base
+# A named volume takes its owner from the folder that it covers.
+RUN useradd --create-home --uid 10001 arena && install -d -o arena /data /home/arena/.cache
 ENV PATH=/opt/arena/bin:$PATH PYTHONUNBUFFERED=1
 USER arena
 WORKDIR /data
 ENTRYPOINT ["arena"]
 CMD ["--help"]
+
+FROM base AS engines
+COPY --from=build-engines /opt/arena /opt/arena
+
+FROM base AS referee
+COPY --from=build-referee /opt/arena /opt/arena
+COPY examples /etc/arena

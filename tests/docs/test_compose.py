@@ -1,17 +1,24 @@
-"""docker-compose.yml: docker-compose accepts it, and the commands of its services play a contest.
+"""docker-compose.yml plays its contest: as plain processes here, and in containers where there is an engine.
 
-No container engine is needed: each service's command runs as a plain process on loopback, with
-only the addresses and paths of the network and the volumes replaced.
+Without containers the commands of the services keep their own hosts; only names of the network
+(`referee`), ports and paths are replaced. The contest has fewer games.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shutil
+import signal
+import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+import tomllib
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +27,8 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 ARENA = str(Path(sys.executable).with_name("arena"))
+TOKEN = "a-token-of-the-organiser"
+CONFIG = "/etc/arena/compose.toml"
 
 
 def compose() -> dict[str, Any]:
@@ -27,23 +36,14 @@ def compose() -> dict[str, Any]:
     return loaded
 
 
-def here(command: list[str], port: int, folder: Path) -> list[str]:
-    """The command of a service, with what containers give it replaced by what is here."""
-    swaps = {
-        "/etc/arena/": f"{ROOT}/examples/",
-        "sqlite:////data/": f"sqlite:///{folder}/",
-        "referee:2006": f"127.0.0.1:{port}",
-        "0.0.0.0": "127.0.0.1",
-    }
-    for old, new in swaps.items():
-        command = [argument.replace(old, new) for argument in command]
-    return [ARENA, *("0" if argument == "2006" else argument for argument in command)]
+def contest() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "examples" / "compose.toml").read_text(encoding="utf-8"))
 
 
 @contextmanager
-def running(command: list[str], folder: Path) -> Iterator[subprocess.Popen[str]]:
+def running(command: Sequence[str], folder: Path, **environment: str) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command, cwd=folder, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment}
     ) as process:
         try:
             yield process
@@ -51,11 +51,44 @@ def running(command: list[str], folder: Path) -> Iterator[subprocess.Popen[str]]
             process.kill()
 
 
-def test_the_services_are_one_referee_and_four_bots_on_an_internal_network() -> None:
+def read(url: str) -> Any:
+    with urllib.request.urlopen(url, timeout=20) as answer:
+        body = answer.read().decode()
+    return json.loads(body) if url.endswith(".json") else body
+
+
+def status(port: int | str) -> str:
+    """The answer of `arena admin status` at this port."""
+    command = [ARENA, "admin", "status", "--json", "--connect", f"127.0.0.1:{port}"]
+    return subprocess.run(
+        command,
+        env={**os.environ, "ARENA_ADMIN_TOKEN": TOKEN},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    ).stdout
+
+
+def test_the_services_are_a_referee_and_the_bots_of_its_contest() -> None:
     file = compose()
-    assert len(file["services"]) == 5
+    bots = {name: service for name, service in file["services"].items() if name != "referee"}
+    assert sorted(bots) == sorted(bot["name"] for bot in contest()["bot"])
     assert file["networks"]["contest"]["internal"] is True
-    assert all(service["networks"] == ["contest"] for service in file["services"].values())
+    for name, service in bots.items():
+        assert service["networks"] == ["contest"]
+        assert service["depends_on"] == {"referee": {"condition": "service_healthy"}}
+        assert service["command"][-4:] == ["--connect", "referee:2006", "--name", name]
+
+
+def test_the_published_ports_are_those_of_the_page_and_of_the_organiser() -> None:
+    referee, server = compose()["services"]["referee"], contest()["server"]
+    inside = [int(port.rpartition(":")[2]) for port in referee["ports"]]
+    assert inside == [server["web_port"], server["admin_port"]]
+    assert all(port.startswith("127.0.0.1:") for port in referee["ports"])
+    # No port of a network that is internal can be reached from the host.
+    networks = compose()["networks"]
+    assert any(not (networks[name] or {}).get("internal") for name in referee["networks"])
 
 
 def test_docker_compose_itself_accepts_the_file() -> None:
@@ -68,33 +101,118 @@ def test_docker_compose_itself_accepts_the_file() -> None:
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
-def test_the_image_is_built_in_two_stages_and_runs_without_root() -> None:
-    lines = (ROOT / "Dockerfile").read_text(encoding="utf-8").splitlines()
-    stages = [number for number, line in enumerate(lines) if line.startswith("FROM ")]
-    users = [number for number, line in enumerate(lines) if line.startswith("USER ")]
-    assert len(stages) == 2
-    assert users[-1] > stages[-1]
-    assert lines[users[-1]] != "USER root"
+def test_every_service_has_an_image_of_the_dockerfile_that_runs_without_root() -> None:
+    text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    stages = {name: base for base, name in re.findall(r"^FROM (\S+) AS (\S+)$", text, re.M)}
+    for service in compose()["services"].values():
+        target = service["build"]["target"]
+        assert service["image"] == f"insertion-arena:{target}"
+        assert stages[target] == "base"
+    assert re.findall(r"^USER (\S+)$", text, re.M) == ["arena"]
+
+
+def swapped(command: Sequence[str], swaps: dict[str, str]) -> list[str]:
+    for old, new in swaps.items():
+        command = [argument.replace(old, new) for argument in command]
+    return list(command)
+
+
+def addresses(referee: subprocess.Popen[str]) -> dict[str, tuple[str, str]]:
+    """Host and port of what the server prints first: `listening`, `admin` and `web`."""
+    assert referee.stdout is not None
+    lines = [referee.stdout.readline() for _ in range(3)]
+    found = [re.fullmatch(r"(\w+) on (?:http://)?(.+):(\d+)\n", line) for line in lines]
+    return {match[1]: (match[2], match[3]) for match in found if match}
 
 
 @pytest.mark.slow
-def test_the_commands_of_the_services_play_the_contest_to_its_standings(tmp_path: Path) -> None:
+def test_the_commands_of_the_services_with_their_own_hosts_play_the_contest(tmp_path: Path) -> None:
     services = compose()["services"]
-    with running(here(services.pop("referee")["command"], 0, tmp_path), tmp_path) as referee:
-        assert referee.stdout is not None
-        listening = re.fullmatch(r"listening on 127\.0\.0\.1:(\d+)\n", referee.stdout.readline())
-        assert listening, "the referee did not say where it listens"
-        port = int(listening[1])
-        bots = [
-            subprocess.Popen(here(service["command"], port, tmp_path), cwd=tmp_path)
-            for service in services.values()
-        ]
-        try:
-            table, errors = referee.communicate(timeout=300)
-            assert referee.returncode == 0, errors
-            assert [bot.wait(timeout=60) for bot in bots] == [0] * len(bots)
-        finally:
-            for bot in bots:
-                bot.kill()
-    assert "12 of 12 games" in table
-    assert all(name in table for name in services)
+    text = (ROOT / "examples" / "compose.toml").read_text(encoding="utf-8")
+    short = re.sub(r"^rest = .*", 'spectator_delay = "0s"', text, flags=re.M)
+    short = re.sub(r"games_per_pair = \d+", "games_per_pair = 2", short)
+    (tmp_path / "compose.toml").write_text(short, encoding="utf-8")
+    referee = services.pop("referee")
+    command = swapped(referee["command"], {CONFIG: str(tmp_path / "compose.toml")})
+    ports = ["--port", "0", "--web-port", "0", "--admin-port", "0"]
+    with running([ARENA, *command, *ports], tmp_path, ARENA_ADMIN_TOKEN=TOKEN) as server:
+        found = addresses(server)
+        assert {name: host for name, (host, _) in found.items()} == dict.fromkeys(
+            ("listening", "admin", "web"), "0.0.0.0"
+        )
+        check = swapped(referee["healthcheck"]["test"], {"2008": found["admin"][1]})
+        assert check.pop(0) == "CMD"
+        assert check[0] == "python"
+        subprocess.run([sys.executable, *check[1:]], check=True, timeout=60)
+        with ExitStack() as stack:
+            here = {"referee:2006": f"127.0.0.1:{found['listening'][1]}"}
+            bots = [
+                stack.enter_context(running([ARENA, *swapped(service["command"], here)], tmp_path))
+                for service in services.values()
+            ]
+            assert [bot.wait(timeout=120) for bot in bots] == [0] * len(bots)
+        assert_played(found["web"][1], found["admin"][1], games=12)
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(timeout=60) == 0
+
+
+def assert_played(web: str, admin: str, games: int) -> None:
+    """The page and the organiser's port show a contest that is over."""
+    page = f"http://127.0.0.1:{web}"
+    assert "<html" in read(f"{page}/")
+    assert json.loads(status(admin))["games"]["done"] == games
+    for _ in range(60):  # the page is later by the spectators' delay
+        listed = read(f"{page}/api/v1/contests.json")["contests"][0]
+        if listed["games_played"] == games:
+            break
+        time.sleep(1)
+    assert (listed["name"], listed["games_played"]) == ("compose", games)
+
+
+def free_port() -> str:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return str(sock.getsockname()[1])
+
+
+@pytest.fixture
+def engine() -> None:
+    """A Docker engine; without one the test says so."""
+    if shutil.which("docker") is None or shutil.which("docker-compose") is None:
+        pytest.skip("NO CONTAINERS TESTED: docker and docker-compose are not installed")
+    if subprocess.run(["docker", "version"], capture_output=True, check=False).returncode:
+        pytest.skip("NO CONTAINERS TESTED: docker is installed, but no engine answers")
+
+
+@pytest.mark.soak
+@pytest.mark.usefixtures("engine")
+def test_docker_compose_up_plays_the_contest(tmp_path: Path) -> None:
+    for target in ("referee", "engines"):
+        build = ["docker", "build", "--network", "host", "--tag", f"insertion-arena:{target}"]
+        subprocess.run([*build, "--target", target, "."], cwd=ROOT, check=True, timeout=900)
+    web, admin = free_port(), free_port()
+    environment = {"ARENA_WEB_PORT": web, "ARENA_ADMIN_PORT": admin, "ARENA_ADMIN_TOKEN": TOKEN}
+    project = ["docker-compose", "--project-directory", str(ROOT), "--file", str(ROOT / "docker-compose.yml")]
+    project += ["--project-name", f"arena-test-{os.getpid()}"]
+    try:
+        with running([*project, "up", "--no-build"], tmp_path, **environment) as up:
+            output = seen(up, "leaves: finished", len(contest()["bot"]))
+            assert output.index("listening on 0.0.0.0:2006") < output.index(" login "), output
+            pairs = len(contest()["bot"]) * (len(contest()["bot"]) - 1) // 2
+            assert_played(web, admin, games=pairs * contest()["contest"]["games_per_pair"])
+            up.send_signal(signal.SIGINT)
+            up.communicate(timeout=120)
+    finally:
+        down = [*project, "down", "--volumes"]
+        subprocess.run(down, env={**os.environ, **environment}, check=True, timeout=120)
+
+
+def seen(process: subprocess.Popen[str], text: str, times: int) -> str:
+    """Return the output up to the line that has `text` for the last of these times."""
+    assert process.stdout is not None
+    output = ""
+    for line in process.stdout:
+        output += line
+        if output.count(text) == times:
+            return output
+    pytest.fail(f"the output ended too early:\n{output}")
