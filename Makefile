@@ -1,7 +1,11 @@
-# `make tournament` and `make test` install what they need. `make help` lists all targets.
+# Each target installs what it needs. `make help` lists all targets.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+COMMA := ,
+# What is installed so far: for a tournament, for all commands, for the tests too.
+TOURNAMENT := $(VENV)/.tournament
+COMMANDS := $(VENV)/.commands
 INSTALLED := $(VENV)/.installed
 CONFIG ?= examples/local.toml
 
@@ -11,63 +15,78 @@ CONFIG ?= examples/local.toml
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-$(INSTALLED): pyproject.toml constraints.txt
+# An editable install of these extras, with the versions of constraints.txt.
+define pip
+	@echo "installing into $(VENV): $(1) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[$(1)]"
+endef
+
+$(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "insertion-arena needs Python 3.11 or newer; found `$(PYTHON) --version 2>&1`. Try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "installing into $(VENV) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[all,test]"
+	@$(PYTHON) -m venv $(VENV)
+
+$(TOURNAMENT): pyproject.toml constraints.txt | $(BIN)/python
+	$(call pip,server$(COMMA)engines)
 	@touch $@
 
-install: $(INSTALLED)  ## install everything into .venv; the command is .venv/bin/arena
+$(COMMANDS): pyproject.toml constraints.txt | $(BIN)/python
+	$(call pip,all)
+	@touch $(TOURNAMENT) $@
 
-tournament: install  ## play a contest of built-in bots and print the standings; CONFIG=FILE
+$(INSTALLED): pyproject.toml constraints.txt | $(BIN)/python
+	$(call pip,all$(COMMA)test)
+	@touch $(TOURNAMENT) $(COMMANDS) $@
+
+install: $(COMMANDS)  ## install all commands into .venv; the command is .venv/bin/arena
+
+tournament: $(TOURNAMENT)  ## play a contest of built-in bots and print the standings; CONFIG=FILE
 	@$(BIN)/arena tournament $(CONFIG)
 
-test: install lint types  ## run linter, type checker and all tests except the soak runs
+test: $(INSTALLED) lint types  ## run linter, type checker and all tests except the soak runs
 	@# Tests with real clocks may miss a limit beside others: what failed runs once more, one at a time.
 	$(BIN)/pytest -m "not soak" --numprocesses 2 --dist worksteal tests || \
 		$(BIN)/pytest -m "not soak" --last-failed --last-failed-no-failures none tests
 
-check: install lint types unit  ## run the fast checks before a commit
+check: $(INSTALLED) lint types unit  ## run the fast checks before a commit
 
-format: install  ## format the sources
+format: $(INSTALLED)  ## format the sources
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-lint: install
+lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/python tools/wordlist.py README.md CHANGELOG.md Makefile protocol client engines server docs benchmarks examples tests
 
-types: install
+types: $(INSTALLED)
 	$(BIN)/mypy
 
-unit: install
+unit: $(INSTALLED)
 	$(BIN)/pytest -m "not soak and not slow" tests/protocol tests/server/core
 
-coverage: install  ## measure branch coverage of protocol and core; fail below 100 %
+coverage: $(INSTALLED)  ## measure branch coverage of protocol and core; fail below 100 %
 	$(BIN)/pytest -m "not soak" --numprocesses 2 --cov --cov-branch --cov-fail-under=100 tests/protocol tests/server/core
 
-soak: install  ## run the long simulation, fuzz and kill tests, and new examples of all properties; SEED=1
+soak: $(INSTALLED)  ## run the long simulation, fuzz and kill tests, and new examples of all properties; SEED=1
 	@seed=$(or $(SEED),$$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')); \
 	run="$(BIN)/pytest --timeout 0 --hypothesis-profile soak --hypothesis-seed $$seed"; \
 	echo "seed $$seed; the same test again: $$run TEST"; \
 	$$run -m "soak or hypothesis" tests || { echo "a failed test again: $$run TEST" >&2; exit 1; }
 
-simulate: install  ## simulate contests with every kind of fault; SEED=1 GAMES=10000
+simulate: $(INSTALLED)  ## simulate contests with every kind of fault; SEED=1 GAMES=10000
 	$(BIN)/python -m tests.simulation --seed $(or $(SEED),1) --games $(or $(GAMES),10000)
 
-bench: install  ## measure the referee and the search
+bench: $(COMMANDS)  ## measure the referee and the search
 	$(BIN)/python -m benchmarks.referee referee
 	$(BIN)/python -m benchmarks.referee hostile
 	$(BIN)/python -m benchmarks.referee viewers
 	$(BIN)/arena bench search
 
-figures: install  ## measure the engines (25 minutes, resumable) and draw the figures
+figures: $(COMMANDS)  ## measure the engines (25 minutes, resumable) and draw the figures
 	$(BIN)/python benchmarks/figures/plot.py
 
-docs: install  ## build the documentation in build/docs; needs no network after its packages are installed
+docs: $(COMMANDS)  ## build the documentation in build/docs; needs no network after its packages are installed
 	@$(BIN)/python -c 'import furo, myst_parser, sphinx' 2>/dev/null || \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[docs]"
 	$(BIN)/python tools/bot_author.py
