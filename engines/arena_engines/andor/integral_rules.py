@@ -269,6 +269,51 @@ def circular(problem: Integral) -> Iterator[Step]:
         )
 
 
+def secant(problem: Integral) -> Iterator[Step]:
+    """Substitute x = 1 / cos w under a root of x^2 - 1 = tan^2 w, which is real for x > 1."""
+    x, new = problem.variable, problem.fresh()
+    positive = sp.Symbol("positive", positive=True)
+    powers = problem.integrand.atoms(sp.Pow)
+    if any(power.base == x**2 - 1 and not power.exp.is_Integer for power in powers):
+        replaced = problem.integrand.subs(x**2 - 1, positive**2).subs(x, 1 / sp.cos(new))
+        replaced = replaced.subs(positive, sp.sin(new) / sp.cos(new)) * sp.sin(new) / sp.cos(new) ** 2
+        yield Step(f"{x} = 1/cos({new})", (Integral(replaced, new),), combine=_put_back(new, sp.acos(1 / x)))
+
+
+def unit_quadratic(problem: Integral) -> Iterator[Step]:
+    """Substitute x = h + k u in powers of q = b (x - h)^2 + a, where k^2 = |a / b|.
+
+    q becomes |a| times 1 + u^2, 1 - u^2 or u^2 - 1, for `circular` and `secant`. The reciprocal of q alone is
+    left to `complete_square`.
+    """
+    x, new = problem.variable, problem.fresh()
+    for q in sorted(_quadratics(problem), key=sp.default_sort_key):
+        b, linear, c = sp.Poly(q, x).all_coeffs()
+        h = -linear / (2 * b)
+        a = sp.simplify(c - b * h**2)
+        signs = [1 if each.is_positive else -1 if each.is_negative else 0 for each in (b, a)]
+        k = sp.sqrt(sp.Abs(a / b))
+        if signs not in ([1, 1], [1, -1], [-1, 1]) or (h, k) == (0, 1):
+            continue
+        unit = signs[0] * new**2 + signs[1]
+        replaced = problem.integrand.replace(
+            lambda node, q=q: isinstance(node, sp.Pow) and node.base == q,
+            lambda node, a=a, unit=unit: sp.Abs(a) ** node.exp * unit**node.exp,
+        )
+        yield Step(
+            f"{x} = {plain(h + k * new)}",
+            (Integral(sp.expand_mul(k * replaced.subs(x, h + k * new)), new),),
+            combine=_put_back(new, (x - h) / k),
+        )
+
+
+def _quadratics(problem: Integral) -> set[sp.Expr]:
+    """The quadratic bases of roots and of higher powers in the integrand."""
+    powers = (node for node in problem.integrand.atoms(sp.Pow) if node.exp.is_number and abs(node.exp) != 1)
+    bases = {node.base for node in powers if node.base.is_Add and node.base.is_polynomial(problem.variable)}
+    return {base for base in bases if sp.degree(base, problem.variable) == 2}
+
+
 def _on_the_circle(expression: sp.Expr, w: sp.Symbol) -> sp.Expr:
     """Simplify with sqrt(cos^2) = cos, true for -pi/2 < w < pi/2, the range of w in x = sin w."""
     cosine = sp.Symbol("cosine", positive=True)

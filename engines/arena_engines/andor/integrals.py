@@ -109,6 +109,8 @@ RULES: tuple[integral_rules.Rule, ...] = (
     integral_rules.odd_power,
     integral_rules.secants_as_tangents,
     integral_rules.circular,
+    integral_rules.secant,
+    integral_rules.unit_quadratic,
     integral_rules.logarithm,
     integral_rules.root,
     integral_rules.multiply_out,

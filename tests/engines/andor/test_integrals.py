@@ -97,6 +97,37 @@ def test_the_integral_of_slagles_saint_is_solved_by_its_substitution() -> None:
     assert "x = sin(z)" in labels
 
 
+#: Of the kind of x^4/(1-x^2)^(5/2): other constants, the other two signs, a middle term.
+QUADRATIC = {
+    "x^4/(7-x^2)^(5/2)": "x = sqrt(7)*z",
+    "x^4/(9-4*x^2)^(5/2)": "x = 3*z/2",
+    "x^4/(pi-x^2)^(5/2)": "x = sqrt(pi)*z",
+    "x^2*sqrt(3-x^2)": "x = sqrt(3)*z",
+    "x^2/(9+x^2)^(3/2)": "x = 3*z",
+    "1/(4+x^2)^2": "x = 2*z",
+    "1/sqrt(x^2-4)": "x = 2*z",
+    "sqrt(2*x-x^2)": "x = z + 1",
+    "1/(5+4*x-x^2)^(3/2)": "x = 3*z + 2",
+}
+
+
+@pytest.mark.parametrize("text", QUADRATIC)
+def test_powers_of_any_quadratic_are_led_back_to_those_with_ones(text: str) -> None:
+    integrand, x = parse(text)
+    solved = integrate(integrand, x)
+    assert solved is not None
+    assert vanishes(sp.diff(solved.answer, x) - integrand, x)
+    labels = [step.label for step in solved.solution.choices.values() if step is not None]
+    assert QUADRATIC[text] in labels
+
+
+@pytest.mark.parametrize(
+    "text", ["sqrt(-1-x^2)", "sqrt(1-x^2)", "1/(x^2+4*x+5)", "1/(1+x^2)^2", "(x^3+2)^(1/2)"]
+)
+def test_quadratics_that_are_negative_or_done_or_of_another_rule_are_left_alone(text: str) -> None:
+    assert list(integral_rules.unit_quadratic(Integral(*parse(text)))) == []
+
+
 @pytest.mark.parametrize("text", SOLVED)
 def test_the_derivative_of_the_answer_is_the_integrand(text: str) -> None:
     integrand, x = parse(text)
@@ -175,10 +206,8 @@ def test_another_form_of_an_integrand_has_the_same_values(rule) -> None:
 
 def test_every_rule_finds_something_among_the_examples() -> None:
     for rule in RULES:
-        offered = [step for text in SOLVED + fifty.SOLVED for step in rule(Integral(*parse(text)))]
-        offered += [
-            step for text in ("1/(1+x^2)", "sin(x)^2/cos(x)^3") for step in rule(Integral(*parse(text)))
-        ]
+        texts = [*SOLVED, *fifty.SOLVED, *QUADRATIC, "1/(1+x^2)", "sin(x)^2/cos(x)^3", "1/sqrt(x^2-1)"]
+        offered = [step for text in texts for step in rule(Integral(*parse(text)))]
         assert offered, rule.__name__
 
 
