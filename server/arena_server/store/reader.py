@@ -73,13 +73,13 @@ class Results:
         found = self._find(selector)
         if found is None:
             known = ", ".join(f"{contest.id} {contest.name}" for contest in self.contests()[-10:])
-            wanted = "contest" if selector is None else f"contest {selector!r}"
+            wanted = "contest" if selector is None else f"contest {selector!r:.40}"
             raise StoreError(f"{self._database}: no {wanted} here; there are: {known or 'none'}")
         check_contest_row(found)
         return found
 
     def _find(self, selector: str | None) -> Contest | None:
-        if selector is not None and selector.isascii() and selector.isdigit():
+        if selector is not None and selector.isascii() and selector.isdigit() and len(selector) < 10:
             by_id = self._session.get(Contest, int(selector))
             if by_id is not None:
                 return by_id

@@ -3,6 +3,8 @@
 GET  /metrics   for Prometheus        GET  /status   for `arena admin status`      (token)
 GET  /healthz   is the loop alive     POST /orders   {"verb": ..., "target": ...}  (token)
 GET  /readyz    can bots play
+
+On the spectators' port /metrics needs the token too: it shows running games without their delay.
 """
 
 from __future__ import annotations
@@ -33,18 +35,23 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class OrganiserApi:
-    """Endpoints over a bridge to the referee's loop; `token` guards /status and /orders."""
+    """Endpoints over a bridge to the referee's loop; `token` guards /status and /orders.
 
-    def __init__(self, bridge: LoopBridge, view: ServerView, token: str) -> None:
+    With `spectators` the port is theirs too.
+    """
+
+    def __init__(self, bridge: LoopBridge, view: ServerView, token: str, *, spectators: bool = False) -> None:
         self._bridge = bridge
         self._view = view
         self._token = token
+        self._spectators = spectators
         self._failures = AddressLimit(WRONG_TOKENS, WRONG_TOKENS / 60)
 
     def routes(self) -> list[Route]:
         """All routes; an endpoint that cannot be answered now has status 503."""
+        metrics = unavailable_as_503(self.metrics)
         return [
-            Route("/metrics", unavailable_as_503(self.metrics)),
+            Route("/metrics", self.guarded(metrics) if self._spectators else metrics),
             Route("/healthz", unavailable_as_503(self.health)),
             Route("/readyz", unavailable_as_503(self.readiness)),
             Route("/status", self.guarded(unavailable_as_503(self.status))),

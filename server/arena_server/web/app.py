@@ -56,7 +56,7 @@ def site_app(
         public.connect(LiveHub(feed, public.contest_document, secrets.token_hex(4)))
     routes: list[BaseRoute] = [*public.routes(), *Pages().routes()]
     if token is not None:
-        routes += OrganiserApi(bridge, view, token).routes()
+        routes += OrganiserApi(bridge, view, token, spectators=True).routes()
     if ports.persons or ports.casual is not None:
         casual = None if ports.casual is None else CasualGames(ports.casual, config)
         routes += PlayApi(ports.persons, config.game, referee.connect, casual).routes()

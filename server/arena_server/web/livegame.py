@@ -11,6 +11,7 @@ from arena_protocol import messages as wire
 from arena_protocol.errors import ProtocolError
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game, GameError
+from arena_server.web.security import small_number
 from arena_server.web.streams import Channel, Viewer, encode_event
 
 #: A browser that comes back and missed more events than this gets a snapshot instead.
@@ -190,8 +191,8 @@ class LiveGame:
         self.read()
         self.channel.viewers.add(viewer)
         epoch, _, number = (last_id or "").rpartition("-")
-        seen = int(number) if epoch == self._epoch and number.isascii() and number.isdigit() else -1
-        if max(0, len(self._events) - MISSED) <= seen <= len(self._events):
+        seen = small_number(number) if epoch == self._epoch else None
+        if seen is not None and max(0, len(self._events) - MISSED) <= seen <= len(self._events):
             return [*self._events[seen:], self.sync()]
         here = f"{self._epoch}-{len(self._events)}"
         return [encode_event("snapshot", self.snapshot(), here)]

@@ -38,6 +38,7 @@ from arena_server.errors import ArenaError
 from arena_server.web.archive import Archive, NotFoundError, plain_record
 from arena_server.web.bundle import STATIC
 from arena_server.web.live import LiveHub
+from arena_server.web.security import small_number
 from arena_server.web.streams import Channel, EventStream, Viewer, last_event_id
 
 API: Final = "/api/v1"
@@ -120,8 +121,8 @@ class PublicApi:
             Route(f"{API}/site.json", self._json(self._site)),
             Route(f"{API}/contests.json", self._json(self._contests)),
             Route(f"{API}/contests/{{number}}.json", self._json(self._one_contest)),
-            Route(f"{API}/contests/{{number}}/games-{{chunk:int}}.json", self._json(self._games)),
-            Route(f"{API}/contests/{{number}}/schedule-{{chunk:int}}.json", self._json(self._schedule)),
+            Route(f"{API}/contests/{{number}}/games-{{chunk}}.json", self._json(self._games)),
+            Route(f"{API}/contests/{{number}}/schedule-{{chunk}}.json", self._json(self._schedule)),
             Route(f"{API}/contests/{{number}}/records/{{game}}.json", self._json(self._record)),
             Route(f"{API}/contests/{{number}}/records/{{game}}.record", self._json(self._record_file)),
             Route(f"{API}/contests/{{number}}/state/{{game}}.json", self._json(self._state)),
@@ -168,11 +169,11 @@ class PublicApi:
         return JSONResponse(await self._read(request, Archive.contest))
 
     async def _games(self, request: Request) -> Response:
-        data = await self._read(request, Archive.games, request.path_params["chunk"])
+        data = await self._read(request, Archive.games, _chunk(request))
         return Response(data, media_type="application/json")
 
     async def _schedule(self, request: Request) -> Response:
-        data = await self._read(request, Archive.schedule, request.path_params["chunk"])
+        data = await self._read(request, Archive.schedule, _chunk(request))
         return Response(data, media_type="application/json")
 
     async def _record(self, request: Request) -> Response:
@@ -209,8 +210,9 @@ class PublicApi:
 
     def _find(self, contest: str) -> tuple[Archive, int]:
         """The archive and the number of a contest: one by its number, a visitor's by its name."""
-        if contest.isascii() and contest.isdigit() and len(contest) < 10:
-            return self._archive, int(contest)
+        own = small_number(contest)
+        if own is not None:
+            return self._archive, own
         if self._played is not None and self._played.exists():
             number = self._played.latest(contest)
             if number is not None:
@@ -297,6 +299,13 @@ class PublicApi:
             return JSONResponse({"error": text}, 404, CORS)
         last = last_event_id(request)
         return EventStream(lambda viewer: game.join(viewer, last), game.channel.viewers.discard)
+
+
+def _chunk(request: Request) -> int:
+    number = small_number(request.path_params["chunk"])
+    if number is None:
+        raise NotFoundError(f"no chunk {request.path_params['chunk']:.40}")
+    return number
 
 
 def _subscribe(channel: Channel, first: Callable[[], list[bytes]]) -> Callable[[Viewer], list[bytes]]:

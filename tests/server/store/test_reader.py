@@ -38,6 +38,15 @@ class TestReader:
                 f"{path}: no contest 'winter' here; there are: 1 spring, 2 autumn, 3 spring"
             )
 
+    @pytest.mark.parametrize("digits", [10, 20, 5000])
+    def test_a_number_that_no_contest_has(self, path: Path, digits: int) -> None:
+        keep(path, 1)
+        with (
+            Results(path) as results,
+            pytest.raises(StoreError, match=r"no contest '9+'? here; there are: 1 "),
+        ):
+            results.contest("9" * digits)
+
     def test_an_empty_database_has_no_contest(self, path: Path) -> None:
         check_writable(path)
         keep(path)

@@ -111,6 +111,11 @@ class TestLiveGame:
         assert zombie == ("e-4", "zombie", {"seat": 1, "ply": 3, "kind": "illegal", "line": "4d"})
         assert over[1:] == ("over", {"end": "complete", "totals": [0, 0], "nonce": "00", "sequence": "1234"})
 
+    @pytest.mark.parametrize("last", [f"e-{'9' * 5000}", "e-10000000000", "e-\u0663", "e--1", "e-", "-", "x"])
+    def test_a_last_event_that_was_never_sent_gives_a_snapshot(self, last: str) -> None:
+        viewer = join(a_game(*OFFER, START, *PLAYED), last)
+        assert [kind for _, kind, _ in viewer.events()] == ["snapshot"]
+
     def test_a_browser_that_comes_back_gets_what_it_missed(self) -> None:
         clock = Clock()
         game = a_game(*OFFER, START, *PLAYED, clock=clock)

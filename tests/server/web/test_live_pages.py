@@ -7,7 +7,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.error import HTTPError
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -319,8 +319,11 @@ def test_nothing_is_shown_before_the_spectator_delay(tmp_path: Path) -> None:
         play(persons, range(1, 4))
         seen = _public_bytes(server)
         assert b'"ann"' in seen
-        for text in (b"g1", b'"move"', b'"board', b'"state":"running"', b'"state":"over"'):
+        for text in (b"g1", b'"move"', b'"board', b'"state":"running"', b'"state":"over"', b"arena_games"):
             assert text not in seen, text
+        guard = {"Authorization": f"Bearer {server.token()}"}
+        with urlopen(Request(f"{server.url}/metrics", headers=guard), timeout=PATIENCE_S) as response:
+            assert b'arena_games{state="running"} 1.0' in response.read()
         play(persons, range(4, 7))
         persons[0].until(game="g2")  # the first game is over
         seen = _public_bytes(server)
@@ -343,12 +346,14 @@ def _public_bytes(server: Web) -> bytes:
         *("site.json", "contests.json", "contests/1.json", "contests/1/games-0.json"),
         *("contests/1/state/g1.json", "contests/1/records/g1.json", "contests/1/records/g1.record"),
         *("live/games/g1.json", "live/games/g1", "live/boards", "live/contest", "played.json"),
+        *("/metrics", "/healthz", "/readyz", "/status"),
     )
 
     def read(path: str) -> bytes:
         seen = b""
         try:
-            with urlopen(f"{server.url}/api/v1/{path}", timeout=1.5) as response:
+            url = server.url + (path if path.startswith("/") else f"/api/v1/{path}")
+            with urlopen(url, timeout=1.5) as response:
                 while data := response.read1():
                     seen += data
         except HTTPError as error:
