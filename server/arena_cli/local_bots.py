@@ -91,11 +91,11 @@ def local_bots(name: str, command: Sequence[str], slots: int) -> list[LocalBot]:
 
 
 def server_environment(bots: Iterable[LocalBot]) -> dict[str, str]:
-    """Return what the server needs to know of the bots: the digests of their tokens."""
+    """Return the environment of the server of these bots: ours, and the digests of their tokens."""
     from arena_cli.serve import DIGESTS_VARIABLE
 
     digests = {bot.name: sha256(bot.token.encode("ascii")).hexdigest() for bot in bots}
-    return {DIGESTS_VARIABLE: json.dumps(digests)}
+    return {**os.environ, DIGESTS_VARIABLE: json.dumps(digests)}
 
 
 def compile_engines(

@@ -74,6 +74,7 @@ def play_in_browser(
     from arena_cli.serve import DIGESTS_VARIABLE, WebOptions, prepare, serve
     from arena_server.config_file import load_contest
     from arena_server.sockets import address_of
+    from arena_server.tournament.supervisor import inherited
 
     if opponent != PERSON:
         check(opponent, rules.name)
@@ -89,7 +90,7 @@ def play_in_browser(
             command = [sys.executable, "-m", "arena_cli", "bot", opponent, "--game", rules.name]
             command += ["--name", name, "--connect", address_of(prepared.sock)]
             bot = subprocess.Popen(  # noqa: S603 - our own command with checked names
-                command, env={**os.environ, "ARENA_TOKEN": token}, stdout=subprocess.DEVNULL
+                command, env=inherited(os.environ) | {"ARENA_TOKEN": token}, stdout=subprocess.DEVNULL
             )
             stack.callback(bot.wait)
             stack.callback(bot.terminate)

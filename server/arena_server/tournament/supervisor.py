@@ -112,14 +112,19 @@ class LocalBot:
         return [_replace(word, values) for word in self.command]
 
     def environment(self, host: str, port: int, own: Mapping[str, str]) -> dict[str, str]:
-        """Return its whole environment: `INHERITED` from `own`, the server's address, name and token."""
-        return {name: own[name] for name in INHERITED if name in own} | {
+        """Return its whole environment: what it inherits of `own`, the server's address, name and token."""
+        return inherited(own) | {
             "ARENA_HOST": host,
             "ARENA_PORT": str(port),
             "ARENA_NAME": self.name,
             "ARENA_TOKEN": self.token,
             **({"ARENA_SLOT": str(self.slot)} if self.slot > 1 else {}),
         }
+
+
+def inherited(own: Mapping[str, str]) -> dict[str, str]:
+    """What a process that needs no secret of ours inherits of our environment `own`."""
+    return {name: own[name] for name in INHERITED if name in own}
 
 
 def _replace(word: str, values: dict[str, str]) -> str:
@@ -130,7 +135,7 @@ def _replace(word: str, values: dict[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Tournament:
-    """The server's command line and additional environment, and the bots.
+    """The server's command line and whole environment, and the bots.
 
     With a folder `logs` the output of every process goes to a file there.
     """
@@ -327,7 +332,7 @@ async def run(tournament: Tournament, listener: ProgressListener, interrupted: a
     # If this process is killed, the server reads the end of its stdin and stops.
     server = await Child.start(
         tournament.server,
-        {**os.environ, **tournament.environment},
+        tournament.environment,
         stdin=asyncio.subprocess.PIPE,
         split=True,
         log=None if tournament.logs is None else tournament.logs / SERVER_LOG,

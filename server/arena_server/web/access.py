@@ -58,11 +58,6 @@ class CasualSetup:
     arena: Sequence[str]
     digests_variable: str
 
-    @staticmethod
-    def environment() -> dict[str, str]:
-        """The environment of processes that need no secret of this server."""
-        return {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
-
 
 @dataclass(frozen=True, slots=True)
 class WebPorts:

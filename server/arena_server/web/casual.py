@@ -6,15 +6,17 @@
 
 The server of such a game is `arena casual-game`: its contest is in a database of its own, so that the
 contest of this server waits for none of its writes, and all its processes have a lower priority. At
-most `limit` games run at once. A game ends by itself: a player did not come or was not ready (WAIT_MS),
-a move took too long (MOVE_MS, where there is no clock), no browser showed a seat (person.ABANDONED_S),
-or LONGEST_S have passed.
+most `limit` games run at once, and half of them for one address of another machine. A game none of whose
+links has been used gives its place to the next one that is started. A game ends by itself: a player did
+not come or was not ready (WAIT_MS), a move took too long (MOVE_MS, where there is no clock), no browser
+showed a seat (person.ABANDONED_S), or LONGEST_S have passed.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,9 +33,10 @@ from arena_server.core.config import LONGEST_MS, ContestConfig
 from arena_server.errors import ArenaError
 from arena_server.sockets import parse_address
 from arena_server.tournament.process import Child
-from arena_server.tournament.supervisor import LocalBot, ProgressListener, Tournament, run
+from arena_server.tournament.supervisor import LocalBot, ProgressListener, Tournament, inherited, run
 from arena_server.web.access import CasualSetup, Invitation, invite
 from arena_server.web.person import PersonSeat, SeatError
+from arena_server.web.security import is_loopback
 
 #: As the opponent: a second person, with a link of their own.
 PERSON: Final = "person"
@@ -92,9 +95,7 @@ class CasualGames:
 
     async def _read_offer(self) -> dict[str, Any]:
         # In a process: importing all engines here would keep the referee from running.
-        child = await Child.start(
-            [*_priority(), *self._setup.arena, "casual-offer"], self._setup.environment()
-        )
+        child = await Child.start([*_priority(), *self._setup.arena, "casual-offer"], inherited(os.environ))
         try:
             async with asyncio.timeout(OFFER_S):
                 if await child.wait():
@@ -121,8 +122,8 @@ class CasualGames:
     def _running(self) -> int:
         return sum(not game.over for game in self._games)
 
-    async def start(self, wish: Wish) -> dict[str, Any]:
-        """Start a game and return its contest and the links of its persons. Raises SeatError."""
+    async def start(self, wish: Wish, address: str) -> dict[str, Any]:
+        """Start a game for `address`; return its contest and the links of its persons. Raises SeatError."""
         offered = {game["name"]: game for game in (await self.offer())["games"]}
         game = offered.get(wish.game)
         if game is None:
@@ -133,13 +134,29 @@ class CasualGames:
             )
         if not 1 <= wish.seat <= game["seats"]:
             raise SeatError(f"expected a seat from 1 to {game['seats']}, got {wish.seat}")
-        if self._running() >= self._setup.limit:
-            raise SeatError(f"{self._running()} games are being played here, as many as may be; try later")
-        started = CasualGame(self._setup, self._config, self._options(wish.game), wish, game["seats"])
+        self._make_room(address)
+        options = self._options(wish.game)
+        started = CasualGame(self._setup, self._config, options, wish, game["seats"], address)
         self._games.append(started)
         task = asyncio.create_task(started.run())
         task.add_done_callback(partial(self._ended, started))
         return {"contest": started.contest, "links": started.links()}
+
+    def _make_room(self, address: str) -> None:
+        """Find a place for a game that `address` starts. Raises SeatError if there is none."""
+        running = [game for game in self._games if not game.over]
+        own = [game for game in running if game.address == address]
+        full = len(running) >= self._setup.limit
+        has_share = len(own) >= -(-self._setup.limit // 2) and not is_loopback(address)
+        if not full and not has_share:
+            return
+        # A start without a player costs a stranger one request: it keeps no one else out.
+        unused = next((game for game in (own if has_share else running) if not game.used), None)
+        if unused is None:
+            who = "of your address " if has_share and not full else ""
+            number = len(running if full else own)
+            raise SeatError(f"{number} games {who}are being played here, as many as may be; try later")
+        unused.end("another game has taken its place, because none of its links was used")
 
     def _ended(self, game: CasualGame, task: asyncio.Task[None]) -> None:
         loop = task.get_loop()
@@ -158,9 +175,15 @@ class CasualGame(ProgressListener):
         options: Mapping[str, object],
         wish: Wish,
         seats: int,
+        address: str,
     ) -> None:
         self.contest = f"play-{strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+        #: Whether it has no place any more.
         self.over = False
+        #: Who started it.
+        self.address = address
+        self._stop = asyncio.Event()
+        self._problem: str | None = None
         self._setup = setup
         self._address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         persons: list[Invitation] = []
@@ -178,7 +201,7 @@ class CasualGame(ProgressListener):
         tokens = {bot.name: bot.token for bot in self._bots}
         tokens |= {person.name: person.token for person in persons}
         digests = {name: sha256(token.encode("ascii")).hexdigest() for name, token in tokens.items()}
-        self._environment = {setup.digests_variable: json.dumps(digests)}
+        self._environment = inherited(os.environ) | {setup.digests_variable: json.dumps(digests)}
         self._text = config_text(self.contest, config, options, wish, names)
         self._keys = [(person.name, person.key) for person in persons]
         self.seats = [
@@ -190,6 +213,17 @@ class CasualGame(ProgressListener):
         """Name and key of each person's link, that of the one who starts the game first."""
         return [{"name": name, "key": str(key)} for name, key in self._keys]
 
+    @property
+    def used(self) -> bool:
+        """Whether a person has taken a seat."""
+        return any(seat.state != "link" for seat in self.seats)
+
+    def end(self, problem: str) -> None:
+        """Let `run` end early; the seats show `problem`."""
+        self.over = True
+        self._problem = problem
+        self._stop.set()
+
     def listening(self, address: str) -> None:
         self._address.set_result(address)
 
@@ -199,26 +233,23 @@ class CasualGame(ProgressListener):
 
     async def run(self) -> None:
         """Play the game to its end; no process is left. The seats show what went wrong."""
-        stop = asyncio.Event()
-        timer = asyncio.get_running_loop().call_later(LONGEST_S, stop.set)
-        problem = None
+        too_long = f"the game was ended after {LONGEST_S / 3600:g} hours"
+        timer = asyncio.get_running_loop().call_later(LONGEST_S, self.end, too_long)
         try:
             with TemporaryDirectory(prefix="arena-play-") as folder:
                 path = Path(folder) / "play.toml"
                 path.write_text(self._text, encoding="utf-8")
                 server = [*_priority(), *self._setup.arena, "casual-game", str(path)]
                 server += ["--database", f"sqlite:///{self._setup.database.absolute()}"]
-                await run(Tournament(server, self._environment, self._bots), self, stop)
-            if stop.is_set():
-                problem = f"the game was ended after {LONGEST_S / 3600:g} hours"
+                await run(Tournament(server, self._environment, self._bots), self, self._stop)
         except (ArenaError, OSError) as error:
-            problem = f"the game cannot be played: {error}"
+            self._problem = self._problem or f"the game cannot be played: {error}"
         finally:
             self.over = True
             timer.cancel()
             self._address.cancel()
             for seat in self.seats:
-                seat.close(problem)
+                seat.close(self._problem)
 
 
 def config_text(

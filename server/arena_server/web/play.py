@@ -80,7 +80,8 @@ class PlayApi:
         if not self._starts.allows(address_of(request)):
             return JSONResponse({"error": "too many games from this address; try again in a minute"}, 429)
         try:
-            return JSONResponse(await self._casual.start(parse_wish(await _body(request))))
+            wish = parse_wish(await _body(request))
+            return JSONResponse(await self._casual.start(wish, address_of(request)))
         except SeatError as error:
             return JSONResponse({"error": str(error)}, 409)
 

@@ -70,8 +70,7 @@ class RateLimit:
         client = scope.get("client")
         if scope["type"] == "http" and client is not None:
             address = client[0]
-            local = ipaddress.ip_address(address.partition("%")[0]).is_loopback
-            if not local and not self._limit.allows(address):
+            if not is_loopback(address) and not self._limit.allows(address):
                 headers = {"Retry-After": "2", "Access-Control-Allow-Origin": "*"}
                 answer = JSONResponse({"error": "too many requests from this address"}, 429, headers)
                 await answer(scope, receive, send)
@@ -151,6 +150,11 @@ def address_of(request: Request) -> str:
 def small_number(text: str) -> int | None:
     """The number that 1 to 9 ASCII digits write; None for any other text. `int` raises for 4,301 digits."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def is_loopback(address: str) -> bool:
+    """Whether requests from `address` come from this machine, or through a proxy on it."""
+    return ipaddress.ip_address(address.partition("%")[0]).is_loopback
 
 
 def is_foreign(request: Request) -> bool:

@@ -54,7 +54,7 @@ async def run_it(tournament: Tournament, listener: ProgressListener) -> bool:
 
 def server(code: str, bots: Sequence[LocalBot] = (), logs: Path | None = None) -> Tournament:
     """A tournament whose server is this Python program."""
-    return Tournament([sys.executable, "-c", code], {}, bots, logs)
+    return Tournament([sys.executable, "-c", code], dict(os.environ), bots, logs)
 
 
 async def failure(code: str) -> str:

@@ -15,10 +15,11 @@ from arena_server.core.config import LONGEST_MS, ContestConfig
 from arena_server.web import casual as module
 from arena_server.web.access import CasualSetup
 from arena_server.web.casual import MOVE_MS, PERSON, CasualGames, Wish, config_text, parse_wish
-from arena_server.web.person import SeatError
+from arena_server.web.person import PersonSeat, SeatError
 
 WISH = Wish("lastcoin", "random", clock=False, seat=1, hints=True)
 OFFER = {"lastcoin": ["random"]}
+HERE, THERE, ELSEWHERE = "127.0.0.1", "192.0.2.1", "192.0.2.2"
 LIMIT_S = 60.0
 
 
@@ -66,6 +67,20 @@ async def finished(started: CasualGames) -> str | None:
     return problem
 
 
+async def end(started: CasualGames) -> None:
+    for game in started._games:
+        game.end("the test is over")
+    for seat in started.seats():
+        await problem_of(seat)
+
+
+async def problem_of(seat: PersonSeat) -> str | None:
+    async with asyncio.timeout(LIMIT_S):
+        while seat.state != "finished":
+            await asyncio.sleep(0.01)
+    return str(json.loads(seat._event().partition(b"data: ")[2])["problem"])
+
+
 class TestProcesses:
     pytestmark = pytest.mark.asyncio
 
@@ -81,7 +96,7 @@ class TestProcesses:
     async def test_a_server_that_fails(self, tmp_path: Path) -> None:
         started = games(tmp_path, fake("sys.exit('the disk is full')"))
         assert (await started.offer())["running"] == 0
-        answer = await started.start(WISH)
+        answer = await started.start(WISH, HERE)
         (link,) = answer["links"]
         assert (link["name"], len(link["key"])) == ("person-1", 32)
         assert answer["contest"].startswith("play-")
@@ -89,9 +104,55 @@ class TestProcesses:
         assert await finished(started) == "the game cannot be played: the disk is full"
         assert (await started.offer())["running"] == 0
 
+    async def test_no_process_inherits_a_secret(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("ARENA_ADMIN_TOKEN", "secret")
+        monkeypatch.setenv("PGPASSWORD", "secret")
+        note = "open('environment', 'a').write(str(dict(os.environ)))"
+        script = f"import os\nos.chdir({str(tmp_path)!r})\n{note}\n{fake('sys.exit(1)')}"
+        started = games(tmp_path, script)
+        await started.start(WISH, HERE)
+        await finished(started)
+        seen = (tmp_path / "environment").read_text()
+        assert seen.count("'PATH'") == 2, "the list of engines, and the server of the game"
+        assert "DIGESTS" in seen
+        assert "secret" not in seen
+
+    async def test_a_game_without_a_player_gives_its_place_to_another(self, tmp_path: Path) -> None:
+        started = games(tmp_path, fake("time.sleep(60)"))
+        contests = [(await started.start(WISH, HERE))["contest"] for _ in range(3)]
+        first, second, third = started.seats()
+        assert (await started.offer())["running"] == 2
+        assert await problem_of(first) == (
+            "another game has taken its place, because none of its links was used"
+        )
+        second.take()
+        third.take()
+        with pytest.raises(SeatError, match=r"^2 games are being played here, as many as may be; try later$"):
+            await started.start(WISH, HERE)
+        assert len(set(contests)) == 3
+        await end(started)
+
+    async def test_an_address_of_another_machine_has_half_of_the_places(self, tmp_path: Path) -> None:
+        started = games(tmp_path, fake("time.sleep(60)"), limit=3)
+        for _ in range(5):
+            await started.start(WISH, THERE)
+        assert (await started.offer())["running"] == 2
+        for seat in started.seats()[-2:]:
+            seat.take()
+        text = r"^2 games of your address are being played here, as many as may be; try later$"
+        with pytest.raises(SeatError, match=text):
+            await started.start(WISH, THERE)
+        await started.start(WISH, ELSEWHERE)
+        started.seats()[-1].take()
+        with pytest.raises(SeatError, match=r"^3 games are being played here, as many as may be; try later$"):
+            await started.start(WISH, ELSEWHERE)
+        await end(started)
+
     async def test_a_game_that_takes_too_long(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "LONGEST_S", 0.0)
         started = games(tmp_path, fake("time.sleep(60)"))
-        await started.start(Wish("lastcoin", PERSON, clock=False, seat=2, hints=True))
+        await started.start(Wish("lastcoin", PERSON, clock=False, seat=2, hints=True), HERE)
         assert [seat.name for seat in started.seats()] == ["person-2", "person-1"]
         assert await finished(started) == "the game was ended after 0 hours"

@@ -186,11 +186,11 @@ def test_as_many_games_as_may_be_and_all_end_with_the_server(tmp_path: Path) -> 
         status, answer = server.post("start", **WISH)
         assert status == 200
         server.links = {link["name"]: f"#{link['key']}" for link in answer["links"]}
+        person = Person(server, "person-1")
         assert server.post("start", **WISH) == (
             409,
             {"error": "1 games are being played here, as many as may be; try later"},
         )
-        person = Person(server, "person-1")
         person.ready()
         person.play(1, "b2")
         person.until(turn=3)
