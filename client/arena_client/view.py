@@ -232,6 +232,14 @@ class GameView(Generic[P]):
         return self.offer.increment
 
     @property
+    def move_limit(self) -> int | None:
+        """The longest time for this ply, whatever the clock has; None where only the clock counts."""
+        first = self.offer.first_move_limit
+        if first is not None and all(played.seat != self.seat for played in self.history):
+            return first
+        return self.offer.move_limit
+
+    @property
     def totals(self) -> tuple[int, ...]:
         """The points of each seat."""
         if self.over is not None:

@@ -70,4 +70,5 @@ def position_of(view: GameView) -> AnyPosition:
         clock=view.my_clock,
         bank=view.offer.clock,
         increment=view.increment,
+        move_limit=view.move_limit,
     )

@@ -12,6 +12,7 @@ of one game names both types, as in `Position[Xo, Marks]`; an engine that needs 
 
 from __future__ import annotations
 
+import math
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -20,6 +21,14 @@ from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 from arena_protocol.errors import UserError
 from arena_protocol.games.base import Deal, Game
+
+#: A bank of an hour and more (in milliseconds) stands for no clock: often a person waits for the move.
+UNTIMED_BANK = 3_600_000
+#: Milliseconds for a move with such a bank.
+UNTIMED_MOVE = 2_000
+#: The part of a move limit that is planned with, and what it is reduced by in milliseconds: the referee
+#: charges the wire and a late timer to the mover.
+LIMIT_SHARE, LIMIT_OVERHEAD = 0.9, 5.0
 
 Rules = TypeVar("Rules", bound=Game[Any])
 State = TypeVar("State")
@@ -76,7 +85,8 @@ class Position(Generic[Rules, State]):
 
     `rules` is the game's plug-in with its options and `state` its position value, in which only the
     visible part of a hidden sequence is known. `start` is the text of STATE, `moves` the game since then;
-    an empty `start` means that `state` is the first position. Times are milliseconds; None without a clock.
+    an empty `start` means that `state` is the first position. Times are milliseconds; None without a clock,
+    a `bank` (the clock at the beginning) or a `move_limit` (the longest time for this move).
     """
 
     rules: Rules
@@ -86,6 +96,7 @@ class Position(Generic[Rules, State]):
     clock: int | None = None
     bank: int | None = None
     increment: int = 0
+    move_limit: int | None = None
 
     @classmethod
     def at(cls, rules: Rules, board: str, sequence: str = "", *, clock: int | None = None) -> Self:
@@ -99,6 +110,19 @@ class Position(Generic[Rules, State]):
     def seat(self) -> int:
         """The seat to move, 1..seats."""
         return self.rules.to_move(self.state)
+
+    def longest(self, asked: int | None) -> float:
+        """The most milliseconds for this move, whatever share of the bank an engine plans with.
+
+        `asked` is the most that the engine's parameters allow, None if they do not say. Infinite if nothing
+        limits the move but the clock.
+        """
+        if asked is None and self.bank is not None and self.bank >= UNTIMED_BANK:
+            asked = UNTIMED_MOVE
+        most = math.inf if asked is None else float(asked)
+        if self.move_limit is not None:
+            most = min(most, max(0.0, LIMIT_SHARE * self.move_limit - LIMIT_OVERHEAD))
+        return most
 
 
 AnyPosition = Position[Any, Any]

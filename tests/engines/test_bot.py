@@ -80,6 +80,14 @@ def test_the_engine_sees_the_game_as_it_is(seats: int, seat: int) -> None:
     assert len(engine.seen) == PLIES // seats + (seat <= PLIES % seats)
 
 
+def test_the_engine_is_told_the_limit_of_its_move() -> None:
+    engine = Recorder()
+    for view in views(2, 2):
+        timed = replace(view, offer=replace(view.offer, move_limit=500, first_move_limit=9_000))
+        EngineBot(engine).choose(timed)
+    assert [asked.move_limit for asked in engine.seen] == [9_000] + [500] * (PLIES // 2 - 1)
+
+
 @pytest.mark.parametrize("spec", ["dummy", "random:seed=1", "greedy", "minimax:depth=2", "champion:depth=3"])
 @pytest.mark.parametrize("start", ["full", "empty"])
 def test_engines_play_a_whole_game_of_legal_moves(spec: str, start: str) -> None:

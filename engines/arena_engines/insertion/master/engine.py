@@ -13,7 +13,6 @@ An analysis is the exact search alone: the champion's move and `Eval` at that de
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Callable
 from functools import cached_property, partial
@@ -137,7 +136,8 @@ class Master(InsertionEngine):
     def choose(self, position: InsertionPosition) -> int:
         """Return the move to play."""
         began = perf_counter()
-        seconds = budget(position, self.values["millis"]) / 1000
+        millis = self.values["millis"]
+        seconds = budget(position, None if millis is None else int(millis)) / 1000
 
         def left(share: float = 1.0) -> float:
             return share * seconds - (perf_counter() - began)
@@ -252,15 +252,15 @@ class Master(InsertionEngine):
         return Analysis(move, unpack(work.value), work.nodes, task.depth, seconds)
 
 
-def budget(position: InsertionPosition, most: int | str | None) -> float:
+def budget(position: InsertionPosition, most: int | None) -> float:
     """Return the milliseconds for this move, at most `most`; 0 if there is no time at all.
 
     The bank is spread over the moves left, less RESERVE; the next TURN carries the true clock, so unused time
     comes back. Without a clock the answer is `most`, or UNCLOCKED if that is None.
     """
-    limit = math.inf if most is None else float(most)
+    limit = position.longest(most)
     if position.clock is None:
-        return UNCLOCKED if most is None else limit
+        return min(limit, UNCLOCKED if most is None else most)
     reserve = max(RESERVE * (position.bank or position.clock), LEAST_RESERVE)
     rules = position.rules
     moves = -(-(rules.plies - position.state.played) // rules.seats)

@@ -57,7 +57,7 @@ class Gomoku(Engine):
         """Return the name of the cell to mark."""
         size = position.rules.size
         marks = position.state.x | position.state.o
-        limits = self._limits(position, size * size - marks.bit_count())
+        limits = self.limits(position, size * size - marks.bit_count())
         found = self._search(position, limits)
         move = cell_names(size)[found.cell]
         self.report = Report(found.depth or None, found.value, found.nodes, (move,))
@@ -85,14 +85,16 @@ class Gomoku(Engine):
             searcher.reset()  # nodes and depth must give the same move every time
         return searcher.search(sides.to_move, limits)
 
-    def _limits(self, position: Position[Xo, Marks], empty: int) -> Limits:
+    def limits(self, position: Position[Xo, Marks], empty: int) -> Limits:
+        """The limits of the search for a move with this many `empty` cells."""
         nodes, depth, most = (self._number(name) for name in ("nodes", "depth", "time"))
         if nodes or depth:
             return Limits(nodes=nodes, depth=depth)
+        longest = position.longest(most)
         if position.clock is None:
-            return Limits(seconds=(most or UNCLOCKED) / 1000)
+            return Limits(seconds=min(longest, most or UNCLOCKED) / 1000)
         enough, millis = budget(position.clock, position.bank, position.increment, empty)
-        return Limits(seconds=min(millis, most or millis) / 1000, enough=enough / 1000)
+        return Limits(seconds=min(millis, longest) / 1000, enough=enough / 1000)
 
     def _number(self, name: str) -> int | None:
         value = self.values[name]

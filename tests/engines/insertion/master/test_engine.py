@@ -123,9 +123,16 @@ def test_no_time_left_is_no_fault() -> None:
         assert 1 <= player.choose(replace(position, clock=1, bank=20_000)) <= 15
 
 
-def clocked(clock: int | None, ply: int = 1, bank: int = 20_000, millis: int | None = None) -> float:
+def clocked(
+    clock: int | None,
+    ply: int = 1,
+    bank: int = 20_000,
+    millis: int | None = None,
+    move_limit: int | None = None,
+) -> float:
     position = at("...../...../...../...../.....", "1" * 200, plies=200, clock=clock, bank=bank)
-    return budget(replace(position, state=position.state._replace(played=ply - 1)), millis)
+    state = position.state._replace(played=ply - 1)
+    return budget(replace(position, state=state, move_limit=move_limit), millis)
 
 
 def test_the_bank_is_spread_over_the_moves_left() -> None:
@@ -141,6 +148,21 @@ def test_millis_limits_a_move_under_a_clock_too() -> None:
     assert clocked(20_000, millis=5) == clocked(20_000, ply=199, millis=5) == 5.0
     assert clocked(20_000, millis=1000) == clocked(20_000)
     assert clocked(50, millis=5) == 0.0
+
+
+def test_the_move_limit_is_kept() -> None:
+    assert clocked(20_000, ply=199, move_limit=1000) == 895.0
+    assert clocked(20_000, ply=199, move_limit=1000, millis=100) == 100.0
+    assert clocked(20_000, move_limit=1000) == clocked(20_000)
+    assert clocked(20_000, move_limit=1) == 0.0
+    assert clocked(None, move_limit=100) == 85.0
+
+
+def test_a_bank_of_hours_is_no_plan_for_the_game() -> None:
+    days = 240 * 3_600_000
+    assert clocked(days, bank=days) == clocked(days, bank=days, move_limit=1_800_000) == 2_000.0
+    assert clocked(days, bank=days, millis=30_000) == 30_000.0
+    assert clocked(1_000, ply=191, bank=days) == 0.0
 
 
 def test_a_clock_used_by_its_budget_never_falls() -> None:

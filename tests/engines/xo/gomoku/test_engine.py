@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -108,6 +109,28 @@ def test_time_is_kept_even_if_there_is_none() -> None:
         quick = Position(rules=at.rules, state=at.state, clock=clock, bank=20_000)
         assert at.rules.is_legal(at.state, player("xo").choose(quick))
     assert at.rules.is_legal(at.state, player("xo:time=1").choose(at))
+
+
+@pytest.mark.parametrize(
+    ("spec", "bank", "move_limit", "seconds"),
+    [
+        ("xo", 20_000, None, MOST * 19_595 / 12 / 1000),
+        ("xo", 20_000, 1000, 0.895),
+        ("xo", 20_000, 1, 0.0),
+        ("xo", None, 500, 0.445),
+        ("xo", 864_000_000, None, 2.0),
+        ("xo", 864_000_000, 1_800_000, 2.0),
+        ("xo", 864_000_000, 1000, 0.895),
+        ("xo:time=30000", 864_000_000, 1_800_000, 30.0),
+        ("xo:time=100", 864_000_000, 1_800_000, 0.1),
+    ],
+)
+def test_a_search_keeps_the_move_limit_and_does_not_spend_a_bank_of_hours(
+    spec: str, bank: int | None, move_limit: int | None, seconds: float
+) -> None:
+    engine = Gomoku(player(spec).values)
+    at = replace(table("", ""), clock=bank, bank=bank, move_limit=move_limit)
+    assert engine.limits(at, empty=100).seconds == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(
