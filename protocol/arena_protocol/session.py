@@ -14,7 +14,7 @@ for one's own, in the order in which they pass. `state` is where the connection 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Final, Generic, TypeVar
 
@@ -27,6 +27,7 @@ from arena_protocol.messages import (
     Error,
     Game,
     Message,
+    Move,
     Over,
     Ready,
     ServerMessage,
@@ -114,6 +115,12 @@ SERVER_TRANSITIONS: Final[Mapping[str, Transitions]] = {
     "LOG": _stay(State.LOBBY),
     "BYE": _lead((*BEFORE_LOGIN, *LOGGED_IN), State.CLOSED),
 }
+
+#: The move of each canonical MOVE line that has been parsed and allowed; no contest has as many moves.
+_MOVES: Final[dict[bytes, str]] = {}
+_MOST_MOVES: Final = 4096
+_AFTER_MOVE: Final = CLIENT_TRANSITIONS["MOVE"][State.TURN]
+_AFTER_TURN: Final = SERVER_TRANSITIONS["TURN"]
 
 _VERBS: Final = {shape.type: shape.verb for shape in TABLE}
 _WITH_GAME_ID: Final = (Ready, Start, Over)
@@ -220,12 +227,36 @@ class ServerSession(_Session[ClientMessage, ServerMessage]):
             raise
         if message is not None:
             self._receive(message)
+            if type(message) is Move and len(_MOVES) < _MOST_MOVES:
+                # Any other form of the line goes through the parser every time.
+                _MOVES[b"MOVE " + message.move.encode("ascii")] = message.move
         return message
 
-    def enter(self, state: State, game_id: str, seat: int) -> None:
-        """Advance by lines of a game's transcript, which lead to `state`; `send` is for all other lines."""
-        self.state = state
-        self.game_id, self.seat = (game_id, seat) if state in IN_GAME else (None, 0)
+    def moved(self, line: bytes) -> str | None:
+        """Advance by a MOVE that answers the open TURN, without a parser, and return its move.
+
+        Returns None, with nothing changed, for any line that `receive` has to take.
+        """
+        if self.state is State.TURN and (move := _MOVES.get(line)) is not None:
+            self.state = _AFTER_MOVE
+            return move
+        return None
+
+    def opened_turn(self) -> None:
+        """Advance by a TURN that has reached the client: a MOVE that came before it cannot be its answer."""
+        self.state = _AFTER_TURN.get(self.state, self.state)
+
+    def sent_lines(self, verbs: Sequence[str], game_id: str, seat: int) -> None:
+        """Advance by lines of a game that were printed before; `verbs` are those that may change the state.
+
+        Raises LocalProtocolError if one of them is not allowed now. `send` is for all other lines.
+        """
+        for verb in verbs:
+            state = self._own[verb].get(self.state)
+            if state is None:
+                raise LocalProtocolError(f"{verb} has no meaning {self.state.value}")
+            self.state = state
+        self.game_id, self.seat = (game_id, seat) if self.state in IN_GAME else (None, 0)
 
     def _refusal(self, verb: str) -> ProtocolError:
         if verb == "MOVE" and self.state in LOGGED_IN:

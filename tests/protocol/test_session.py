@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena_protocol import session as session_module
 from arena_protocol.codec import Direction
 from arena_protocol.errors import ErrorCode, LocalProtocolError, ProtocolError
 from arena_protocol.messages import TABLE, Error, Game, Move, Pong, Ready, Turn, encode
@@ -394,3 +395,57 @@ def test_both_machines_stay_in_step_on_random_paths(data):
         else:
             assert client.receive(server.send(server_message(event))[:-1]) == server_message(event)
         assert (client.state, client.game_id, client.seat) == (server.state, server.game_id, server.seat)
+
+
+# -- what a server advances by without a message ---------------------------------------------
+
+
+@pytest.mark.parametrize("state", State)
+@pytest.mark.parametrize("line", [b"MOVE 4", b"MOVE 4 x=1", b"MOVE  4", b"READY g1", b""])
+def test_a_move_that_was_parsed_before_needs_no_parser(state, line):
+    """`moved` takes nothing but a line that `receive` has taken, and does the same."""
+    assert server_at(State.TURN).receive(b"MOVE 4") == Move("4")
+    session = server_at(state)
+    before = session.state, session.game_id, session.seat
+    move = session.moved(line)
+    assert (move == "4") == (state is State.TURN and line == b"MOVE 4")
+    if move is None:
+        assert (session.state, session.game_id, session.seat) == before
+    else:
+        parsed = server_at(state)
+        parsed.receive(line)
+        assert (session.state, session.game_id, session.seat) == (parsed.state, parsed.game_id, parsed.seat)
+
+
+def test_a_move_that_came_out_of_place_is_not_remembered():
+    refused(server_at(State.PLAYING), b"MOVE o77")
+    assert server_at(State.TURN).moved(b"MOVE o77") is None
+
+
+def test_so_many_moves_are_remembered_and_no_more(monkeypatch):
+    monkeypatch.setattr(session_module, "_MOVES", {})
+    monkeypatch.setattr(session_module, "_MOST_MOVES", 1)
+    for line in (b"MOVE a1", b"MOVE a2"):
+        server_at(State.TURN).receive(line)
+    assert server_at(State.TURN).moved(b"MOVE a1") == "a1"
+    assert server_at(State.TURN).moved(b"MOVE a2") is None
+
+
+@pytest.mark.parametrize("state", State)
+def test_a_turn_is_opened_while_none_is_and_nowhere_else(state):
+    session = server_at(state)
+    session.opened_turn()
+    assert session.state is SERVER_TRANSITIONS["TURN"].get(state, state)
+
+
+@pytest.mark.parametrize("state", State)
+@pytest.mark.parametrize("verb", ["GAME", "START", "ZOMBIE", "OVER"])
+def test_lines_that_were_printed_before_obey_the_table(state, verb):
+    session = server_at(state)
+    if state in SERVER_TRANSITIONS[verb]:
+        session.sent_lines((verb,), "g1", 1)
+        assert session.state is SERVER_TRANSITIONS[verb][state]
+        assert (session.game_id, session.seat) == (("g1", 1) if session.state in IN_GAME else (None, 0))
+    else:
+        with pytest.raises(LocalProtocolError, match=f"^{verb} has no meaning {state.value}$"):
+            session.sent_lines((verb,), "g1", 1)

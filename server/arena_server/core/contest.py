@@ -125,7 +125,15 @@ class Contest:
 
     def received(self, conn: int, line: bytes, arrived: int, now: int) -> None:
         """Take the event Received."""
-        self._handlers.received(conn, line, arrived, now)
+        peer = self._connections.peers.get(conn)
+        if peer is None:
+            return
+        if (move := peer.session.moved(line)) is not None:
+            self._games.move(peer, move, line, arrived, now)
+            if self._handlers.measures_lag:
+                self._handlers.measure(peer, now)
+        else:
+            self._handlers.received(peer, line, arrived, now)
         if self._games.changed or self._ended is not None:
             self._start_and_end(now)
 

@@ -18,7 +18,6 @@ from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.games.base import Game
 from arena_protocol.messages import printer
 from arena_protocol.record import VOID, FaultKind, InfoRecord
-from arena_protocol.session import State
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import ContestConfig
 from arena_server.core.deadlines import Deadlines, Kind
@@ -204,17 +203,14 @@ class GameManager:
     # -- what reached a socket
 
     def turn_sent(self, peer: Peer, mark: TurnMark, at: int) -> None:
-        """A TURN reached the socket of `peer`: from now on it may be answered, and its clock runs.
-
-        The session opens the TURN only here: a MOVE that came before cannot be its answer.
-        """
+        """A TURN reached the socket of `peer`: from now on it may be answered, and its clock runs."""
         player = peer.player
         if mark != peer.turn or player is None or player.game is None:
             return
         live = player.game
         match = live.match
         if match.timer.seat == player.seat and mark.ply == len(match.plies) + 1:
-            peer.session.state = State.TURN
+            peer.session.opened_turn()
             if match.timer.sent is None:
                 match.run(at)
             self._deadlines.set(live.deadline_key, match.timer.deadline)
@@ -282,12 +278,13 @@ class GameManager:
         transcript, match = live.transcript, live.match
         lines, end = transcript.lines, len(transcript.lines)
         if peer.cursor == end - 1 and lines[-1].audience >> seat & 1:  # nearly always: one new line
-            _, data, _, state = lines[-1]
+            _, data, _, verb = lines[-1]
             peer.cursor = end
+            if verb is not None:
+                peer.session.sent_lines((verb,), live.game_id, seat)
         else:
-            data, peer.cursor, state = transcript.read(peer.cursor, 1 << seat, CHUNK)
-        if state is not None:
-            peer.session.enter(state, live.game_id, seat)
+            data, peer.cursor, verbs = transcript.read(peer.cursor, 1 << seat, CHUNK)
+            peer.session.sent_lines(verbs, live.game_id, seat)
         if peer.cursor < end:
             self._chunks.send(peer, data, now)
             return

@@ -13,7 +13,7 @@ from __future__ import annotations
 from arena_protocol import messages as wire
 from arena_protocol.errors import ByeReason, ErrorCode, ProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT
-from arena_protocol.session import BEFORE_LOGIN, IN_GAME, State
+from arena_protocol.session import BEFORE_LOGIN, IN_GAME
 from arena_server.core.clock import WORD as LAG_WORD
 from arena_server.core.config import ContestConfig
 from arena_server.core.connections import Connections
@@ -25,8 +25,6 @@ from arena_server.core.log_events import LoggedIn
 from arena_server.core.login import Authenticator
 from arena_server.core.peers import FLOODED, Outbox, Peer
 
-#: Canonical MOVE lines that are remembered with their move; no game has as many moves at once.
-REMEMBERED_MOVES = 4096
 _TOO_LONG = ProtocolError(ErrorCode.TOO_LONG, f"a line may have {CLIENT_LINE_LIMIT} bytes at most")
 
 
@@ -47,28 +45,15 @@ class Handlers:
         self._authenticator = authenticator
         self._games = games
         self._out = out
-        self._measures_lag = config.lag_quota_ms > 0
-        #: The move of each canonical MOVE line that has been parsed before.
-        self._moves: dict[bytes, str] = {}
+        self.measures_lag = config.lag_quota_ms > 0
 
-    def received(self, conn: int, line: bytes, arrived: int, now: int) -> None:
-        """A whole line came; it reached this machine at `arrived`."""
-        peer = self._peers.get(conn)
-        if peer is None:
-            return
-        session = peer.session
-        # A line that was parsed before needs no parser: it is the answer to the open TURN.
-        if session.state is State.TURN and (move := self._moves.get(line)) is not None:
-            session.state = State.PLAYING
-            self._games.move(peer, move, line, arrived, now)
-            if self._measures_lag:
-                self._measure(peer, now)
-            return
+    def received(self, peer: Peer, line: bytes, arrived: int, now: int) -> None:
+        """A whole line came that `session.moved` does not take; it reached this machine at `arrived`."""
         if _is_info(line) and peer.game is not None:
             self._info(peer, line, now)
             return
         try:
-            message = session.receive(line)
+            message = peer.session.receive(line)
         except ProtocolError as problem:
             self._refuse(peer, problem, line, now)
         else:
@@ -89,12 +74,11 @@ class Handlers:
     ) -> None:
         match message:
             case wire.Move():
-                self._remember(message, line)
                 self._games.move(peer, message.move, line, arrived, now)
-                self._measure(peer, now)
+                self.measure(peer, now)
             case wire.Ready():
                 self._games.ready(peer, line, arrived, now)
-                self._measure(peer, now)
+                self.measure(peer, now)
             case wire.Pong():
                 self._pong(peer, message, line, arrived, now)
             case wire.Ping():
@@ -120,11 +104,6 @@ class Handlers:
         else:
             assert isinstance(message, wire.Info)
             self._games.info(peer, message, now)
-
-    def _remember(self, move: wire.Move, line: bytes) -> None:
-        """Remember a canonical line; any other form of it goes through the parser every time."""
-        if len(self._moves) < REMEMBERED_MOVES and line == b"MOVE " + move.move.encode("ascii"):
-            self._moves[line] = move.move
 
     # -- refused lines
 
@@ -194,9 +173,9 @@ class Handlers:
 
     # -- lag, and lines that ask for nothing
 
-    def _measure(self, peer: Peer, now: int) -> None:
+    def measure(self, peer: Peer, now: int) -> None:
         """Send a PING at a quiet moment: the client has just answered."""
-        if not self._measures_lag or peer.session.state not in IN_GAME or self._games.turn_pending(peer):
+        if not self.measures_lag or peer.session.state not in IN_GAME or self._games.turn_pending(peer):
             return
         if (number := peer.lag.ask(now)) is not None:
             line = peer.session.send(wire.Ping(f"{LAG_WORD}{number}"))

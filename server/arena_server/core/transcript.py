@@ -17,7 +17,6 @@ from typing import Final, NamedTuple
 from arena_protocol import messages as wire
 from arena_protocol.messages import encode, printer
 from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
-from arena_protocol.session import State
 from arena_server.core.deal import Setting
 from arena_server.core.journal import GameFact, Started
 
@@ -33,21 +32,21 @@ _print_info = printer(wire.Info)
 class Line(NamedTuple):
     """`data` is one or more whole lines, added at the moment `at` (ns).
 
-    A session that sends it goes to the state `enters`, unless that is None.
+    A session that sends it advances by `verb`, unless that is None.
     """
 
     at: int
     data: bytes
     audience: int
-    enters: State | None
+    verb: str | None
 
 
 class Reading(NamedTuple):
-    """What `Transcript.read` found: the bytes, the next line to read, and the state they lead to."""
+    """What `Transcript.read` found: the bytes, the next line to read, and the verbs for the session."""
 
     data: bytes
     next: int
-    enters: State | None
+    verbs: tuple[str, ...]
 
 
 class Transcript:
@@ -63,7 +62,6 @@ class Transcript:
         "_ply",
         "_setting",
         "_tag",
-        "_zombies",
         "closed",
         "lines",
     )
@@ -80,17 +78,15 @@ class Transcript:
         self._ply = 0
         #: Faults that are not announced: spectators see them before OVER.
         self._concealed: list[bytes] = []
-        #: The seats at fault, as an audience.
-        self._zombies = 0
         self.lines: list[Line] = []
         #: Whether the last line has been added.
         self.closed = False
         for seat in seats:
-            self._add(now, setting.offer(seat), 1 << seat, State.OFFERED)
+            self._add(now, setting.offer(seat), 1 << seat, "GAME")
         self._add(now, setting.offer(0), SPECTATORS)
 
-    def _add(self, at: int, data: bytes, audience: int, enters: State | None = None) -> None:
-        self.lines.append(Line(at, data, audience, enters))
+    def _add(self, at: int, data: bytes, audience: int, verb: str | None = None) -> None:
+        self.lines.append(Line(at, data, audience, verb))
 
     def write(self, fact: GameFact, now: int) -> None:
         """Add the lines of a fact, which `Match.apply` has applied."""
@@ -114,16 +110,12 @@ class Transcript:
             seat, ply, *values = fact
             self._add(now, _print_info(self._setting.game_id, ply, seat, *values), SPECTATORS)
         elif type(fact) is Started:
-            start = encode(wire.Start(self._setting.game_id))
-            self._add(now, start, self._all & ~self._zombies, State.PLAYING)
-            if self._zombies:  # for a seat that is at fault before START its session stays as it is
-                self._add(now, start, self._zombies)
+            self._add(now, encode(wire.Start(self._setting.game_id)), self._all, "START")
 
     def _write_fault(self, fault: FaultRecord, now: int) -> None:
         """A fault: for its own seat; for the others, and for spectators if zombies are announced."""
         own = 1 << fault.seat
-        self._zombies |= own
-        self._add(now, encode(wire.Zombie(fault.ply, fault.kind)), own, State.ZOMBIE)
+        self._add(now, encode(wire.Zombie(fault.ply, fault.kind)), own, "ZOMBIE")
         if self._announce:
             others = self._all & ~own & ~SPECTATORS
             self._add(now, encode(wire.Zombie(fault.ply, fault.kind, fault.seat)), others)
@@ -138,21 +130,22 @@ class Transcript:
         for line in self._concealed:
             self._add(now, line, SPECTATORS)
         over = self._setting.over(totals, end, opened)
-        self._add(now, encode(over), self._all, State.LOBBY)
+        self._add(now, encode(over), self._all, "OVER")
         self.closed = True
 
     def read(self, begin: int, audience: int, size: int, end: int | None = None) -> Reading:
         """The lines for an audience from line `begin` on, before line `end`, about `size` bytes."""
         lines = self.lines
         end = len(lines) if end is None else end
-        data, state = b"", None
+        data, verbs = b"", []
         while begin < end and len(data) < size:
-            _, text, readers, enters = lines[begin]
+            _, text, readers, verb = lines[begin]
             begin += 1
             if readers & audience:
                 if audience == SPECTATORS and readers & _TAGGED:
                     data += text[:-1] + self._tag
                 else:
                     data += text
-                    state = enters or state
-        return Reading(data, begin, state)
+                    if verb is not None:
+                        verbs.append(verb)
+        return Reading(data, begin, tuple(verbs))
