@@ -1,6 +1,6 @@
 """`arena site`: a contest as static files, for any web server that serves a folder.
 
-    DIR/index.html, contest.html, bot.html, game.html, replay.html, js/, site.css   the pages of --web-port
+    DIR/index.html, contest.html, bot.html, game.html, replay.html, site-DIGEST.js  the pages of --web-port
     DIR/api/v1/site.json, contests.json                                             what the pages read first
     DIR/api/v1/contests/N.json, contests/N/games-K.json                             standings, list of games
     DIR/api/v1/contests/N/schedule-K.json                                           if games are to be played
@@ -28,12 +28,11 @@ if TYPE_CHECKING:
     from arena_server.web.archive import Archive
 
 #: The pages that need no server; all others of the web page are left out.
-PAGES = ("index.html", "contest.html", "bot.html", "game.html", "replay.html")
+PAGES = ("index", "contest", "bot", "game", "replay")
 #: The pages that the header of every page links to.
-LINKED = ("index.html", "replay.html")
+LINKED = ("index", "replay")
 #: As many as the page loads: 100,000 games (MOST_PLANNED of gamelist.js).
 SCHEDULE_CHUNKS = 50
-HEAD = '<meta charset="utf-8">'
 API = Path("api") / "v1"
 
 
@@ -76,29 +75,31 @@ def command(
 
 
 def _clear(folder: Path) -> None:
-    """Remove the data of an earlier `arena site`. Raises ConfigError for a folder with other files."""
+    """Remove what an earlier `arena site` wrote. Raises ConfigError for a folder with other files."""
     from arena_server.errors import ConfigError
+    from arena_server.web.bundle import LASTING
 
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{folder}: expected a folder, found a file")
     if (folder / API / "site.json").is_file():
         shutil.rmtree(folder / API)
+        for path in folder.iterdir():
+            if LASTING.fullmatch(path.name):
+                path.unlink()
     elif folder.is_dir() and any(folder.iterdir()):
         raise ConfigError(f"{folder}: not empty, and not written by arena site; name a new folder")
 
 
 def _write_pages(folder: Path) -> None:
-    from arena_server.web.bundle import STATIC
+    from arena_server.web.bundle import site_files
     from arena_server.web.security import CONTENT_POLICY
 
     # `frame-ancestors` has no effect in a page; the other rules have.
     policy = "; ".join(rule for rule in CONTENT_POLICY.split("; ") if not rule.startswith("frame-"))
-    head = f'{HEAD}\n<meta http-equiv="Content-Security-Policy" content="{escape(policy, quote=False)}">'
-    shutil.copytree(STATIC, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.html"))
-    for page in PAGES:
-        text = (STATIC / page).read_text(encoding="utf-8")
-        text = text.replace(HEAD, head).replace("<html ", f'<html data-pages="{" ".join(LINKED)}" ', 1)
-        (folder / page).write_text(text, encoding="utf-8")
+    head = f'<meta http-equiv="Content-Security-Policy" content="{escape(policy, quote=False)}">\n'
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, data in site_files(PAGES, LINKED, head).items():
+        (folder / name).write_bytes(data)
 
 
 def _write_data(folder: Path, archive: Archive, results: Results, contest: Contest) -> int:

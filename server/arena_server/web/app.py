@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
@@ -32,7 +32,7 @@ KEPT_FOR_PAGES = 0.1
 
 def organiser_app(bridge: LoopBridge, view: ServerView, token: str, names: Sequence[str] = ()) -> Starlette:
     """The application behind `--admin-port`; `names` are the host names by which it is reached."""
-    routes = [*OrganiserApi(bridge, view, token).routes(), *Pages().routes()]
+    routes = [*OrganiserApi(bridge, view, token).routes(), *Pages(["organiser"], ["organiser"]).routes()]
     return application(routes, [Middleware(HostCheck, names=names), Middleware(PageHeaders)])
 
 
@@ -54,7 +54,7 @@ def site_app(
     if config.guests:
         feed = SocketFeed(referee.connect)
         public.connect(LiveHub(feed, public.contest_document, secrets.token_hex(4)))
-    routes: list[BaseRoute] = [*public.routes(), *Pages().routes()]
+    routes: list[BaseRoute] = [*public.routes(), *_pages(features, live=config.guests).routes()]
     if token is not None:
         routes += OrganiserApi(bridge, view, token, spectators=True).routes()
     if ports.persons or ports.casual is not None:
@@ -66,6 +66,22 @@ def site_app(
         Middleware(PageHeaders),
     ]
     return application(routes, middleware)
+
+
+def _pages(features: Mapping[str, object], *, live: bool) -> Pages:
+    """The pages that have something to show here, and of these in the menu what a visitor can use."""
+    optional = {"tv": live, "play": features["play"] or features["start"], "organiser": features["organiser"]}
+    pages = [
+        "index",
+        "contest",
+        "bot",
+        "game",
+        "replay",
+        *(page for page, there in optional.items() if there),
+    ]
+    # Without games to start, the page of seats needs a link.
+    linked = {"index", "replay", "tv", "organiser"} | ({"play"} if features["start"] else set())
+    return Pages(pages, [page for page in pages if page in linked])
 
 
 def application(routes: Sequence[BaseRoute], middleware: Sequence[Middleware] = ()) -> Starlette:

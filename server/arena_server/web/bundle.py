@@ -1,53 +1,109 @@
-"""One HTML file with the replay page, its scripts, its style and a record: it needs no server.
+"""The pages as files: HTML, one script and one style for all of them; and one file that needs no server.
 
 The modules of `static/js` keep to a subset of ES modules, so that joining them takes no tool: each
-import is one line of named imports from a relative path, and only declarations are exported.
+import is one line of named imports from a relative path, and only declarations are exported. A module
+runs when the first other one asks for it, so that a page runs what it needs:
 
-    const modules = {};
-    modules["a.js"] = (() => { const { B } = modules["b/b.js"]; ...; return { A }; })();
+    const modules = {}, bodies = {}, load = (name) => modules[name] ??= bodies[name]();
+    bodies["a.js"] = () => { const { B } = load("b/b.js"); ...; return { A }; };
+    load("a.js");
+
+Script and style have a digest of their bytes in their names: a browser may keep them for ever.
 """
 
 from __future__ import annotations
 
 import re
 from base64 import b64encode
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from html import escape
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from arena_server.web.security import digest_source
+
 STATIC: Final = Path(__file__).parent / "static"
+#: The pages and their titles. `page-NAME.js` is the entry of each.
+PAGES: Final = {
+    "index": "Contests",
+    "contest": "Contest",
+    "bot": "Bot",
+    "game": "Game",
+    "replay": "Replay a record",
+    "tv": "TV",
+    "play": "Play",
+    "organiser": "Organiser",
+}
+WORKER: Final = "worker.js"
+#: The files that never change under their name.
+LASTING: Final = re.compile(r"site-[0-9a-f]{16}\.(js|css|svg)")
 
 _IMPORT: Final = re.compile(r'^import \{ ([^}]+) \} from "(\.[^"]+)";$', re.MULTILINE)
 _EXPORT: Final = re.compile(r"^export ((?:async )?function\*?|class|const) ([A-Za-z_$][\w$]*)", re.MULTILINE)
 
 
-def join_modules(entry: str, folder: Path = STATIC / "js") -> str:
-    """One script that does what the module `entry` and all that it imports do.
+def site_files(pages: Sequence[str], menu: Sequence[str], head: str = "") -> dict[str, bytes]:
+    """The files of a site with these pages (names of PAGES); the header of each links to those of `menu`.
 
-    Raises ValueError for an import or export that is not of the subset.
+    `head` is put into the head of every page.
+    """
+    script = join_modules(
+        [*(f"page-{name}.js" for name in PAGES), WORKER],
+        # The same file is the worker: it has no document.
+        f'globalThis.document ? `page-${{document.documentElement.dataset.page}}.js` : "{WORKER}"',
+    )
+    assets = {"js": script.encode(), "css": _static("site.css"), "svg": _static("icon.svg")}
+    names = {kind: f"site-{sha256(data).hexdigest()[:16]}.{kind}" for kind, data in assets.items()}
+    links = " ".join(f"{name}.html" for name in menu)
+    html = {f"{page}.html": _page(page, links, names, head).encode() for page in pages}
+    return html | {names[kind]: data for kind, data in assets.items()}
+
+
+def _static(name: str) -> bytes:
+    return (STATIC / name).read_bytes()
+
+
+def _page(page: str, links: str, names: dict[str, str], head: str) -> str:
+    return f"""<!doctype html>
+<html lang="en" data-page="{page}" data-menu="{links}">
+<meta charset="utf-8">
+{head}<title>{PAGES[page]}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="{names["svg"]}">
+<link rel="stylesheet" href="{names["css"]}">
+<main id="main"><h1>{PAGES[page]}</h1><p class="empty">Loading ...</p></main>
+<script type="module" src="{names["js"]}"></script>
+</html>
+"""
+
+
+def join_modules(entries: Iterable[str], first: str, folder: Path = STATIC / "js") -> str:
+    """One script of the modules `entries` and all that they import; it runs the one that `first` names.
+
+    `first` is an expression. Raises ValueError for an import or export that is not of the subset.
     """
     done: dict[str, str] = {}
-    _join(entry, folder, done)
-    return "const modules = {};\n" + "".join(done.values())
+    for entry in entries:
+        _join(entry, folder, done)
+    head = "const modules = {}, bodies = {}, load = (name) => modules[name] ??= bodies[name]();\n"
+    return f"{head}{''.join(done.values())}load({first});\n"
 
 
 def _join(name: str, folder: Path, done: dict[str, str]) -> None:
-    """Add `name` to `done` behind everything that it imports."""
+    """Add `name` to `done`, and everything that it imports."""
+    if name in done:
+        return
     source = (folder / name).read_text(encoding="utf-8")
-    imported = [_resolve(name, path) for _, path in _IMPORT.findall(source)]
-    for other in imported:
-        if other not in done:
-            _join(other, folder, done)
-    body = _IMPORT.sub(
-        lambda found: f'const {{ {found[1]} }} = modules["{_resolve(name, found[2])}"];', source
-    )
+    for _, path in _IMPORT.findall(source):
+        _join(_resolve(name, path), folder, done)
+    body = _IMPORT.sub(lambda found: f'const {{ {found[1]} }} = load("{_resolve(name, found[2])}");', source)
     exported = ", ".join(match[2] for match in _EXPORT.finditer(body))
     body = _EXPORT.sub(r"\1 \2", body)
     rest = re.search(r"^\s*(import|export)\b(?!\.).*", body, re.MULTILINE)
     if rest:
         raise ValueError(f"{name}: not of the subset that can be joined: {rest[0]}")
-    done[name] = f'modules["{name}"] = (() => {{\n{body}return {{ {exported} }};\n}})();\n'
+    done[name] = f'bodies["{name}"] = () => {{\n{body}return {{ {exported} }};\n}};\n'
 
 
 def _resolve(importer: str, path: str) -> str:
@@ -62,13 +118,13 @@ def _resolve(importer: str, path: str) -> str:
 
 def replay_page(title: str, record: bytes) -> str:
     """The page that replays `record` (the bytes of an exported file)."""
-    style = (STATIC / "site.css").read_text(encoding="utf-8")
-    icon = b64encode((STATIC / "icon.svg").read_bytes()).decode("ascii")
+    style = _static("site.css").decode("utf-8")
+    icon = b64encode(_static("icon.svg")).decode("ascii")
     # `</script` cannot be part of a script; no module has a reason to contain it.
-    script = join_modules("page-replay.js").replace("</script", "<\\/script")
-    worker = join_modules("worker.js").replace("</script", "<\\/script")
+    script = join_modules(["page-replay.js"], '"page-replay.js"').replace("</script", "<\\/script")
+    worker = join_modules([WORKER], f'"{WORKER}"').replace("</script", "<\\/script")
     policy = (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
+        f"default-src 'none'; script-src {digest_source(script)}; style-src {digest_source(style)}; "
         "worker-src blob:; img-src data:; base-uri 'none'; form-action 'none'"
     )
     return f"""<!doctype html>
@@ -85,7 +141,3 @@ def replay_page(title: str, record: bytes) -> str:
 <script type="module">{script}</script>
 </html>
 """
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode('ascii')}"

@@ -8,17 +8,24 @@
 from __future__ import annotations
 
 import ipaddress
+import secrets
 import socket
 import time
+from base64 import b64encode
 from collections.abc import Callable, Iterable
+from hashlib import sha256
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-#: Requests that an address may make at once, and a second: a page takes about twenty.
-BURST, REQUESTS_A_SECOND = 200.0, 50.0
+#: Pages that an address may open at once, and a second: a class, or a whole school, is behind one address.
+PAGES, PAGES_A_SECOND = 150.0, 6.0
+#: What a page asks for beside itself: script, style, icon, documents, streams.
+REQUESTS_A_PAGE = 12.0
+#: After how many seconds a page that was refused comes again, at least and at most: not all in one moment.
+RETRY_S, SPREAD_S = 2, 8
 #: Addresses that are remembered; the one seen longest ago is forgotten first.
 ADDRESSES = 10_000
 
@@ -45,37 +52,111 @@ class AddressLimit:
         #: What each address has left, and when that was; in the order of the last call.
         self._left: dict[str, tuple[float, float]] = {}
 
-    def allows(self, address: str) -> bool:
-        """Count one more from `address`, and say whether it is within the limit."""
+    def allows(self, address: str, cost: float = 1.0) -> bool:
+        """Whether a request from `address` is within the limit; it is counted if it is."""
         now = self._clock()
         left, at = self._left.pop(address, (self._burst, now))
         left = min(self._burst, left + (now - at) * self._rate)
-        self._left[address] = (max(0.0, left - 1), now)
+        allowed = left >= cost
+        self._left[address] = (left - cost if allowed else left, now)
         if len(self._left) > ADDRESSES:
             del self._left[next(iter(self._left))]
-        return left >= 1
+        return allowed
+
+
+class PageLimit:
+    """Pages and requests of each address: a page is refused as a whole, and what belongs to it is not.
+
+    A page pays for REQUESTS_A_PAGE requests in advance. Requests beyond those, of pages that stay open and
+    of programs, are counted one by one.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._limit = AddressLimit(PAGES * REQUESTS_A_PAGE, PAGES_A_SECOND * REQUESTS_A_PAGE, clock)
+        self._paid: dict[str, float] = {}
+
+    def allows_page(self, address: str) -> bool:
+        if not self._limit.allows(address, REQUESTS_A_PAGE):
+            return False
+        paid = self._paid.pop(address, 0.0) + REQUESTS_A_PAGE
+        self._paid[address] = min(paid, PAGES * REQUESTS_A_PAGE)
+        if len(self._paid) > ADDRESSES:
+            del self._paid[next(iter(self._paid))]
+        return True
+
+    def allows_request(self, address: str) -> bool:
+        paid = self._paid.get(address, 0.0)
+        if paid < 1:
+            return self._limit.allows(address)
+        self._paid[address] = paid - 1
+        return True
 
 
 class RateLimit:
-    """ASGI middleware: status 429 for an address that asks too often.
+    """ASGI middleware: status 429 for an address that asks too often; a page says so, and comes again.
 
     Loopback is not limited: behind a proxy, limits are the proxy's.
     """
 
     def __init__(self, app: ASGIApp, clock: Callable[[], float] = time.monotonic) -> None:
         self._app = app
-        self._limit = AddressLimit(BURST, REQUESTS_A_SECOND, clock)
+        self._limit = PageLimit(clock)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = self._refusal(scope) if scope["type"] == "http" else None
+        await (self._app if answer is None else answer)(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> Response | None:
         client = scope.get("client")
-        if scope["type"] == "http" and client is not None:
-            address = client[0]
-            if not is_loopback(address) and not self._limit.allows(address):
-                headers = {"Retry-After": "2", "Access-Control-Allow-Origin": "*"}
-                answer = JSONResponse({"error": "too many requests from this address"}, 429, headers)
-                await answer(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
+        if client is None or is_loopback(client[0]):
+            return None
+        wait = RETRY_S + secrets.randbelow(SPREAD_S)
+        headers = {"Retry-After": str(wait), "Access-Control-Allow-Origin": "*", "Cache-Control": "no-store"}
+        if not is_page(scope["path"]):
+            text = "too many requests from this address"
+            return (
+                None if self._limit.allows_request(client[0]) else JSONResponse({"error": text}, 429, headers)
+            )
+        page = BUSY_PAGE.format(wait=wait, reload=RELOAD, style=BUSY_STYLE)
+        headers |= {"Content-Security-Policy": BUSY_POLICY, "X-Content-Type-Options": "nosniff"}
+        return None if self._limit.allows_page(client[0]) else HTMLResponse(page, 429, headers)
+
+
+def is_page(path: str) -> bool:
+    """Whether a browser opens this path as a page."""
+    return path.endswith(".html") or path in ("/", "/tv", "/play")
+
+
+def digest_source(text: str) -> str:
+    """What a policy allows a script or style of a page by."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode('ascii')}'"
+
+
+#: `meta refresh` would not load an address with a fragment again.
+RELOAD = "setTimeout(() => location.reload(), 1000 * document.documentElement.dataset.wait)"
+BUSY_STYLE = (
+    "body { font: 18px/1.5 system-ui, sans-serif; max-width: 34rem; margin: 20vh auto; padding: 0 1rem }"
+)
+BUSY_POLICY = (
+    f"default-src 'none'; script-src {digest_source(RELOAD)}; style-src {digest_source(BUSY_STYLE)}; "
+    "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+#: Of nothing but itself: a request for a style would be refused too.
+BUSY_PAGE = """<!doctype html>
+<html lang="en" data-wait="{wait}">
+<meta charset="utf-8">
+<meta name="color-scheme" content="light dark">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
+<title>One moment</title>
+<style>{style}</style>
+<main>
+<h1>One moment</h1>
+<p>Very many pages are being opened from your address. This one comes by itself in {wait} s.</p>
+</main>
+<script>{reload}</script>
+</html>
+"""
 
 
 class PageHeaders:

@@ -1,6 +1,6 @@
 """The spectators' site: static pages, the read-only API that they use, and the live streams.
 
-    GET /, /game.html, /js/..., /tv             pages; see static/
+    GET /, /game.html, /site-DIGEST.js, /tv     pages (bundle.py)
     GET /api/v1/site.json                       what this server offers
     GET /api/v1/contests.json                   all contests of the database
     GET /api/v1/contests/3.json                 one, with its standings
@@ -21,13 +21,14 @@ A game of a visitor is a contest of its own, with its name in the place of the n
 from __future__ import annotations
 
 import asyncio
-import mimetypes
-from collections.abc import Awaitable, Callable
+import gzip
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -36,13 +37,22 @@ from starlette.types import Receive, Scope, Send
 from arena_protocol.record import RecordError
 from arena_server.errors import ArenaError
 from arena_server.web.archive import Archive, NotFoundError, plain_record
-from arena_server.web.bundle import STATIC
+from arena_server.web.bundle import LASTING, site_files
 from arena_server.web.live import LiveHub
 from arena_server.web.security import small_number
 from arena_server.web.streams import Channel, EventStream, Viewer, last_event_id
 
 API: Final = "/api/v1"
 CORS: Final = {"Access-Control-Allow-Origin": "*"}
+#: Content types by the ends of names: by the system's own list a script may be text/plain.
+KINDS: Final = {
+    "html": "text/html; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+#: Documents of this size and more are compressed, where the browser takes it.
+PACKED_BYTES: Final = 1000
 #: Rows of the standings in an event; the page of the contest has all.
 EVENT_ROWS: Final = 100
 
@@ -54,38 +64,40 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class Pages:
-    """The files of `static/`, kept in memory."""
+    """The pages as `site_files` makes them, kept in memory; those of `menu` are linked from each.
 
-    def __init__(self, folder: Path = STATIC) -> None:
-        self._files = {
-            path.relative_to(folder).as_posix(): (path.read_bytes(), _content_type(path))
-            for path in sorted(folder.rglob("*"))
-            if path.is_file()
-        }
-        self._tags = {name: f'"{sha256(data).hexdigest()[:20]}"' for name, (data, _) in self._files.items()}
+    The first one of `menu` is also that of the address `/`.
+    """
+
+    def __init__(self, pages: Sequence[str], menu: Sequence[str]) -> None:
+        self._files = {name: StaticFile(name, data) for name, data in site_files(pages, menu).items()}
+        self._short = {"/": f"{menu[0]}.html"} | {f"/{name}": f"{name}.html" for name in ("tv", "play")}
 
     def routes(self) -> list[BaseRoute]:
         """One route per file, and the short addresses /, /play and /tv."""
-        names = {"/": "index.html", "/tv": "tv.html", "/play": "play.html"} | {
-            f"/{name}": name for name in self._files
+        names = self._short | {f"/{name}": name for name in self._files}
+        return [Route(path, self._files[name].answer) for path, name in names.items() if name in self._files]
+
+
+class StaticFile:
+    """A file with its compressed form, made once."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        self._data = data
+        self._packed = gzip.compress(data, 9, mtime=0)
+        self._headers = {
+            "Content-Type": KINDS[name.rpartition(".")[2]],
+            "ETag": f'"{sha256(data).hexdigest()[:20]}"',
+            "Cache-Control": "public, max-age=31536000, immutable" if LASTING.fullmatch(name) else "no-cache",
+            "Vary": "Accept-Encoding",
         }
-        return [Route(path, self._endpoint(name)) for path, name in names.items() if name in self._files]
 
-    def _endpoint(self, name: str) -> Callable[[Request], Awaitable[Response]]:
-        async def page(request: Request) -> Response:
-            data, kind = self._files[name]
-            headers = {"ETag": self._tags[name], "Cache-Control": "no-cache"}
-            if request.headers.get("if-none-match") == self._tags[name]:
-                return Response(status_code=304, headers=headers)
-            return Response(data, headers=headers, media_type=kind)
-
-        return page
-
-
-def _content_type(path: Path) -> str:
-    # Of the browser's own list: the system's may call a script text/plain.
-    known = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
-    return known.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    async def answer(self, request: Request) -> Response:
+        if request.headers.get("if-none-match") == self._headers["ETag"]:
+            return Response(status_code=304, headers=self._headers)
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            return Response(self._packed, headers=self._headers | {"Content-Encoding": "gzip"})
+        return Response(self._data, headers=self._headers)
 
 
 class PublicApi:
@@ -117,20 +129,28 @@ class PublicApi:
         self._hub = hub
 
     def routes(self) -> list[BaseRoute]:
+        documents = {
+            "site.json": self._site,
+            "contests.json": self._contests,
+            "contests/{number}.json": self._one_contest,
+            "contests/{number}/games-{chunk}.json": self._games,
+            "contests/{number}/schedule-{chunk}.json": self._schedule,
+            "contests/{number}/records/{game}.json": self._record,
+            "contests/{number}/records/{game}.record": self._record_file,
+            "contests/{number}/state/{game}.json": self._state,
+            "played.json": self._recent,
+            "live/games/{game}.json": self._live_snapshot,
+        }
+        streams = {
+            "live/contest": self._live_contest,
+            "live/boards": self._live_boards,
+            "live/games/{game}": self._live_game,
+        }
+        # Not for streams: it keeps the head back until the first byte of a body, which they do not have.
+        packing = [Middleware(GZipMiddleware, minimum_size=PACKED_BYTES, compresslevel=5)]
         return [
-            Route(f"{API}/site.json", self._json(self._site)),
-            Route(f"{API}/contests.json", self._json(self._contests)),
-            Route(f"{API}/contests/{{number}}.json", self._json(self._one_contest)),
-            Route(f"{API}/contests/{{number}}/games-{{chunk}}.json", self._json(self._games)),
-            Route(f"{API}/contests/{{number}}/schedule-{{chunk}}.json", self._json(self._schedule)),
-            Route(f"{API}/contests/{{number}}/records/{{game}}.json", self._json(self._record)),
-            Route(f"{API}/contests/{{number}}/records/{{game}}.record", self._json(self._record_file)),
-            Route(f"{API}/contests/{{number}}/state/{{game}}.json", self._json(self._state)),
-            Route(f"{API}/played.json", self._json(self._recent)),
-            Route(f"{API}/live/contest", self._stream(self._live_contest)),
-            Route(f"{API}/live/boards", self._stream(self._live_boards)),
-            Route(f"{API}/live/games/{{game}}.json", self._json(self._live_snapshot)),
-            Route(f"{API}/live/games/{{game}}", self._stream(self._live_game)),
+            *(Route(f"{API}/{path}", self._json(get), middleware=packing) for path, get in documents.items()),
+            *(Route(f"{API}/{path}", self._stream(get)) for path, get in streams.items()),
         ]
 
     async def _run(self, function: Callable[..., T], *arguments: object) -> T:

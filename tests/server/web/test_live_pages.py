@@ -6,6 +6,7 @@ import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -16,6 +17,9 @@ from arena_server.store.reader import Results
 from ..programs import PATIENCE_S, Players, contest, inside
 from .browser import PHONE, REBOUND, Watched
 from .persons import PERSONS, Person, Web, game_of_two, play, two_persons, wait_for_ply
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Route
 
 pytestmark = pytest.mark.slow
 
@@ -170,6 +174,32 @@ def test_a_running_game_late_lost_asleep_and_over(pages: Watched, tmp_path: Path
         play(persons, range(16, 41))
         page.get_by_text("Verified here").wait_for()
         assert page.locator(".counter").inner_text() == "ply 40 of 40"
+        pages.close()
+
+
+def test_a_stream_that_is_refused_says_so_and_comes(pages: Watched, tmp_path: Path) -> None:
+    pages.expected += ["503 (Service Unavailable)"]
+    refusals = 3  # the stream, the question why, and one more
+
+    def refuse(route: Route) -> None:
+        nonlocal refusals
+        refusals -= 1
+        if refusals >= 0:
+            error = {"error": "too many viewers; try later"}
+            route.fulfill(status=503, headers={"Retry-After": "1"}, json=error)
+        else:
+            route.continue_()
+
+    with game_of_two(tmp_path) as (server, persons):
+        play(persons, range(1, 4))
+        page = pages.open(
+            server.page("game.html", contest=server.contest, game="g1"),
+            prepare=lambda page: page.route("**/live/games/g1**", refuse),
+        )
+        page.get_by_text("Too many viewers; try later. This page asks again in 1 s").wait_for()
+        assert not page.get_by_text(LOST).is_visible()
+        wait_for_ply(page, 3)
+        assert page.locator(".notice").inner_text() == ""
         pages.close()
 
 

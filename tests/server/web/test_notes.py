@@ -38,7 +38,7 @@ TITLE = "Evaluation, each bot for itself"
 
 
 def test_a_replay_has_the_notes_up_to_the_ply_that_is_shown(pages: Watched) -> None:
-    with running(lambda: application(Pages().routes()), 64) as server:
+    with running(lambda: application(Pages(["replay"], ["replay"]).routes()), 64) as server:
         for size, name in ((DESKTOP, "desktop"), (PHONE, "phone")):
             page = pages.open(f"http://{server.address}/replay.html", size)
             record = replace(a_record(options={"plies": 12}), infos=NOTES)
@@ -67,7 +67,7 @@ def test_a_replay_has_the_notes_up_to_the_ply_that_is_shown(pages: Watched) -> N
 
 
 def test_a_replay_without_evaluations_has_no_graph_of_them(pages: Watched) -> None:
-    with running(lambda: application(Pages().routes()), 64) as server:
+    with running(lambda: application(Pages(["replay"], ["replay"]).routes()), 64) as server:
         page = pages.open(f"http://{server.address}/replay.html")
         record = replace(a_record(options={"plies": 12}), infos=(InfoRecord(1, 1, text="hm"),))
         page.set_input_files("#file", {"name": "g", "mimeType": "", "buffer": encode(record)})

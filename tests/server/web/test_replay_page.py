@@ -15,7 +15,7 @@ from tests.protocol.records import FORFEIT, RECORD, ZOMBIE, a_record
 
 from arena_protocol.record import GameRecord, encode, to_json
 from arena_server.web.app import application
-from arena_server.web.bundle import join_modules, replay_page
+from arena_server.web.bundle import replay_page
 from arena_server.web.security import PageHeaders
 from arena_server.web.site import Pages
 
@@ -45,7 +45,9 @@ GAMES = {
 def site() -> Iterator[str]:
     from starlette.middleware import Middleware
 
-    with running(lambda: application(Pages().routes(), [Middleware(PageHeaders)]), 64) as server:
+    with running(
+        lambda: application(Pages(["replay"], ["replay"]).routes(), [Middleware(PageHeaders)]), 64
+    ) as server:
         yield f"http://{server.address}"
 
 
@@ -233,12 +235,6 @@ def test_one_file_plays_without_a_server(pages: Watched, tmp_path: Path) -> None
         page.get_by_text("Download the record").click()
     assert download.value.suggested_filename == "g7.record"
     assert Path(download.value.path()).read_bytes() == encode(LONG)
-
-
-def test_a_module_outside_the_subset_cannot_be_joined(tmp_path: Path) -> None:
-    (tmp_path / "a.js").write_text('import * as b from "./b.js";\n')
-    with pytest.raises(ValueError, match=r"^a.js: not of the subset that can be joined: import \* as b"):
-        join_modules("a.js", tmp_path)
 
 
 def test_the_page_is_light(pages: Watched, site: str) -> None:

@@ -1,9 +1,10 @@
-"""The Host check, and bodies within their limits."""
+"""The Host check, pages and requests of an address within their limits, and bodies within theirs."""
 
 from __future__ import annotations
 
 import json
 import socket
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -13,10 +14,23 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from arena_server.web import security
 from arena_server.web.app import application
-from arena_server.web.security import HostCheck, host_name, read_body
+from arena_server.web.security import (
+    PAGES,
+    PAGES_A_SECOND,
+    REQUESTS_A_PAGE,
+    RETRY_S,
+    SPREAD_S,
+    HostCheck,
+    PageLimit,
+    RateLimit,
+    host_name,
+    is_page,
+    read_body,
+)
 
 from .running import parse, running
 
@@ -86,6 +100,121 @@ class TestHost:
         assert name is None or name == name.lower()
         if HostCheck(Starlette()).accepts(text):
             assert name is not None
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class TestPageLimit:
+    @given(
+        st.lists(st.sampled_from(["page", "request", "wait"]) | st.integers(2, 2000), max_size=60),
+    )
+    def test_what_belongs_to_a_page_is_never_refused(self, steps: list[str | int]) -> None:
+        """Whatever else the address asks for; and in all it gets no more than is stated."""
+        clock = Clock()
+        limit = PageLimit(clock)
+        pages = requests = 0
+        owed = 0.0
+        for step in steps:
+            if step == "wait":
+                clock.now += 1.5
+            elif step == "page":
+                if limit.allows_page("a"):
+                    pages += 1
+                    owed += REQUESTS_A_PAGE
+            else:
+                for _ in range(1 if step == "request" else int(step)):
+                    allowed = limit.allows_request("a")
+                    assert allowed or owed < 1
+                    owed = max(0.0, owed - 1)
+                    requests += allowed
+        # A page counts twice at most: what it has paid for, and nothing beside it.
+        assert requests <= (PAGES + PAGES_A_SECOND * clock.now) * REQUESTS_A_PAGE
+        assert pages <= PAGES + PAGES_A_SECOND * clock.now
+
+    def test_a_refused_page_costs_nothing(self) -> None:
+        clock = Clock()
+        limit = PageLimit(clock)
+        while limit.allows_page("a"):
+            pass
+        for _ in range(100):
+            clock.now += 0.001
+            assert not limit.allows_page("a")
+        clock.now = 1 / PAGES_A_SECOND + 0.001
+        assert limit.allows_page("a")
+        assert limit.allows_page("b")
+
+    def test_the_addresses_seen_longest_ago_are_forgotten(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(security, "ADDRESSES", 3)
+        limit = PageLimit(Clock())
+        for number in range(1000):
+            assert limit.allows_page(str(number))
+        assert len(limit._paid) == len(limit._limit._left) == 3
+
+
+class FromAddress:
+    """ASGI middleware: every request comes from one address."""
+
+    def __init__(self, app: ASGIApp, address: str) -> None:
+        self._app = app
+        self._address = address
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app({**scope, "client": (self._address, 1)}, receive, send)
+
+
+def behind(address: str) -> Callable[[], ASGIApp]:
+    async def answer(_: Request) -> Response:
+        return PlainTextResponse("here")
+
+    def make() -> ASGIApp:
+        middleware = [Middleware(FromAddress, address=address), Middleware(RateLimit)]
+        return application([Route("/", answer), Route("/api/v1/site.json", answer)], middleware)
+
+    return make
+
+
+class TestRateLimit:
+    def test_a_page_that_is_refused_says_so_and_comes_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(security, "PAGES", 2.0)
+        monkeypatch.setattr(security, "PAGES_A_SECOND", 0.0)
+        with running(behind("203.0.113.7")) as server:
+            pages = [server.ask("GET /") for _ in range(3)]
+            documents = [server.ask("GET /api/v1/site.json") for _ in range(2 * int(REQUESTS_A_PAGE) + 2)]
+        assert [status for status, _, _ in pages] == [200, 200, 429]
+        _, headers, page = pages[2]
+        wait = headers["retry-after"]
+        assert RETRY_S <= int(wait) < RETRY_S + SPREAD_S
+        assert f'<html lang="en" data-wait="{wait}">' in page
+        assert f"comes by itself in {wait} s" in page
+        assert headers["content-type"] == "text/html; charset=utf-8"
+        # The two pages get what they are made of.
+        assert {status for status, _, _ in documents[: 2 * int(REQUESTS_A_PAGE)]} == {200}
+        status, headers, body = documents[-1]
+        assert (status, json.loads(body)) == (429, {"error": "too many requests from this address"})
+        assert headers["access-control-allow-origin"] == "*"
+        assert int(headers["retry-after"]) >= RETRY_S
+
+    @pytest.mark.parametrize("address", ["127.0.0.1", "127.8.8.8", "::1"])
+    def test_loopback_is_not_limited(self, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(security, "PAGES", 0.0)
+        with running(behind(address)) as server:
+            assert server.ask("GET /")[0] == 200
+
+    @pytest.mark.parametrize(
+        ("path", "page"),
+        [
+            *((path, True) for path in ("/", "/tv", "/play", "/game.html")),
+            *((path, False) for path in ("/site-0a.js", "/api/v1/site.json", "/metrics", "/tv/")),
+        ],
+    )
+    def test_what_a_page_is(self, path: str, page: bool) -> None:
+        assert is_page(path) == page
 
 
 class TestBody:

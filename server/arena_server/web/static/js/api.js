@@ -1,5 +1,7 @@
 // The read-only API: documents, and streams of events that come back by themselves.
 
+import { notice } from "./dom.js";
+
 export const API = "api/v1/";
 /** The server sends a sign of life every 10 s: after this long without one the connection is dead. */
 const SILENCE_MS = 22_000;
@@ -14,23 +16,74 @@ export class ApiError extends Error {
   }
 }
 
-/** A document of the API. Throws ApiError with one line. */
+/** A document of the API; if the server is busy, the page says so and asks again. Throws ApiError with one line. */
 export async function get(path) {
-  let response;
+  for (;;) {
+    const response = await ask(path);
+    if (response.ok) return response.json();
+    const [text, wait] = await refusal(response);
+    if (wait === null) throw new ApiError(text, response.status);
+    await pause(text, wait);
+  }
+}
+
+async function ask(path, options = {}) {
   try {
-    response = await fetch(API + path);
+    return await fetch(API + path, options);
   } catch {
     throw new ApiError("the server does not answer", 0);
   }
-  if (response.ok) return response.json();
+}
+
+/** Why a request was refused, and after how many seconds it may be repeated (null: never). */
+async function refusal(response) {
   let text = response.statusText;
   try { text = (await response.json()).error ?? text; } catch { /* no JSON: the status has to do */ }
-  throw new ApiError(text || `status ${response.status}`, response.status);
+  const wait = Number(response.headers.get("Retry-After") ?? NaN);
+  return [text || `status ${response.status}`, Number.isFinite(wait) ? Math.max(1, wait) : null];
 }
 
 /**
- * A stream of events. `handlers` are functions by the name of an event; `onstate` gets "live" or "lost".
- * After `lost` nothing that depends on the time may be shown as running.
+ * `work` as a function that may be called at any time: it runs at most every `ms`, one at a time, and once more for
+ * calls in between. What the server cannot answer is left to the next call.
+ */
+export function spaced(work, ms = 5000) {
+  let wanted = false;
+  let running = false;
+  let last = -Infinity;
+  return async () => {
+    wanted = true;
+    if (running) return;
+    running = true;
+    while (wanted) {
+      await new Promise((done) => { setTimeout(done, last + ms - performance.now()); });
+      wanted = false;
+      last = performance.now();
+      try {
+        await work();
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+      }
+    }
+    running = false;
+  };
+}
+
+/** How many requests wait for a server that is busy. */
+let waiting = 0;
+
+async function pause(text, seconds) {
+  waiting++;
+  notice(`${text.charAt(0).toUpperCase()}${text.slice(1)}. This page asks again in ${seconds} s ...`);
+  // Not all pages of a class in the same moment.
+  await new Promise((done) => { setTimeout(done, 1000 * (seconds + Math.random())); });
+  if (!--waiting) notice("");
+}
+
+/**
+ * A stream of events. `handlers` are functions by the name of an event; `onstate` gets "live", "lost", or "refused"
+ * by a server that is busy, which the page says by itself. Unless it is live nothing that depends on the time may be
+ * shown as running.
  */
 export class LiveStream {
   constructor(path, handlers, onstate = () => {}) {
@@ -65,8 +118,33 @@ export class LiveStream {
         handler(JSON.parse(event.data));
       });
     }
-    this.source.onerror = () => this.#reopen(RETRY_MS[Math.min(this.failures++, RETRY_MS.length - 1)]);
+    this.source.onerror = () => (this.source.readyState === EventSource.CLOSED ? this.#refused() : this.#retry());
     this.#watch();
+  }
+
+  #retry() {
+    this.#reopen(RETRY_MS[Math.min(this.failures++, RETRY_MS.length - 1)]);
+  }
+
+  /** An EventSource does not tell why it was refused: ask once more. */
+  async #refused() {
+    clearTimeout(this.watchdog);
+    const check = new AbortController();
+    try {
+      const response = await ask(this.path, { signal: check.signal });
+      const [text, wait] = response.ok ? ["", null] : await refusal(response);
+      if (wait !== null && !this.closed) {
+        this.#enter("refused");
+        await pause(text, wait);
+        if (!this.closed && this.state === "refused") this.#open();
+        return;
+      }
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+    } finally {
+      check.abort();
+    }
+    this.#retry();
   }
 
   #watch() {

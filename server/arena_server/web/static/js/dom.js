@@ -69,18 +69,28 @@ function toggleTheme() {
   try { localStorage.setItem("theme", root.dataset.theme); } catch { /* the choice lasts for this page */ }
 }
 
-const PAGES = [["index.html", "Contests"], ["replay.html", "Replay a file"], ["tv.html", "TV"], ["play.html", "Play"], ["organiser.html", "Organiser"]];
+const PAGES = { "index.html": "Contests", "replay.html": "Replay a file", "tv.html": "TV", "play.html": "Play", "organiser.html": "Organiser" };
 
-/** The header of every page; `only`, or `data-pages` of a site without a server, limits the links. */
-export function pageHeader(only = document.documentElement.dataset.pages?.split(" ") ?? null) {
-  const here = location.pathname.split("/").pop() || "index.html";
-  const links = PAGES.filter(([page]) => only === null || only.includes(page)).map(([page, title]) =>
-    el("a", { href: page, "aria-current": page === here ? "page" : null }, title));
+/** The header of every page: links to the pages of `data-menu`, of which the first is the brand's. */
+export function pageHeader() {
+  const pages = document.documentElement.dataset.menu?.split(" ") ?? [];
+  const here = `${document.documentElement.dataset.page}.html`;
+  const links = pages.map((page) => el("a", { href: page, "aria-current": page === here ? "page" : null }, PAGES[page]));
   return el("header", { class: "site" },
     el("a", { class: "skip", href: "#main" }, "Skip to the content"),
-    el("a", { class: "brand", href: "index.html" }, brandMark(), "insertion-arena"),
+    el(pages.length ? "a" : "span", { class: "brand", href: pages[0] }, brandMark(), "insertion-arena"),
     el("nav", { "aria-label": "Pages" }, links),
     el("button", { type: "button", class: "theme", "aria-label": "Switch between light and dark", title: "Light or dark", onclick: toggleTheme }, "◐"));
+}
+
+/** A line at the top of the page about what it waits for; an empty text takes it away. */
+export function notice(text) {
+  let line = document.querySelector(".notice");
+  if (line === null) {
+    line = el("p", { class: "banner notice", role: "status" });
+    document.querySelector("main").before(line);
+  }
+  line.textContent = text;
 }
 
 function brandMark() {

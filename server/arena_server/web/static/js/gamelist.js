@@ -22,11 +22,15 @@ export function openRow(state, id, seats, plies = 0, totals = null) {
   return { state, id, seats, totals, end: null, plies, at: null, faults: [] };
 }
 
-/** All games of a contest document that are over, in the order of storing; `onchunk(rows)` after each chunk. */
-export async function loadGames(contest, onchunk = () => {}) {
-  const rows = [];
+/**
+ * All games of a contest document that are over, in the order of storing; `onchunk(rows)` after each chunk. `known`
+ * are those loaded before: a chunk that was full has not changed.
+ */
+export async function loadGames(contest, known = [], onchunk = () => {}) {
+  const full = Math.floor(known.length / contest.list.chunk);
+  const rows = known.slice(0, full * contest.list.chunk);
   const chunks = Math.ceil(contest.list.games / contest.list.chunk);
-  for (let chunk = 0; chunk < chunks; chunk++) {
+  for (let chunk = full; chunk < chunks; chunk++) {
     rows.push(...(await get(`contests/${contest.id}/games-${chunk}.json`)).map(readRow));
     onchunk(rows);
   }

@@ -8,8 +8,8 @@ export const gamePath = (id) => `live/games/${encodeURIComponent(id)}`;
 
 /**
  * `onbegin(timeline)` is called for every snapshot, `ongrow()` after each change of the timeline, `onnote()` after
- * a note of a bot, `onover()` at the end, `onstate("live" | "lost")` for the connection. `path` is the stream, with
- * more `handlers` of its own; a stream with `keep` has game after game.
+ * a note of a bot, `onover()` at the end, `onstate(state)` is that of a LiveStream. `path` is the stream, with more
+ * `handlers` of its own; a stream with `keep` has game after game.
  */
 export class LiveGame {
   constructor(path, { onbegin, ongrow = () => {}, onnote = () => {}, onover = () => {}, onstate = () => {}, handlers = {}, keep = false }) {

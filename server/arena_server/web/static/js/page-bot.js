@@ -1,11 +1,12 @@
 // One bot in one contest: its row of the standings, its opponents, its games.
 
-import { get, LiveStream } from "./api.js";
+import { get, LiveStream, spaced } from "./api.js";
 import { applyTheme, el, link, numberText, pageHeader, parameter } from "./dom.js";
 import { GameList, filterGames, idsOf, loadGames, loadSchedule, openGames, resultFor, runningRows, withLeaving } from "./gamelist.js";
 import { gameLink } from "./gameview.js";
 
 applyTheme();
+document.body.prepend(pageHeader());
 const main = document.getElementById("main");
 const number = parameter("contest");
 const name = parameter("bot");
@@ -35,7 +36,6 @@ function opponents(contest, place, rows) {
 
 async function begin() {
   const site = await get("site.json");
-  document.body.prepend(pageHeader());
   if (!number || name === null) throw new Error("the address names no bot");
   let contest = await get(`contests/${encodeURIComponent(number)}.json`);
   const place = contest.bots.indexOf(name);
@@ -53,7 +53,7 @@ async function begin() {
     el("section", { class: "panel" }, el("h2", {}, "Games"), list.element));
   let all = [];
   const showGames = async () => {
-    all = await loadGames(contest);
+    all = await loadGames(contest, all);
     const rows = filterGames(all, { bot: place });
     list.setRows(rows);
     table.replaceChildren(rows.some((each) => each.end !== "void") ? opponents(contest, place, rows) : el("p", { class: "empty" }, "No game has ended yet."));
@@ -65,22 +65,24 @@ async function begin() {
   if (!site.live || String(site.contest) !== number || contest.status !== "running") return;
   const games = new Map();
   let running = [];
+  const catchUp = spaced(async () => {
+    contest = await get(`contests/${contest.id}.json`);
+    await showGames();
+    showOpen(running);
+  });
   new LiveStream("live/boards", {
-    boards: async ({ changed, shown }) => {
+    boards: ({ changed, shown }) => {
       for (const game of changed) games.set(game.game_id, game);
       const now = shown.map((id) => games.get(id)).filter((game) => game && !game.end);
       const same = idsOf(now) === idsOf(running);
       running = withLeaving(now, running, all);
       if (same) return list.update(runningRows(contest, all, running));
       showOpen(running);
-      contest = await get(`contests/${contest.id}.json`);
-      await showGames();
-      return showOpen(running);
+      return catchUp();
     },
   });
 }
 
 begin().catch((error) => {
-  if (!document.querySelector(".site")) document.body.prepend(pageHeader());
   main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, "This bot cannot be shown"), el("p", {}, error.message), el("p", {}, el("a", { href: "index.html" }, "All contests"))));
 });

@@ -1,12 +1,13 @@
 // One contest: standings, running games, cross-table, list of games. A running contest is kept up to date.
 
-import { get, LiveStream } from "./api.js";
+import { get, LiveStream, spaced } from "./api.js";
 import { applyTheme, clockText, el, link, numberText, pageHeader, parameter, plural } from "./dom.js";
 import { CrossTable } from "./crosstable.js";
 import { GameList, loadGames, idsOf, loadSchedule, openGames, runningRows, withLeaving } from "./gamelist.js";
 import { Wall } from "./wall.js";
 
 applyTheme();
+document.body.prepend(pageHeader());
 const main = document.getElementById("main");
 const number = parameter("id");
 
@@ -31,7 +32,6 @@ function summary(contest) {
 
 async function begin() {
   const site = await get("site.json");
-  document.body.prepend(pageHeader());
   if (!number) throw new Error("the address names no contest");
   let contest = await get(`contests/${encodeURIComponent(number)}.json`);
   document.title = contest.name;
@@ -66,7 +66,7 @@ async function begin() {
     table.replaceChildren(shown.standings.some((row) => row.games) || shown.standings.length ? standingsTable(shown, shown.standings) : el("p", { class: "empty" }, "No bot has entered."));
   };
   const showGames = async () => {
-    rows = await loadGames(contest, (some) => { if (!rows.length) list.setRows(some); });
+    rows = await loadGames(contest, rows, (some) => { if (!rows.length) list.setRows(some); });
     list.setRows(rows);
     showOpen();
   };
@@ -84,27 +84,22 @@ async function begin() {
   schedule = await loadSchedule(contest);
   showOpen();
   if (!live) return;
-  let busy = false;
+  const catchUp = spaced(async () => {
+    contest = await get(`contests/${contest.id}.json`);
+    refresh(contest);
+    await showGames();
+    if (contest.status !== "running") { stream.close(); boards.remove(); running = []; showOpen(); }
+  });
   const stream = new LiveStream("live/contest", {
-    contest: async (event) => {
+    contest: (event) => {
       if (event.contest === null) return;
       const played = event.contest.games_played + event.contest.games_void;
       refresh({ ...event.contest, standings: event.standings });
-      if (busy || (played === contest.list.games && event.contest.status === contest.status)) return;
-      busy = true;
-      try {
-        contest = await get(`contests/${contest.id}.json`);
-        refresh(contest);
-        await showGames();
-        if (contest.status !== "running") { stream.close(); boards.remove(); running = []; showOpen(); }
-      } finally {
-        busy = false;
-      }
+      if (played !== contest.list.games || event.contest.status !== contest.status) catchUp();
     },
   }, (state) => { banner.textContent = state === "lost" ? "The connection is lost; the standings may be older. Connecting again ..." : ""; });
 }
 
 begin().catch((error) => {
-  if (!document.querySelector(".site")) document.body.prepend(pageHeader());
   main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, "This contest cannot be shown"), el("p", {}, error.message), el("p", {}, el("a", { href: "index.html" }, "All contests"))));
 });

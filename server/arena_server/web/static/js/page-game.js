@@ -56,7 +56,7 @@ function watch() {
     onover: () => { live.close(); clearInterval(clock); untilRecord(0); },
     onstate: (state) => {
       banner.textContent = state === "lost" ? "The connection is lost; the game may be further on. Connecting again ..." : "";
-      view?.element.classList.toggle("stale", state === "lost");
+      view?.element.classList.toggle("stale", state !== "live");
     },
   });
   const clock = setInterval(() => {
@@ -80,7 +80,6 @@ async function untilRecord(attempt) {
 
 async function begin() {
   if (!contest || !game) return fail("The address names no game.");
-  main.replaceChildren(el("p", { class: "empty" }, "Loading the game ..."));
   try {
     const site = await get("site.json");
     const state = site.state ? (await get(`contests/${encodeURIComponent(contest)}/state/${encodeURIComponent(game)}.json`)).state : "over";

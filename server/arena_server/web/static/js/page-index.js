@@ -5,12 +5,11 @@ import { applyTheme, el, link, numberText, pageHeader } from "./dom.js";
 import { Wall } from "./wall.js";
 
 applyTheme();
+document.body.prepend(pageHeader());
 const main = document.getElementById("main");
-main.replaceChildren(el("h1", {}, "Contests"), el("p", { class: "empty" }, "Loading ..."));
 
 async function begin() {
   const site = await get("site.json");
-  document.body.prepend(pageHeader());
   const { contests } = await get("contests.json");
   const parts = [];
   if (site.live && site.contest !== null) {
@@ -35,6 +34,5 @@ function table(contests) {
 }
 
 begin().catch((error) => {
-  if (!document.querySelector(".site")) document.body.prepend(pageHeader());
   main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, "The contests cannot be shown"), el("p", {}, error.message)));
 });

@@ -140,8 +140,8 @@ function sit(session) {
     ongrow: () => { if (seat.next === null) seat.view.grown(); show(); },
     onover: () => { if (seat.next === null) seat.view.grown(); show(); showResult(seat.view.timeline.info.game_id); },
     onstate: (state) => {
-      board.classList.toggle("stale", state === "lost");
-      if (state === "lost") {
+      board.classList.toggle("stale", state !== "live");
+      if (state !== "live") {
         text.textContent = "The connection is lost. Connecting again ...";
         checkSession();
       } else show();

@@ -7,7 +7,7 @@ import { showRecord, startWorker } from "./replay.js";
 applyTheme();
 const main = document.getElementById("main");
 const embedded = document.getElementById("record");
-document.body.prepend(pageHeader(embedded ? [] : null));
+document.body.prepend(pageHeader());
 const chooser = el("input", { type: "file", id: "file", class: "hidden-file", onchange: () => chooser.files.length && open(chooser.files[0]) });
 const message = el("p", { class: "error-line", role: "alert" });
 const drop = el("div", { class: "drop" },

@@ -70,7 +70,7 @@ function watch(id) {
     },
     ongrow: () => { const grown = live.timeline.length === shown + 1; shown = live.timeline.length; board.stop(); show(live.timeline, grown); },
     onover: () => { state.until = performance.now() + RESULT_MS; },
-    onstate: (connection) => stage.classList.toggle("stale", connection === "lost"),
+    onstate: (connection) => stage.classList.toggle("stale", connection !== "live"),
   });
   live.tick = () => { const running = live.running(); if (running && cards.length) cards[running.seat - 1].showClock(running.ms, live.timeline.info.clock_ms); };
   return live;

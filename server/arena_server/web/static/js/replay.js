@@ -5,8 +5,8 @@ import { GameError } from "./games/base.js";
 import { GameView } from "./gameview.js";
 import { Timeline } from "./timeline.js";
 
-/** Replaced in a page that is one file. */
-export const startWorker = () => new Worker(new URL("worker.js", import.meta.url), { type: "module" });
+/** The script of all pages is the worker too. Replaced in a page that is one file. */
+export const startWorker = () => new Worker(import.meta.url, { type: "module" });
 
 /** Show a record in `host`. `download` is the address of its file, or null. */
 export function showRecord(host, record, { download = null, botLink, worker = startWorker } = {}) {

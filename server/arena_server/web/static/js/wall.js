@@ -67,6 +67,6 @@ export class Wall {
         this.empty.hidden = wanted.length > 0;
         onchange(wanted);
       },
-    }, (state) => this.element.classList.toggle("stale", state === "lost"));
+    }, (state) => this.element.classList.toggle("stale", state !== "live"));
   }
 }

@@ -1,0 +1,221 @@
+"""The files of the site: names, compression, what a browser may keep, and what a page asks for."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from starlette.middleware import Middleware
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from arena_server.web import bundle, security
+from arena_server.web.app import application
+from arena_server.web.archive import Archive
+from arena_server.web.bundle import LASTING, PAGES, join_modules, site_files
+from arena_server.web.security import REQUESTS_A_PAGE, PageHeaders, RateLimit
+from arena_server.web.site import API, Pages, PublicApi
+
+from ..records import Kept, game, opening
+from .browser import Watched
+from .running import Running, running
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Route
+
+MENU = ("index", "replay")
+
+
+class TestFiles:
+    def test_a_page_names_files_that_are_there(self) -> None:
+        files = site_files(list(PAGES), MENU)
+        assert len(files) == len(PAGES) + 3
+        for page, title in PAGES.items():
+            text = files[f"{page}.html"].decode()
+            names = re.findall(r'(?:src|href)="([^"]+)"', text)
+            assert all(LASTING.fullmatch(name) for name in names)
+            assert set(names) == {name for name in files if not name.endswith(".html")}
+            assert f'data-page="{page}" data-menu="index.html replay.html"' in text
+            assert f"<title>{title}</title>" in text
+
+    def test_the_name_is_another_one_once_the_bytes_are(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        before = site_files(["index"], MENU)
+        assert before == site_files(["index"], MENU)
+        for path in [*bundle.STATIC.glob("*.*"), *bundle.STATIC.glob("js/**/*.js")]:
+            target = tmp_path / path.relative_to(bundle.STATIC)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(path.read_bytes() + (b"\n" if path.name == "site.css" else b""))
+        monkeypatch.setattr(bundle, "STATIC", tmp_path)
+        after = site_files(["index"], MENU)
+        changed = {name.rpartition(".")[2] for name in before.keys() ^ after.keys()}
+        assert changed == {"css"}
+
+    def test_a_module_runs_when_it_is_asked_for(self, tmp_path: Path) -> None:
+        (tmp_path / "a.js").write_text('import { b } from "./sub/b.js";\nexport const a = b + 1;\n')
+        (tmp_path / "other.js").write_text("throw new Error();\n")
+        (tmp_path / "sub").mkdir()
+        (tmp_path / "sub" / "b.js").write_text("export const b = 1;\n")
+        script = join_modules(["a.js", "other.js"], '"a.js"', tmp_path)
+        assert script.splitlines() == [
+            "const modules = {}, bodies = {}, load = (name) => modules[name] ??= bodies[name]();",
+            'bodies["sub/b.js"] = () => {',
+            "const b = 1;",
+            "return { b };",
+            "};",
+            'bodies["a.js"] = () => {',
+            'const { b } = load("sub/b.js");',
+            "const a = b + 1;",
+            "return { a };",
+            "};",
+            'bodies["other.js"] = () => {',
+            "throw new Error();",
+            "return {  };",
+            "};",
+            'load("a.js");',
+        ]
+
+    def test_a_module_outside_the_subset_cannot_be_joined(self, tmp_path: Path) -> None:
+        (tmp_path / "a.js").write_text('import * as b from "./b.js";\n')
+        with pytest.raises(ValueError, match=r"^a.js: not of the subset that can be joined: import \* as b"):
+            join_modules(["a.js"], '"a.js"', tmp_path)
+
+
+class FromOutside:
+    """ASGI middleware: every request comes from one address that is not loopback."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app({**scope, "client": ("203.0.113.7", 1)}, receive, send)
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A contest with 60 games."""
+    path = tmp_path_factory.mktemp("site") / "arena.db"
+    kept = Kept(path, opening("trial"))
+    kept.start()
+    for number in range(1, 61):
+        names = ("a", "b") if number % 2 else ("b", "a")
+        kept.writer.store(f"g{number}", game(number, names, (10 * number, 0)))
+    kept.close("finished")
+    return path
+
+
+@contextmanager
+def site(database: Path) -> Iterator[Running]:
+    features = {"software": "test", "name": "trial", "organiser": False, "play": False, "start": False}
+
+    def make() -> ASGIApp:
+        pages = Pages(["index", "contest", "bot", "game", "replay"], MENU)
+        routes = [*PublicApi(Archive(database), features).routes(), *pages.routes()]
+        return application(routes, [Middleware(FromOutside), Middleware(RateLimit), Middleware(PageHeaders)])
+
+    with running(make, 256) as server:
+        yield server
+
+
+def names_in(page: str) -> list[str]:
+    return re.findall(r'(?:src|href)="([^"]+)"', page)
+
+
+class TestServed:
+    def test_compressed_and_kept(self, database: Path) -> None:
+        with site(database) as server:
+            _, page_headers, page = server.ask("GET /index.html")
+            assert page_headers["cache-control"] == "no-cache"
+            for name in names_in(page):
+                plain = server.send(f"GET /{name} HTTP/1.0\n\n").partition(b"\r\n\r\n")
+                packed = server.send(f"GET /{name} HTTP/1.0\nAccept-Encoding: gzip, br\n\n")
+                head, _, body = packed.partition(b"\r\n\r\n")
+                assert b"content-encoding: gzip" in head.lower()
+                assert b"vary: accept-encoding" in head.lower()
+                assert b"cache-control: public, max-age=31536000, immutable" in head.lower()
+                assert gzip.decompress(body) == plain[2]
+                assert b"content-encoding" not in plain[0].lower()
+            tag = page_headers["etag"]
+            status, headers, body = server.ask("GET /index.html", f"If-None-Match: {tag}\n")
+            assert (status, headers["etag"], body) == (304, tag, "")
+
+    def test_documents_are_compressed(self, database: Path) -> None:
+        with site(database) as server:
+            path = f"GET {API}/contests/1/games-0.json"
+            _, _, plain = server.ask(path)
+            head, _, body = server.send(f"{path} HTTP/1.0\nAccept-Encoding: gzip\n\n").partition(b"\r\n\r\n")
+            assert b"content-encoding: gzip" in head.lower()
+            assert gzip.decompress(body).decode() == plain
+            assert len(body) < len(plain) / 3
+            # Of a few bytes only the head would grow.
+            assert "content-encoding" not in server.ask(f"GET {API}/site.json", "Accept-Encoding: gzip\n")[1]
+
+
+@pytest.mark.slow
+class TestInABrowser:
+    def test_thirty_pages_of_one_address_at_once(self, pages: Watched, database: Path) -> None:
+        """What a browser asks for to show a page, thirty times over without a cache: nothing is refused."""
+        with site(database) as server:
+            asked: list[str] = []
+            page = pages.open(
+                f"http://{server.address}/contest.html?id=1",
+                prepare=lambda page: page.on("request", lambda request: asked.append(request.url)),
+            )
+            page.get_by_text("60 games").wait_for()
+            page.wait_for_load_state("networkidle")
+            pages.close()
+        paths = [url.partition(server.address)[2] for url in asked]
+        assert paths[0].startswith("/contest.html")
+        assert 4 < len(paths) <= 1 + REQUESTS_A_PAGE
+        with site(database) as server:
+            answers = [server.ask(f"GET {path}")[0] for _ in range(30) for path in paths]
+        assert set(answers) == {200}
+
+    def test_a_refused_page_comes_by_itself(
+        self, pages: Watched, database: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        pages.expected += ["429 (Too Many Requests)"]
+        monkeypatch.setattr(security, "RETRY_S", 1)
+        monkeypatch.setattr(security, "SPREAD_S", 1)
+        monkeypatch.setattr(security, "PAGES", 1.0)
+        monkeypatch.setattr(security, "PAGES_A_SECOND", 0.5)
+        with site(database) as server:
+            assert server.ask("GET /")[0] == 200
+            page = pages.open(f"http://{server.address}/contest.html?id=1#here")
+            page.get_by_text("Very many pages are being opened from your address").wait_for()
+            pages.check_access(page)
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+                pages.shoot(page, f"refused-page-{scheme}")
+            page.get_by_text("60 games").wait_for()
+            assert page.url.endswith("/contest.html?id=1#here")
+            pages.close()
+
+    def test_a_document_that_is_refused_is_asked_for_again(self, pages: Watched, database: Path) -> None:
+        pages.expected += ["429 (Too Many Requests)"]
+        refusals = [1, 1]
+
+        def refuse(route: Route) -> None:
+            if refusals:
+                wait = str(refusals.pop())
+                route.fulfill(status=429, headers={"Retry-After": wait}, json={"error": "too many requests"})
+            else:
+                route.continue_()
+
+        with site(database) as server:
+            page = pages.open(
+                f"http://{server.address}/contest.html?id=1",
+                prepare=lambda page: page.route("**/contests/1.json", refuse),
+            )
+            page.get_by_text("Too many requests. This page asks again in 1 s").wait_for()
+            pages.check_access(page)
+            pages.shoot(page, "refused-document")
+            page.get_by_text("60 games").wait_for()
+            assert page.locator(".notice").inner_text() == ""
+            assert not refusals
+            pages.close()
