@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
@@ -20,6 +22,9 @@ settings.load_profile("fixed")
 def pytest_configure(config: pytest.Config) -> None:
     """Before anything is started."""
     config.add_cleanup(tether.begin())
+    # A shell without job control starts a program in the background with SIGINT ignored, which its children
+    # inherit: no test could interrupt one.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # Hypothesis draws constants of all modules loaded so far, so that examples depend on the tests before.
     # It has no setting against that.
     assert callable(providers._get_local_constants)

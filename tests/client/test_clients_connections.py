@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 import re
+from collections.abc import Callable
 
 import pytest
 
@@ -13,7 +14,7 @@ from arena_client.errors import SILENT
 from arena_client.retry import RetryPolicy
 
 from .bots import Blocking, Recorder, four, whole_contest
-from .conftest import Driver
+from .conftest import Driver, VirtualTime
 from .fake_server import (
     BYE,
     DEALT,
@@ -131,31 +132,49 @@ def test_a_refused_connection(driver: Driver, server: FakeServer) -> None:
         driver.play(four, port)
 
 
-HASTY = RetryPolicy(delays=lambda: iter(()), greeting_s=0.05)
+ONCE = RetryPolicy(delays=lambda: iter(()))
+
+
+def says_nothing_more(time: VirtualTime) -> Callable[[Connection], None]:
+    """A script that lets the client's time pass until the client is gone.
+
+    The steps are short beside the limits: the connection that is being made does not use one up.
+    """
+
+    def script(connection: Connection) -> None:
+        while not connection.has_sent():
+            time.let_pass(0.1)
+        connection.expect_end()
+
+    return script
 
 
 def test_a_server_that_does_not_answer_the_log_in(driver: Driver, server: FakeServer) -> None:
+    time = VirtualTime()
+
     def script(connection: Connection) -> None:
         connection.send_lines("ARENA 1 test/1")
         connection.read_line()
-        connection.expect_end()
+        says_nothing_more(time)(connection)
 
     server.follow(script)
     with pytest.raises(ClientError, match=r"127.0.0.1:[0-9]+: the server did not log the bot in$"):
-        driver.play(four, server.port, policy=HASTY)
+        driver.play_in(time, four, server.port, ONCE)
 
 
 def test_a_silent_peer_may_not_be_an_arena_server(driver: Driver, server: FakeServer) -> None:
-    server.follow(Connection.expect_end)
+    time = VirtualTime()
+    server.follow(says_nothing_more(time))
     with pytest.raises(ClientError, match=rf" the server did not log the bot in; {re.escape(SILENT)}$"):
-        driver.play(four, server.port, policy=HASTY)
+        driver.play_in(time, four, server.port, ONCE)
 
 
 def test_the_time_with_silent_peers_is_limited(driver: Driver, server: FakeServer) -> None:
-    server.follow(Connection.expect_end, Connection.expect_end)
-    brief = RetryPolicy(delays=lambda: itertools.repeat(0.0), greeting_s=0.05, login_budget_s=0.08)
+    time = VirtualTime()
+    server.follow(says_nothing_more(time), says_nothing_more(time))
+    brief = RetryPolicy(delays=lambda: itertools.repeat(0.0), login_budget_s=15.0)
     with pytest.raises(ClientError, match=r" after 2 tries: the server did not log the bot in; the server "):
-        driver.play(four, server.port, policy=brief)
+        driver.play_in(time, four, server.port, brief)
 
 
 @pytest.mark.parametrize("line", ["SSH-2.0-OpenSSH_9.2", "HTTP/1.1 400 Bad Request", "+OK ready"])
