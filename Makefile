@@ -7,10 +7,13 @@ COMMA := ,
 TOURNAMENT := $(VENV)/.tournament
 COMMANDS := $(VENV)/.commands
 INSTALLED := $(VENV)/.installed
+# The linter of the page's JavaScript, from the npm registry; 97 MB.
+BIOME_VERSION := 2.6.8
+BIOME := $(VENV)/biome-$(BIOME_VERSION)/node_modules/.bin/biome
 CONFIG ?= examples/local.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help install tournament test check format lint types unit coverage soak simulate bench figures docs clean
+.PHONY: help install tournament test check format lint lint-js types unit coverage soak simulate bench figures docs clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -58,6 +61,15 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/python tools/wordlist.py README.md CHANGELOG.md Makefile protocol client engines server docs benchmarks examples tests
+	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory lint-js; \
+		else echo "NO NPM: THE JAVASCRIPT IS NOT LINTED" >&2; fi
+
+lint-js: $(BIOME)
+	$(BIOME) lint --error-on-warnings
+
+$(BIOME):
+	@echo "installing into $(VENV): biome ..."
+	@npm install --prefix $(VENV)/biome-$(BIOME_VERSION) --no-save --no-audit --no-fund --loglevel=error @biomejs/biome@$(BIOME_VERSION)
 
 types: $(INSTALLED)
 	$(BIN)/mypy

@@ -1,6 +1,6 @@
 // A starter bot for insertion that needs Node.js alone. Replace `choose`; the rest can stay as it is.
 "use strict";
-const net = require("net");
+const net = require("node:net");
 
 // Return a move from 1 to 15. `game` holds seat, board (the start: rows from the top, joined by `/`), pictures (all
 // that were shown so far; pictures[moves.length] is to be inserted now), moves (all plies so far), clock (ms left

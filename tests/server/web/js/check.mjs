@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 
 const base = new URL("../../../../server/arena_server/web/static/js/", import.meta.url);
 const load = (name) => import(new URL(name, base));
-const { playBoard, parseBoard, formatBoard, runs, Insertion } = await load("games/insertion.js");
+const { playBoard, parseBoard, formatBoard, runs } = await load("games/insertion.js");
 const { GameError } = await load("games/base.js");
 const { makeGame } = await load("rules.js");
 const { parseRecord, readRecord, RecordError } = await load("record.js");

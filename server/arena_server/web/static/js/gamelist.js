@@ -168,7 +168,7 @@ export class GameList {
   #row(row) {
     const { contest } = this;
     const name = (seat) => contest.bots[row.seats[seat]];
-    const bots = el("td", { class: "name-cell" }, row.seats.flatMap((place, seat) => [seat ? " – " : "", el("a", { href: link("bot.html", { contest: contest.id, bot: name(seat) }) }, name(seat))]));
+    const bots = el("td", { class: "name-cell" }, row.seats.flatMap((_, seat) => [seat ? " – " : "", el("a", { href: link("bot.html", { contest: contest.id, bot: name(seat) }) }, name(seat))]));
     if (row.state === PLANNED) return el("tr", { class: "planned" }, el("td", {}, row.id), bots, el("td", {}), el("td", {}, "planned"), el("td", {}), el("td", {}));
     if (row.state === RUNNING) return this.#runningRow(row, bots);
     const best = Math.max(...row.totals);

@@ -314,7 +314,8 @@ export class SeatCard {
     this.points = el("span", { class: "points" });
     this.gained = el("span", { class: "gained" });
     this.clock = el("span", { class: "clock" });
-    this.bar = el("span", { class: "bar" }, this.fill = el("span", { class: "bar-fill" }));
+    this.fill = el("span", { class: "bar-fill" });
+    this.bar = el("span", { class: "bar" }, this.fill);
     this.state = el("span", { class: "state" });
     this.note = el("div", { class: "note" });
     this.element = el("section", { class: `seat s${seat}`, "aria-label": `Seat ${seat}: ${name}` },

@@ -130,7 +130,8 @@ export class InsertionBoard {
   /** Play the phases of `step` from the position shown; `ms` for a phase that moves pictures by one cell. */
   async animate(step, last, ms) {
     if (stillMotion() || ms < 20) return this.show(step.position, last);
-    const run = this.running = {};
+    const run = {};
+    this.running = run;
     this.#mark(last);
     for (const phase of step.phases) {
       await (phase.kind === "clear" ? this.#clear(phase.cells, ms) : this.#move(phase.paths, ms));
