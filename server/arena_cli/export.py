@@ -12,15 +12,17 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from enum import StrEnum
 from io import TextIOWrapper
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
-from arena_cli.results import CHAIN_FILE, SUFFIX, open_results
+from arena_cli.results import CHAIN_FILE, SUFFIX, open_results, withheld_text
 
 if TYPE_CHECKING:
     from arena_protocol.record import GameRecord
@@ -73,6 +75,8 @@ def command(
     json writes FOLDER/g1.json and so on; csv writes games.csv, seats.csv, plies.csv, faults.csv and
     infos.csv. docs/record-format.md has every field. --json prints what was written as JSON.
 
+    With `deals = "paired"` a record is withheld until all games on its deal have a result.
+
     Example: arena export records --contest local --format csv
     """
     from arena_server.errors import StoreError
@@ -81,69 +85,87 @@ def command(
         chosen = results.contest(contest)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            games, written, head = _WRITERS[form](folder, results, chosen)
+            written = _WRITERS[form](folder, results, chosen)
         except OSError as error:
             raise StoreError(f"{folder}: cannot be written: {error.strerror}") from None
+    head = {} if written.head is None else {"head": written.head}
     if as_json:
-        print_json({"contest": chosen.name, "files": written} | ({} if head is None else {"head": head}))
+        print_json({"contest": chosen.name, "files": written.files, "withheld": written.withheld} | head)
     else:
-        typer.echo(f"exported: {games} games of {chosen.name} to {folder}")
-        if head is not None:
-            typer.echo(f"head: {head}")
+        withheld = withheld_text(written.withheld)
+        typer.echo(f"exported: {written.games} games of {chosen.name} to {folder}{withheld}")
+        if written.head is not None:
+            typer.echo(f"head: {written.head}")
 
 
-#: The number of games, the paths of the files, and the head of the chain (hexadecimal) if it was written.
-Written = tuple[int, list[str], str | None]
+@dataclass(slots=True)
+class Written:
+    """The number of records, the paths of the files, the games whose record may not be shown yet.
+
+    `head` is the head of the chain (hexadecimal) if it was written.
+    """
+
+    games: int = 0
+    files: list[str] = field(default_factory=list)
+    withheld: list[str] = field(default_factory=list)
+    head: str | None = None
 
 
 def _write_msgpack(folder: Path, results: Results, contest: Contest) -> Written:
     from arena_server.store.chain import GENESIS
 
-    written, links = [], []
+    written, links = Written(), []
     for row in results.rows(contest):
-        path = folder / f"{row['game_id']}{SUFFIX}"
-        _write_private(path, row["record"])
-        written.append(str(path))
-        links.append((row["place"], row["game_id"], row["chain"].hex()))
-    links.sort()
-    head = links[-1][2] if links else GENESIS.hex()
-    order = [{"game": game, "chain": value} for _, game, value in links]
+        name = row["game_id"]
+        link: dict[str, Any] = {"game": name, "chain": row["chain"].hex()}
+        if (deal := results.deals(contest).number(name)) is not None:
+            link["deal"] = deal
+        if row["record"] is None:
+            written.withheld.append(name)
+            link["sha256"] = row["digest"].hex()  # so that the chain can be checked without the record
+        else:
+            path = folder / f"{name}{SUFFIX}"
+            _write_private(path, row["record"])
+            written.files.append(str(path))
+        links.append((row["place"], link))
+    order = [link for _, link in sorted(links, key=itemgetter(0))]
+    written.games = len(written.files)
+    written.head = order[-1]["chain"] if order else GENESIS.hex()
     chain = {
         "contest": contest.name,
-        "games": len(links),
+        "games": len(order),
         "games_per_pair": contest.games_per_pair,
-        "head": head,
+        "head": written.head,
         "order": order,
     }
     _write_private(folder / CHAIN_FILE, (json.dumps(chain, indent=1) + "\n").encode("ascii"))
-    return len(links), written, head
+    return written
 
 
 def _write_json(folder: Path, results: Results, contest: Contest) -> Written:
     from arena_protocol.record import to_json
 
-    written = []
-    for record in _records(results, contest):
+    written = Written()
+    for record in _records(results, contest, written):
         path = folder / f"{record.game_id}.json"
         _write_private(path, (json.dumps(to_json(record), indent=1) + "\n").encode("ascii"))
-        written.append(str(path))
-    return len(written), written, None
+        written.files.append(str(path))
+    return written
 
 
 def _write_csv(folder: Path, results: Results, contest: Contest) -> Written:
-    games = 0
     paths = {table: folder / f"{table}.csv" for table in TABLES}
+    written = Written(files=list(map(str, paths.values())))
     with ExitStack() as stack:
         writers = {}
         for table, path in paths.items():
             text = TextIOWrapper(_open_private(path), encoding="utf-8", newline="")
             writers[table] = csv.writer(stack.enter_context(text), lineterminator="\n")
             writers[table].writerow(TABLES[table])
-        for record in _records(results, contest):
-            games += 1
+        for record in _records(results, contest, written):
             for table, row in csv_rows(record):
                 writers[table].writerow([_cell(row[column]) for column in TABLES[table]])
-    return games, list(map(str, paths.values())), None
+    return written
 
 
 _WRITERS: Mapping[Format, Callable[[Path, Results, Contest], Written]] = {
@@ -153,11 +175,16 @@ _WRITERS: Mapping[Format, Callable[[Path, Results, Contest], Written]] = {
 }
 
 
-def _records(results: Results, contest: Contest) -> Iterator[GameRecord]:
+def _records(results: Results, contest: Contest, written: Written) -> Iterator[GameRecord]:
+    """Yield the records that may be shown; count them, and note the others."""
     from arena_protocol.record import decode
 
     for row in results.rows(contest):
-        yield decode(row["record"])
+        if row["record"] is None:
+            written.withheld.append(row["game_id"])
+        else:
+            written.games += 1
+            yield decode(row["record"])
 
 
 def csv_rows(record: GameRecord) -> Iterator[tuple[str, dict[str, Any]]]:

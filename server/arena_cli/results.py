@@ -143,7 +143,7 @@ def plain_standings(results: Results, contest: Contest, scoring: str | None = No
             "scoring": scoring or contest.scoring,
             "status": contest.status,
             # Of a contest that may go on, the secret would reveal deals that are still to be played.
-            "secret": contest.seed if contest.status == "finished" else None,
+            "secret": contest.seed if results.deals(contest).is_final else None,
             "games": {"played": results.games_played(contest), "total": contest.games},
         },
         "standings": [plain_row(row) for row in results.standings(contest, scoring)],
@@ -185,6 +185,14 @@ def print_standings(results: Results, contest: Contest, scoring: str | None = No
         notes.append(f"secret of the deals: {plain['contest']['secret']}")
     table = standings_table(plain["standings"], wins=plain["contest"]["scoring"] == "wins")
     print_table(title, table, notes)
+
+
+def withheld_text(games: Sequence[str]) -> str:
+    """Return the end of a line about written records: how many may not be shown yet; empty if none."""
+    if not games:
+        return ""
+    are = "1 game is" if len(games) == 1 else f"{len(games)} games are"
+    return f"; {are} withheld until all games on the same deals have a result"
 
 
 def unplayed_message(progress: dict[str, Any]) -> str:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
+from arena_cli.results import withheld_text
 
 if TYPE_CHECKING:
     from arena_server.store.reader import Results
@@ -46,8 +46,8 @@ def command(
 
     DIR gets standings, cross-table, the list of games with filters, and a replay of every game; each
     replay checks its record in the browser. Any web server can serve the folder. To update it, run
-    the command again. Of a running contest it has the games that are over, and lists those to be played;
-    with `deals = "paired"` the contest has to be over.
+    the command again. Of a running contest it has the games that are over, and lists those to be played.
+    With `deals = "paired"` a record is withheld until all games on its deal have a result.
 
     Example: arena site public --contest local; python -m http.server --directory public
     """
@@ -58,20 +58,16 @@ def command(
 
     with open_results(database) as results:
         chosen = results.contest(contest)
-        if chosen.status == "running" and chosen.config.get("deals") == "paired":
-            raise StoreError(
-                f"contest {chosen.name} is running and plays its deals twice; wait until it is over"
-            )
         try:
             _clear(folder)
             _write_pages(folder)
-            games = _write_data(folder / API, Archive(database_of(database)), results, chosen)
+            games, withheld = _write_data(folder / API, Archive(database_of(database)), results, chosen)
         except OSError as error:
             raise StoreError(f"{error.filename or folder}: cannot be written: {error.strerror}") from None
     if as_json:
-        print_json({"contest": chosen.name, "folder": str(folder), "games": games})
+        print_json({"contest": chosen.name, "folder": str(folder), "games": games, "withheld": withheld})
     else:
-        typer.echo(f"written: {games} games of {chosen.name} to {folder}")
+        typer.echo(f"written: {games} games of {chosen.name} to {folder}{withheld_text(withheld)}")
 
 
 def _clear(folder: Path) -> None:
@@ -102,8 +98,8 @@ def _write_pages(folder: Path) -> None:
         (folder / name).write_bytes(data)
 
 
-def _write_data(folder: Path, archive: Archive, results: Results, contest: Contest) -> int:
-    """Write the documents of the API; return the number of games."""
+def _write_data(folder: Path, archive: Archive, results: Results, contest: Contest) -> tuple[int, list[str]]:
+    """Write the documents of the API; return the number of records, and the games without one."""
     from arena_protocol.messages import VERSION
 
     number = contest.id
@@ -116,10 +112,13 @@ def _write_data(folder: Path, archive: Archive, results: Results, contest: Conte
     if document["games_played"] < schedule["games"]:
         for chunk in range(min(SCHEDULE_CHUNKS, -(-schedule["games"] // schedule["chunk"]))):
             (home / f"schedule-{chunk}.json").write_bytes(archive.schedule(number, chunk))
-    games = 0
-    for name, data, plain in _records(results, contest):
+    games, withheld = 0, []
+    for name, data in results.records(contest):
+        if data is None:
+            withheld.append(name)
+            continue
         (home / "records" / f"{name}.record").write_bytes(data)
-        _write(home / "records" / f"{name}.json", plain)
+        _write(home / "records" / f"{name}.json", _plain_record(name, data))
         games += 1
     _write(folder / "contests" / f"{number}.json", document)
     listed = [each for each in archive.contests() if each["id"] == number]
@@ -127,20 +126,19 @@ def _write_data(folder: Path, archive: Archive, results: Results, contest: Conte
     # Last: the folder counts as written by `arena site` once this file is there.
     site = {"protocol": VERSION, "name": contest.name, "live": False, "state": False, "contest": None}
     _write(folder / "site.json", site)
-    return games
+    return games, withheld
 
 
-def _records(results: Results, contest: Contest) -> Iterator[tuple[str, bytes, dict[str, Any]]]:
-    """Yield id, bytes and JSON types of every record. Raises StoreError for one that is damaged."""
+def _plain_record(name: str, data: bytes) -> dict[str, Any]:
+    """Return a record as JSON types. Raises StoreError for one that is damaged."""
     from arena_protocol.record import RecordError
     from arena_server.errors import StoreError
     from arena_server.web.archive import plain_record
 
-    for name, data in results.records(contest):
-        try:
-            yield name, data, plain_record(data)
-        except RecordError as error:
-            raise StoreError(f"game {name}: {error}; `arena verify` has the details") from None
+    try:
+        return plain_record(data)
+    except RecordError as error:
+        raise StoreError(f"game {name}: {error}; `arena verify` has the details") from None
 
 
 def _write(path: Path, value: object) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -79,7 +80,8 @@ def command(
         raise StoreError(f"not verified: {first}{more}")
     if not as_json:
         games = "game" if verification.count == 1 else "games"
-        typer.echo(f"verified: {verification.count} {games}{_since(since)}")
+        absent = f", {verification.absent} more withheld" if verification.absent else ""
+        typer.echo(f"verified: {verification.count} {games}{absent}{_since(since)}")
 
 
 def _since(count: int | None) -> str:
@@ -112,39 +114,64 @@ def _parse_secret(text: str) -> int:
 
 
 class Verification:
-    """The result of checking records: their count, and the errors by game (`WHOLE`: of the chain)."""
+    """The result of checking records: their count, and the errors by game (`WHOLE`: of the chain).
+
+    `absent` counts the games of an export whose record it withholds.
+    """
 
     def __init__(self) -> None:
-        self.count = 0
+        self.count = self.absent = 0
         self.errors: dict[str, str] = {}
         self._links: list[Link] = []
         self._deals: dict[tuple[str, ...], set[int]] = {}
+        #: Games whose deal may not be shown: their errors name no value.
+        self._secret: set[str] = set()
         self._has_chain = False
 
     def check(
-        self, name: str, data: bytes, row: dict[str, Any] | None = None, link: tuple[int, bytes] | None = None
+        self,
+        name: str,
+        data: bytes,
+        row: dict[str, Any] | None = None,
+        link: tuple[int, bytes] | None = None,
+        *,
+        secret: bool = False,
     ) -> None:
         """Check one record.
 
-        `row` has the columns stored next to it; `link` is its place and value in the chain.
+        `row` has the columns stored next to it; `link` is its place and value in the chain; `secret`:
+        the record may not be shown.
         """
         from hashlib import sha256
 
         from arena_protocol.record import RecordError
-        from arena_server.store.chain import Link
 
         self.count += 1
+        if secret:
+            self._secret.add(name)
         if link is not None:
-            self._links.append(Link(link[0], name, sha256(data).digest(), link[1]))
+            self._add_link(name, sha256(data).digest(), link)
         try:
             _check_record(name, data, row)
         except RecordError as error:
-            self.errors[name] = str(error)
+            withheld = f"game {name}: its record is not true; where is withheld until its deal may be shown"
+            self.errors[name] = withheld if secret else str(error)
 
-    def check_deal(self, name: str, data: bytes, seed: int, deals: int) -> None:
+    def withhold(self, name: str, digest: bytes, link: tuple[int, bytes]) -> None:
+        """Take a record that is not there into the chain, by the SHA-256 of its bytes."""
+        self.absent += 1
+        self._secret.add(name)
+        self._add_link(name, digest, link)
+
+    def _add_link(self, name: str, digest: bytes, link: tuple[int, bytes]) -> None:
+        from arena_server.store.chain import Link
+
+        self._links.append(Link(link[0], name, digest, link[1]))
+
+    def check_deal(self, name: str, data: bytes, seed: int, deal: int | None, deals: int) -> None:
         """Check that deal and nonce of a record are derived from the contest's secret.
 
-        `deals` is the number of games per pair, the same for all records of a contest.
+        `deal` is the number of the deal; None: not known, one of `deals`, the games per pair.
         """
         from arena_protocol.record import decode
         from arena_server.core.deal import deal_seed, nonce
@@ -153,9 +180,12 @@ class Verification:
             return
         record = decode(data)
         players = tuple(sorted(record.names))
-        derived = self._deals.get(players)
-        if derived is None:
-            derived = {deal_seed(seed, players, deal) for deal in range(1, deals + 1)}
+        if deal is not None:
+            derived = {deal_seed(seed, players, deal)}
+        elif players in self._deals:
+            derived = self._deals[players]
+        else:
+            derived = {deal_seed(seed, players, number) for number in range(1, deals + 1)}
             self._deals[players] = derived
         if record.seed not in derived or record.nonce != nonce(seed, record.game_id):
             self.errors[name] = f"{name}: the deal is not derived from the contest's secret"
@@ -168,7 +198,7 @@ class Verification:
         thorough = True
         for flaw in audit(self._links, head):
             text = flaw.text
-            if flaw.kind == "record":
+            if flaw.kind == "record" and flaw.game_id not in self._secret:
                 text += _changed_bytes(record(flaw.game_id), flaw, thorough=thorough)
                 thorough = False  # half a minute for 9 kB, so for the first record only
             before = self.errors.get(flaw.game_id)
@@ -197,7 +227,8 @@ class Verification:
         """Return the result as JSON types, with the head if the chain was checked."""
         wrong = [{"game": name or None, "error": text} for name, text in self.errors.items()]
         games = sum(name != WHOLE for name in self.errors)
-        plain = {"games": self.count, "verified": self.count - min(games, self.count), "wrong": wrong}
+        verified = self.count - min(games, self.count)
+        plain = {"games": self.count, "verified": verified, "withheld": self.absent, "wrong": wrong}
         if self._has_chain:
             from arena_server.store.chain import GENESIS
 
@@ -217,13 +248,15 @@ def _changed_bytes(data: bytes, flaw: Flaw, *, thorough: bool) -> str:
 def _check_database(database: str, contest: str | None, game: str | None, verification: Verification) -> None:
     with open_results(database) as results:
         chosen = results.contest(contest)
-        if game is not None:
-            results.record(chosen, game)  # raises StoreError for an unknown game
-        for row in results.rows(chosen, game, checked=False):
+        deals = results.deals(chosen)
+        for row in results.rows(chosen, game, checked=False, withheld=True):
             link = row.pop("place"), row.pop("chain")
-            data = row.pop("record")
-            verification.check(row["game_id"], data, {**row, "contest": chosen.name}, link)
-            verification.check_deal(row["game_id"], data, int(chosen.seed), chosen.games_per_pair)
+            name, data, _ = row["game_id"], row.pop("record"), row.pop("digest")
+            secret = not deals.may_show(name)
+            verification.check(name, data, {**row, "contest": chosen.name}, link, secret=secret)
+            verification.check_deal(name, data, int(chosen.seed), deals.number(name), chosen.games_per_pair)
+        if game is not None and not verification.count:
+            results.record(chosen, game)  # raises StoreError: there is no such game
         if game is None:
             verification.check_chain(chosen.head, lambda name: results.record(chosen, name))
 
@@ -231,39 +264,66 @@ def _check_database(database: str, contest: str | None, game: str | None, verifi
 def _check_folder(folder: Path, verification: Verification, secret: int | None) -> None:
     """Check an export: exactly the records that its chain file lists, in that order."""
     head, order, deals = _read_chain(folder)
-    for place, (game, value) in enumerate(order, start=1):
-        path = folder / f"{game}{SUFFIX}"
+    for place, each in enumerate(order, start=1):
+        path = folder / f"{each.game}{SUFFIX}"
         if path.exists():
             data = read_record(path)
-            verification.check(game, data, link=(place, value))
+            verification.check(each.game, data, link=(place, each.chain))
             if secret is not None:
-                verification.check_deal(game, data, secret, deals)
+                verification.check_deal(each.game, data, secret, each.deal, deals)
+        elif each.digest is not None:
+            verification.withhold(each.game, each.digest, (place, each.chain))
     verification.check_chain(head, lambda game: read_record(folder / f"{game}{SUFFIX}"))
-    listed = {game for game, _ in order}
+    listed = {each.game for each in order}
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         name = path.name.removesuffix(SUFFIX)
         if name not in listed:
             verification.errors[name] = f"{path}: no record of the chain in {CHAIN_FILE}"
 
 
-def _read_chain(folder: Path) -> tuple[bytes, list[tuple[str, bytes]], int]:
-    """Return head, (game, chain value) in order, and games per pair of an export. Raises StoreError."""
-    from arena_server.core.deal import number_of
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """A game of a chain file. `digest`, the SHA-256 of its record, is there if the export withholds that.
+
+    Exports of earlier versions have no `deal`, the number of its deal.
+    """
+
+    game: str
+    chain: bytes
+    deal: int | None
+    digest: bytes | None
+
+    @classmethod
+    def of(cls, plain: dict[str, Any]) -> _Listed:
+        """Raises ValueError, LookupError or TypeError for what no export has written."""
+        from arena_server.core.deal import number_of
+
+        if not number_of(game := str(plain["game"])):
+            raise ValueError("a game's id is g and a number")
+        deal, digest = plain.get("deal"), plain.get("sha256")
+        return cls(
+            game,
+            bytes.fromhex(plain["chain"]),
+            None if deal is None else int(deal),
+            None if digest is None else bytes.fromhex(digest),
+        )
+
+
+def _read_chain(folder: Path) -> tuple[bytes, list[_Listed], int]:
+    """Return head, games in order, and games per pair of an export. Raises StoreError."""
     from arena_server.errors import StoreError
 
     path = folder / CHAIN_FILE
     try:
         chain = json.loads(read_file(path))
-        order = [(str(each["game"]), bytes.fromhex(each["chain"])) for each in chain["order"]]
-        if not all(number_of(game) for game, _ in order):
-            raise ValueError("a game's id is g and a number")
+        order = [_Listed.of(each) for each in chain["order"]]
         # Exports of earlier versions have no games_per_pair.
         return (
             bytes.fromhex(chain["head"]),
             order,
             min(int(chain.get("games_per_pair", len(order))), MOST_DEALS),
         )
-    except (ValueError, LookupError, TypeError, RecursionError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise StoreError(f"{path}: not the chain of an export ({type(error).__name__}: {error})") from None
 
 

@@ -65,6 +65,7 @@ def test_a_second_run_replaces_the_data(here: Path, shell: Shell) -> None:
         "contest": "trial",
         "folder": "public",
         "games": 6,
+        "withheld": [],
     }
     assert not old.exists()
     assert not script.exists()

@@ -25,7 +25,7 @@ class TestVerify:
         assert shell("verify", "records/g6.record").out == "verified: 1 game\n"
         answer = json.loads(shell("verify", "--json").out)
         assert len(answer.pop("head")) == 64
-        assert answer == {"games": 6, "verified": 6, "wrong": []}
+        assert answer == {"games": 6, "verified": 6, "withheld": 0, "wrong": []}
 
     @pytest.mark.parametrize("place", [0, 1, 40, 300, -33, -32, -1])
     def test_any_changed_byte_is_refused(self, here: Path, shell: Shell, place: int) -> None:

@@ -53,7 +53,11 @@ def number_of(name: str) -> int:
 
 
 def deal_seed(contest_seed: int, names: Sequence[str], deal: int) -> int:
-    """The seed of the `deal`-th (1, 2, ...) board and sequence of these players, in any order."""
+    """The seed of the `deal`-th (1, 2, ...) board and sequence of these players, in any order.
+
+    A game that repeats a void one on a deal of its own has its number as the number of the deal: it is
+    beyond those of the schedule, so no other game of these players has it.
+    """
     players = ",".join(sorted(names))
     digest = sha256(f"deal:{contest_seed}:{players}:{deal}".encode("ascii")).digest()
     return int.from_bytes(digest) >> (256 - SEED_BITS)
@@ -62,6 +66,17 @@ def deal_seed(contest_seed: int, names: Sequence[str], deal: int) -> int:
 def nonce(contest_seed: int, game_id: str) -> str:
     """The 32 hexadecimal digits that hide this game's deal in its commit."""
     return sha256(f"nonce:{contest_seed}:{game_id}".encode("ascii")).hexdigest()[:32]
+
+
+def may_show_deal(*, paired: bool, results: int, seats: int, final: bool = False) -> bool:
+    """Whether the deal of a game that is over may be shown: no game will be played on it any more.
+
+    All that shows sequence, nonce or seed of a game asks this: OVER, and every reader of records.
+    `results` counts the games of this deal that have a result, which a void game has not; `final`: no
+    game of the contest will be played any more.
+    """
+    # A fresh deal is dealt once: the repeat of a void game has a deal of its own.
+    return final or not paired or results >= seats
 
 
 def token_digest(token: str) -> str:

@@ -380,7 +380,7 @@ class GameManager:
             tuple((names[fault.seat - 1], str(fault.kind)) for fault in match.faults if fault.seat),
         )
         self.ledger.add(past)
-        live.transcript.close(match.totals, match.end, now, opened=self.ledger.is_open(past))
+        live.transcript.close(match.totals, match.end, now, opened=self.ledger.may_show_deal(past))
         self._out.effects.append(GameOver(game_id, match.end, match.totals, past.faults))
         self.advance(live, [], now)
 

@@ -77,10 +77,14 @@ class Conduct(NamedTuple):
 
 
 class Repeat(NamedTuple):
-    """Game `number` repeats the void game `void`."""
+    """Game `number` repeats the void game `void`, on deal `deal` of its players.
+
+    The deal is 0 if an earlier version wrote the entry.
+    """
 
     number: int
     void: int
+    deal: int
 
 
 class RunStateSet(NamedTuple):
@@ -125,11 +129,12 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "end": (Ended, (_NUMBERS, str)),
     "keys": (ResumeKeys, (str, _TEXTS)),
     "conduct": (Conduct, (str, int, bool)),
-    "repeat": (Repeat, (int, int)),
+    "repeat": (Repeat, (int, int, int)),
     "run-state": (RunStateSet, (str, str)),
 }
 _OF_CONTEST: Final = frozenset({ResumeKeys, Conduct, Repeat, RunStateSet})
 OFFER: Final = KIND_OF[Offered]
+REPEAT: Final = KIND_OF[Repeat]
 
 
 class JournalError(ValueError):
@@ -148,6 +153,8 @@ def fact_of(entry: Entry) -> GameFact | ContestFact:
         raise JournalError(f"expected a fact of the journal, found {entry!r:.80}")
     build, types = shape
     values = entry[2:]
+    if build is Repeat and len(values) == len(types) - 1:
+        values = (*values, 0)  # earlier versions repeated the void game's deal, and did not say so
     of_contest = build in _OF_CONTEST
     if not _fits(entry[0], int) or entry[0] < CONTEST or (entry[0] == CONTEST) is not of_contest:
         raise JournalError(f"expected the number of {'no' if of_contest else 'a'} game, found {entry!r:.80}")

@@ -1,7 +1,9 @@
 """Which games of a contest have been started, have a result, are void, or are played again.
 
-A game that is broken off is void and counts for nothing; it is played again under a new number,
-on the same deal with the same seats, unless the organiser does not want it.
+A game that is broken off is void and counts for nothing; it is played again under a new number with
+the same seats, unless the organiser does not want it. With paired deals its deal stays, because the
+other games of the deal have to be played on it too; else the repeat has a deal of its own, because of
+the old one the players have seen a part.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from arena_protocol.record import VOID
 from arena_server.core.config import ContestConfig
+from arena_server.core.deal import may_show_deal
 from arena_server.core.journal import JournalError, PastGame, Repeat
 from arena_server.core.peers import Bot, Outbox
 from arena_server.core.schedule import Pairer, Pairing, schedule_of
@@ -88,12 +91,10 @@ class Ledger:
         if game.end != VOID:
             self._deal_results[frozenset(game.names), self.pairing(game.number).deal] += 1
 
-    def is_open(self, game: PastGame) -> bool:
-        """Whether OVER may open the commit: the deal will not be played again."""
-        if game.end == VOID:
-            return False
+    def may_show_deal(self, game: PastGame) -> bool:
+        """Whether OVER may open the commit."""
         deal = frozenset(game.names), self.pairing(game.number).deal
-        return not self._paired or self._deal_results[deal] >= self._seats
+        return may_show_deal(paired=self._paired, results=self._deal_results[deal], seats=self._seats)
 
     def set_void(self, number: int) -> None:
         """Game `number` is broken off, and not played again unless `play_again` says so."""
@@ -104,37 +105,31 @@ class Ledger:
         if number not in self._void_only:
             return False
         new = self.total + len(self._repeats) + 1
-        self._out.fact(Repeat(new, number))
-        self._repeat(new, number)
+        repeat = Repeat(new, number, self._void_only[number].deal if self._paired else new)
+        self._out.fact(repeat)
+        self._repeat(repeat)
         return True
 
     def is_repeated(self, number: int) -> bool:
         """Whether another game repeats game `number`."""
         return number in self._repeats
 
-    def _repeat(self, new: int, number: int) -> None:
-        old = self._void_only.pop(number)
-        self._repeats[number] = Pairing(new, old.names, old.deal)
-        self._pairer.again(self._repeats[number])
+    def _repeat(self, repeat: Repeat) -> None:
+        names = self._void_only.pop(repeat.void).names
+        self._repeats[repeat.void] = again = Pairing(repeat.number, names, repeat.deal)
+        self._pairer.again(again)
 
     # -- an interrupted contest
 
     def recall(
-        self, results: Sequence[PastGame], repeats: Mapping[int, int], unfinished: Collection[int]
+        self, results: Sequence[PastGame], repeats: Collection[Repeat], unfinished: Collection[int]
     ) -> None:
-        """Bring back results, and void games by the numbers of those that repeat them.
+        """Bring back results, and the games that repeat void ones.
 
         `unfinished` games have been started and have no result; `GameManager.reopen` seats their
         players. Raises JournalError for what cannot be of this contest.
         """
-        played = {game.number for game in results if game.end != VOID}
-        for new, number in sorted(repeats.items()):
-            if number in played or number in self._repeats:
-                raise JournalError(f"g{number} is repeated, and has a result or is repeated already")
-            if new != self.total + len(self._repeats) + 1:
-                raise JournalError(f"g{new} repeats g{number}, and is not the next number")
-            self._void_only[number] = self.pairing(number)
-            self._repeat(new, number)
+        self._recall_repeats(repeats, results, {*unfinished, *(game.number for game in results)})
         # Two games of the same bots may have run at once, and the later one may have ended first.
         for number in sorted([*unfinished, *(game.number for game in results)]):
             pairing = self.pairing(number)
@@ -153,6 +148,26 @@ class Ledger:
             if game.end == VOID and game.number not in self._repeats:
                 self._void_only[game.number] = pairing
             self.add(game)
+
+    def _recall_repeats(
+        self, repeats: Collection[Repeat], results: Sequence[PastGame], begun: Collection[int]
+    ) -> None:
+        played = {game.number for game in results if game.end != VOID}
+        for repeat in sorted(repeats):
+            number, void, deal = repeat
+            if void in played or void in self._repeats:
+                raise JournalError(f"g{void} is repeated, and has a result or is repeated already")
+            if number != self.total + len(self._repeats) + 1:
+                raise JournalError(f"g{number} repeats g{void}, and is not the next number")
+            self._void_only[void] = old = self.pairing(void)
+            if not deal:
+                # An earlier version would repeat the old deal. Where that was offered already it stays.
+                deal = old.deal if self._paired or number in begun else number
+                repeat = Repeat(number, void, deal)
+                self._out.fact(repeat)
+            if self._paired and deal != old.deal:
+                raise JournalError(f"g{number} repeats g{void} of deal {old.deal} on deal {deal}")
+            self._repeat(repeat)
 
 
 def _cause(names: Sequence[str], causes: Mapping[str, str]) -> str:

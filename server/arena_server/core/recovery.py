@@ -54,9 +54,9 @@ def recover(past: Past, games: GameManager, commands: Commands, bots: Mapping[st
         games.go_on(game, facts, now)
 
 
-def _recover_contest(live: Live, commands: Commands, bots: Mapping[str, Bot]) -> dict[int, int]:
-    """Apply the facts of the contest; returns void games by the numbers of those that repeat them."""
-    repeats: dict[int, int] = {}
+def _recover_contest(live: Live, commands: Commands, bots: Mapping[str, Bot]) -> list[Repeat]:
+    """Apply the facts of the contest; returns those about games that repeat void ones."""
+    repeats: list[Repeat] = []
     for entry in live.contest:
         match fact_of(entry):
             case ResumeKeys(name, digests):
@@ -68,8 +68,8 @@ def _recover_contest(live: Live, commands: Commands, bots: Mapping[str, Bot]) ->
             case Conduct(name, forgiven, kicked):
                 bot = _bot(bots, name)
                 bot.forgiven, bot.kicked, bot.barred = forgiven, kicked, kicked
-            case Repeat(number, void):
-                repeats[number] = void
+            case Repeat() as repeat:
+                repeats.append(repeat)
             case RunStateSet(_, state):
                 if state not in set(RunState):
                     raise JournalError(f"expected one of {', '.join(RunState)}, found {state!r:.40}")

@@ -130,6 +130,7 @@ class Schedule:
             self.groups = [tuple(names[at : at + seats]) for at in range(0, len(names), seats)]
         else:
             self.groups = fair_order(names, seats)
+        self.seats = seats
         self.games = games
         self._paired = paired
         self._reverse = matches and seats > 2
@@ -167,6 +168,13 @@ class Schedule:
             names = names[::-1]
         deal = round_ if self._paired else cycle
         return Pairing(number, names[turn:] + names[:turn], deal + 1)
+
+    def same_deal(self, number: int) -> list[int]:
+        """The numbers of all games on the deal of game `number`; none for a game beyond the schedule."""
+        cycle, group = divmod(number - 1, len(self.groups))
+        turns = self.seats if self._paired else 1
+        first = cycle - cycle % turns
+        return [self.number(group, each) for each in range(first, min(first + turns, self.games))]
 
     def __iter__(self) -> Iterator[Pairing]:
         return map(self.pairing, range(1, self.total + 1))

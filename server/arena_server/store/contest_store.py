@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session
 from arena_protocol.record import GameRecord
 from arena_server.core.config import ContestConfig
 from arena_server.core.deal import number_of
-from arena_server.core.journal import Entry, Live
+from arena_server.core.journal import REPEAT, Entry, Live
 from arena_server.store import schema
 from arena_server.store.chain import GENESIS, extend
 from arena_server.store.database import APPLICATION_ID, LAYOUT, ContestHeader, ContestLock, Database, Postgres
@@ -203,19 +203,22 @@ class ContestStore:
         self._found = None  # it may be large
 
     def end(self, status: str) -> None:
-        """Set the status of the contest; a finished one needs no journal."""
+        """Set the status of the contest. Of its journal a finished one keeps the repeats of games."""
         with self._session() as session:
             contest = session.get_one(schema.Contest, self._contest)
             contest.status, contest.ended_at, contest.head = status, now(), self._chain
             session.flush()
         if status == schema.FINISHED:
             self._count_recent()
+            repeats = [entry for entry in self._live.contest if entry[1] == REPEAT]
             self._live, self._entries = Live(), 0
             self._set_newest_row(0)
             if self._head is not None:
                 self._head.write_journal(0)  # before the rows are gone
             mine = schema.JournalRow.contest_id == self._contest
             self._connection.execute(delete(schema.JournalRow).where(mine))
+            if repeats:
+                self._add_row(repeats)
 
     # -- entries and records
 

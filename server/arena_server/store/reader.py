@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
 from types import TracebackType
 from typing import Any, Self
 
@@ -19,6 +20,7 @@ from arena_server.core.standings import Result, Row, standings
 from arena_server.errors import StoreError
 from arena_server.store.chain import verify_checksum
 from arena_server.store.database import Database, describe
+from arena_server.store.deals import Deals, WithheldError
 from arena_server.store.journal import unpack
 from arena_server.store.preflight import StoredContest, check_readable
 from arena_server.store.schema import (
@@ -49,6 +51,7 @@ class Results:
         self._database = database
         self._engine = open_engine(database)
         self._session = Session(self._engine)
+        self._deals: dict[int, Deals] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -86,6 +89,12 @@ class Results:
         query = select(Contest).order_by(Contest.id.desc()).limit(1)
         return self._session.scalar(query if selector is None else query.where(Contest.name == selector))
 
+    def deals(self, contest: Contest) -> Deals:
+        """Which deal each game of this contest has, and whether it may be shown."""
+        if contest.id not in self._deals:
+            self._deals[contest.id] = Deals(self._session, contest)
+        return self._deals[contest.id]
+
     def games_played(self, contest: Contest) -> int:
         """The number of games with a result; void games do not count."""
         query = select(func.count()).where(Game.contest_id == contest.id, Game.end != VOID)
@@ -100,20 +109,22 @@ class Results:
         )
         return standings(contest.config["bots"], results, scoring or contest.scoring)
 
-    def records(self, contest: Contest) -> Iterator[tuple[str, bytes]]:
-        """The id and the encoded record of every game, in the order of the schedule."""
+    def records(self, contest: Contest) -> Iterator[tuple[str, bytes | None]]:
+        """The id and the encoded record of every game in the order of the schedule; None may not be shown."""
         query = select(Game.game_id, Game.record).where(Game.contest_id == contest.id)
         # g10 comes after g9.
         ordered = query.order_by(func.length(Game.game_id), Game.game_id)
         for row in self._session.execute(ordered.execution_options(yield_per=100)):
-            yield row.game_id, row.record
+            yield row.game_id, row.record if self.deals(contest).may_show(row.game_id) else None
 
     def rows(
-        self, contest: Contest, game_id: str | None = None, *, checked: bool = True
+        self, contest: Contest, game_id: str | None = None, *, checked: bool = True, withheld: bool = False
     ) -> Iterator[dict[str, Any]]:
         """The row of each game, or of one, as a dictionary; `faults` are (seat, ply, kind, line).
 
-        Raises ValueError for a changed row, unless it is not `checked`: then that is up to the caller.
+        `digest` is the SHA-256 of the `record`, which is None if it may not be shown; `withheld` gives
+        those too. Raises ValueError for a changed row, unless it is not `checked`: then that is up to the
+        caller.
         """
         faults = _faults(self._session, contest)
         games = select(Game).where(Game.contest_id == contest.id).execution_options(yield_per=100)
@@ -123,8 +134,14 @@ class Results:
             if checked:
                 _check_game(game, faults.get(game.id, []))
                 verify_checksum(game.record)
-            columns = ("game_id", "names", "totals", "end", "plies", "record", "place", "chain")
-            yield {**{key: getattr(game, key) for key in columns}, "faults": faults.get(game.id, [])}
+            columns = ("game_id", "names", "totals", "end", "plies", "place", "chain")
+            may_show = withheld or self.deals(contest).may_show(game.game_id)
+            yield {
+                **{key: getattr(game, key) for key in columns},
+                "record": game.record if may_show else None,
+                "digest": sha256(game.record).digest(),
+                "faults": faults.get(game.id, []),
+            }
 
     def bots(self, contest: Contest) -> list[str]:
         """The names of the entrants, in the order of the configuration."""
@@ -176,11 +193,13 @@ class Results:
         return first
 
     def record(self, contest: Contest, game_id: str) -> bytes:
-        """The encoded record of one game."""
+        """The encoded record of one game. Raises WithheldError for one that may not be shown."""
         query = select(Game.record).where(Game.contest_id == contest.id, Game.game_id == game_id)
         found = self._session.scalar(query)
         if found is None:
             raise StoreError(f"{self._database}: no game {game_id!r} in contest {contest.id} {contest.name}")
+        if not self.deals(contest).may_show(game_id):
+            raise WithheldError(game_id)
         return found
 
 

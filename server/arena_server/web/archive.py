@@ -15,16 +15,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from arena_protocol.games import make_game
 from arena_protocol.record import VOID, decode, to_json
-from arena_server.core.config import SINGLE
-from arena_server.core.schedule import Schedule
 from arena_server.core.standings import Result, Standings, plain_row
 from arena_server.errors import ArenaError
 from arena_server.store.database import Database
+from arena_server.store.deals import WithheldError
 from arena_server.store.reader import GameSummary, Results
 from arena_server.store.schema import RUNNING, Contest
 
+#: States of a game that has ended.
+OVER, WITHHELD = "over", "withheld"
 #: Games in one file of the list of games.
 CHUNK: Final = 2000
 
@@ -47,8 +47,6 @@ class _Index:
     rest: list[list[Any]] = field(default_factory=list)
     #: A contest that is over, all of whose games have been read, is not looked at again.
     complete: bool = False
-    #: Made when a page asks for it.
-    schedule: Schedule | None = None
 
 
 class Archive:
@@ -134,9 +132,7 @@ class Archive:
         with Results(self._database) as results:
             contest = self._find(results, number)
             index = self._read(results, contest)
-            if index.schedule is None:
-                index.schedule = _schedule_of(contest, index.bots)
-        schedule = index.schedule
+            schedule = results.deals(contest).schedule
         first, end = chunk * CHUNK + 1, min((chunk + 1) * CHUNK, schedule.total) + 1
         if first >= end:
             raise NotFoundError(f"contest {number} has no games of chunk {chunk} in its schedule")
@@ -150,20 +146,25 @@ class Archive:
         """The record of a game as `arena export` writes it. Raises NotFoundError."""
         with Results(self._database) as results:
             contest = self._find(results, number)
-            if not self._shown(results, contest, game_id):
+            if not self._is_over(results, contest, game_id):
                 raise NotFoundError(f"no game {game_id} with a result in contest {number}")
-            if contest.status == RUNNING and contest.config.get("deals") == "paired":
-                raise NotFoundError(
-                    "records are published when the contest is over: its deals are played twice"
-                )
-            return results.record(contest, game_id)
+            try:
+                return results.record(contest, game_id)
+            except WithheldError as error:
+                raise NotFoundError(str(error)) from None
 
-    def has_record(self, number: int, game_id: str) -> bool:
-        """Whether the game is over and may be shown. Raises NotFoundError for an unknown contest."""
+    def state(self, number: int, game_id: str) -> str | None:
+        """`over`, or `withheld` if the record may not be shown yet; None for any other game.
+
+        Raises NotFoundError for an unknown contest.
+        """
         with Results(self._database) as results:
-            return self._shown(results, self._find(results, number), game_id)
+            contest = self._find(results, number)
+            if not self._is_over(results, contest, game_id):
+                return None
+            return OVER if results.deals(contest).may_show(game_id) else WITHHELD
 
-    def _shown(self, results: Results, contest: Contest, game_id: str) -> bool:
+    def _is_over(self, results: Results, contest: Contest, game_id: str) -> bool:
         stored = results.stored_at(contest, game_id)
         return stored is not None and stored <= self._clock() - self._delay
 
@@ -229,19 +230,6 @@ def _add(index: _Index, summary: GameSummary, places: dict[str, int]) -> None:
     if len(index.rest) == CHUNK:
         index.full.append(_encode_rows(index.rest))
         index.rest = []
-
-
-def _schedule_of(contest: Contest, bots: list[str]) -> Schedule:
-    """The schedule as `core.schedule.schedule_of` makes it, from the stored configuration."""
-    config = contest.config
-    return Schedule(
-        bots,
-        make_game(contest.game, config["options"]).seats,
-        contest.games_per_pair,
-        paired=config["deals"] == "paired",
-        matches=contest.format == "matches",
-        single=contest.format == SINGLE,
-    )
 
 
 def _encode_rows(rows: list[list[Any]]) -> bytes:

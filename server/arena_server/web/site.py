@@ -7,7 +7,7 @@
     GET /api/v1/contests/3/games-0.json         its games in chunks, for lists and cross-tables
     GET /api/v1/contests/3/schedule-0.json      its schedule in chunks: who meets whom, played or not
     GET /api/v1/contests/3/records/g7.json      the record of a game (.record: the exported bytes)
-    GET /api/v1/contests/3/state/g7.json        is it running, over, or neither
+    GET /api/v1/contests/3/state/g7.json        is it running, over, withheld, or unknown
     GET /api/v1/played.json                     the latest games that visitors played (casual.py)
     GET /api/v1/live/contest                    events: standings and running games
     GET /api/v1/live/boards                     events: the boards of running games
@@ -202,8 +202,8 @@ class PublicApi:
 
     async def _state(self, request: Request) -> Response:
         game = request.path_params["game"]
-        if await self._read(request, Archive.has_record, game):
-            return JSONResponse({"state": "over"})
+        if (state := await self._read(request, Archive.state, game)) is not None:
+            return JSONResponse({"state": state})
         hub = self._hub
         if hub is not None and request.path_params["number"] == str(await self.running()):
             hub.arrive()

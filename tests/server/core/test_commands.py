@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from arena_server.core.commands import VERBS, RunState
+from arena_server.core.deal import deal_seed
 
 from .contest_harness import (
     ONE_PLY,
     ContestHarness,
     check_sums,
+    play_on,
     play_rematches,
     restarted,
     rows,
@@ -189,11 +191,13 @@ def test_a_void_game_is_not_played_again_unless_the_organiser_wants_it() -> None
     check_sums(harness)
 
 
-def test_a_void_game_is_played_again_on_the_same_deal_and_seats() -> None:
-    harness = seated("ann", "bob", options=ONE_PLY, games_per_pair=2)
+@pytest.mark.parametrize(("deals", "deal"), [("fresh", 3), ("paired", 1)])
+def test_a_void_game_is_played_again_with_the_same_seats(deals: str, deal: int) -> None:
+    """On a deal of its own, unless the deal has to be played from every seat."""
+    harness = seated("ann", "bob", options=ONE_PLY, games_per_pair=2, deals=deals)
     assert harness.command("void", "g1") is None
     assert harness.command("replay", "g1") is None
-    assert harness.last_entries == [(0, "repeat", 3, 1)]
+    assert harness.last_entries == [(0, "repeat", 3, 1, deal)]
     assert harness.command("replay", "g1") is not None
     for game in (2, 3):
         for name in ("ann", "bob", "ann"):
@@ -202,10 +206,28 @@ def test_a_void_game_is_played_again_on_the_same_deal_and_seats() -> None:
             harness.send(name, "MOVE 7")
     assert harness.finished == "finished"
     first, last = harness.records["g1"], harness.records["g3"]
-    assert (first.names, first.board, first.sequence) == (last.names, last.board, last.sequence)
+    assert first.names == last.names
+    assert (first.seed == last.seed) is (deals == "paired")
+    assert last.seed == deal_seed(harness.config.seed, ("ann", "bob"), deal)
     assert first.commit != last.commit
     assert harness.contest.progress().done == 2
     check_sums(harness)
+
+
+def test_no_game_of_a_paired_deal_can_be_played_again_once_its_over_has_opened_it() -> None:
+    harness = ContestHarness("ann", "bob", "eve", options=ONE_PLY, deals="paired")
+    for name in ("ann", "bob"):
+        harness.log_in(name)
+    void = last_offer(harness, "ann")
+    assert harness.command("replay", void) is None
+    play_on(harness)
+    overs = [line.split() for line in harness.received("ann") if line.startswith("OVER")]
+    assert overs[0][1] == void
+    assert [any(word.startswith("nonce=") for word in words) for words in overs] == [False, False, True]
+    for _, game, *_ in overs:
+        assert harness.command("replay", game) == (
+            f"no game '{game}' is running or void; the result of any other stands"
+        )
 
 
 def test_a_running_game_is_broken_off_and_played_again_even_after_a_restart() -> None:
@@ -222,7 +244,7 @@ def test_a_game_voided_for_good_stays_so_after_a_restart_and_can_be_replayed_the
     harness.command("void", "g1")
     again = restarted(harness)
     assert again.command("replay", "g1") is None
-    assert (0, "repeat", 3, 1) in again.last_entries
+    assert (0, "repeat", 3, 1, 3) in again.last_entries
     assert restarted(again).command("replay", "g1") is not None
 
 

@@ -52,6 +52,33 @@ def test_a_paired_deal_is_closed_by_its_last_game_also_after_a_restart() -> None
     assert "sequence=" in over
 
 
+@pytest.mark.parametrize(("deals", "opened"), [("fresh", True), ("paired", False)])
+def test_a_void_game_opens_its_deal_unless_it_is_played_again_on_it(deals: str, opened: bool) -> None:
+    harness = seated("ann", "bob", options=ONE_PLY, deals=deals)
+    harness.stop()
+    over = next(line for line in harness.received("ann") if line.startswith("OVER g1"))
+    assert "end=void" in over
+    assert ("nonce=" in over, "sequence=" in over) == (opened, opened)
+    again = restarted(harness)
+    for name in ("ann", "bob"):
+        again.log_in(name)
+    play_on(again)
+    seeds = [record.seed for record in again.records.values()]
+    assert seeds.count(harness.records["g1"].seed) == (2 if deals == "paired" else 0)
+    assert len(seeds) == 2
+
+
+@given(st.booleans(), st.integers(2, 4), st.data())
+def test_a_deal_is_shown_when_nobody_will_play_it_any_more(
+    final: bool, seats: int, data: st.DataObject
+) -> None:
+    results = data.draw(st.integers(0, seats))
+    assert deal.may_show_deal(paired=False, results=results, seats=seats, final=final)
+    assert deal.may_show_deal(paired=True, results=results, seats=seats, final=final) is (
+        final or results == seats
+    )
+
+
 def test_deals_come_from_the_seed_the_players_and_the_number_of_the_deal() -> None:
     seeds = {deal.deal_seed(*args) for args in [(1, "ab", 1), (2, "ab", 1), (1, "ac", 1), (1, "ab", 2)]}
     assert len(seeds) == 4

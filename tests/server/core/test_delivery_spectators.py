@@ -315,4 +315,7 @@ def test_stop_sends_bye_to_spectators_too() -> None:
     harness = watched()
     start(harness)
     harness.stop()
-    assert seen(harness)[-2:] == ["S  OVER g1 total=0,0 end=void", "S  BYE reason=stopped"]
+    assert seen(harness)[-2:] == [
+        "S  OVER g1 total=0,0 end=void nonce=... sequence=4456",
+        "S  BYE reason=stopped",
+    ]

@@ -234,13 +234,13 @@ def test_only_the_game_that_is_named_is_abandoned(who: tuple[str, int, str]) -> 
 
 
 def test_the_organiser_stops_the_contest() -> None:
-    """No bot is at fault: there is no result, and the deal stays hidden, as it may be played again."""
+    """No bot is at fault: there is no result. The deal is opened, as it is not played again."""
     harness = seated("ann", "bob")
     harness.send("ann", "MOVE 7")
     harness.stop()
     assert harness.transcript("ann", since="PLAYED") == text("""
         S  PLAYED 1 seat=1 move=7 time=0 clock=20000,20000 points=0 total=0,0 reveal=5
-        S  OVER g1 total=0,0 end=void
+        S  OVER g1 total=0,0 end=void nonce=... sequence=4456
         S  BYE reason=stopped
     """)
     assert faults(harness) == (FaultRecord(0, 2, "void", b"stopped"),)

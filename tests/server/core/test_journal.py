@@ -50,7 +50,7 @@ GAME_FACTS = st.one_of(
 CONTEST_FACTS = st.one_of(
     st.builds(ResumeKeys, TEXTS, st.lists(st.none() | TEXTS).map(tuple)),
     st.builds(Conduct, TEXTS, INTEGERS, st.booleans()),
-    st.builds(Repeat, INTEGERS, INTEGERS),
+    st.builds(Repeat, INTEGERS, INTEGERS, INTEGERS),
     st.builds(RunStateSet, TEXTS, TEXTS),
 )
 
@@ -79,8 +79,8 @@ def test_a_fact_of_the_contest_survives_its_entry_and_its_bytes(fact: ContestFac
         ((-1, "offer"), "expected the number of a game, found (-1, 'offer')"),
         (("1", "offer"), "expected the number of a game, found ('1', 'offer')"),
         ((True, "offer"), "expected the number of a game, found (True, 'offer')"),
-        ((1, "repeat", 3, 1), "expected the number of no game, found (1, 'repeat', 3, 1)"),
-        ((False, "repeat", 3, 1), "expected the number of no game, found (False, 'repeat', 3, 1)"),
+        ((1, "repeat", 3, 1, 3), "expected the number of no game, found (1, 'repeat', 3, 1, 3)"),
+        ((False, "repeat", 3, 1, 3), "expected the number of no game, found (False, 'repeat', 3, 1, 3)"),
         ((1, "offer", 0), "expected the values of a 'offer' fact, found (1, 'offer', 0)"),
         ((1, "ready", True), "expected the values of a 'ready' fact, found (1, 'ready', True)"),
         ((1, "end", (1, "2"), "x"), "expected the values of a 'end' fact, found (1, 'end', (1, '2'), 'x')"),
@@ -112,7 +112,7 @@ ENTRIES = st.lists(
         st.builds(
             entry_of,
             st.just(CONTEST),
-            st.builds(ResumeKeys, NAMES, st.tuples(TEXTS)) | st.builds(Repeat, FEW, FEW),
+            st.builds(ResumeKeys, NAMES, st.tuples(TEXTS)) | st.builds(Repeat, FEW, FEW, FEW),
         ),
         FEW,  # the record of this game is stored
     ),

@@ -14,6 +14,7 @@ from arena_protocol.messages import Played, parse_server
 from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
 from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
+from arena_server.core.effects import Journal
 from arena_server.core.events import Stop, Stored, Tick
 from arena_server.core.journal import (
     Away,
@@ -325,14 +326,35 @@ def a_result(number: int, end: str = "complete", names: tuple[str, ...] = ("ann"
         ((0, "conduct", "eve", 0, True), "no bot of this contest is called 'eve'"),
         ((0, "keys", "ann", ("s\xe9same",)), "the resume key of 'ann' is not a SHA-256 digest"),
         ((0, "run-state", "", "ajar"), "expected one of open, paused, draining, found 'ajar'"),
-        ((0, "repeat", 5, 99), "g99 is not a game of this contest"),
-        ((0, "repeat", 6, 1), "g6 repeats g1, and is not the next number"),
+        ((0, "repeat", 5, 99, 5), "g99 is not a game of this contest"),
+        ((0, "repeat", 6, 1, 6), "g6 repeats g1, and is not the next number"),
     ],
 )
 def test_a_journal_that_no_contest_wrote_is_refused_in_one_line(entry: Entry, text: str) -> None:
     with pytest.raises(JournalError) as caught:
         contest(entry)
     assert str(caught.value) == text
+
+
+def test_a_repeat_of_a_paired_deal_on_another_deal() -> None:
+    with pytest.raises(JournalError, match=r"^g5 repeats g1 of deal 1 on deal 5$"):
+        contest((0, "repeat", 5, 1, 5), results=(a_result(1, "void"),), deals="paired")
+
+
+@pytest.mark.parametrize(
+    ("deals", "begun", "deal"),
+    [("fresh", False, 5), ("fresh", True, 1), ("paired", False, 1), ("paired", True, 1)],
+)
+def test_a_repeat_of_an_earlier_version_gets_a_deal_of_its_own_unless_the_old_one_was_offered(
+    deals: str, begun: bool, deal: int
+) -> None:
+    """Earlier versions kept no deal of a repeat: it was that of the void game."""
+    entries: list[Entry] = [(0, "repeat", 5, 1), *([(5, "offer", ())] if begun else [])]
+    again = contest(*entries, results=(a_result(1, "void"),), deals=deals)
+    (journal,) = [effect for effect in again.handle(Tick(), 0) if isinstance(effect, Journal)]
+    assert (0, "repeat", 5, 1, deal) in journal.entries
+    pairing = again._games.ledger.pairing(5)
+    assert (pairing.names, pairing.deal) == (("ann", "bob"), deal)
 
 
 @pytest.mark.parametrize(
@@ -348,15 +370,15 @@ def test_a_journal_that_no_contest_wrote_is_refused_in_one_line(entry: Entry, te
         ),
         (
             [a_result(1)],
-            [(0, "repeat", 5, 1)],
+            [(0, "repeat", 5, 1, 5)],
             "g1 is repeated, and has a result or is repeated already",
         ),
         (
             [a_result(1, "void")],
-            [(0, "repeat", 5, 1), (0, "repeat", 6, 1)],
+            [(0, "repeat", 5, 1, 5), (0, "repeat", 6, 1, 6)],
             "g1 is repeated, and has a result or is repeated already",
         ),
-        ([], [(1, "offer", ()), (0, "repeat", 5, 1)], "g1 is repeated, and not void"),
+        ([], [(1, "offer", ()), (0, "repeat", 5, 1, 5)], "g1 is repeated, and not void"),
         ([replace(a_result(1), totals=(5,))], [], "the result of g1 does not fit its 2 seats"),
         ([replace(a_result(1), faults=(("eve", "quit"),))], [], "the result of g1 does not fit its 2 seats"),
         ([a_result(1)], [(2, "offer", ()), (3, "offer", ())], "ann plays g2 and g3 at once in slot 1"),
@@ -501,7 +523,9 @@ ANY_ENTRY = st.one_of(
     st.builds(entry_of, st.integers(1, 6), ANY_FACT),
     st.builds(entry_of, st.just(1), ANY_FACT),
     st.builds(entry_of, st.just(0), CONTEST_FACTS),
-    st.builds(entry_of, st.just(0), st.builds(Repeat, st.integers(4, 7), st.integers(0, 6))),
+    st.builds(
+        entry_of, st.just(0), st.builds(Repeat, st.integers(4, 7), st.integers(0, 6), st.integers(0, 7))
+    ),
     st.lists(st.integers() | st.text(max_size=3) | st.none() | st.just("ready")).map(tuple),
 )
 ANY_RESULT = st.builds(

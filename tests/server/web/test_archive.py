@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -98,13 +99,13 @@ class TestDelay:
         archive = Archive(path, 60_000, clock)
         assert archive.contest(1)["games_played"] == 0
         assert json.loads(archive.games(1, 0)) == []
-        assert not archive.has_record(1, "g1")
+        assert archive.state(1, "g1") is None
         with pytest.raises(NotFoundError, match=r"^no game g1 with a result in contest 1$"):
             archive.record(1, "g1")
         clock.forward(61)
         assert archive.contest(1)["games_played"] == 2
         assert [row[0] for row in json.loads(archive.games(1, 0))] == ["g1", "g2", "g3"]
-        assert archive.has_record(1, "g1")
+        assert archive.state(1, "g1") == "over"
         assert archive.record(1, "g1") == encode(game(1, ("a", "b"), (30, 10), ILLEGAL))
 
     def test_the_end_of_a_contest_changes_nothing_of_it(self, path: Path) -> None:
@@ -114,6 +115,29 @@ class TestDelay:
         assert archive.contest(1)["games_played"] == 0
         clock.forward(61)
         assert archive.contest(1)["games_played"] == 2
+
+
+class TestPairedDeals:
+    def test_a_record_is_withheld_until_its_deal_is_over(self, path: Path) -> None:
+        """On the page of a contest that is over, too: it may go on."""
+        header = opening(names=("a", "b"), new=False)
+        header = replace(header, config=replace(header.config, deals="paired", games_per_pair=2), games=2)
+        for number, status in ((1, "stopped"), (2, None)):
+            kept = Kept(path, header)
+            kept.start()
+            kept.writer.store(f"g{number}", game(number))
+            kept.close(status)
+            archive, _ = later(path)
+            states = [archive.state(1, name) for name in ("g1", "g2")]
+            if number == 1:
+                assert states == ["withheld", None]
+                with pytest.raises(
+                    NotFoundError, match=r"^g1 is shown when all games on its deal have a result"
+                ):
+                    archive.record(1, "g1")
+            else:
+                assert states == ["over", "over"]
+                assert archive.record(1, "g1") == encode(game(1))
 
 
 class TestGames:

@@ -14,8 +14,10 @@ const game = parameter("game");
 const botLink = (name) => link("bot.html", { contest, bot: name });
 const recordPath = `contests/${encodeURIComponent(contest)}/records/${encodeURIComponent(game)}`;
 
+const WITHHELD = "Its record is shown when all games on the same deal have a result.";
+
 function fail(message) {
-  main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, "No such game"), el("p", {}, message),
+  main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, "This game cannot be shown"), el("p", {}, message),
     el("p", {}, contest ? el("a", { href: link("contest.html", { id: contest }) }, "Back to the contest") : el("a", { href: "index.html" }, "All contests"))));
 }
 
@@ -75,19 +77,24 @@ async function untilRecord(attempt) {
   if (state === "over") {
     keys.view = null;
     await replay().then((view) => view?.go(view.timeline.length));
+  } else if (state === "withheld") {
+    document.querySelector(".banner").textContent = WITHHELD;
   } else if (attempt < 8) setTimeout(() => untilRecord(attempt + 1), 500 * 2 ** attempt);
 }
 
 async function begin() {
   if (!contest || !game) return fail("The address names no game.");
+  let site = null;
   try {
-    const site = await get("site.json");
+    site = await get("site.json");
     const state = site.state ? (await get(`contests/${encodeURIComponent(contest)}/state/${encodeURIComponent(game)}.json`)).state : "over";
     if (state === "running") watch();
     else if (state === "over") await replay();
+    else if (state === "withheld") fail(`Game ${game} is over. ${WITHHELD}`);
     else fail(`Contest ${contest} has no game ${game} that can be shown; it may not have begun yet.`);
   } catch (error) {
-    fail(error.message);
+    // A file server has no state of a game, and its 404 no reason.
+    fail(error.status === 404 && !site?.state ? `There is no record of game ${game} here. ${WITHHELD}` : error.message);
   }
   return undefined;
 }
