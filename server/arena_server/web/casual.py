@@ -8,8 +8,8 @@ The server of such a game is `arena casual-game`: its contest is in a database o
 contest of this server waits for none of its writes, and all its processes have a lower priority. At
 most `limit` games run at once, and half of them for one address of another machine. A game none of whose
 links has been used gives its place to the next one that is started. A game ends by itself: a player did
-not come or was not ready (WAIT_MS), a move took too long (MOVE_MS, where there is no clock), no browser
-showed a seat (person.ABANDONED_S), or LONGEST_S have passed.
+not come or was not ready (WAIT_MS), a move took too long (MOVE_MS, where there is no clock), every person
+gave up or showed no page of it (person.ABANDONED_S), or LONGEST_S have passed.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ PERSON: Final = "person"
 WAIT_MS: Final = 600_000
 MOVE_MS: Final = 1_800_000
 LONGEST_S: Final = 3 * 3600.0
+#: When every person has left, a game of fast engines may still come to its end in this time.
+REST_S: Final = 3.0
 #: How long the seats of a game that is over stay, for pages that are loaded again.
 KEPT_S: Final = 600.0
 #: How long the list of engines may take: their modules are imported.
@@ -183,6 +185,7 @@ class CasualGame(ProgressListener):
         #: Who started it.
         self.address = address
         self._stop = asyncio.Event()
+        self._timers: list[asyncio.TimerHandle] = []
         self._problem: str | None = None
         self._setup = setup
         self._address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -205,7 +208,14 @@ class CasualGame(ProgressListener):
         self._text = config_text(self.contest, config, options, wish, names)
         self._keys = [(person.name, person.key) for person in persons]
         self.seats = [
-            PersonSeat(person, wish.game, self._connect, contest=self.contest, hints=wish.hints)
+            PersonSeat(
+                person,
+                wish.game,
+                self._connect,
+                contest=self.contest,
+                hints=wish.hints,
+                finished=self._left,
+            )
             for person in persons
         ]
 
@@ -224,6 +234,12 @@ class CasualGame(ProgressListener):
         self._problem = problem
         self._stop.set()
 
+    def _left(self) -> None:
+        """A person has left; without another one the rest of the game is not played."""
+        if not self.over and all(seat.state in ("link", "finished") for seat in self.seats):
+            loop = asyncio.get_running_loop()
+            self._timers.append(loop.call_later(REST_S, self.end, "every player has left"))
+
     def listening(self, address: str) -> None:
         self._address.set_result(address)
 
@@ -234,7 +250,7 @@ class CasualGame(ProgressListener):
     async def run(self) -> None:
         """Play the game to its end; no process is left. The seats show what went wrong."""
         too_long = f"the game was ended after {LONGEST_S / 3600:g} hours"
-        timer = asyncio.get_running_loop().call_later(LONGEST_S, self.end, too_long)
+        self._timers.append(asyncio.get_running_loop().call_later(LONGEST_S, self.end, too_long))
         try:
             with TemporaryDirectory(prefix="arena-play-") as folder:
                 path = Path(folder) / "play.toml"
@@ -246,7 +262,8 @@ class CasualGame(ProgressListener):
             self._problem = self._problem or f"the game cannot be played: {error}"
         finally:
             self.over = True
-            timer.cancel()
+            for timer in self._timers:
+                timer.cancel()
             self._address.cancel()
             for seat in self.seats:
                 seat.close(self._problem)

@@ -11,7 +11,6 @@ import asyncio
 import re
 import secrets
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from typing import Final
 
 from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
@@ -24,8 +23,9 @@ SESSION_BYTES: Final = 16
 MOVE: Final = re.compile(r"[!-~]{1,64}")
 RETRY_S: Final = (0.1, 0.5, 1.0, 2.0, 5.0)
 SYNC_S: Final = 10.0
-#: A casual game is given up for a person whose page has been closed for so long.
-ABANDONED_S: Final = 300.0
+#: A casual game is given up for a person whose page has been closed for this time: long enough to load it
+#: again, and, with the 15 s until a lost line is noticed, less than a minute.
+ABANDONED_S: Final = 40.0
 
 #: Opens a connection to the referee.
 Connect = Callable[[], Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]
@@ -50,14 +50,19 @@ class PersonSeat:
         *,
         contest: str | None = None,
         hints: bool = True,
+        finished: Callable[[], None] = lambda: None,
     ) -> None:
-        """`contest` names that of a casual game; it is given up ABANDONED_S after the last viewer left."""
+        """`contest` names that of a casual game; it is given up ABANDONED_S after the last viewer left.
+
+        `finished` is called when the seat gets no further game.
+        """
         self.name = invitation.name
         self.key: str | None = invitation.key
         self.session: str | None = None
         self.state = "link"
         self.channel = Channel()
         self._contest = contest
+        self._finished = finished
         self._hints = hints
         self._leaving: asyncio.TimerHandle | None = None
         self._game_name = game
@@ -90,8 +95,15 @@ class PersonSeat:
         for task in self._tasks:
             task.cancel()
         if self.state != "finished":
-            self.state, self._turn, self._problem = "finished", None, problem
-            self._publish()
+            self._problem = problem
+            self._finish()
+
+    def _finish(self) -> None:
+        self.state, self._turn = "finished", None
+        if self._leaving is not None:
+            self._leaving.cancel()
+        self._publish()
+        self._finished()
 
     def ready(self) -> None:
         """Let the clock start. Raises SeatError."""
@@ -134,8 +146,10 @@ class PersonSeat:
             self._leaving = asyncio.get_running_loop().call_later(ABANDONED_S, self._abandon)
 
     def _abandon(self) -> None:
-        with suppress(SeatError):
+        try:
             self.quit()
+        except SeatError:  # without a connection no BYE will come
+            self.close("no page showed this seat")
 
     # -- the referee's lines
 
@@ -183,7 +197,7 @@ class PersonSeat:
             case b"ERROR":
                 self._problem = rest.decode("latin-1")
             case b"BYE":
-                self.state, self._turn = "finished", None
+                self._finish()
             case b"GAME":
                 self._games += 1
                 self._game = LiveGame(first, f"{self._games}", channel=self.channel)

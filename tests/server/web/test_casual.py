@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -13,9 +14,13 @@ from arena_protocol.games import GAMES
 from arena_server.config_file import config_of, parse_contest
 from arena_server.core.config import LONGEST_MS, ContestConfig
 from arena_server.web import casual as module
+from arena_server.web import person
 from arena_server.web.access import CasualSetup
 from arena_server.web.casual import MOVE_MS, PERSON, CasualGames, Wish, config_text, parse_wish
 from arena_server.web.person import PersonSeat, SeatError
+from arena_server.web.streams import Viewer
+
+from .test_live import FakeViewer
 
 WISH = Wish("lastcoin", "random", clock=False, seat=1, hints=True)
 OFFER = {"lastcoin": ["random"]}
@@ -148,6 +153,29 @@ class TestProcesses:
         started.seats()[-1].take()
         with pytest.raises(SeatError, match=r"^3 games are being played here, as many as may be; try later$"):
             await started.start(WISH, ELSEWHERE)
+        await end(started)
+
+    async def test_a_game_whose_players_have_left_ends(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(person, "ABANDONED_S", 0.0)
+        monkeypatch.setattr(module, "REST_S", 0.0)
+        started = games(tmp_path, fake("time.sleep(60)"))
+        await started.start(Wish("lastcoin", PERSON, clock=False, seat=1, hints=True), HERE)
+        first, second = started.seats()
+        viewer = cast(Viewer, FakeViewer())
+        second.take()
+        second.join(viewer)
+        first.take()
+        assert await problem_of(first) == "no page showed this seat"
+        assert (await started.offer())["running"] == 1, "the other one is still there"
+        second.leave(viewer)
+        await problem_of(second)
+        (game,) = started._games
+        async with asyncio.timeout(LIMIT_S):
+            while not game.over:
+                await asyncio.sleep(0)
+        assert (await started.offer())["running"] == 0
         await end(started)
 
     async def test_a_game_that_takes_too_long(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

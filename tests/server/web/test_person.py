@@ -219,6 +219,31 @@ class TestCasual:
         assert await reader.readline() == b"PONG t\n"
         await seat.close()
 
+    async def test_without_a_connection_it_is_given_up_at_once(
+        self, referee: Referee, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "ABANDONED_S", 0.0)
+        referee.refuses = True
+        ends: list[str] = []
+        seat = Seat(referee, contest="play-1", finished=lambda: ends.append("finished"))
+        seat.seat.leave(seat.viewer)  # type: ignore[arg-type]
+        seat.seat.channel.viewers.add(seat.viewer)  # type: ignore[arg-type]
+        shown = await seat.until(lambda shown: shown["state"] == "finished")
+        assert shown["problem"] == "no page showed this seat"
+        assert ends == ["finished"]
+        await seat.close()
+
+    async def test_its_end_is_told_once(self, referee: Referee) -> None:
+        ends: list[str] = []
+        seat = Seat(referee, contest="play-1", finished=lambda: ends.append("finished"))
+        reader, writer = await referee.next()
+        await reader.readline()
+        send(writer, welcome("r1"), b"BYE reason=finished")
+        await seat.until(lambda shown: shown["state"] == "finished")
+        seat.seat.close(None)
+        assert ends == ["finished"]
+        await seat.close()
+
     async def test_a_server_that_has_gone(self, referee: Referee) -> None:
         seat = Seat(referee, contest="play-1")
         await referee.next()
