@@ -5,8 +5,10 @@ It shares no code with the server's referee or with `verify`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 from arena_protocol.games import make_game
 from arena_protocol.record import FaultKind, FaultRecord, GameRecord, PlyRecord, commitment
@@ -19,7 +21,7 @@ Faults = dict[int, tuple[int, str]]  # ply -> (seat, kind)
 
 def a_record(
     game: str = "insertion",
-    options: dict[str, object] | None = None,
+    options: Mapping[str, object] | None = None,
     *,
     seed: int = 2006,
     faults: Faults | None = None,
@@ -31,7 +33,8 @@ def a_record(
     plugin = make_game(game, {"plies": 12, "colours": 3, "lookahead": 3} if options is None else options)
     deal = plugin.deal(seed)
     chance = Random(seed)
-    position, clocks, plies, now = plugin.start(deal), [1000] * plugin.seats, [], 0
+    position, clocks, now = plugin.start(deal), [1000] * plugin.seats, 0
+    plies: list[PlyRecord] = []
     noted = [
         FaultRecord(seat, ply, kind, b"\xff " + kind.encode()) for ply, (seat, kind) in (faults or {}).items()
     ]
@@ -40,7 +43,8 @@ def a_record(
         mine = [fault for fault in noted if fault.seat == seat and fault.ply <= ply]
         flag = any(fault.ply == ply and fault.kind in BY_FLAG for fault in mine)
         spent = clocks[seat - 1] + margin + 1 if flag else 0 if mine else chance.randint(0, 30)
-        move = plugin.zombie_move if mine else chance.choice(plugin.legal_moves(position))
+        move = chance.choice(plugin.legal_moves(position)) if not mine else plugin.zombie_move
+        assert move is not None
         step = plugin.play(position, move)
         position = step.position
         clocks[seat - 1] = 0 if flag else clocks[seat - 1] if mine else clocks[seat - 1] - spent + increment
@@ -82,7 +86,7 @@ def a_record(
     )
 
 
-def with_ply(record: GameRecord, number: int, **changes: object) -> GameRecord:
+def with_ply(record: GameRecord, number: int, **changes: Any) -> GameRecord:
     """The record with ply `number` (1, 2, ...) forged."""
     plies = list(record.plies)
     plies[number - 1] = plies[number - 1]._replace(**changes)

@@ -3,6 +3,7 @@
 import pytest
 
 from arena_protocol.errors import ErrorCode, ProtocolError
+from arena_protocol.messages import ClientMessage, ServerMessage
 from arena_protocol.session import (
     CLIENT_TRANSITIONS,
     ERROR_FATAL,
@@ -97,20 +98,24 @@ def server_at(state: State) -> ServerSession:
     return server
 
 
-def client_message(event: str):
+def client_message(event: str) -> ClientMessage:
     """A line of the client as a message."""
     server = ServerSession()
     server.state = next(iter(CLIENT_TRANSITIONS[event]))
     server.game_id = "g1"
-    return server.receive(client_line(event))
+    message = server.receive(client_line(event))
+    assert message is not None
+    return message
 
 
-def server_message(event: str):
+def server_message(event: str) -> ServerMessage:
     """A line of the server as a message."""
     client = ClientSession()
     client.state = next(iter(SERVER_TRANSITIONS[event]))
     client.game_id, client.seat = "g1", 1
-    return client.receive(server_line(event))
+    message = client.receive(server_line(event))
+    assert message is not None
+    return message
 
 
 def refused(server: ServerSession, line: bytes) -> tuple[ErrorCode, str]:

@@ -26,7 +26,7 @@ from arena_protocol.messages import encode, parse_client, parse_server
 from arena_protocol.verify import verify
 from arena_server.core.config import ContestConfig
 
-from ..client.test_with_the_referee import Loopback, PlayerEnd
+from ..client.test_with_the_referee import Loopback, PlayerEnd, ScriptEnd
 from .laws import LAWS, Law
 
 ROOT = Path(__file__).parents[2]
@@ -43,6 +43,7 @@ def module(name: str, source: str, folder: Path) -> ModuleType:
     file.write_text(source, encoding="utf-8")
     spec = importlib.util.spec_from_file_location(f"page_{name}", file)
     assert spec is not None
+    assert spec.loader is not None
     made = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = made  # dataclasses look their module up
     spec.loader.exec_module(made)
@@ -125,13 +126,13 @@ def test_the_game_of_the_page_refuses_a_move(moves: str, move: str, text: str) -
 
 
 def test_the_contest_of_the_page_is_played_recorded_and_verified() -> None:
-    config = tomllib.loads(re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)[0])
-    options = {key: value for key, value in config["game"].items() if key != "clock"}
-    ends = {
+    page = tomllib.loads(re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)[0])
+    options = {key: value for key, value in page["game"].items() if key != "clock"}
+    ends: dict[str, PlayerEnd | ScriptEnd] = {
         bot["name"]: PlayerEnd(bot_of(SEEDED.get(bot["engine"], bot["engine"]), "connectfour"), bot["name"])
-        for bot in config["bot"]
+        for bot in page["bot"]
     }
-    config = ContestConfig(seed=3, options=options, clock_ms=20_000, **config["contest"])
+    config = ContestConfig(seed=3, options=options, clock_ms=20_000, **page["contest"])
     world = Loopback(config, ends).run()
     assert world.finished == "finished"
     assert len(world.records) == 4
@@ -158,6 +159,7 @@ def test_the_transcript_of_the_page_is_what_the_wire_says() -> None:
     for line in TEXTS[3].splitlines():
         side, text = line.split(maxsplit=1)
         message = (parse_server if side == "S" else parse_client)(text.encode("ascii"))
+        assert message is not None
         assert encode(message) == text.encode("ascii") + b"\n"
     assert f"STATE {game.deal(0).board}" in TEXTS[3]
 

@@ -5,13 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena_protocol import codec
-from arena_protocol.codec import REQUIRED, Direction, Encoder, Parser, Schema
+from arena_protocol.codec import REQUIRED, Direction, Encoder, Kind, Parser, Schema
 from arena_protocol.errors import LocalProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT
 from arena_protocol.messages import (
     Error,
     Game,
     Hello,
+    Message,
     Move,
     Next,
     Played,
@@ -76,7 +77,7 @@ UNPRINTABLE = [
 
 
 @pytest.mark.parametrize(("message", "text"), UNPRINTABLE)
-def test_a_value_without_a_form_on_the_wire_is_never_sent(message, text):
+def test_a_value_without_a_form_on_the_wire_is_never_sent(message: Message, text: str) -> None:
     with pytest.raises(LocalProtocolError) as caught:
         encode(message)
     assert str(caught.value) == text
@@ -85,12 +86,12 @@ def test_a_value_without_a_form_on_the_wire_is_never_sent(message, text):
 @pytest.mark.parametrize(
     "options", [{"clock": "5"}, {"zombie": "6"}, {"Plies": "5"}, {"a": "1 b=2"}, {"a": ""}]
 )
-def test_a_games_own_option_must_read_back_as_such(options):
+def test_a_games_own_option_must_read_back_as_such(options: dict[str, str]) -> None:
     with pytest.raises(LocalProtocolError, match="GAME: this would parse as another message: Game"):
         encode(Game("g1", "xo", 1, 2, ("a", "b"), 1, 0, options=options))
 
 
-def test_a_line_that_would_be_too_long_is_never_sent():
+def test_a_line_that_would_be_too_long_is_never_sent() -> None:
     assert len(encode(Move("x" * 1019))) == CLIENT_LINE_LIMIT + 1
     with pytest.raises(LocalProtocolError, match="MOVE: a line may have 1024 bytes, not 1025"):
         encode(Move("x" * 1020))
@@ -98,11 +99,11 @@ def test_a_line_that_would_be_too_long_is_never_sent():
         encode(Next("x" * 65532))
 
 
-def test_an_empty_offending_line_has_a_form():
+def test_an_empty_offending_line_has_a_form() -> None:
     assert encode(Zombie(1, "flood", 1, b"", "g1")) == b"ZOMBIE ply=1 reason=flood seat=1 line= game=g1\n"
 
 
-def test_a_schema_without_values_prints_its_verb():
+def test_a_schema_without_values_prints_its_verb() -> None:
     schema = Schema("QUIT", Quit, Direction.CLIENT)
     assert Encoder(schema, Parser(schema)).encode(Quit()) == b"QUIT\n"
 
@@ -111,7 +112,9 @@ def test_a_schema_without_values_prints_its_verb():
 
 
 @given(messages())
-def test_printers_agree_with_a_loop_over_the_table_and_with_the_checked_encoder(drawn):
+def test_printers_agree_with_a_loop_over_the_table_and_with_the_checked_encoder(
+    drawn: tuple[Schema, Message],
+) -> None:
     schema, message = drawn
     line = naive_print(schema, message)
     assert encode(message) == line
@@ -121,7 +124,7 @@ def test_printers_agree_with_a_loop_over_the_table_and_with_the_checked_encoder(
 
 
 @given(messages())
-def test_a_printer_needs_no_option_that_has_its_default(drawn):
+def test_a_printer_needs_no_option_that_has_its_default(drawn: tuple[Schema, Message]) -> None:
     schema, message = drawn
     defaults = schema.defaults | ({"options": {}} if schema.game_options_after else {})
     values = {name: getattr(message, name) for name in schema.type.__dataclass_fields__}
@@ -129,7 +132,7 @@ def test_a_printer_needs_no_option_that_has_its_default(drawn):
     assert printer(schema.type)(**given_values) == naive_print(schema, message)
 
 
-def test_a_printer_takes_the_attributes_in_the_order_of_the_table():
+def test_a_printer_takes_the_attributes_in_the_order_of_the_table() -> None:
     played = printer(Played)
     assert played(1, 1, "4", 3, (19997, 20000), 30, (30, 0)) == (
         b"PLAYED 1 seat=1 move=4 time=3 clock=19997,20000 points=30 total=30,0\n"
@@ -141,14 +144,14 @@ def test_a_printer_takes_the_attributes_in_the_order_of_the_table():
 
 
 @given(messages())
-def test_both_ways_of_parsing_agree(drawn):
+def test_both_ways_of_parsing_agree(drawn: tuple[Schema, Message]) -> None:
     schema, message = drawn
     text = encode(message)[:-1].decode()
     assert Parser(schema).parse_slowly(text) == Parser(schema).parse(text) == message
 
 
 @given(st.sampled_from(codec.KINDS), st.text(max_size=20) | st.text("0123456789-,ab ", max_size=20))
-def test_a_value_has_one_form_only(kind, text):
+def test_a_value_has_one_form_only(kind: Kind, text: str) -> None:
     if kind.fits(text):
         assert kind.print(kind.parse(text)) == text
     else:

@@ -140,7 +140,7 @@ def test_positions_that_are_over_or_of_another_size_are_no_starts() -> None:
 
 def test_the_largest_option_fits_in_a_line() -> None:
     cells = [(row, column) for row in range(14) for column in range(14)]
-    entries = []
+    entries: list[Entry] = []
     for row, column in [*cells, *cells][:257]:
         rows = [["."] * 14 for _ in range(14)]
         rows[row][column] = "x"

@@ -1,9 +1,12 @@
 """Every message parses as the table says, each refusal has its text, and any bytes have an outcome."""
 
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena_protocol.codec import Schema
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT, LineReader, Overlong
 from arena_protocol.messages import (
@@ -12,6 +15,7 @@ from arena_protocol.messages import (
     Game,
     Hello,
     Info,
+    Message,
     Move,
     Ping,
     Quit,
@@ -33,12 +37,12 @@ def refused(side: str, line: bytes) -> tuple[ErrorCode, str]:
 
 
 @pytest.mark.parametrize(("side", "line", "message"), TRANSCRIPT)
-def test_the_transcript_of_the_design_reads_and_prints(side, line, message):
+def test_the_transcript_of_the_design_reads_and_prints(side: str, line: bytes, message: Message) -> None:
     assert parse(side, line) == message
     assert encode(message) == line + b"\n"
 
 
-def test_an_option_that_is_absent_is_its_default():
+def test_an_option_that_is_absent_is_its_default() -> None:
     assert parse_client(b"HELLO 1 mybot") == Hello(1, "mybot")
     assert parse_server(b"GAME g1 xo seat=0 seats=2 names=a,b clock=1 increment=0") == Game(
         "g1", "xo", 0, 2, ("a", "b"), 1, 0
@@ -46,62 +50,63 @@ def test_an_option_that_is_absent_is_its_default():
 
 
 @pytest.mark.parametrize("line", [b"", b"\r"])
-def test_a_blank_line_is_a_keep_alive(line):
+def test_a_blank_line_is_a_keep_alive(line: bytes) -> None:
     assert parse_client(line) is None
     assert parse_server(line) is None
 
 
-def test_one_carriage_return_at_the_end_is_tolerated():
+def test_one_carriage_return_at_the_end_is_tolerated() -> None:
     assert parse_client(b"MOVE 4\r") == Move("4")
     assert refused("C", b"MOVE 4\r\r")[0] is ErrorCode.SYNTAX
 
 
-def test_options_come_in_any_order():
+def test_options_come_in_any_order() -> None:
     assert parse_server(b"TURN 3 credit=1 clock=5,6 lag=2") == Turn(3, (5, 6), 2, 1)
 
 
-def test_unknown_options_are_ignored():
+def test_unknown_options_are_ignored() -> None:
     assert parse_server(b"TURN 3 extra=good clock=5,6 lag=2 credit=1 x-ray=a=b") == Turn(3, (5, 6), 2, 1)
     assert parse_client(b"QUIT politely=yes") == Quit()
 
 
-def test_the_value_of_an_option_is_everything_after_the_first_equals_sign():
+def test_the_value_of_an_option_is_everything_after_the_first_equals_sign() -> None:
     assert parse_client(b"HELLO 1 mybot token=a=b=") == Hello(1, "mybot", token="a=b=")
 
 
-def test_a_positional_may_look_like_an_option():
+def test_a_positional_may_look_like_an_option() -> None:
     assert parse_client(b"MOVE e8=Q") == Move("e8=Q")
 
 
-def test_options_of_game_that_the_table_does_not_list_are_the_games_own_in_order():
+def test_options_of_game_that_the_table_does_not_list_are_the_games_own_in_order() -> None:
     line = b"GAME g1 xo seat=1 z=1 seats=2 a=2 names=a,b clock=1 increment=0 b=3"
     game = parse_server(line)
+    assert isinstance(game, Game)
     assert list(game.options.items()) == [("z", "1"), ("a", "2"), ("b", "3")]
     assert encode(game) == b"GAME g1 xo seat=1 seats=2 names=a,b z=1 a=2 b=3 clock=1 increment=0\n"
 
 
-def test_the_text_of_an_error_runs_up_to_the_options_that_are_known():
+def test_the_text_of_an_error_runs_up_to_the_options_that_are_known() -> None:
     assert parse_server(b"ERROR full come later x=1") == Error("full", "come later x=1")
     assert parse_server(b"ERROR rate wait x=1 retry_after=5") == Error("rate", "wait x=1", 5)
     assert parse_server(b"ERROR rate retry_after=5") == Error("rate", "retry_after=5")
 
 
-def test_a_code_of_a_newer_server_is_kept_as_it_is():
+def test_a_code_of_a_newer_server_is_kept_as_it_is() -> None:
     assert parse_server(b"ERROR weather it rains") == Error("weather", "it rains")
 
 
-def test_names_are_short_and_plain():
+def test_names_are_short_and_plain() -> None:
     assert all(valid_name(name) for name in ("a", "7", "champion-2006", "a_b.C", "x" * 32))
     assert not any(valid_name(name) for name in ("", "-a", ".a", "_a", "a b", "a,b", "é", "a\n", "x" * 33))
 
 
 @pytest.mark.parametrize(("side", "line", "text"), BAD_LINES)
-def test_a_line_that_cannot_be_read_is_a_syntax_error(side, line, text):
+def test_a_line_that_cannot_be_read_is_a_syntax_error(side: str, line: bytes, text: str) -> None:
     assert refused(side, line) == (ErrorCode.SYNTAX, text)
 
 
 @pytest.mark.parametrize("name", [b"my/bot", b"-bot", b"x" * 33, b"token=s3cret"])
-def test_a_name_of_a_wrong_form_has_a_code_of_its_own(name):
+def test_a_name_of_a_wrong_form_has_a_code_of_its_own(name: bytes) -> None:
     shown = name.decode()
     assert refused("C", b"HELLO 1 " + name) == (
         ErrorCode.NAME,
@@ -113,17 +118,17 @@ def test_a_name_of_a_wrong_form_has_a_code_of_its_own(name):
     ("side", "line", "verb"),
     [("C", b"JUMP 4", "JUMP"), ("C", b"move 4", "move"), ("C", b"TURN 1", "TURN"), ("S", b"MOVE 4", "MOVE")],
 )
-def test_a_verb_of_the_other_direction_or_of_none_is_unknown(side, line, verb):
+def test_a_verb_of_the_other_direction_or_of_none_is_unknown(side: str, line: bytes, verb: str) -> None:
     assert refused(side, line) == (ErrorCode.UNKNOWN_VERB, f"there is no verb '{verb}'")
 
 
 @pytest.mark.parametrize(("side", "limit"), [("C", CLIENT_LINE_LIMIT), ("S", SERVER_LINE_LIMIT)])
-def test_a_line_longer_than_its_limit_is_refused_unread(side, limit):
+def test_a_line_longer_than_its_limit_is_refused_unread(side: str, limit: int) -> None:
     assert refused(side, b"x" * (limit + 1)) == (ErrorCode.TOO_LONG, f"a line may have {limit} bytes")
     assert refused(side, b"x" * limit + b"\r")[0] is ErrorCode.UNKNOWN_VERB
 
 
-def test_a_ping_that_no_pong_could_answer_is_refused():
+def test_a_ping_that_no_pong_could_answer_is_refused() -> None:
     token = b"x" * (CLIENT_LINE_LIMIT - 5)
     assert parse_server(b"PING " + token) == Ping(token.decode())
     assert refused("S", b"PING x" + token) == (ErrorCode.TOO_LONG, "PING: a line may have 1024 bytes")
@@ -132,21 +137,21 @@ def test_a_ping_that_no_pong_could_answer_is_refused():
 # -- the table ----------------------------------------------------------------------------
 
 
-def test_every_message_is_one_row_and_its_attributes_stand_in_the_order_of_the_row():
+def test_every_message_is_one_row_and_its_attributes_stand_in_the_order_of_the_row() -> None:
     assert len({schema.verb for schema in TABLE}) == len({schema.type for schema in TABLE}) == len(TABLE)
     for schema in TABLE:
         names = [*schema.positionals, *schema.options, *(["options"] if schema.game_options_after else [])]
         assert list(schema.type.__dataclass_fields__) == names
 
 
-def test_no_option_of_a_game_is_an_option_of_the_table():
+def test_no_option_of_a_game_is_an_option_of_the_table() -> None:
     own = {"plies", "colours", "lookahead", "start", "board", "size", "win", "m", "coins", "opening"}
     (game,) = [schema for schema in TABLE if schema.game_options_after]
     assert own.isdisjoint(game.options)
 
 
 @given(messages())
-def test_every_message_reads_back_as_it_was_printed(drawn):
+def test_every_message_reads_back_as_it_was_printed(drawn: tuple[Schema, Message]) -> None:
     schema, message = drawn
     line = encode(message)
     assert line.endswith(b"\n")
@@ -155,7 +160,7 @@ def test_every_message_reads_back_as_it_was_printed(drawn):
 
 
 @given(messages(), st.randoms())
-def test_the_order_of_options_does_not_matter(drawn, random):
+def test_the_order_of_options_does_not_matter(drawn: tuple[Schema, Message], random: Random) -> None:
     schema, message = drawn
     if not schema.is_regular:
         return
@@ -174,7 +179,10 @@ def test_the_order_of_options_does_not_matter(drawn, random):
 # -- fuzz: any bytes give a message, None or ProtocolError, and nothing else ----------------
 
 
-def outcome(side: str, line: bytes):
+Outcome = Message | tuple[ErrorCode, str] | None
+
+
+def outcome(side: str, line: bytes) -> Outcome:
     """What a line leads to; a message must print, read back and be the same."""
     try:
         message = parse(side, line)
@@ -205,9 +213,9 @@ PIECES = [
 
 
 @st.composite
-def mangled(draw) -> bytes:
+def mangled(draw: st.DrawFn) -> bytes:
     """A good line with a few cuts, doublings and foreign pieces."""
-    line = draw(st.sampled_from(LINES))
+    line: bytes = draw(st.sampled_from(LINES))
     for _ in range(draw(st.integers(0, 4))):
         start = draw(st.integers(0, len(line)))
         end = draw(st.integers(start, min(len(line), start + 8)))
@@ -217,12 +225,12 @@ def mangled(draw) -> bytes:
 
 
 @given(st.sampled_from("CS"), mangled() | st.binary(max_size=100))
-def test_any_bytes_give_a_message_or_none_or_a_protocol_error(side, line):
+def test_any_bytes_give_a_message_or_none_or_a_protocol_error(side: str, line: bytes) -> None:
     outcome(side, line)
 
 
 @given(st.sampled_from("CS"), st.integers(0, 70_000), st.sampled_from(LINES))
-def test_long_lines_do_too(side, length, line):
+def test_long_lines_do_too(side: str, length: int, line: bytes) -> None:
     outcome(side, (line + b" ") * (length // (len(line) + 1)))
     outcome(side, line + b"1," * (length // 2))
 
@@ -232,18 +240,18 @@ def test_long_lines_do_too(side, length, line):
     st.lists(mangled() | st.binary(max_size=40), max_size=6),
     st.sampled_from([b"\n", b"\r\n"]),
 )
-def test_a_stream_leads_to_the_same_whole_and_byte_by_byte(side, lines, end):
+def test_a_stream_leads_to_the_same_whole_and_byte_by_byte(side: str, lines: list[bytes], end: bytes) -> None:
     stream = end.join(lines)
     assert outcomes(side, [stream]) == outcomes(side, [stream[i : i + 1] for i in range(len(stream))])
 
 
-def outcomes(side: str, chunks: list[bytes]):
+def outcomes(side: str, chunks: list[bytes]) -> list[Overlong | Outcome]:
     reader = LineReader(60)
     lines = [line for chunk in chunks for line in reader.feed(chunk)]
     return [line if isinstance(line, Overlong) else outcome(side, line) for line in lines]
 
 
-def test_the_text_of_a_note_extends_to_the_end_of_the_line():
+def test_the_text_of_a_note_extends_to_the_end_of_the_line() -> None:
     line = b"INFO later=1 ply=3 game=g1 text=on ply=4 more"
     expected = Info("g1", 3, text="on ply=4 more")
     assert (parse_client(line), parse_server(line)) == (expected, expected)

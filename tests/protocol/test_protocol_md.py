@@ -89,46 +89,48 @@ def parts_of(schema: Schema) -> list[list[str]]:
     return positionals + options
 
 
-def test_the_verbs_are_those_of_the_table():
+def test_the_verbs_are_those_of_the_table() -> None:
     assert [(s.verb, s.direction) for s in SECTIONS] == [(s.verb, s.direction) for s in TABLE]
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda s: s.verb)
-def test_the_parts_of_a_verb_are_those_of_the_table_in_its_order(section):
+def test_the_parts_of_a_verb_are_those_of_the_table_in_its_order(section: Section) -> None:
     (schema,) = [schema for schema in TABLE if schema.verb == section.verb]
     assert [row[:3] for row in section.parts()] == parts_of(schema)
     assert all(meaning for *_, meaning in section.parts())
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda s: s.verb)
-def test_the_examples_of_a_verb_read_and_print_back(section):
+def test_the_examples_of_a_verb_read_and_print_back(section: Section) -> None:
     (examples,) = blocks("lines", section.text)
     parse = parse_server if section.direction is Direction.SERVER else parse_client
     for line in examples:
         assert line.split(" ")[0] == section.verb
-        assert encode(parse(line.encode())) == line.encode() + b"\n"
+        message = parse(line.encode())
+        assert message is not None
+        assert encode(message) == line.encode() + b"\n"
 
 
-def test_the_kinds_are_those_of_the_code():
+def test_the_kinds_are_those_of_the_code() -> None:
     (lines,) = blocks("kinds")
     documented = dict(re.split(r" +", line, maxsplit=1) for line in lines)
     assert documented == {kind.name: kind.pattern for kind in codec.KINDS}
 
 
-def test_the_kinds_of_every_table_are_explained():
+def test_the_kinds_of_every_table_are_explained() -> None:
     used = {kind for section in SECTIONS for _, kind, *_ in section.parts()}
     assert used == {kind.name for kind in codec.KINDS}
 
 
-def test_the_error_codes_are_those_of_the_code():
+def test_the_error_codes_are_those_of_the_code() -> None:
     assert rows("code") == [[f"`{code}`", code.meaning] for code in ErrorCode]
 
 
-def test_the_reasons_of_bye_are_those_of_the_code():
+def test_the_reasons_of_bye_are_those_of_the_code() -> None:
     assert rows("reason") == [[f"`{reason}`", reason.meaning] for reason in ByeReason]
 
 
-def test_the_faults_are_those_of_the_record():
+def test_the_faults_are_those_of_the_record() -> None:
     assert [name for name, _ in rows("fault")] == [f"`{fault}`" for fault in FaultKind]
 
 
@@ -142,13 +144,13 @@ def says(table: Any, state: At) -> str:
     return ", ".join(said) or "-"
 
 
-def test_the_states_are_those_of_the_sessions():
+def test_the_states_are_those_of_the_sessions() -> None:
     assert [[name, client, server] for name, _, client, server in rows("state")] == [
         [state.name, says(CLIENT_TRANSITIONS, state), says(SERVER_TRANSITIONS, state)] for state in At
     ]
 
 
-def test_the_limits_and_the_version_are_those_of_the_code():
+def test_the_limits_and_the_version_are_those_of_the_code() -> None:
     prose = " ".join(TEXT.split())
     assert f"line of a client has at most {CLIENT_LINE_LIMIT} bytes" in prose
     assert f"line of a server at most {SERVER_LINE_LIMIT}, " in prose
@@ -156,7 +158,7 @@ def test_the_limits_and_the_version_are_those_of_the_code():
     assert TEXT.startswith(f"# The arena protocol, version {VERSION}\n")
 
 
-def test_the_limits_of_a_contest_are_the_defaults_of_its_config():
+def test_the_limits_of_a_contest_are_the_defaults_of_its_config() -> None:
     config = ContestConfig(name="a", seed=1)
     seconds = [config.login_ms, config.ready_ms, config.handover_ms]
     counts = [config.out_of_turn_limit, config.flood_limit, config.probation]
@@ -166,7 +168,7 @@ def test_the_limits_of_a_contest_are_the_defaults_of_its_config():
     ]
 
 
-def test_every_link_leads_to_a_heading():
+def test_every_link_leads_to_a_heading() -> None:
     headings = {
         re.sub(r"[^a-z0-9 -]", "", heading.lower()).replace(" ", "-")
         for heading in re.findall(r"^#+ (.*)$", TEXT, re.M)
@@ -275,12 +277,15 @@ def test_the_variables_of_a_started_program_are_those_of_the_tournament() -> Non
 
 # -- transcripts --------------------------------------------------------------------------
 
-TRANSCRIPTS = [
+#: Who says a line, and the line.
+Transcript = list[list[str]]
+
+TRANSCRIPTS: list[Transcript] = [
     [line.split(None, 1) for line in block if not line.startswith("#")] for block in blocks("transcript")
 ]
 
 
-def walk(transcript: list[list[str]]) -> tuple[ClientSession, ServerSession]:
+def walk(transcript: Transcript) -> tuple[ClientSession, ServerSession]:
     """Let both machines say and hear every line. `C!` is a line that the client may not say."""
     client, server = ClientSession(), ServerSession()
     refusal: ProtocolError | None = None
@@ -309,18 +314,24 @@ def walk(transcript: list[list[str]]) -> tuple[ClientSession, ServerSession]:
 def refused(client: ClientSession, server: ServerSession, line: bytes) -> ProtocolError:
     """Both machines refuse what stands behind `C!`, and stay where they are."""
     with pytest.raises((LocalProtocolError, ProtocolError)):
-        client.send(parse_client(line))
+        _said(client, line)
     with pytest.raises(ProtocolError) as caught:
         server.receive(line)
     return caught.value
 
 
+def _said(client: ClientSession, line: bytes) -> None:
+    message = parse_client(line)
+    assert message is not None
+    client.send(message)
+
+
 @pytest.mark.parametrize("transcript", TRANSCRIPTS)
-def test_a_transcript_walks_through_both_machines(transcript):
+def test_a_transcript_walks_through_both_machines(transcript: Transcript) -> None:
     walk(transcript)
 
 
-def test_the_transcripts_show_every_verb():
+def test_the_transcripts_show_every_verb() -> None:
     assert {text.split()[0] for transcript in TRANSCRIPTS for _, text in transcript} == {
         schema.verb for schema in TABLE
     }
@@ -369,7 +380,7 @@ GAMES = [transcript for transcript in TRANSCRIPTS if any(text.startswith("GAME "
 
 
 @pytest.mark.parametrize("transcript", GAMES)
-def test_the_games_of_the_transcripts_are_true(transcript):
+def test_the_games_of_the_transcripts_are_true(transcript: Transcript) -> None:
     replay: Any = None
     for message in [parse_server(text.encode()) for who, text in transcript if who == "S"]:
         if isinstance(message, Game):

@@ -42,8 +42,8 @@ def test_a_worked_example(row: list[str]) -> None:
     board, picture, move, removed, fell, waves, after = row
     expected = (after, int(removed), int(fell), int(waves))
     assert oracle.play(board, int(move), int(picture)) == expected
-    *planes, gone, off, count = rules.play(*parse_board(board), int(move), int(picture))
-    assert (format_board(tuple(planes)), gone, off, count) == expected
+    p0, p1, p2, gone, off, count = rules.play(*parse_board(board), int(move), int(picture))
+    assert (format_board((p0, p1, p2)), gone, off, count) == expected
 
 
 def test_the_waves_of_the_last_example() -> None:

@@ -1,5 +1,7 @@
 """Every message in every state, the code of every refusal, paths through games, crossing lines, any bytes."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,14 +47,14 @@ def row(event: str, state: State) -> str:
 # -- the tables ---------------------------------------------------------------------------
 
 
-def test_the_tables_hold_every_verb_of_their_side():
+def test_the_tables_hold_every_verb_of_their_side() -> None:
     client = {shape.verb for shape in TABLE if shape.direction is not Direction.SERVER}
     server = {shape.verb for shape in TABLE if shape.direction is not Direction.CLIENT}
     assert set(CLIENT_TRANSITIONS) == client == set(CLIENT_LINES)
     assert set(SERVER_TRANSITIONS) == server | {GAME_WATCHED, ZOMBIE_OTHER, ERROR_FATAL} == set(SERVER_LINES)
 
 
-def test_every_state_can_be_reached_and_left():
+def test_every_state_can_be_reached_and_left() -> None:
     moves = [
         move
         for table in (CLIENT_TRANSITIONS, SERVER_TRANSITIONS)
@@ -68,7 +70,7 @@ def test_every_state_can_be_reached_and_left():
 
 @pytest.mark.parametrize("event", CLIENT_TRANSITIONS)
 @pytest.mark.parametrize("state", State)
-def test_messages_of_a_client_are_accepted_or_refused_by_the_table(state, event):
+def test_messages_of_a_client_are_accepted_or_refused_by_the_table(state: State, event: str) -> None:
     client, server = client_at(state), server_at(state)
     after = CLIENT_TRANSITIONS[event].get(state)
     if after is not None:
@@ -88,7 +90,7 @@ def test_messages_of_a_client_are_accepted_or_refused_by_the_table(state, event)
 
 @pytest.mark.parametrize("event", SERVER_TRANSITIONS)
 @pytest.mark.parametrize("state", State)
-def test_messages_of_a_server_are_accepted_or_refused_by_the_table(state, event):
+def test_messages_of_a_server_are_accepted_or_refused_by_the_table(state: State, event: str) -> None:
     if event == ERROR_FATAL and state in IN_GAME:
         event = "ERROR"
     client, server = client_at(state), server_at(state)
@@ -112,7 +114,7 @@ def test_messages_of_a_server_are_accepted_or_refused_by_the_table(state, event)
 # -- the codes of a refusal ---------------------------------------------------------------
 
 
-def test_the_first_line_must_be_hello():
+def test_the_first_line_must_be_hello() -> None:
     assert refused(server_at(State.CONNECTED), b"MOVE 4") == (
         ErrorCode.LOGIN,
         "the first line must be HELLO, not MOVE",
@@ -122,7 +124,7 @@ def test_the_first_line_must_be_hello():
 @pytest.mark.parametrize(
     "line", [b"HELLO 2 a b", b"HELLO 0", b"HELLO 2\r", b"HELLO 12 a/b c==d", b"HELLO 2 \xe9"]
 )
-def test_a_hello_of_another_version_is_refused_whatever_follows(line):
+def test_a_hello_of_another_version_is_refused_whatever_follows(line: bytes) -> None:
     assert refused(server_at(State.CONNECTED), line) == (ErrorCode.VERSION, "this server speaks version 1")
 
 
@@ -135,12 +137,12 @@ def test_a_hello_of_another_version_is_refused_whatever_follows(line):
         (State.LOBBY, b"HELLO 2 a b"),
     ],
 )
-def test_any_other_hello_that_cannot_be_parsed_is_a_syntax_error(state, line):
+def test_any_other_hello_that_cannot_be_parsed_is_a_syntax_error(state: State, line: bytes) -> None:
     assert refused(server_at(state), line)[0] is ErrorCode.SYNTAX
 
 
 @pytest.mark.parametrize("state", [state for state in LOGGED_IN if state is not State.TURN])
-def test_a_move_that_answers_no_turn_has_a_code_of_its_own(state):
+def test_a_move_that_answers_no_turn_has_a_code_of_its_own(state: State) -> None:
     assert refused(server_at(state), b"MOVE 4") == (
         ErrorCode.NOT_YOUR_TURN,
         "MOVE answers a TURN, and none is open",
@@ -157,12 +159,12 @@ def test_a_move_that_answers_no_turn_has_a_code_of_its_own(state):
         (State.WATCHING, b"READY g1", "READY has no meaning while watching"),
     ],
 )
-def test_anything_else_out_of_place_is_unexpected(state, line, text):
+def test_anything_else_out_of_place_is_unexpected(state: State, line: bytes, text: str) -> None:
     assert refused(server_at(state), line) == (ErrorCode.UNEXPECTED, text)
 
 
 @pytest.mark.parametrize("state", IN_GAME)
-def test_ready_must_name_the_game_at_hand(state):
+def test_ready_must_name_the_game_at_hand(state: State) -> None:
     assert refused(server_at(state), b"READY g2") == (
         ErrorCode.NO_SUCH_GAME,
         "READY must name g1, not 'g2'",
@@ -172,7 +174,7 @@ def test_ready_must_name_the_game_at_hand(state):
 
 
 @pytest.mark.parametrize("line", [b"START g2", b"OVER g2 total=0,0 end=void"])
-def test_the_server_must_name_the_game_at_hand_too(line):
+def test_the_server_must_name_the_game_at_hand_too(line: bytes) -> None:
     client = client_at(State.READY)
     with pytest.raises(
         ProtocolError, match=f"^no-such-game: {line[:5].decode().strip()} must name g1, not 'g2'$"
@@ -181,7 +183,7 @@ def test_the_server_must_name_the_game_at_hand_too(line):
     assert client.state is State.READY
 
 
-def test_a_line_that_cannot_be_read_changes_nothing():
+def test_a_line_that_cannot_be_read_changes_nothing() -> None:
     server = server_at(State.TURN)
     assert refused(server, b"MOVE 4 ")[0] is ErrorCode.SYNTAX
     assert refused(server, b"JUMP")[0] is ErrorCode.UNKNOWN_VERB
@@ -191,7 +193,7 @@ def test_a_line_that_cannot_be_read_changes_nothing():
 @pytest.mark.parametrize(
     "line", [b"SSH-2.0-OpenSSH_9.2", b"HTTP/1.1 400 Bad Request", b"JUMP", b"\x16\x03\x01"]
 )
-def test_a_peer_whose_first_line_is_not_arena_is_refused(line):
+def test_a_peer_whose_first_line_is_not_arena_is_refused(line: bytes) -> None:
     client = ClientSession()
     assert client.receive(b"") is None
     with pytest.raises(ProtocolError, match=r"^unexpected: the first line of a server is ARENA$"):
@@ -199,7 +201,7 @@ def test_a_peer_whose_first_line_is_not_arena_is_refused(line):
     assert client.state is State.OPENED
 
 
-def test_verbs_of_a_newer_server_are_ignored_once_it_has_greeted():
+def test_verbs_of_a_newer_server_are_ignored_once_it_has_greeted() -> None:
     assert client_at(State.CONNECTED).receive(b"JUMP") is None
 
 
@@ -212,7 +214,7 @@ def feed(client: ClientSession, *events: str) -> State:
     return client.state
 
 
-def test_a_game_is_at_hand_from_its_offer_to_its_end():
+def test_a_game_is_at_hand_from_its_offer_to_its_end() -> None:
     client = client_at(State.LOBBY)
     assert (client.game_id, client.seat) == (None, 0)
     client.receive(GAME.replace("g1", "g7").replace("seat=1", "seat=2").encode())
@@ -221,20 +223,20 @@ def test_a_game_is_at_hand_from_its_offer_to_its_end():
     assert (client.game_id, client.seat) == (None, 0)
 
 
-def test_one_game_follows_another_on_the_same_connection():
+def test_one_game_follows_another_on_the_same_connection() -> None:
     client = client_at(State.TURN)
     client.send(Move("4"))
     assert feed(client, "PLAYED", "OVER", "GAME", "STATE") is State.OFFERED
 
 
-def test_a_game_that_hides_nothing_has_no_next():
+def test_a_game_that_hides_nothing_has_no_next() -> None:
     client = client_at(State.OFFERED)
     feed(client, "STATE")
     client.send(Ready("g1"))
     assert feed(client, "START", "TURN") is State.TURN
 
 
-def test_ready_may_come_before_the_state_has_been_read():
+def test_ready_may_come_before_the_state_has_been_read() -> None:
     client = client_at(State.OFFERED)
     client.send(Ready("g1"))
     assert feed(client, "STATE", "NEXT", "START") is State.PLAYING
@@ -250,32 +252,32 @@ def test_ready_may_come_before_the_state_has_been_read():
         ("GAME STATE NEXT ZOMBIE START PLAYED", State.ZOMBIE),
     ],
 )
-def test_a_resumed_seat_receives_the_game_from_its_start(events, state):
+def test_a_resumed_seat_receives_the_game_from_its_start(events: str, state: State) -> None:
     assert feed(client_at(State.LOBBY), *events.split()) is state
 
 
-def test_a_ready_that_crosses_start_is_harmless():
+def test_a_ready_that_crosses_start_is_harmless() -> None:
     server = server_at(State.OFFERED)
     server.send(server_message("START"))
     assert server.receive(b"READY g1") == Ready("g1")
     assert server.state is State.PLAYING
 
 
-def test_a_move_that_crosses_its_zombie_answers_no_turn():
+def test_a_move_that_crosses_its_zombie_answers_no_turn() -> None:
     client = client_at(State.TURN)
     client.send(Move("4"))
     assert feed(client, "ZOMBIE", "PLAYED", "OVER") is State.LOBBY
     assert refused(server_at(State.ZOMBIE), b"MOVE 4")[0] is ErrorCode.NOT_YOUR_TURN
 
 
-def test_a_zombie_of_another_seat_changes_nothing_for_this_one():
+def test_a_zombie_of_another_seat_changes_nothing_for_this_one() -> None:
     assert feed(client_at(State.TURN), ZOMBIE_OTHER) is State.TURN
     client = client_at(State.TURN)
     client.receive(b"ZOMBIE ply=1 reason=illegal seat=1")
     assert client.state is State.ZOMBIE
 
 
-def test_a_spectator_sees_any_number_of_games():
+def test_a_spectator_sees_any_number_of_games() -> None:
     client = client_at(State.WATCHING)
     watched = [GAME_WATCHED, "STATE", "NEXT", "START", ZOMBIE_OTHER, "PLAYED", "OVER"]
     assert feed(client, *watched, "TURN", *watched) is State.WATCHING
@@ -283,14 +285,14 @@ def test_a_spectator_sees_any_number_of_games():
     client.receive(b"OVER g99 total=0,0 end=void")
 
 
-def test_a_game_that_crosses_a_watch_is_played():
+def test_a_game_that_crosses_a_watch_is_played() -> None:
     client = client_at(State.WATCHING)
     feed(client, "GAME", "ERROR", "STATE", "NEXT")
     client.send(Ready("g1"))
     assert client.state is State.READY
 
 
-def test_a_ping_is_answered_in_any_state_after_the_log_in():
+def test_a_ping_is_answered_in_any_state_after_the_log_in() -> None:
     for state in LOGGED_IN:
         client = client_at(state)
         client.receive(b"PING 17")
@@ -310,7 +312,9 @@ def test_a_ping_is_answered_in_any_state_after_the_log_in():
         (State.TURN, "not-your-turn", State.TURN),
     ],
 )
-def test_an_error_closes_before_log_in_and_a_flood_outside_a_game(state, code, after):
+def test_an_error_closes_before_log_in_and_a_flood_outside_a_game(
+    state: State, code: str, after: State
+) -> None:
     client, server = client_at(state), server_at(state)
     client.receive(server.send(Error(code, "well"))[:-1])
     assert client.state is server.state is after
@@ -319,13 +323,13 @@ def test_an_error_closes_before_log_in_and_a_flood_outside_a_game(state, code, a
 # -- lines and bytes ----------------------------------------------------------------------
 
 
-def test_blank_lines_change_nothing_in_any_state():
+def test_blank_lines_change_nothing_in_any_state() -> None:
     for state in State:
         assert client_at(state).receive(b"") is None
         assert server_at(state).receive(b"\r") is None
 
 
-def test_a_client_ignores_verbs_it_does_not_know():
+def test_a_client_ignores_verbs_it_does_not_know() -> None:
     client = client_at(State.TURN)
     assert client.receive(b"WEATHER fine") is None
     with pytest.raises(ProtocolError, match=r"^syntax: TURN: lag=, credit= must be given$"):
@@ -333,7 +337,7 @@ def test_a_client_ignores_verbs_it_does_not_know():
     assert client.state is State.TURN
 
 
-def test_a_line_printed_before_is_sent_as_it_is():
+def test_a_line_printed_before_is_sent_as_it_is() -> None:
     message = Turn(1, (5, 5), 0, 0)
     line = encode(message)
     server = server_at(State.PLAYING)
@@ -341,7 +345,7 @@ def test_a_line_printed_before_is_sent_as_it_is():
     assert server.state is State.TURN
 
 
-def test_a_message_without_a_form_is_not_sent_and_changes_nothing():
+def test_a_message_without_a_form_is_not_sent_and_changes_nothing() -> None:
     client = client_at(State.TURN)
     with pytest.raises(
         LocalProtocolError, match=r"^MOVE: move must be printable ASCII without spaces, not ''$"
@@ -350,11 +354,13 @@ def test_a_message_without_a_form_is_not_sent_and_changes_nothing():
     assert client.state is State.TURN
 
 
-def test_a_side_cannot_send_a_verb_of_the_other():
+def test_a_side_cannot_send_a_verb_of_the_other() -> None:
     with pytest.raises(LocalProtocolError, match=r"^MOVE has no meaning in the lobby$"):
-        server_at(State.LOBBY).send(Move("4"))
+        server_at(State.LOBBY).send(Move("4"))  # type: ignore[arg-type]  # the mistake under test
     with pytest.raises(LocalProtocolError, match=r"^GAME has no meaning in the lobby$"):
-        client_at(State.LOBBY).send(Game("g1", "xo", 1, 2, ("a", "b"), 5, 0))
+        client_at(State.LOBBY).send(
+            Game("g1", "xo", 1, 2, ("a", "b"), 5, 0)  # type: ignore[arg-type]  # the mistake under test
+        )
 
 
 anything = st.sampled_from(
@@ -364,7 +370,9 @@ anything = st.sampled_from(
 
 
 @given(st.sampled_from([server_at, client_at]), st.sampled_from(State), st.lists(anything, max_size=8))
-def test_any_bytes_in_any_state_give_a_message_or_none_or_a_protocol_error(at, state, lines):
+def test_any_bytes_in_any_state_give_a_message_or_none_or_a_protocol_error(
+    at: Callable[[State], ServerSession | ClientSession], state: State, lines: list[bytes]
+) -> None:
     session = at(state)
     for line in lines:
         before = session.state, session.game_id, session.seat
@@ -378,7 +386,7 @@ def test_any_bytes_in_any_state_give_a_message_or_none_or_a_protocol_error(at, s
 
 
 @given(st.data())
-def test_both_machines_stay_in_step_on_random_paths(data):
+def test_both_machines_stay_in_step_on_random_paths(data: st.DataObject) -> None:
     client, server = ClientSession(), ServerSession()
     for _ in range(data.draw(st.integers(0, 20))):
         said = [
@@ -402,7 +410,7 @@ def test_both_machines_stay_in_step_on_random_paths(data):
 
 @pytest.mark.parametrize("state", State)
 @pytest.mark.parametrize("line", [b"MOVE 4", b"MOVE 4 x=1", b"MOVE  4", b"READY g1", b""])
-def test_a_move_that_was_parsed_before_needs_no_parser(state, line):
+def test_a_move_that_was_parsed_before_needs_no_parser(state: State, line: bytes) -> None:
     """`moved` takes nothing but a line that `receive` has taken, and does the same."""
     assert server_at(State.TURN).receive(b"MOVE 4") == Move("4")
     session = server_at(state)
@@ -417,12 +425,12 @@ def test_a_move_that_was_parsed_before_needs_no_parser(state, line):
         assert (session.state, session.game_id, session.seat) == (parsed.state, parsed.game_id, parsed.seat)
 
 
-def test_a_move_that_came_out_of_place_is_not_remembered():
+def test_a_move_that_came_out_of_place_is_not_remembered() -> None:
     refused(server_at(State.PLAYING), b"MOVE o77")
     assert server_at(State.TURN).moved(b"MOVE o77") is None
 
 
-def test_so_many_moves_are_remembered_and_no_more(monkeypatch):
+def test_so_many_moves_are_remembered_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session_module, "_MOVES", {})
     monkeypatch.setattr(session_module, "_MOST_MOVES", 1)
     for line in (b"MOVE a1", b"MOVE a2"):
@@ -432,7 +440,7 @@ def test_so_many_moves_are_remembered_and_no_more(monkeypatch):
 
 
 @pytest.mark.parametrize("state", State)
-def test_a_turn_is_opened_while_none_is_and_nowhere_else(state):
+def test_a_turn_is_opened_while_none_is_and_nowhere_else(state: State) -> None:
     session = server_at(state)
     session.opened_turn()
     assert session.state is SERVER_TRANSITIONS["TURN"].get(state, state)
@@ -440,7 +448,7 @@ def test_a_turn_is_opened_while_none_is_and_nowhere_else(state):
 
 @pytest.mark.parametrize("state", State)
 @pytest.mark.parametrize("verb", ["GAME", "START", "ZOMBIE", "OVER"])
-def test_lines_that_were_printed_before_obey_the_table(state, verb):
+def test_lines_that_were_printed_before_obey_the_table(state: State, verb: str) -> None:
     session = server_at(state)
     if state in SERVER_TRANSITIONS[verb]:
         session.sent_lines((verb,), "g1", 1)

@@ -47,7 +47,7 @@ FAULTS: st.SearchStrategy[Faults] = st.dictionaries(
 @given(OPTIONS, FAULTS, st.integers(0, 2**256), st.integers(0, 25), st.integers(0, 50), st.integers(0, 50))
 @settings(max_examples=60)
 def test_a_true_record_passes(
-    options: dict[str, object], faults: Faults, seed: int, stop: int, increment: int, margin: int
+    options: dict[str, int], faults: Faults, seed: int, stop: int, increment: int, margin: int
 ) -> None:
     known = {ply: fault for ply, fault in faults.items() if ply <= min(stop, options["plies"])}
     record = a_record(options=options, faults=known, seed=seed, stop=stop, increment=increment, margin=margin)

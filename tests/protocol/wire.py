@@ -1,5 +1,8 @@
 """Valid and invalid lines, and messages generated from the table, for the tests of the wire."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from hypothesis import strategies as st
 
 from arena_protocol import codec
@@ -14,6 +17,7 @@ from arena_protocol.messages import (
     Hello,
     Info,
     Log,
+    Message,
     Move,
     Next,
     Over,
@@ -196,7 +200,7 @@ OWN = st.dictionaries(st.from_regex("own_[a-z0-9_-]{0,9}", fullmatch=True), VALU
 
 
 @st.composite
-def messages(draw, schemas=TABLE):
+def messages(draw: st.DrawFn, schemas: Sequence[Schema] = TABLE) -> tuple[Schema, Message]:
     schema: Schema = draw(st.sampled_from(schemas))
     values = {name: draw(VALUES[kind.name]) for name, kind in schema.positionals.items()}
     for key, kind in schema.options.items():
@@ -207,7 +211,7 @@ def messages(draw, schemas=TABLE):
     return schema, schema.type(**values)
 
 
-def naive_print(schema: Schema, message) -> bytes:
+def naive_print(schema: Schema, message: Any) -> bytes:
     """Print a message by a loop over its row: the oracle of the generated printers."""
     tokens = [schema.verb]
     for name, kind in schema.positionals.items():
@@ -221,7 +225,7 @@ def naive_print(schema: Schema, message) -> bytes:
     return " ".join(tokens).encode("ascii") + b"\n"
 
 
-def naive_text(kind: str, value) -> str:
+def naive_text(kind: str, value: Any) -> str:
     if kind in ("counts", "integers", "words", "names"):
         return ",".join(str(item) for item in value)
     return value.hex() if kind == "hex" else str(value)
@@ -231,5 +235,5 @@ def sides(schema: Schema) -> str:
     return {Direction.CLIENT: "C", Direction.SERVER: "S", Direction.BOTH: "CS"}[schema.direction]
 
 
-def parse(side: str, line: bytes):
+def parse(side: str, line: bytes) -> Message | None:
     return parse_client(line) if side == "C" else parse_server(line)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from arena_protocol.games.base import Game
+from arena_protocol.games.base import Game, P
 
 
-def play_all(game: Game, moves: str) -> object:
+def play_all(game: Game[P], moves: str) -> P:
     position = game.start(game.deal(0))
     for move in moves.split():
         position = game.play(position, move).position

@@ -173,7 +173,7 @@ def test_an_impossible_option_is_refused(name: str, options: dict[str, object], 
 
 
 @given(st.sampled_from([TicTacToe(3, 3), TicTacToe(4, 3), Disc(40), LastCoin(30)]), st.data())
-def test_a_forfeit_is_worth_a_win_of_the_other_seat(game: Game, data: st.DataObject) -> None:
+def test_a_forfeit_is_worth_a_win_of_the_other_seat(game: Game[Any], data: st.DataObject) -> None:
     position = game.start(game.deal(0))
     seat = data.draw(st.sampled_from([1, 2]))
     totals = game.forfeit(position, seat)
@@ -182,7 +182,7 @@ def test_a_forfeit_is_worth_a_win_of_the_other_seat(game: Game, data: st.DataObj
 
 
 @given(st.sampled_from([TicTacToe(3, 3), TicTacToe(4, 4), Disc(30), LastCoin(20)]), st.data())
-def test_a_finished_game_shares_two_points(game: Game, data: st.DataObject) -> None:
+def test_a_finished_game_shares_two_points(game: Game[Any], data: st.DataObject) -> None:
     position = game.start(game.deal(0))
     while moves := game.legal_moves(position):
         assert game.totals(position) == (0, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -27,12 +28,12 @@ def test_the_published_games_are_all_here() -> None:
 
 
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: f"game{game['seed']}")
-def test_every_ply_of_the_published_games(game: dict) -> None:
-    planes, totals = parse_board(game["board"], game["colours"]), [0, 0]
+def test_every_ply_of_the_published_games(game: dict[str, Any]) -> None:
+    (p0, p1, p2), totals = parse_board(game["board"], game["colours"]), [0, 0]
     for number, (move, colour, points, *effect, after) in enumerate(game["plies"]):
         assert int(game["sequence"][number]) == colour
-        *planes, removed, fell, waves = rules.play(*planes, move, colour)
-        assert [removed, fell, waves, format_board(tuple(planes))] == [*effect, after]
+        p0, p1, p2, removed, fell, waves = rules.play(p0, p1, p2, move, colour)
+        assert [removed, fell, waves, format_board((p0, p1, p2))] == [*effect, after]
         assert rules.POINTS_A_CELL * removed == points
         totals[number % 2] += points
     assert totals == game["totals"]
@@ -43,8 +44,8 @@ def test_every_ply_of_the_published_games(game: dict) -> None:
 def test_all_moves_agree_with_the_oracle(ply: tuple[str, int]) -> None:
     board, colour = ply
     for move in range(1, 16):
-        *planes, removed, fell, waves = rules.play(*parse_board(board), move, colour)
-        assert (format_board(tuple(planes)), removed, fell, waves) == oracle.play(board, move, colour)
+        p0, p1, p2, removed, fell, waves = rules.play(*parse_board(board), move, colour)
+        assert (format_board((p0, p1, p2)), removed, fell, waves) == oracle.play(board, move, colour)
 
 
 @given(plies())
@@ -54,8 +55,8 @@ def test_insertion_alone_agrees_with_the_oracle(ply: tuple[str, int]) -> None:
     for move in range(1, 16):
         grid = oracle.grid_of(board)
         expected = oracle.insert(grid, move, colour)
-        *planes, fell = rules.insert(*parse_board(board), move, colour)
-        assert (format_board(tuple(planes)), fell) == (oracle.text_of(grid), expected)
+        p0, p1, p2, fell = rules.insert(*parse_board(board), move, colour)
+        assert (format_board((p0, p1, p2)), fell) == (oracle.text_of(grid), expected)
 
 
 @given(boards(3))
@@ -64,9 +65,9 @@ def test_runs_and_settling_agree_with_the_oracle(board: str) -> None:
     grid = oracle.grid_of(board)
     cells = rules.runs(*parse_board(board))
     assert {(4 - bit % 5, bit // 5) for bit in range(25) if cells >> bit & 1} == oracle.cells_of_runs(grid)
-    *planes, removed, waves = rules.settle(*parse_board(board))
+    p0, p1, p2, removed, waves = rules.settle(*parse_board(board))
     assert (removed, waves) == oracle.settle(grid)
-    assert format_board(tuple(planes)) == oracle.text_of(grid)
+    assert format_board((p0, p1, p2)) == oracle.text_of(grid)
 
 
 @given(boards(7), st.sets(st.integers(0, 24)))
