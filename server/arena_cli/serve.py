@@ -151,8 +151,9 @@ def command(
 
     It also prints `web on http://HOST:PORT`: standings, running games and replays in a browser,
     and the port that `arena admin` finds by a file next to the database. With an admin port,
-    metrics and orders move there: `admin on http://HOST:PORT`. On its page /play a visitor may start
-    games of their own, where the page is on loopback or server.play allows it.
+    metrics and orders move there: `admin on http://HOST:PORT`. A page that others reach (--web-host,
+    server.web_names) has none of them: then they get a port on 127.0.0.1. On its page /play a visitor
+    may start games of their own, where the page is on loopback or server.play allows it.
 
     Example: arena serve examples/local.toml --port 0
     """
@@ -263,22 +264,31 @@ def _bind_web(database: StoreURL, server: ServerTable, options: WebOptions) -> W
                     organiser.close()
                 raise
             site = bind(host, 0, "--web-port")  # the default is taken: any other will do
+    if organiser is None and token is not None and site is not None and not _is_private(site, server):
+        # A public page asks for no token, and orders do not travel over the network in the clear.
+        organiser = bind("127.0.0.1", 0)
     return WebPorts(site, organiser, token, tuple(server.web_names))
+
+
+def _is_private(site: socket.socket, server: ServerTable) -> bool:
+    """Whether only this machine reaches the page: neither another address nor a proxy's name is given."""
+    from arena_server.config_file import LOOPBACK
+
+    return site.getsockname()[0] in LOOPBACK and not server.web_names
 
 
 def _casual(database: StoreURL, server: ServerTable, site: socket.socket | None) -> CasualSetup | None:
     """Return how visitors start games of their own; None where they may not.
 
-    Without `server.play` they may where only this machine reaches the page: neither another address
-    nor the name of a proxy is given.
+    Without `server.play` they may where only this machine reaches the page.
     """
-    from arena_server.config_file import LOOPBACK
     from arena_server.web.access import CasualSetup
 
     if site is None:
         return None
-    private = site.getsockname()[0] in LOOPBACK and not server.web_names
-    limit = server.play if server.play is not None else CASUAL_GAMES if private else 0
+    limit = server.play
+    if limit is None:
+        limit = CASUAL_GAMES if _is_private(site, server) else 0
     if not limit:
         return None
     path = database if isinstance(database, Path) else Path("arena.db")
@@ -361,7 +371,7 @@ def _share_descriptors(prepared: Prepared) -> tuple[Prepared, int]:
 @contextmanager
 def _web(prepared: Prepared, server: Server, log: Log, *, supervised: bool) -> Iterator[None]:
     """Serve the site and the organiser's port, as far as there are any, inside the `with` statement."""
-    from arena_server.sockets import address_of
+    from arena_server.sockets import address_of, urls_of
     from arena_server.web.access import Access, AccessFile
     from arena_server.web.bridge import Referee
     from arena_server.web.thread import serve_web
@@ -380,11 +390,15 @@ def _web(prepared: Prepared, server: Server, log: Log, *, supervised: bool) -> I
             stack.enter_context(serve_web(ports, referee, log))
         for title, sock in (("admin", ports.organiser), ("web", ports.site)):
             if sock is not None:
-                url = f"http://{address_of(sock)}"
-                typer.echo(json.dumps({title: url}) if supervised and title == "web" else f"{title} on {url}")
+                url, outside = urls_of(sock)
+                text = url if outside is None else f"{url} (from other machines: {outside})"
+                typer.echo(
+                    json.dumps({title: text}) if supervised and title == "web" else f"{title} on {text}"
+                )
         for person in ports.persons:
             assert ports.site is not None
-            url = f"http://{address_of(ports.site)}/play.html#{person.key}"
-            line = json.dumps({"play": person.name, "url": url})
-            typer.echo(line if supervised else f"{person.name} plays at {url}")
+            url, outside = urls_of(ports.site)
+            link = f"{outside or url}/play.html#{person.key}"
+            line = json.dumps({"play": person.name, "url": link})
+            typer.echo(line if supervised else f"{person.name} plays at {link}")
         yield

@@ -65,6 +65,35 @@ def address_of(listener: socket.socket) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
+def local_host(host: str) -> str:
+    """The address by which a process of this machine reaches a server that listens on `host`."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared, not bound
+
+
+def urls_of(listener: socket.socket) -> tuple[str, str | None]:
+    """Where a browser finds an HTTP port: on this machine, and on others if it is on all addresses."""
+    host, port = listener.getsockname()[:2]
+    local = local_host(host)
+    outside = None if local == host else _own_address(listener.family)
+    return _url(local, port), None if outside is None else _url(outside, port)
+
+
+def _url(host: str, port: int) -> str:
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _own_address(family: int) -> str | None:
+    """The address of this machine on the way to others; None without one. Nothing is sent."""
+    # Of the blocks for documentation: a datagram socket that is connected has chosen a route, no more.
+    target = "2001:db8::1" if family == socket.AF_INET6 else "192.0.2.1"
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((target, 9))
+        except OSError:
+            return None
+        return str(probe.getsockname()[0])
+
+
 def parse_address(text: str, source: str) -> tuple[str, int]:
     """Split `HOST:PORT`, as `address_of` writes it; brackets round an IPv6 address are removed.
 

@@ -85,6 +85,7 @@ def test_the_published_ports_are_those_of_the_page_and_of_the_organiser() -> Non
     referee, server = compose()["services"]["referee"], contest()["server"]
     inside = [int(port.rpartition(":")[2]) for port in referee["ports"]]
     assert inside == [server["web_port"], server["admin_port"]]
+    assert (server["web_host"], server["admin_host"]) == ("0.0.0.0", "0.0.0.0")
     assert all(port.startswith("127.0.0.1:") for port in referee["ports"])
     # No port of a network that is internal can be reached from the host.
     networks = compose()["networks"]
@@ -121,7 +122,7 @@ def addresses(referee: subprocess.Popen[str]) -> dict[str, tuple[str, str]]:
     """Host and port of what the server prints first: `listening`, `admin` and `web`."""
     assert referee.stdout is not None
     lines = [referee.stdout.readline() for _ in range(3)]
-    found = [re.fullmatch(r"(\w+) on (?:http://)?(.+):(\d+)\n", line) for line in lines]
+    found = [re.match(r"(\w+) on (?:http://)?([\d.]+):(\d+)\b", line) for line in lines]
     return {match[1]: (match[2], match[3]) for match in found if match}
 
 
@@ -137,9 +138,9 @@ def test_the_commands_of_the_services_with_their_own_hosts_play_the_contest(tmp_
     ports = ["--port", "0", "--web-port", "0", "--admin-port", "0"]
     with running([ARENA, *command, *ports], tmp_path, ARENA_ADMIN_TOKEN=TOKEN) as server:
         found = addresses(server)
-        assert {name: host for name, (host, _) in found.items()} == dict.fromkeys(
-            ("listening", "admin", "web"), "0.0.0.0"
-        )
+        # All three are on every address; of a page one is printed that can be clicked.
+        hosts = {"listening": "0.0.0.0", "admin": "127.0.0.1", "web": "127.0.0.1"}
+        assert {name: host for name, (host, _) in found.items()} == hosts
         check = swapped(referee["healthcheck"]["test"], {"2008": found["admin"][1]})
         assert check.pop(0) == "CMD"
         assert check[0] == "python"

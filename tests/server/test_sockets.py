@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena_server import sockets
 from arena_server.connection import ANCILLARY_BYTES, DISTRUST_NS, STEP_NS, ArrivalClock
 from arena_server.errors import ArenaError
 from arena_server.sockets import (
@@ -21,6 +22,7 @@ from arena_server.sockets import (
     reason_of,
     set_up,
     set_up_accepted,
+    urls_of,
 )
 
 HOUR = 3_600_000_000_000
@@ -116,6 +118,48 @@ def clock() -> ArrivalClock:
 def at(clock: ArrivalClock, ancillary: Ancillary, now: int, wall: int) -> int:
     clock.read(now, wall)
     return clock.arrived(ancillary)
+
+
+class TestUrls:
+    """What a browser is given for a port: an address that it can open."""
+
+    def test_of_an_address_it_is_that_address(self) -> None:
+        with bind("127.0.0.1", 0) as listener:
+            assert urls_of(listener) == (f"http://{address_of(listener)}", None)
+
+    def test_of_all_addresses_it_is_loopback_and_that_which_others_see(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sockets, "_own_address", lambda family: "192.168.1.7")
+        with bind("0.0.0.0", 0) as listener:
+            port = listener.getsockname()[1]
+            assert urls_of(listener) == (f"http://127.0.0.1:{port}", f"http://192.168.1.7:{port}")
+
+    def test_of_all_ipv6_addresses(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sockets, "_own_address", lambda family: "2001:db8::7")
+        try:
+            listener = bind("::", 0)
+        except ArenaError:
+            pytest.skip("no IPv6 here")
+        with listener:
+            port = listener.getsockname()[1]
+            assert urls_of(listener) == (f"http://[::1]:{port}", f"http://[2001:db8::7]:{port}")
+
+    def test_the_own_address_is_one_of_this_machine(self) -> None:
+        """Whatever the machine's network is: where a route leads out, its address can be listened on."""
+        for family in (socket.AF_INET, socket.AF_INET6):
+            own = sockets._own_address(family)
+            if own is not None:
+                bind(own, 0).close()
+
+    def test_without_a_network_there_is_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        class NoRoute(socket.socket):
+            def connect(self, address: object) -> None:
+                raise OSError(errno.ENETUNREACH, "Network is unreachable")
+
+        monkeypatch.setattr(socket, "socket", NoRoute)
+        with bind("0.0.0.0", 0) as listener:
+            assert urls_of(listener) == (f"http://127.0.0.1:{listener.getsockname()[1]}", None)
 
 
 def test_a_stamp_is_the_arrival_of_the_bytes() -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from arena_server.errors import MISUSED, ArenaError, ConfigError
-from arena_server.sockets import parse_address
+from arena_server.sockets import local_host, parse_address
 from arena_server.tournament.process import Child
 
 #: Seconds before each restart of a bot that ended; the last one repeats.
@@ -370,7 +370,7 @@ async def _supervise(server: Child, tournament: Tournament, listener: ProgressLi
     assert server.process.stdin is not None
     games = GameQuestions(server.process.stdin.write)
     bots = {
-        (bot.name, bot.slot): RestartingBot(bot, _reachable(host), port, tournament.logs, listener.say, games)
+        (bot.name, bot.slot): RestartingBot(bot, local_host(host), port, tournament.logs, listener.say, games)
         for bot in tournament.bots
     }
     running = [asyncio.ensure_future(bot.run()) for bot in bots.values()]
@@ -432,11 +432,6 @@ async def _address(server: Child) -> str:
     except TimeoutError:
         raise ArenaError(f"the server did not listen within {START_S:.0f} s") from None
     raise _failure(server, await server.wait())
-
-
-def _reachable(host: str) -> str:
-    """Return the address by which a process on this machine reaches a server that listens on `host`."""
-    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared, not bound
 
 
 def _failure(server: Child, status: int) -> ArenaError:

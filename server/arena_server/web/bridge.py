@@ -18,6 +18,7 @@ from arena_server.core.events import Command
 from arena_server.core.standings import Overview
 from arena_server.durations import Durations
 from arena_server.server import Server, ServerObserver
+from arena_server.sockets import local_host
 from arena_server.store.database import Database
 from arena_server.web.metrics import MetricsRecorder, Snapshot
 
@@ -137,8 +138,7 @@ class Referee:
             context = ssl.create_default_context()
             context.check_hostname = False  # our own port: there is no name to check
             context.verify_mode = ssl.CERT_NONE
-        local = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared only
-        return await asyncio.open_connection(local, port, ssl=context)
+        return await asyncio.open_connection(local_host(host), port, ssl=context)
 
 
 class ServerView(ServerObserver):

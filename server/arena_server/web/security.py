@@ -38,8 +38,9 @@ PAGE_HEADERS = (
     (b"content-security-policy", CONTENT_POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-opener-policy", b"same-origin"),
 )
+#: Browsers ignore it, and complain, unless the address is of this machine or the connection encrypted.
+ISOLATION = (b"cross-origin-opener-policy", b"same-origin")
 
 
 class AddressLimit:
@@ -168,10 +169,26 @@ class PageHeaders:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *PAGE_HEADERS]
+                headers = [*message["headers"], *PAGE_HEADERS]
+                is_document = any(
+                    name == b"content-type" and kind[:9] == b"text/html" for name, kind in headers
+                )
+                message["headers"] = [*headers, ISOLATION] if is_document and _is_secure(scope) else headers
             await send(message)
 
         await self._app(scope, receive, with_headers)
+
+
+def _is_secure(scope: Scope) -> bool:
+    """Whether browsers trust the origin of this request: of this machine, or encrypted up to a proxy.
+
+    Any program may send the header of a proxy; a browser does not.
+    """
+    headers = dict(scope["headers"])
+    if headers.get(b"x-forwarded-proto") == b"https":
+        return True
+    name = host_name(headers.get(b"host", b"").decode("latin-1")) or ""
+    return name == "localhost" or (_is_address(name) and is_loopback(name))
 
 
 class HostCheck:

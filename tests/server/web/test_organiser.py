@@ -301,6 +301,63 @@ def test_the_configuration_may_have_the_admin_port(tmp_path: Path) -> None:
         assert re.fullmatch(r"admin on http://127\.0\.0\.1:\d+\n", server.process.stdout.readline())
 
 
+def fetch(url: str) -> tuple[int, str]:
+    try:
+        with urlopen(url, timeout=PATIENCE_S) as response:
+            return response.status, response.read().decode()
+    except HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
+
+
+ORGANISERS = ("organiser.html", "status", "orders", "metrics", "healthz")
+
+
+@pytest.mark.parametrize(
+    ("lines", "options"), [("", ["--web-host", "0.0.0.0"]), ('web_names = ["arena.example.org"]', [])]
+)
+def test_a_page_that_others_reach_has_nothing_of_the_organisers(
+    tmp_path: Path, lines: str, options: list[str]
+) -> None:
+    """It asks for no token; orders are given on a port of loopback, which `arena admin` finds."""
+    with Server(contest("a", "b", server=lines), tmp_path, "--web-port", "0", *options) as server:
+        assert server.process.stdout is not None
+        admin, web = (server.process.stdout.readline() for _ in range(2))
+        local = r"http://127\.0\.0\.1:\d+"
+        assert re.fullmatch(rf"admin on {local}\n", admin)
+        outside = r" \(from other machines: http://[\w.:\[\]]+\)" if options else ""
+        assert re.fullmatch(rf"web on {local}(?:{outside})?\n", web)
+        site, organiser = web.split()[2], admin.split()[2]
+        assert {fetch(f"{site}/{path}")[0] for path in ORGANISERS} == {404}
+        assert "organiser" not in fetch(f"{site}/")[1]
+        assert json.loads(fetch(f"{site}/api/v1/site.json")[1])["organiser"] is False
+        assert fetch(f"{organiser}/healthz") == (200, "ok\n")
+        # Its first page is the organiser's, and it has no other.
+        assert fetch(f"{organiser}/") == fetch(f"{organiser}/organiser.html")
+        assert 'data-menu="organiser.html"' in fetch(f"{organiser}/")[1]
+        assert fetch(f"{organiser}/index.html")[0] == 404
+        status = inside("admin", "status", "--json", "--database", f"sqlite:///{server.database}")
+        assert json.loads(status.out)["contest"] == "trial"
+
+
+def test_a_page_of_this_machine_alone_has_the_organisers(tmp_path: Path) -> None:
+    with Server(contest("a", "b"), tmp_path, "--web-port", "0") as server:
+        assert server.process.stdout is not None
+        site = server.process.stdout.readline().split()[2]
+        assert fetch(f"{site}/organiser.html")[0] == 200
+        menu = "index.html replay.html tv.html play.html organiser.html"
+        assert f'data-menu="{menu}"' in fetch(f"{site}/")[1]
+
+
+def test_the_menu_leads_to_nothing_that_is_off(tmp_path: Path) -> None:
+    text = contest("a", "b", contest="guests = false", server="play = 0\nadmin_port = 0")
+    with Server(text, tmp_path, "--web-port", "0") as server:
+        assert server.process.stdout is not None
+        site = [server.process.stdout.readline() for _ in range(2)][1].split()[2]
+        assert 'data-menu="index.html replay.html"' in fetch(f"{site}/")[1]
+        assert {fetch(f"{site}/{page}")[0] for page in ("tv", "tv.html", "play", "play.html")} == {404}
+
+
 def test_the_admin_port_is_off_unless_asked_for(tmp_path: Path) -> None:
     with Server(contest("a", "b"), tmp_path) as server:
         outcome = server.end(signal.SIGTERM)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -25,6 +25,7 @@ from arena_server.web.security import (
     RETRY_S,
     SPREAD_S,
     HostCheck,
+    PageHeaders,
     PageLimit,
     RateLimit,
     host_name,
@@ -215,6 +216,35 @@ class TestRateLimit:
     )
     def test_what_a_page_is(self, path: str, page: bool) -> None:
         assert is_page(path) == page
+
+
+async def document(_: Request) -> Response:
+    return HTMLResponse("<p>here")
+
+
+class TestPageHeaders:
+    @pytest.mark.parametrize(
+        ("host", "more", "isolated"),
+        [
+            ("127.0.0.1:80", "", True),
+            ("localhost", "", True),
+            ("[::1]:80", "", True),
+            ("192.168.1.7:80", "", False),
+            ("arena.example.org", "", False),
+            ("arena.example.org", "X-Forwarded-Proto: https\n", True),
+            ("", "", False),
+        ],
+    )
+    def test_isolation_is_asked_for_where_a_browser_grants_it(
+        self, host: str, more: str, isolated: bool
+    ) -> None:
+        routes = [Route("/", document), Route("/text", length, methods=["POST"])]
+        with running(lambda: application(routes, [Middleware(PageHeaders)])) as server:
+            _, headers, _ = server.ask("GET /", more, host)
+            _, text_headers, _ = server.ask("POST /text", more, host)
+        assert headers.get("cross-origin-opener-policy") == ("same-origin" if isolated else None)
+        assert "cross-origin-opener-policy" not in text_headers  # it is of documents alone
+        assert headers["content-security-policy"] == text_headers["content-security-policy"]
 
 
 class TestBody:
