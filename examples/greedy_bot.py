@@ -60,7 +60,7 @@ def choose(columns, pictures):
 def converse(sock, login, seat):
     """Play on one connection until it ends; return its last BYE or ERROR, or an empty text.
 
-    `seat["key"]` is the key that resumes the seat after a lost connection; each can be used once.
+    `seat["key"]` is the key that resumes the seat after a lost connection: use the newest.
     """
     columns, pictures, last = [], "", ""
     for raw in sock.makefile("rb"):

@@ -90,7 +90,10 @@ class Connection:
 
 
 class Client:
-    """The machine of the bot `name`. `dial` opens a connection for it; None: the server is not running."""
+    """The machine of the bot `name`. `dial` opens a connection for it; None: the server is not running.
+
+    `refused(name)` is called when the key of the last WELCOME that it has read is refused.
+    """
 
     def __init__(
         self,
@@ -99,6 +102,7 @@ class Client:
         queue: EventQueue,
         rng: Random,
         dial: Callable[[Client, Connection], Server | None],
+        refused: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.name = name
         #: Which of the bot's simultaneous games this machine plays.
@@ -114,6 +118,9 @@ class Client:
         self.connections: list[Connection] = []
         self._queue = queue
         self._dial = dial
+        self._refused = refused
+        #: The last log-in was by the key.
+        self._by_key = False
         #: False: the bot has stopped reading, for good.
         self.reads = True
 
@@ -159,6 +166,7 @@ class Client:
         if tokens[0] == "ARENA":
             key = self.resume if self.bot.resumes else None
             if (hello := self.bot.hello(self.name, self.token, key, self.rivals)) is not None:
+                self._by_key = " resume=" in hello
                 self.say(hello if self.slot == 1 or key is not None else f"{hello} slot={self.slot}")
         elif tokens[0] == "WELCOME":
             self.resume = tokens[3].partition("=")[2]
@@ -180,6 +188,8 @@ class Client:
         self.connection = None
         last = connection.lines[-1] if connection.lines else b""
         if last.startswith(b"ERROR token"):
+            if self._by_key:
+                self._refused(self.name)
             self.resume = None
         if self.reads and self.bot.returns and not last.startswith(FINAL):
             wait = int(last.rpartition(b"retry_after=")[2]) * MS if b" retry_after=" in last else 0

@@ -82,6 +82,7 @@ class InvariantChecker:
         self._seated: dict[int, str] = {}
         self._started = 0
         self._now = 0
+        self._power_cut = False
 
     def handled(self, event: Event, effects: list[Effect], now: int) -> None:
         """Check one event and all its effects."""
@@ -133,6 +134,7 @@ class InvariantChecker:
     def restarted(self, past: Past, power: bool, now: int) -> None:
         """The server was dead: what is durable is all there is, and all that was sent is part of it."""
         self._now = now
+        self._power_cut |= power
         results = {f"g{game.number}" for game in past.results}
         begun = {f"g{entry[0]}" for entry in past.entries if entry[1] == OFFER}
         lost = sorted(self.durable - results)
@@ -151,6 +153,10 @@ class InvariantChecker:
         self._playing = begun - results
         self._open.clear()
         self._seated.clear()
+
+    def key_refused(self, name: str) -> None:
+        """The key of the last WELCOME that `name` has read was refused: only after QUIT, or a power cut."""
+        self.require(self._power_cut or bool(self._may[name]), f"the resume key of {name} was refused")
 
     # -- games
 

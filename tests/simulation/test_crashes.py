@@ -163,8 +163,10 @@ class TestAServerThatLosesThings:
             play(at(BOUNDARIES - 20))
 
 
-#: How the checker reports plies that were sent and are lost.
-LOST = r"\d plies of g\d were sent, and are lost|was sent in two forms|clocks that rose"
+#: How the checker reports plies or keys that were sent and are lost.
+LOST = (
+    r"\d plies of g\d were sent, and are lost|was sent in two forms|clocks that rose|key of \w+ was refused"
+)
 
 
 def _at_every_boundary() -> None:

@@ -240,3 +240,13 @@ def test_a_bot_plays_no_more_games_at_once_than_it_has_slots() -> None:
 
 def test_a_bot_never_plays_itself() -> None:
     Case().reports("g2: eve plays itself", GameStarted("g2", ("eve", "eve")))
+
+
+def test_a_resume_key_that_is_refused() -> None:
+    case = Case()
+    case.checker.key_refused("ann")  # a bot that commits faults may have sent QUIT
+    with pytest.raises(Violation, match=r"the resume key of bob was refused$"):
+        case.checker.key_refused("bob")
+    case.checker.durable.clear()
+    case.checker.restarted(Past(), True, 0)
+    case.checker.key_refused("bob")  # the power cut may have taken back the entry of the key

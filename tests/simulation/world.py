@@ -68,7 +68,9 @@ class World:
         return seeded(self._rng.getrandbits(64))
 
     def _client(self, name: str, kind: type[Honest], tokens: Mapping[str, str]) -> Client:
-        client = Client(name, kind, self.queue, self._branch(), self._dial)
+        # A spectator has no seat to resume: its key is worth nothing.
+        refused = self.checker.key_refused if kind is not Spectator else lambda _: None
+        client = Client(name, kind, self.queue, self._branch(), self._dial, refused)
         client.token = tokens[name]
         client.rivals = tuple(other for other in self.kinds if other != name)
         client.clock_ms = self.config.clock_ms

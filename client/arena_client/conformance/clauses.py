@@ -108,7 +108,7 @@ CLAUSES: Final = tuple(
         ("7.7", "A line in a game that cannot be read is the fault malformed."),
         ("8.1", "A lost connection is no fault; resume= takes the seat up again, in every state."),
         ("8.2", "After resume= the game is sent again from its start, and the client plays on from there."),
-        ("8.3", "A resume key works once; each WELCOME brings the next one."),
+        ("8.3", "Each WELCOME brings a resume key that works; one is void once the key after it was used."),
         ("8.4", "A seat that is taken up again ends the older connection by BYE reason=replaced."),
         ("8.5", "A client whose resumed game has not started sends READY again."),
         ("8.6", "A client whose key is refused logs in by name and token; after QUIT the key is void."),

@@ -106,15 +106,24 @@ class GameManager:
         assert player is not None
         assert player.game is not None
         live = player.game
+        if player.former is not None:
+            self._key_arrived(player)
         self.advance(live, live.match.execute(PlayMove(player.seat, move, line, arrived), now), now)
 
     def ready(self, peer: Peer, line: bytes, arrived: int, now: int) -> None:
         """READY for the game of `peer`."""
         live, seat = _seat_of(peer)
+        self._key_arrived(live.players[seat - 1])
         if live.match.phase is not Phase.OFFERED or live.match.settled(seat):
             self._count(live, peer, line, now)
             return
         self.advance(live, live.match.execute(SayReady(seat, arrived), now), now)
+
+    def _key_arrived(self, player: Player) -> None:
+        """The bot has answered what followed its WELCOME, so it has that: the key before is void."""
+        if player.former is not None:
+            player.former = None
+            self._out.fact(player.bot.former_keys)
 
     def admits_info(self, peer: Peer, size: int) -> bool:
         """Whether a note of `size` bytes is within the bounds of the seat; counts it if so."""

@@ -20,10 +20,9 @@ from arena_server.core.connections import Connections
 from arena_server.core.effects import PingMark, Send
 from arena_server.core.events import Overlong
 from arena_server.core.games import GameManager
-from arena_server.core.journal import ResumeKeys
 from arena_server.core.log_events import LoggedIn
 from arena_server.core.login import Authenticator
-from arena_server.core.peers import FLOODED, Outbox, Peer
+from arena_server.core.peers import FLOODED, Bot, Outbox, Peer
 
 _TOO_LONG = ProtocolError(ErrorCode.TOO_LONG, f"a line may have {CLIENT_LINE_LIMIT} bytes at most")
 
@@ -133,7 +132,7 @@ class Handlers:
             return
         if player.peer is not None:
             self._connections.close(player.peer, ByeReason.REPLACED, now)
-        self._out.send(peer, self._authenticator.welcome(player, peer))
+        self._out.send(peer, self._authenticator.welcome(player, peer, hello.resume))
         if hello.role == wire.LOG_READER:
             self._connections.show_log(peer, player.name, now)
             return
@@ -143,10 +142,14 @@ class Handlers:
         # A spectator has until the login deadline to send WATCH: a bot that mistyped its name is
         # not to wait for games that never come.
         if player.bot.plays:
-            self._out.fact(ResumeKeys(player.name, player.bot.resume_digests))
+            self._keep_keys(player.bot)
             self._connections.settle(peer)
             self._connections.arrived(player.bot)
             self._games.arrive(player, now)
+
+    def _keep_keys(self, bot: Bot) -> None:
+        self._out.fact(bot.keys)
+        self._out.fact(bot.former_keys)
 
     def _watch(self, peer: Peer, watch: wire.Watch, line: bytes, now: int) -> None:
         """WATCH; a bot that watches does not play any more."""
@@ -166,8 +169,8 @@ class Handlers:
         player = peer.player
         self._connections.close(peer, ByeReason.QUIT, now)
         if player is not None:
-            player.resume = None
-            self._out.fact(ResumeKeys(player.name, player.bot.resume_digests))
+            player.resume = player.former = None
+            self._keep_keys(player.bot)
             self._connections.quit(player.bot)
             self._games.quit(player, now)
 

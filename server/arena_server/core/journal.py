@@ -68,6 +68,16 @@ class ResumeKeys(NamedTuple):
     digests: tuple[str | None, ...]
 
 
+class FormerKeys(NamedTuple):
+    """The digest of the key with which each slot came back last; None: its newer key has arrived.
+
+    Such a key is valid beside the newer one: a crash may come between the journal and WELCOME.
+    """
+
+    name: str
+    digests: tuple[str | None, ...]
+
+
 class Conduct(NamedTuple):
     """Faulty games of a bot that do not count any more, and whether the organiser has removed it."""
 
@@ -95,7 +105,7 @@ class RunStateSet(NamedTuple):
 
 
 GameFact = Offered | Ready | Away | Started | PlyRecord | FaultRecord | InfoRecord | Ended
-ContestFact = ResumeKeys | Conduct | Repeat | RunStateSet
+ContestFact = ResumeKeys | FormerKeys | Conduct | Repeat | RunStateSet
 
 #: The word of each fact in its entry.
 KIND_OF: Final[dict[type, str]] = {
@@ -108,6 +118,7 @@ KIND_OF: Final[dict[type, str]] = {
     InfoRecord: "info",
     Ended: "end",
     ResumeKeys: "keys",
+    FormerKeys: "former-keys",
     Conduct: "conduct",
     Repeat: "repeat",
     RunStateSet: "run-state",
@@ -128,11 +139,12 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     ),
     "end": (Ended, (_NUMBERS, str)),
     "keys": (ResumeKeys, (str, _TEXTS)),
+    "former-keys": (FormerKeys, (str, _TEXTS)),
     "conduct": (Conduct, (str, int, bool)),
     "repeat": (Repeat, (int, int, int)),
     "run-state": (RunStateSet, (str, str)),
 }
-_OF_CONTEST: Final = frozenset({ResumeKeys, Conduct, Repeat, RunStateSet})
+_OF_CONTEST: Final = frozenset({ResumeKeys, FormerKeys, Conduct, Repeat, RunStateSet})
 OFFER: Final = KIND_OF[Offered]
 REPEAT: Final = KIND_OF[Repeat]
 

@@ -113,15 +113,17 @@ class Authenticator:
             raise ProtocolError(ErrorCode.NAME_TAKEN, f"{which} is connected already")
         return player
 
-    def welcome(self, player: Player, peer: Peer) -> Welcome:
-        """Bind the player to its new connection. The resume key in WELCOME replaces all before it.
+    def welcome(self, player: Player, peer: Peer, used: str | None) -> Welcome:
+        """Bind the player to its new connection.
 
-        A spectator is bound to no connection: it has nothing to resume.
+        Valid keys are that in WELCOME and, until `Player.former` is None, the one that was `used` to log
+        in. A spectator is bound to no connection: it has nothing to resume.
         """
         key = self._secret(deal.RESUME_BYTES)
         if player.bot.plays:
             player.peer, peer.player, player.watches = peer, player, False
             player.resume = deal.token_digest(key)
+            player.former = None if used is None else deal.token_digest(used)
         return Welcome(player.name, self._secret(deal.SESSION_BYTES), key)
 
 
@@ -135,11 +137,12 @@ def _guest(name: str) -> Player:
 
 
 def _holder(bot: Bot | None, resume: str) -> Player | None:
-    """The slot of `bot` that this key resumes; compares with every slot, whichever it is."""
+    """The slot of `bot` that this key resumes; compares with every key, whichever it is."""
     given, found = deal.token_digest(resume), None
     for player in bot.players if bot is not None else ():
-        if compare_digest(given, player.resume or _NO_DIGEST) and player.resume is not None:
-            found = player
+        for digest in (player.resume, player.former):
+            if compare_digest(given, digest or _NO_DIGEST) and digest is not None:
+                found = player
     return found
 
 

@@ -11,7 +11,7 @@ from arena_protocol.session import ServerSession
 from arena_server.core.clock import LagEstimate
 from arena_server.core.deadlines import Kind
 from arena_server.core.effects import Close, Effect, Mute, Send, TurnMark, Unmute
-from arena_server.core.journal import CONTEST, ContestFact, Entry, entry_of
+from arena_server.core.journal import CONTEST, ContestFact, Entry, FormerKeys, ResumeKeys, entry_of
 from arena_server.core.match import Match
 from arena_server.core.ratelimit import InfoBudget, LeakyBucket
 from arena_server.core.transcript import Transcript
@@ -81,15 +81,20 @@ class Bot:
         return 0 if self.barred else sum(player.free for player in self.players)
 
     @property
-    def resume_digests(self) -> tuple[str | None, ...]:
-        return tuple(player.resume for player in self.players)
+    def keys(self) -> ResumeKeys:
+        return ResumeKeys(self.name, tuple(player.resume for player in self.players))
+
+    @property
+    def former_keys(self) -> FormerKeys:
+        return FormerKeys(self.name, tuple(player.former for player in self.players))
 
 
 @dataclass(slots=True, eq=False)
 class Player:
     """One slot (1, 2, ...) of a bot: it plays one game at a time, on a connection of its own.
 
-    `game` and `seat` while it is seated. `resume` is the digest of its resume key. `rests`: not
+    `game` and `seat` while it is seated. `resume` is the digest of its resume key, `former` that of the
+    key before, as long as the newer one may not have reached the bot. `rests`: not
     paired yet after its last game; `watches`: it has sent WATCH. `number` is its own among all players
     of the contest.
     """
@@ -99,6 +104,7 @@ class Player:
     slot: int = 1
     peer: Peer | None = None
     resume: str | None = None
+    former: str | None = None
     game: LiveGame | None = None
     seat: int = 0
     rests: bool = False

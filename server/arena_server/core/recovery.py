@@ -7,7 +7,7 @@ fact that the match would not have decided where it stands is refused: the journ
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from arena_protocol.record import FORFEIT, VOID, FaultKind, FaultRecord, InfoRecord, PlyRecord
@@ -18,6 +18,7 @@ from arena_server.core.journal import (
     Away,
     Conduct,
     Ended,
+    FormerKeys,
     GameFact,
     JournalError,
     Live,
@@ -32,7 +33,7 @@ from arena_server.core.journal import (
 )
 from arena_server.core.login import is_digest
 from arena_server.core.match import Match, Phase
-from arena_server.core.peers import Bot
+from arena_server.core.peers import Bot, Player
 
 _SEAT_FAULTS: Final = frozenset(FaultKind) - {FaultKind.VOID}
 
@@ -60,11 +61,11 @@ def _recover_contest(live: Live, commands: Commands, bots: Mapping[str, Bot]) ->
     for entry in live.contest:
         match fact_of(entry):
             case ResumeKeys(name, digests):
-                if not all(digest is None or is_digest(digest) for digest in digests):
-                    raise JournalError(f"the resume key of {name!r:.40} is not a SHA-256 digest")
-                # The organiser may have changed the number of slots meanwhile.
-                for player, digest in zip(_bot(bots, name).players, digests, strict=False):
+                for player, digest in _keys(_bot(bots, name), digests):
                     player.resume = digest
+            case FormerKeys(name, digests):
+                for player, digest in _keys(_bot(bots, name), digests):
+                    player.former = digest
             case Conduct(name, forgiven, kicked):
                 bot = _bot(bots, name)
                 bot.forgiven, bot.kicked, bot.barred = forgiven, kicked, kicked
@@ -76,6 +77,13 @@ def _recover_contest(live: Live, commands: Commands, bots: Mapping[str, Bot]) ->
                 # A contest was drained to stop the server; now the server runs again.
                 commands.state = RunState.PAUSED if state == RunState.PAUSED else RunState.OPEN
     return repeats
+
+
+def _keys(bot: Bot, digests: Sequence[str | None]) -> Iterator[tuple[Player, str | None]]:
+    """Each slot with its digest; the organiser may have changed the number of slots meanwhile."""
+    if not all(digest is None or is_digest(digest) for digest in digests):
+        raise JournalError(f"the resume key of {bot.name!r:.40} is not a SHA-256 digest")
+    return zip(bot.players, digests, strict=False)
 
 
 def _bot(bots: Mapping[str, Bot], name: str) -> Bot:

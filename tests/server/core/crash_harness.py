@@ -76,8 +76,8 @@ class Bot:
         verb, *words = line.split()
         if verb == "ARENA":
             yield f"HELLO 1 {self.name}" + (f" resume={self.key}" if self.key else f" slot={self.slot}")
-        elif verb == "ERROR" and words[0] == "token":
-            self.key = ""
+        elif verb == "ERROR":
+            raise AssertionError(f"{self.name} with the key {self.key or 'none'}: {line}")
         elif verb == "WELCOME":
             self.key = words[2].removeprefix("resume=")
         elif verb == "GAME":

@@ -207,17 +207,44 @@ def test_a_wrong_token_does_not_show_that_the_name_is_taken() -> None:
     assert harness.last_line("thief") == DENIED
 
 
-def test_a_resume_key_takes_over_and_works_once() -> None:
+def test_a_resume_key_takes_over_and_works_until_the_next_one_is_used() -> None:
     harness = ContestHarness(SECRET, "bob")
     harness.log_in("ann", " token=s3cret")
     harness.log_in("ann", " resume=key1", conn="second")
     assert harness.last_line("ann") == "BYE reason=replaced"
     assert harness.is_closed("ann")
     assert harness.last_line("second") == "WELCOME ann session=id4 resume=key3"
-    harness.log_in("ann", " resume=key1", conn="third")
-    assert harness.last_line("third") == DENIED
-    harness.log_in("ann", " resume=key3", conn="fourth")
+    harness.log_in("ann", " resume=key1", conn="third")  # WELCOME was lost
+    assert harness.last_line("second") == "BYE reason=replaced"
+    assert harness.last_line("third") == "WELCOME ann session=id6 resume=key5"
+    harness.log_in("ann", " resume=key5", conn="fourth")
     assert harness.last_line("fourth").startswith("WELCOME ann ")
+    for number, key in enumerate(("key1", "key3")):
+        harness.log_in("ann", f" resume={key}", conn=f"thief {number}")
+        assert harness.last_line(f"thief {number}") == DENIED
+
+
+@pytest.mark.parametrize("answer", ["READY g1", "MOVE 7"])
+@pytest.mark.parametrize("known", [False, True], ids=["parsed", "remembered"])
+def test_a_resume_key_works_until_the_bot_has_answered_behind_the_next_welcome(
+    answer: str, known: bool
+) -> None:
+    harness = ContestHarness("ann", "bob")
+    for name in ("ann", "bob"):
+        harness.log_in(name)
+    if answer.startswith("MOVE"):
+        harness.send("ann", "READY g1")
+        harness.send("bob", "READY g1")
+        if known:  # a line that was parsed before takes a shorter way
+            harness.send("ann", answer)
+            harness.send("bob", answer)
+    harness.log_in("ann", " resume=key1", conn="back")
+    harness.send("back", "PING 1")  # it may have been sent before WELCOME was read
+    harness.log_in("ann", " resume=key1", conn="back again")
+    assert harness.last_line("back") == "BYE reason=replaced"
+    harness.send("back again", answer)
+    harness.log_in("ann", " resume=key1", conn="thief")
+    assert harness.last_line("thief") == DENIED
 
 
 def test_a_resume_key_does_not_outlive_quit() -> None:

@@ -32,7 +32,7 @@ from arena_server.core.journal import (
 )
 from arena_server.core.recovery import restore
 
-from .contest_harness import MS, restarted, seated
+from .contest_harness import MS, ContestHarness, restarted, seated
 from .crash_harness import Bot, CrashHarness
 from .match_runner import a_match
 from .test_journal import CONTEST_FACTS, GAME_FACTS
@@ -104,6 +104,13 @@ def test_a_crash_at_every_third_write_again_and_again() -> None:
         crashes = CrashHarness(config(), bots(), fatal).run()
         assert crashes.lives > 8
         check(crashes)
+
+
+@pytest.mark.parametrize("again", [1, 2, 3])
+def test_a_second_crash_while_the_bots_come_back(again: int) -> None:
+    """Each bot comes back with the key of the last WELCOME that reached it, and is never refused."""
+    for write in WRITES:
+        check(CrashHarness(config(), bots(), {write: True, write + again: True}).run())
 
 
 @pytest.mark.parametrize("game", ["xo", "tictactoe", "lastcoin"])
@@ -216,12 +223,42 @@ def test_before_start_every_seat_gets_ready_again() -> None:
     assert again.last_line("ann").startswith("TURN 1")
 
 
-def test_a_key_works_once_after_the_restart() -> None:
+def test_a_key_works_until_the_next_one_is_answered_after_the_restart() -> None:
     again = restarted(seated("ann", "bob"))
     again.log_in("ann", " resume=key1")
     assert again.received("ann")[1].startswith("WELCOME ann ")
+    again.send("ann", "MOVE 7")
     again.log_in("ann", " resume=key1", conn="thief")
     assert again.last_line("thief").startswith("ERROR token")
+    later = restarted(again)
+    later.log_in("ann", " resume=key1", conn="thief")
+    assert later.last_line("thief").startswith("ERROR token")
+
+
+def test_a_crash_between_the_journal_and_welcome_leaves_the_key_valid_that_the_bot_has() -> None:
+    """Three servers die with a new key in their journal that the bot has never seen; then it sees one."""
+    harness = seated("ann", "bob")
+    for _ in range(3):
+        harness = restarted(harness)
+        harness.log_in("ann", " resume=key1")
+        assert harness.received("ann")[1].startswith("WELCOME ann ")
+    key = harness.received("ann")[1].rpartition("resume=")[2]
+    harness = restarted(harness)
+    harness.log_in("ann", f" resume={key}")
+    assert harness.received("ann")[1].startswith("WELCOME ann ")
+    harness.log_in("ann", f" resume={key}", conn="again")
+    harness.log_in("ann", " resume=key1", conn="thief")
+    assert harness.last_line("thief").startswith("ERROR token"), "the key after it has been used"
+
+
+def test_a_journal_of_the_version_before_has_no_former_keys() -> None:
+    harness = seated("ann", "bob")
+    past = harness.durable()
+    assert any(entry[1] == "former-keys" for entry in past.entries)
+    older = replace(past, entries=tuple(entry for entry in past.entries if entry[1] != "former-keys"))
+    again = ContestHarness(*harness.entrants, past=older, now=harness.now)
+    again.log_in("ann", " resume=key1")
+    assert again.received("ann")[1].startswith("WELCOME ann ")
 
 
 def test_a_key_that_quit_made_void_stays_void() -> None:

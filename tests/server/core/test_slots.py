@@ -72,6 +72,7 @@ class TestLogIn:
         harness.log_in("ann", " resume=key3 slot=1", conn="again")
         assert harness.received("ann 2")[-1] == "BYE reason=replaced"
         assert not harness.is_closed("ann")
+        harness.log_in("ann", " resume=key5", conn="once more")
         harness.log_in("ann", " resume=key3", conn="a thief")
         assert harness.last_line("a thief").startswith("ERROR token")
 

@@ -223,7 +223,7 @@ def piecemeal(bench: BotBench) -> None:
     POSITIVE,
     does="cuts two connections, one after the other",
     expects="resume= has the key of the last WELCOME each time",
-    advice="A key works once: keep the key of each WELCOME, also of one that resumed.",
+    advice="Keep the key of each WELCOME, also of one that resumed: the ones before it become void.",
 )
 def next_key(bench: BotBench) -> None:
     with reaching():
