@@ -4,6 +4,7 @@
     DIR/api/v1/site.json, contests.json                                             what the pages read first
     DIR/api/v1/contests/N.json, contests/N/games-K.json                             standings, list of games
     DIR/api/v1/contests/N/schedule-K.json                                           if games are to be played
+    DIR/api/v1/contests/N/chain-K.json                                              if the contest is over
     DIR/api/v1/contests/N/records/gM.json, gM.record                                the games
 
 The paths are those of the read-only API, so that the pages are the same files with and without a server.
@@ -101,6 +102,7 @@ def _write_pages(folder: Path) -> None:
 def _write_data(folder: Path, archive: Archive, results: Results, contest: Contest) -> tuple[int, list[str]]:
     """Write the documents of the API; return the number of records, and the games without one."""
     from arena_protocol.messages import VERSION
+    from arena_server.store.schema import RUNNING
 
     number = contest.id
     home = folder / "contests" / str(number)
@@ -112,6 +114,9 @@ def _write_data(folder: Path, archive: Archive, results: Results, contest: Conte
     if document["games_played"] < schedule["games"]:
         for chunk in range(min(SCHEDULE_CHUNKS, -(-schedule["games"] // schedule["chunk"]))):
             (home / f"schedule-{chunk}.json").write_bytes(archive.schedule(number, chunk))
+    if document["status"] != RUNNING and document["head"] is not None:
+        for chunk in range(-(-document["list"]["games"] // document["list"]["chunk"])):
+            (home / f"chain-{chunk}.json").write_bytes(archive.chain(number, chunk))
     games, withheld = 0, []
     for name, data in results.records(contest):
         if data is None:

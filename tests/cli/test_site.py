@@ -34,6 +34,7 @@ def test_the_documents_are_those_of_the_api(here: Path, shell: Shell) -> None:
     assert json.loads((api / "contests.json").read_bytes()) == {"contests": archive.contests()}
     assert json.loads((api / "contests" / "1.json").read_bytes()) == archive.contest(1)
     assert (api / "contests" / "1" / "games-0.json").read_bytes() == archive.games(1, 0)
+    assert (api / "contests" / "1" / "chain-0.json").read_bytes() == archive.chain(1, 0)
     records = api / "contests" / "1" / "records"
     assert len(list(records.iterdir())) == 2 * 6
     for number in range(1, 7):

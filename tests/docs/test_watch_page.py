@@ -11,10 +11,14 @@ from typing import Any
 import pytest
 from tests.client.test_spectator import GAME_LINES
 from tests.server.programs import arena
+from tests.server.records import Kept, game, opening
 from tests.server.web.browser import Watched, chromium, watched
 from tests.server.web.persons import game_of_two, play
 from tests.server.web.running import running
+from tests.server.web.test_live import ScriptedFeed
 
+from arena_server.web.archive import Archive
+from arena_server.web.live import LiveHub
 from arena_server.web.livegame import LiveGame
 from arena_server.web.site import API, PublicApi
 
@@ -23,7 +27,7 @@ PAGE = (ROOT / "docs" / "watch.md").read_text(encoding="utf-8")
 SCHEMA = json.loads((ROOT / "docs" / "live.schema.json").read_text(encoding="utf-8"))
 EXAMPLE = ROOT / "examples" / "live.html"
 
-TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
+TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "number": float, "null": type(None)}
 
 
 def breaches(value: Any, schema: dict[str, Any], place: str = "") -> Iterator[str]:
@@ -60,9 +64,15 @@ class Sent:
         self.events: list[tuple[str, Any]] = []
 
     def publish(self, data: bytes) -> None:
+        self.events += self.events_in(data)
+
+    @staticmethod
+    def events_in(data: bytes) -> list[tuple[str, Any]]:
+        found = []
         for text in data.decode().split("\n\n")[:-1]:
             lines = dict(line.split(": ", 1) for line in text.split("\n"))
-            self.events.append((lines["event"], json.loads(lines["data"])))
+            found.append((lines["event"], json.loads(lines["data"])))
+        return found
 
     viewers: frozenset[object] = frozenset({1})
 
@@ -87,6 +97,31 @@ def test_every_event_of_a_game_is_of_the_schema() -> None:
     assert list(breaches({"changed": [game.summary()], "shown": ["g1"]}, SCHEMA["$defs"]["boards"])) == []
     # Before GAME there is nothing to describe; the schema says so.
     assert list(breaches(before, SCHEMA["$defs"]["snapshot"])) != []
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("status", [None, "finished"])
+async def test_every_event_of_a_contest_is_of_the_schema(tmp_path: Path, status: str | None) -> None:
+    kept = Kept(tmp_path / "arena.db", opening("trial"))
+    kept.start()
+    kept.writer.store("g1", game(1, ("a", "b"), (30, 10)))
+    kept.close(status)
+    feed = ScriptedFeed()
+    api = PublicApi(Archive(tmp_path / "arena.db"), {"name": "trial"})
+    hub = LiveHub(feed, api.contest_document, "e")
+    api.connect(hub)
+    hub.arrive()
+    feed.batches.put_nowait(GAME_LINES[GAME_LINES.index(b"GAME") :].splitlines()[:6])
+    feed.batches.put_nowait([])
+    await hub.ready()
+    (event,) = Sent.events_in(await hub.contest_event())
+    hub.stop()
+    assert event[0] == "contest"
+    assert len(event[1]["running"]) == 1
+    assert event[1]["contest"]["games_played"] == 1
+    assert list(breaches(event[1], SCHEMA["$defs"]["contest"])) == []
+    nothing = await PublicApi(Archive(tmp_path / "arena.db"), {"name": "other"}).contest_document()
+    assert list(breaches(nothing | {"running": []}, SCHEMA["$defs"]["contest"])) == []
 
 
 def test_the_table_has_every_document_and_stream() -> None:

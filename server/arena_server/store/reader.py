@@ -175,6 +175,16 @@ class Results:
             for row in rows
         ]
 
+    def digests(self, contest: Contest, after: int, limit: int) -> list[bytes]:
+        """The SHA-256 digests of the records at the places after `after` of the chain, at most `limit`.
+
+        They prove a record and show nothing of it: each holds a nonce.
+        """
+        places = Game.place.between(after + 1, after + limit)
+        query = select(Game.record).where(Game.contest_id == contest.id, places).order_by(Game.place)
+        rows = self._session.scalars(query.execution_options(yield_per=100))
+        return [sha256(record).digest() for record in rows]
+
     def stored_at(self, contest: Contest, game_id: str) -> datetime | None:
         """When the record of this game was stored (UTC); None if there is none."""
         query = select(Game.stored_at).where(Game.contest_id == contest.id, Game.game_id == game_id)

@@ -45,6 +45,8 @@ class _Index:
     void: int = 0
     full: list[bytes] = field(default_factory=list)
     rest: list[list[Any]] = field(default_factory=list)
+    #: Made when a page asks for them.
+    chain: dict[int, bytes] = field(default_factory=dict)
     #: A contest that is over, all of whose games have been read, is not looked at again.
     complete: bool = False
 
@@ -122,6 +124,23 @@ class Archive:
         if chunk == len(index.full):
             return _encode_rows(index.rest)
         raise NotFoundError(f"contest {number} has no games of chunk {chunk}")
+
+    def chain(self, number: int, chunk: int) -> bytes:
+        """The SHA-256 digests of the records of chunk `chunk`, in the order of `games`, as JSON.
+
+        They lead to the head of a contest that is over. Raises NotFoundError before.
+        """
+        with Results(self._database) as results:
+            contest = self._find(results, number)
+            index = self._read(results, contest)
+            if not index.complete or contest.head is None:
+                raise NotFoundError(f"the chain of contest {number} is published when the contest is over")
+            if chunk not in index.chain and 0 <= chunk * CHUNK < index.played + index.void:
+                digests = results.digests(contest, chunk * CHUNK, CHUNK)
+                index.chain[chunk] = json.dumps([digest.hex() for digest in digests]).encode()
+        if chunk not in index.chain:
+            raise NotFoundError(f"contest {number} has no games of chunk {chunk}")
+        return index.chain[chunk]
 
     def schedule(self, number: int, chunk: int) -> bytes:
         """Chunk `chunk` of the schedule in its order, as JSON, played or not. Raises NotFoundError.

@@ -6,6 +6,7 @@
     GET /api/v1/contests/3.json                 one, with its standings
     GET /api/v1/contests/3/games-0.json         its games in chunks, for lists and cross-tables
     GET /api/v1/contests/3/schedule-0.json      its schedule in chunks: who meets whom, played or not
+    GET /api/v1/contests/3/chain-0.json         the digests of its records, which lead to its head
     GET /api/v1/contests/3/records/g7.json      the record of a game (.record: the exported bytes)
     GET /api/v1/contests/3/state/g7.json        is it running, over, withheld, or unknown
     GET /api/v1/played.json                     the latest games that visitors played (casual.py)
@@ -135,6 +136,7 @@ class PublicApi:
             "contests/{number}.json": self._one_contest,
             "contests/{number}/games-{chunk}.json": self._games,
             "contests/{number}/schedule-{chunk}.json": self._schedule,
+            "contests/{number}/chain-{chunk}.json": self._chain,
             "contests/{number}/records/{game}.json": self._record,
             "contests/{number}/records/{game}.record": self._record_file,
             "contests/{number}/state/{game}.json": self._state,
@@ -194,6 +196,10 @@ class PublicApi:
 
     async def _schedule(self, request: Request) -> Response:
         data = await self._read(request, Archive.schedule, _chunk(request))
+        return Response(data, media_type="application/json")
+
+    async def _chain(self, request: Request) -> Response:
+        data = await self._read(request, Archive.chain, _chunk(request))
         return Response(data, media_type="application/json")
 
     async def _record(self, request: Request) -> Response:

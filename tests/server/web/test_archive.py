@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from arena_protocol.record import FaultRecord, encode
 from arena_server.core.config import ContestConfig
 from arena_server.core.schedule import schedule_of
+from arena_server.store.chain import GENESIS, link
 from arena_server.web import archive as module
 from arena_server.web.archive import Archive, NotFoundError, plain_record
 
@@ -49,6 +51,38 @@ def later(path: Path, delay_ms: int = 0) -> tuple[Archive, Clock]:
     clock = Clock()
     clock.forward(10)
     return Archive(path, delay_ms, clock), clock
+
+
+class TestChain:
+    def test_the_digests_lead_to_the_head_in_the_order_of_the_list(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "CHUNK", 2)
+        fill(path)
+        archive, _ = later(path)
+        listed = [row[0] for chunk in (0, 1) for row in json.loads(archive.games(1, chunk))]
+        digests = [digest for chunk in (0, 1) for digest in json.loads(archive.chain(1, chunk))]
+        assert digests == [sha256(archive.record(1, name)).hexdigest() for name in listed]
+        value = GENESIS
+        for digest in digests:
+            value = link(value, bytes.fromhex(digest))
+        assert value.hex() == archive.contest(1)["head"]
+        for chunk in (2, -1):
+            with pytest.raises(NotFoundError, match=rf"^contest 1 has no games of chunk {chunk}$"):
+                archive.chain(1, chunk)
+
+    def test_it_is_published_when_the_contest_is_over_for_spectators_too(self, path: Path) -> None:
+        text = "^the chain of contest 1 is published when the contest is over$"
+        fill(path, status=None)
+        archive, _ = later(path)
+        with pytest.raises(NotFoundError, match=text):
+            archive.chain(1, 0)
+        fill(path.with_name("over.db"))
+        delayed, clock = later(path.with_name("over.db"), delay_ms=60_000)
+        with pytest.raises(NotFoundError, match=text):
+            delayed.chain(1, 0)
+        clock.forward(60)
+        assert len(json.loads(delayed.chain(1, 0))) == 3
 
 
 class TestContests:

@@ -23,6 +23,7 @@ from arena_protocol.record import (
     to_json,
 )
 from arena_protocol.verify import verify
+from arena_server.store.chain import GENESIS, extend
 
 from .node import Node, Refused
 
@@ -199,3 +200,65 @@ def test_the_columns_are_those_of_the_program(node: Node) -> None:
     found = node("read", data=encode(ZOMBIE).hex())
     assert list(found["plies"][0]) == list(PlyRecord._fields)
     assert list(found["faults"][0]) == list(FaultRecord._fields)
+
+
+LISTED: dict[str, Any] = {
+    "contest": "test",
+    "game_id": "g7",
+    "names": ["ann", "bob"],
+    "totals": list(ZOMBIE.totals),
+    "end": ZOMBIE.end,
+    "plies": len(ZOMBIE.plies),
+    "faults": [[fault.seat, fault.ply, fault.kind] for fault in ZOMBIE.faults],
+}
+
+
+def test_a_record_is_as_its_contest_lists_it(node: Node) -> None:
+    assert node("listed", record=as_json(ZOMBIE), listed=LISTED) is None
+
+
+@pytest.mark.parametrize(
+    ("what", "value"),
+    [
+        ("contest", "other"),
+        ("game_id", None),
+        ("names", ["bob", "ann"]),
+        ("names", ["ann,bob"]),
+        ("totals", [0, 0]),
+        ("end", "void"),
+        ("plies", 1),
+        ("faults", []),
+    ],
+)
+def test_a_record_that_its_contest_lists_otherwise(node: Node, what: str, value: object) -> None:
+    with pytest.raises(Refused, match=rf"^list of the contest: {what}: expected .*, found "):
+        node("listed", record=as_json(ZOMBIE), listed=LISTED | {what: value})
+
+
+@given(st.lists(st.binary(max_size=9), min_size=1, max_size=9, unique=True), st.data())
+@settings(relaxed, max_examples=50)
+def test_the_chain_is_that_of_the_store(node: Node, records: list[bytes], data: st.DataObject) -> None:
+    """By its own `extend`; and no digest, record, place or head may differ."""
+    head = GENESIS
+    for record in records:
+        head = extend(head, record)
+    place = data.draw(st.integers(0, len(records) - 1))
+    chain: dict[str, Any] = {
+        "digests": [sha256(record).hexdigest() for record in records],
+        "place": place,
+        "head": head.hex(),
+    }
+    assert node("chain", data=records[place].hex(), chain=chain) is None
+    with pytest.raises(Refused, match=r"^place \d+ of the chain: expected a record of digest "):
+        node("chain", data=(records[place] + b"x").hex(), chain=chain)
+    other = data.draw(
+        st.integers(0, len(records) - 1).filter(lambda each: each != place or len(records) == 1)
+    )
+    if other != place:
+        with pytest.raises(Refused, match=rf"^place {other + 1} of the chain"):
+            node("chain", data=records[place].hex(), chain=chain | {"place": other})
+        changed = [digest if i != other else "00" * 32 for i, digest in enumerate(chain["digests"])]
+        with pytest.raises(Refused, match=rf"^head of the chain: expected {head.hex()}, found "):
+            node("chain", data=records[place].hex(), chain=chain | {"digests": changed})
+    with pytest.raises(Refused, match=r"^head of the chain: expected 00"):
+        node("chain", data=records[place].hex(), chain=chain | {"head": "00" * 32})

@@ -8,7 +8,7 @@ const { playBoard, parseBoard, formatBoard, runs } = await load("games/insertion
 const { GameError } = await load("games/base.js");
 const { makeGame } = await load("rules.js");
 const { parseRecord, readRecord, RecordError } = await load("record.js");
-const { verify } = await load("verify.js");
+const { verify, verifyChain, verifyListed } = await load("verify.js");
 const { hint } = await load("hint.js");
 const { choose, interest } = await load("interest.js");
 const { hex, sha256 } = await load("sha256.js");
@@ -44,6 +44,8 @@ const commands = {
   interest: ({ game, gains, now, plies }) => interest(game, gains, now, plies),
   choose: ({ shown, scores, now }) => choose(shown, new Map(scores), now),
   verify: ({ record }) => { verify(parseRecord(record)); return null; },
+  listed: ({ record, listed }) => { verifyListed(parseRecord(record), listed); return null; },
+  chain: ({ data, chain }) => { verifyChain(bytes(data), chain); return null; },
   read: ({ data }) => readRecord(bytes(data)),
 };
 

@@ -16,11 +16,21 @@ export class ApiError extends Error {
   }
 }
 
-/** A document of the API; if the server is busy, the page says so and asks again. Throws ApiError with one line. */
+/** A document of the API. Throws ApiError with one line. */
 export async function get(path) {
+  return (await fetched(path)).json();
+}
+
+/** The bytes of a file of the API. Throws ApiError with one line. */
+export async function getBytes(path) {
+  return new Uint8Array(await (await fetched(path)).arrayBuffer());
+}
+
+/** If the server is busy, the page says so and asks again. */
+async function fetched(path) {
   for (;;) {
     const response = await ask(path);
-    if (response.ok) return response.json();
+    if (response.ok) return response;
     const [text, wait] = await refusal(response);
     if (wait === null) throw new ApiError(text, response.status);
     await pause(text, wait);

@@ -37,6 +37,27 @@ export async function loadGames(contest, known = [], onchunk = () => {}) {
   return rows;
 }
 
+/** The row of a game that is over, and its place in the list (0, 1, ...); null without one. */
+export async function findGame(contest, id) {
+  const { games, chunk } = contest.list;
+  // Games end about in the order of their numbers.
+  const guess = Math.floor((Number(id.slice(1)) - 1) / chunk);
+  const chunks = Array.from({ length: Math.ceil(games / chunk) }, (_, i) => i).sort((a, b) => Math.abs(a - guess) - Math.abs(b - guess));
+  for (const number of chunks) {
+    const rows = await get(`contests/${contest.id}/games-${number}.json`);
+    const place = rows.findIndex((row) => row[0] === id);
+    if (place >= 0) return { row: readRow(rows[place]), place: number * chunk + place };
+  }
+  return null;
+}
+
+/** The digests of all records of a contest that is over, in the order of its list. */
+export async function loadChain(contest) {
+  const digests = [];
+  for (let part = 0; part * contest.list.chunk < contest.list.games; part++) digests.push(...await get(`contests/${contest.id}/chain-${part}.json`));
+  return digests;
+}
+
 /** The schedule of a contest as rows [id, seats]; empty once every game of it has a result. */
 export async function loadSchedule(contest) {
   const { games, chunk } = contest.schedule;

@@ -288,11 +288,15 @@ export class GameView {
     this.speedSelect.value = this.speed;
   }
 
-  /** Show whether the record is true: `problem` is undefined while the check runs, null if it is. */
-  showVerdict(problem) {
+  /**
+   * Show whether the record is true: `problem` is undefined while the check runs, null if it is. `text` says what was
+   * checked, `more` is a function that checks more, or null.
+   */
+  showVerdict(problem, { text = "", more = null } = {}) {
     this.badge.className = `badge ${problem === undefined ? "checking" : problem === null ? "true" : "false"}`;
     this.badge.textContent = problem === undefined ? "Checking the record ..."
-      : problem === null ? "✓ Verified here: deal, moves, points and clocks are as recorded." : `✗ This record does not verify. ${problem}`;
+      : problem === null ? `✓ Verified here: ${text}` : `✗ This record does not verify. ${problem}`;
+    if (problem === null && more) this.badge.append(" ", el("button", { type: "button", onclick: more }, "Check it against the head"));
   }
 }
 

@@ -1,9 +1,11 @@
 // One game: the replay of its record, or the running game until there is one.
 
-import { get } from "./api.js";
+import { get, getBytes } from "./api.js";
 import { applyTheme, el, link, pageHeader, parameter } from "./dom.js";
+import { findGame, loadChain } from "./gamelist.js";
 import { GameView } from "./gameview.js";
 import { gamePath, LiveGame } from "./livegame.js";
+import { decodeRecord } from "./record.js";
 import { showRecord } from "./replay.js";
 
 applyTheme();
@@ -26,11 +28,24 @@ function showTitle(names) {
 }
 
 async function replay() {
-  const record = await get(`${recordPath}.json`);
+  const bytes = await getBytes(`${recordPath}.record`);
+  const record = decodeRecord(bytes);
   showTitle(record.names);
-  const view = showRecord(main, record, { download: `api/v1/${recordPath}.record`, botLink });
+  const view = showRecord(main, record, { download: `api/v1/${recordPath}.record`, botLink, proof: await proofOf(bytes) });
   main.prepend(back());
   return view;
+}
+
+/** What the contest says of this game, to check the record by. */
+async function proofOf(bytes) {
+  const document = await get(`contests/${encodeURIComponent(contest)}.json`);
+  const { row, place } = await findGame(document, game) ?? { row: null, place: null };
+  const listed = row === null ? { game_id: null } : {
+    contest: document.name, game_id: row.id, names: row.seats.map((bot) => document.bots[bot]),
+    totals: row.totals, end: row.end, plies: row.plies, faults: row.faults,
+  };
+  const head = document.status === "running" || row === null ? null : document.head;
+  return { bytes, listed, place, games: document.list.games, head, digests: () => loadChain(document) };
 }
 
 function back() {

@@ -1,6 +1,7 @@
 // The replay of a record: a game view with a link per ply, a download, and the check in a worker.
 
-import { el, pliesText } from "./dom.js";
+import { ApiError } from "./api.js";
+import { el, numberText, pliesText } from "./dom.js";
 import { GameError } from "./games/base.js";
 import { GameView } from "./gameview.js";
 import { Timeline } from "./timeline.js";
@@ -8,8 +9,14 @@ import { Timeline } from "./timeline.js";
 /** The script of all pages is the worker too. Replaced in a page that is one file. */
 export const startWorker = () => new Worker(import.meta.url, { type: "module" });
 
-/** Show a record in `host`. `download` is the address of its file, or null. */
-export function showRecord(host, record, { download = null, botLink, worker = startWorker } = {}) {
+/** The head is checked at once in contests of at most this many games, else on demand: it takes the digests of all records. */
+const CHAINED_AT_ONCE = 2000;
+
+/**
+ * Show a record in `host`. `download` is the address of its file, or null. `proof` is what its contest says of it:
+ * {bytes, listed, place, games, head, digests}; `head` is null before it is published, `digests()` loads the chain.
+ */
+export function showRecord(host, record, { download = null, botLink, worker = startWorker, proof = null } = {}) {
   let timeline;
   try {
     timeline = Timeline.ofRecord(record);
@@ -37,14 +44,35 @@ export function showRecord(host, record, { download = null, botLink, worker = st
     const ply = /^#ply=(\d{1,6})$/.exec(location.hash);
     if (ply && Number(ply[1]) !== view.ply) view.jump(Number(ply[1]));
   });
-  check(record, view, worker);
+  check(record, view, worker, proof, proof !== null && proof.games <= CHAINED_AT_ONCE);
   return view;
 }
 
-function check(record, view, worker) {
+async function check(record, view, worker, proof, whole) {
   view.showVerdict(undefined);
+  const chained = whole && proof.head !== null;
+  let chain = null;
+  try {
+    if (chained) chain = { digests: await proof.digests(), place: proof.place, head: proof.head };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return view.showVerdict(`The chain of the contest cannot be read: ${error.message}.`);
+  }
   const thread = worker();
-  thread.onmessage = ({ data }) => { view.showVerdict(data.problem); thread.terminate(); };
-  thread.onerror = () => { view.showVerdict("The check could not be started."); thread.terminate(); };
-  thread.postMessage(record);
+  const end = (problem) => {
+    const more = proof === null || chained || proof.head === null ? null : () => check(record, view, worker, proof, true);
+    view.showVerdict(problem, { text: coverage(proof, chained), more });
+    thread.terminate();
+  };
+  thread.onmessage = ({ data }) => end(data.problem);
+  thread.onerror = () => end("The check could not be started.");
+  thread.postMessage({ record, bytes: proof?.bytes, listed: proof?.listed, chain });
+  return undefined;
+}
+
+/** What a check that found nothing wrong has covered. */
+function coverage(proof, chained) {
+  if (proof === null) return "deal, moves, points and clocks are as recorded. A file alone does not prove its names.";
+  const listed = "names and result are as the contest lists them; deal, moves, points and clocks are as recorded";
+  return chained ? `${listed}; record ${numberText(proof.place + 1)} of the ${numberText(proof.games)} under the head ${proof.head.slice(0, 8)}…${proof.head.slice(-8)}.` : `${listed}.`;
 }

@@ -9,6 +9,27 @@ const KINDS = ["timeout", "illegal", "malformed", "flood", "out-of-turn", "disco
 const SETTINGS = ["clock_ms", "increment_ms", "margin_ms", "move_limit_ms", "byoyomi_ms", "lag_quota_ms", "first_move_limit_ms"];
 const NS_A_MS = 1_000_000;
 
+/** Check a record against what the list of its contest says of the game, field by field. Throws RecordError. */
+export function verifyListed(record, listed) {
+  const found = { ...record, plies: record.plies.length, faults: record.faults.map(({ seat, ply, kind }) => [seat, ply, kind]) };
+  for (const [what, expected] of Object.entries(listed)) {
+    const [wanted, given] = [JSON.stringify(expected), JSON.stringify(found[what])];
+    if (wanted !== given) throw new RecordError(`list of the contest: ${what}: expected ${shown(wanted)}, found ${shown(given)}`);
+  }
+}
+
+/** Check that the records of these digests lead to the head, and that one of them is that of `bytes`. Throws RecordError. */
+export function verifyChain(bytes, { digests, place, head }) {
+  const found = hex(sha256(bytes));
+  if (found !== digests[place]) throw new RecordError(`place ${place + 1} of the chain: expected a record of digest ${shown(digests[place])}, found ${shown(found)}`);
+  const fromHex = (text) => Uint8Array.from(text.match(/../g), (pair) => parseInt(pair, 16));
+  let value = new Uint8Array(32);
+  for (const digest of digests) value = sha256(new Uint8Array([...value, ...fromHex(digest)]));
+  if (hex(value) !== head) throw new RecordError(`head of the chain: expected ${shown(head)}, found ${shown(hex(value))}`);
+}
+
+const shown = (value) => { const text = String(value); return text.length > 80 ? `${text.slice(0, 80)}...` : text; };
+
 /** Check everything in a record. Throws RecordError with the place, the expected and the found value. */
 export function verify(record) {
   const audit = new Audit(record);
@@ -44,8 +65,7 @@ class Audit {
   }
 
   fail(what, expected, found) {
-    const show = (value) => { const text = String(value); return text.length > 80 ? `${text.slice(0, 80)}...` : text; };
-    throw new RecordError(`${this.place}: ${what}: expected ${show(expected)}, found ${show(found)}`);
+    throw new RecordError(`${this.place}: ${what}: expected ${shown(expected)}, found ${shown(found)}`);
   }
 
   equal(what, expected, found) {
