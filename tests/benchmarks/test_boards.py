@@ -21,7 +21,8 @@ PLIES = st.lists(st.tuples(st.integers(1, 15), st.integers(1, 7)), min_size=1, m
 
 
 def cells(planes: tuple[int, int, int]) -> list[int]:
-    return boards.cells_of(Task(planes, 0, 0, 1))
+    found: list[int] = boards.cells_of(Task(planes, 0, 0, 1))
+    return found
 
 
 @settings(deadline=None)

@@ -33,7 +33,7 @@ class TestProgram:
             inner = {name: command.get_command(None, name) for name in command.list_commands(None)}
             return [leaf for name, each in inner.items() for leaf in leaves(each, (*path, name))]
 
-        root = get_command(app)
+        root: Any = get_command(app)
         groups = [(), ("bench",), ("explain",)]
         for path in groups:
             group = root.get_command(None, path[0]) if path else root

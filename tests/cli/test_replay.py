@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -87,7 +88,7 @@ class TestReplay:
         self, here: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         pauses: list[float] = []
-        monkeypatch.setattr(replay.time, "sleep", pauses.append)
+        monkeypatch.setattr(time, "sleep", pauses.append)
         monkeypatch.setattr("arena_cli.replay.is_terminal", lambda: True)
         outcome = shell("replay", "g1", "--delay", "0.25")
         assert pauses == [0.25] * 8

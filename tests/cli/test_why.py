@@ -129,7 +129,7 @@ def own(ply: int, time_ms: int, **more: Any) -> OwnPly:
 
 
 def post_mortem(**more: Any) -> PostMortem:
-    fields = {
+    fields: dict[str, Any] = {
         "contest": "c",
         "game_id": "g1",
         "game": "insertion",

@@ -140,7 +140,8 @@ def test_a_generator_that_goes_on_after_the_game_is_closed() -> None:
 
 def test_a_generator_that_ends_too_early() -> None:
     async def at_once(view: GameView) -> AsyncGenerator[int | None, GameView]:
-        for move in ():
+        moves: tuple[int, ...] = ()
+        for move in moves:
             yield move
 
     async def one_move(view: GameView) -> AsyncGenerator[int | None, GameView]:

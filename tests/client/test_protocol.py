@@ -57,7 +57,7 @@ def test_the_first_line_names_token_and_games() -> None:
 )
 def test_a_log_in_that_cannot_be_sent(more: dict[str, str]) -> None:
     with pytest.raises(ClientError, match=r"^this log-in cannot be sent: "):
-        ClientProtocol(Four(), **({"name": "me"} | more))
+        ClientProtocol(Four(), more.get("name", "me"), token=more.get("token"))
 
 
 def test_ping_is_answered_at_any_time_of_the_game() -> None:

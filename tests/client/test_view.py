@@ -21,12 +21,12 @@ def offer(game: str = "insertion", *, seat: int = 1, commit: str | None = None, 
 
 
 def played(ply: int, move: str = "6", **more: Any) -> wire.Played:
-    fields = {"time": 5, "clock": (19000, 18000), "points": 0, "total": (0, 0)} | more
+    fields: dict[str, Any] = {"time": 5, "clock": (19000, 18000), "points": 0, "total": (0, 0)} | more
     return wire.Played(ply, (ply - 1) % 2 + 1, move, **fields)
 
 
 def dealt(visible: str = "61", **options: str) -> GameView:
-    view = GameView.of(offer(**({"plies": "4", "lookahead": "2"} | options)))
+    view = GameView.of(offer(**dict[str, Any]({"plies": "4", "lookahead": "2"} | options)))
     return view.after(wire.State(BOARD)).after(wire.Next(visible))
 
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arena_client import Bot, as_bot
+from arena_client import AsyncBot, Bot, as_bot
 from arena_client.protocol import ClientProtocol
 from arena_client.scripted import Close as Leave
 from arena_client.scripted import Raw, Say, ScriptedClient, StopReading, Wait, create
@@ -34,7 +34,7 @@ class PlayerEnd:
 
     returns = True
 
-    def __init__(self, bot: Bot, name: str) -> None:
+    def __init__(self, bot: Bot | AsyncBot, name: str) -> None:
         self.protocol = ClientProtocol(bot, name)
 
     def opened(self) -> bytes:
@@ -188,11 +188,15 @@ def _quiet(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def greedy(view: Any) -> str:
-    return max(view.legal_moves, key=view.position.gain)
+    return str(max(view.legal_moves, key=view.position.gain))
 
 
 def config(**more: Any) -> ContestConfig:
-    fields = {"options": {"plies": 12, "lookahead": 3}, "games_per_pair": 4, "probation": 0} | more
+    fields: dict[str, Any] = {
+        "options": {"plies": 12, "lookahead": 3},
+        "games_per_pair": 4,
+        "probation": 0,
+    } | more
     return ContestConfig(name="test", seed=2006, **fields)
 
 

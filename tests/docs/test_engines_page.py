@@ -91,7 +91,8 @@ def test_every_engine_that_searches_is_on_the_ladder() -> None:
 
 def ratio(one: str, other: str, part: tuple[Pairing, ...]) -> float:
     """Points of the one for a point of the other, in their first pairing of a part."""
-    return next(FINDINGS.result(task).ratio()[0] for task in part if task.engines == (one, other))
+    found: float = next(FINDINGS.result(task).ratio()[0] for task in part if task.engines == (one, other))
+    return found
 
 
 def test_deeper_search_pays_at_first_and_then_hardly_any_more() -> None:

@@ -15,7 +15,7 @@ def at(
 ) -> InsertionPosition:
     """The first position of a game of insertion; up to seven colours unless `options` say otherwise."""
     rules = Insertion.from_options({**InsertionEngine.analysis_options, **options})
-    first = Position.at(rules, board, visible)
+    first: InsertionPosition = Position.at(rules, board, visible)
     return Position(rules=rules, state=first.state, start=board, clock=clock, bank=bank)
 
 

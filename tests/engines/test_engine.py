@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from arena_client.view import GameView
@@ -27,7 +29,7 @@ RULES = [
 ]
 
 
-def seated(game: Game, seat: int, moves: list[str], clock: int = BANK) -> GameView:
+def seated(game: Game[Any], seat: int, moves: list[str], clock: int = BANK) -> GameView:
     """What the bot in `seat` has seen after these moves, its own turn."""
     deal = game.deal(3)
     offer = wire.Game("g1", game.name, seat, 2, ("a", "b"), BANK, 0, game.zombie_move, options=game.options())
@@ -41,7 +43,7 @@ def seated(game: Game, seat: int, moves: list[str], clock: int = BANK) -> GameVi
     return view.after(wire.Turn(len(moves) + 1, (clock, clock), 0, 0))
 
 
-def play_out(game: Game, first: Engine, second: Engine) -> tuple[int, ...]:
+def play_out(game: Game[Any], first: Engine, second: Engine) -> tuple[int, ...]:
     position = game.start(game.deal(11))
     moves: list[str] = []
     while game.end(position) is None:
@@ -85,7 +87,7 @@ def test_a_name_without_a_game_plays_every_game_that_has_it() -> None:
 
 
 @pytest.mark.parametrize("game", RULES, ids=lambda game: f"{game.name}-{game.options()}")
-def test_a_bot_of_several_games_plays_the_one_of_the_offer(game: Game) -> None:
+def test_a_bot_of_several_games_plays_the_one_of_the_offer(game: Game[Any]) -> None:
     bot = bot_of("random")
     view = seated(game, 1 if game.to_move(game.start(game.deal(3))) == 1 else 2, [])
     bot.new_game(view)
@@ -104,14 +106,14 @@ def test_the_view_becomes_the_position_of_the_engine() -> None:
 
 
 def test_a_position_is_made_from_a_state_text() -> None:
-    at = Position.at(make_game("disc", {}), "7/2/2", clock=5)
+    at: Position[Any, Any] = Position.at(make_game("disc", {}), "7/2/2", clock=5)
     assert (at.seat, at.clock, at.rules.legal_moves(at.state)) == (2, 5, ("3", "1"))
     with pytest.raises(GameError, match="a position of disc is SUM/TOP/SEAT"):
         Position.at(make_game("disc", {}), "7")
 
 
 def test_random_is_the_same_for_the_same_seed() -> None:
-    at = Position.at(make_game("xo", {}), "/".join(["." * 10] * 10))
+    at: Position[Any, Any] = Position.at(make_game("xo", {}), "/".join(["." * 10] * 10))
     one, same, other = (create(f"random:seed={seed}", "xo") for seed in (5, 5, 6))
     moves = [[engine.choose(at) for _ in range(20)] for engine in (one, same, other)]
     assert moves[0] == moves[1] != moves[2]

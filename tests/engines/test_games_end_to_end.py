@@ -6,6 +6,7 @@ The world of `test_with_the_referee` carries the lines in memory; no socket, no 
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -18,16 +19,16 @@ from arena_protocol.record import GameRecord, decode, encode
 from arena_protocol.verify import verify
 from arena_server.core.config import ContestConfig
 
-from ..client.test_with_the_referee import Loopback, PlayerEnd
+from ..client.test_with_the_referee import End, Loopback, PlayerEnd
 
 SERVER = Path(__file__).parents[2] / "server" / "arena_server"
 
 
 def contest(
-    game: str, options: dict[str, object], bots: dict[str, object], games_per_pair: int = 4
+    game: str, options: Mapping[str, object], bots: Mapping[str, object], games_per_pair: int = 4
 ) -> list[GameRecord]:
     """The records of a contest of engines (by specification) and other bots, each verified and read back."""
-    ends = {
+    ends: dict[str, End] = {
         name: PlayerEnd(as_bot(bot) if not isinstance(bot, str) else bot_of(bot, game), name)
         for name, bot in bots.items()
     }

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -347,7 +348,7 @@ def test_a_home_that_cannot_be_written_leads_to_a_temporary_folder(
 ) -> None:
     (tmp_path / "file").write_text("no folder can be made in a file, not even by root")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    monkeypatch.setattr(module.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     folder = folder_now()
     assert folder == tmp_path / f"insertion-arena-{os.getuid()}"
     assert folder.stat().st_mode & 0o777 == 0o700
@@ -358,7 +359,7 @@ def test_a_temporary_folder_that_others_can_write_is_not_trusted(
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    monkeypatch.setattr(module.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     shared = tmp_path / f"insertion-arena-{os.getuid()}"
     shared.mkdir()
     shared.chmod(0o777)
@@ -374,6 +375,6 @@ def test_a_user_without_a_home_has_a_temporary_folder(
         raise RuntimeError("could not determine home directory")
 
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.setattr(module.Path, "home", homeless)
-    monkeypatch.setattr(module.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(Path, "home", homeless)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     assert folder_now() == tmp_path / f"insertion-arena-{os.getuid()}"

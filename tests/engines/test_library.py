@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -51,11 +52,11 @@ def test_a_move_is_found_in_every_symmetry(stored: int, asked: int, data: st.Dat
     """The position after the move is the same one, turned: a slow check that needs no inverse."""
     rules = make_game("tictactoe", {"size": 4, "win": 3})
     state = "x.o./..../.x../...."
-    start = Position.at(rules, turned(state, stored))
+    start: Position[Any, Any] = Position.at(rules, turned(state, stored))
     move = data.draw(st.sampled_from(rules.legal_moves(start.state)))
     library = Library(Path("nowhere.jsonl"))
     assert library.add(start, Analysis(move, (7,), 1, 2), "test")
-    position = Position.at(rules, turned(state, asked))
+    position: Position[Any, Any] = Position.at(rules, turned(state, asked))
     found = library.find(position)
     assert found is not None
     assert found.move is not None

@@ -89,7 +89,7 @@ def test_every_engine_plays_a_legal_move_with_any_seats_and_any_lookahead(
 ) -> None:
     engine = create(f"{name}:depth=3" if "depth" in create(name).values else name)
     for plies in (200, 2, 1):
-        assert 1 <= engine.choose(at(BOARD, visible[:plies], plies=plies, seats=seats)) <= 15
+        assert 1 <= int(engine.choose(at(BOARD, visible[:plies], plies=plies, seats=seats))) <= 15
 
 
 @pytest.mark.parametrize(

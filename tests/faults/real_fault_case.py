@@ -30,6 +30,7 @@ from arena_protocol.record import decode
 from arena_server.store.reader import Results
 
 from ..server.programs import Server, contest
+from ..server.records import shown
 from .fault_case import Ann, Bob, Outcome, ordered, outside_games
 
 #: A case in which nothing happens any more ends with an error after this time.
@@ -167,7 +168,8 @@ class RealOutcome(Outcome):
     def waited(self) -> float:
         """The clock if it ran out; the tenth of a second of a bot that was away; else nothing."""
         plies = self.record.plies if self.record is not None else ()
-        times = [ply.time_ms for ply in plies if plies and self.record.names[ply.seat - 1] == "ann"]
+        names = self.record.names if self.record is not None else ()
+        times = [ply.time_ms for ply in plies if names[ply.seat - 1] == "ann"]
         if max(times, default=0) >= CLOCK_MS // self.scale:
             return CLOCK_MS / 1000
         return 0.1 if self.was_back and sum(times) * self.scale >= 80 else 0
@@ -194,7 +196,7 @@ class RealCase:
         self._reader.start()
 
     def _client(self, name: str, kind: type[Honest]) -> Client:
-        client = Client(name, kind, self._queue, Random(1), self._dial)  # type: ignore[arg-type]
+        client = Client(name, kind, self._queue, Random(1), self._dial)
         client.clock_ms = CLOCK_MS
         return client
 
@@ -295,7 +297,7 @@ class RealCase:
 
     def _outcome(self, lines: list[str], ending: str) -> RealOutcome:
         with Results(self._server.database) as results:
-            records = [decode(data) for _, data in results.records(results.contest())]
+            records = [decode(shown(data)) for _, data in results.records(results.contest())]
         record, other = ordered(records, self._moment)
         moments = self.bob.bot.moments  # type: ignore[attr-defined]
         took = moments.get("START", 0) - moments.get("GAME", 0)

@@ -23,6 +23,7 @@ from arena_server.store.reader import Results
 
 from ..server import programs
 from ..server.programs import EAGER, PATIENCE_S, Server, contest
+from ..server.records import shown
 
 pytestmark = pytest.mark.slow
 
@@ -68,7 +69,7 @@ def play(server: Server, deed: Callable[[], None]) -> list[GameRecord]:
 
     assert asyncio.run(both()) == ["finished", "finished"]
     with Results(server.database) as results:
-        records = [decode(data) for _, data in results.records(results.contest())]
+        records = [decode(shown(data)) for _, data in results.records(results.contest())]
     for record in records:
         verify(record)
     return records

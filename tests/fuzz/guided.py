@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-import atheris
+import atheris  # type: ignore[import-untyped, import-not-found, unused-ignore]  # where it is installed
 
 with atheris.instrument_imports(include=["arena_protocol", "arena_server", "arena_client"]):
     from tests.fuzz.targets import targets

@@ -61,7 +61,7 @@ class Cluster:
 
         name = f"arena{next(_NUMBERS)}"
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}")  # type: ignore[call-overload]
+            connection.execute(f"CREATE DATABASE {name}")
         return Postgres(self.url(name))
 
 

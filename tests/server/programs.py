@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import pytest
 
@@ -132,7 +133,7 @@ class Server:
         assert line.startswith("listening on 127.0.0.1:"), self.end()
         self.port = int(line.rpartition(":")[2])
 
-    def __enter__(self) -> Server:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -31,6 +31,7 @@ from arena_server.store.database import Database
 from arena_server.store.reader import Results
 
 from .programs import PATIENCE_S, Server, arena, contest
+from .records import shown
 
 NAMES = ("ann", "bob", "cid")
 #: Come back at once, for as long as a server may need to start on a busy machine.
@@ -142,7 +143,7 @@ def check(database: Database, bots: Bots) -> None:
     with Results(database) as results:
         latest = results.contest()
         assert latest.status == "finished"
-        records = {game_id: decode(data) for game_id, data in results.records(latest)}
+        records = {game_id: decode(shown(data)) for game_id, data in results.records(latest)}
     assert not any(isinstance(end, AssertionError) for end in bots.ends), bots.ends
     for record in records.values():
         verify(record)
@@ -212,7 +213,7 @@ def test_a_full_disk_is_a_clear_stop_and_with_room_again_the_contest_goes_on(tmp
     if mount.returncode:
         pytest.skip("NO FULL DISK: mount failed")
     try:
-        remount = ["mount", "-o", "remount,size=100m", tmp_path]
+        remount: list[str | Path] = ["mount", "-o", "remount,size=100m", tmp_path]
         line = stopped_and_gone_on(tmp_path, lambda: None, lambda: subprocess.run(remount, check=True))
         assert line == "the disk is full; nothing more can be kept"
     finally:

@@ -49,7 +49,7 @@ def test_a_stuck_reader_blocks_no_writer_and_gets_the_number_of_dropped_lines() 
         writer.write(f"line {number}")
     writer.write("the newest")
     assert not writer.close(timeout=0)  # the thread is stuck in the full pipe; we are not
-    lines = []
+    lines: list[str] = []
     with os.fdopen(reader) as pipe:
         while not lines or lines[-1] != "the newest":
             lines.append(pipe.readline().rstrip("\n"))

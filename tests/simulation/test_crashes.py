@@ -34,6 +34,7 @@ class Steady(Honest):
         self.wire.say(line, MS)
 
     def move(self) -> str:
+        assert self.wire.view is not None
         return f"MOVE {self.wire.view.legal_moves[0]}"
 
 

@@ -13,7 +13,7 @@ from tests.simulation.bots import BAD, HONEST, Honest, Spectator
 from tests.simulation.network import MS
 from tests.simulation.world import World
 
-from arena_protocol.messages import Played, Zombie, parse_server
+from arena_protocol.messages import Next, Played, Zombie, parse_server
 from arena_protocol.record import encode
 from arena_protocol.verify import verify
 from arena_server.core.config import ContestConfig
@@ -155,8 +155,9 @@ def test_nothing_beyond_the_lookahead_is_sent_before_the_end(seed: int) -> None:
             if verb == "Game":
                 game = message.game_id  # type: ignore[union-attr]
             elif verb == "Next":
-                shown[message.game or game] = message.text  # type: ignore[union-attr]
-                assert len(message.text) == 5  # type: ignore[union-attr]
+                assert isinstance(message, Next)
+                shown[message.game or game] = message.text
+                assert len(message.text) == 5
             elif isinstance(message, Played):
                 shown[message.game or game] += message.reveal or ""
                 assert len(shown[message.game or game]) == min(PLIES, message.ply + 5)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import ClassVar
 
 from .bots import Good, LeaveError, defect
@@ -71,10 +70,12 @@ class PlainClockOnly(Good):
 class _Boards(Good):
     """Leaves at STATEs that it does not expect."""
 
-    refused: ClassVar[Callable[[str], bool]]
+    @staticmethod
+    def refused(board: str) -> bool:
+        raise NotImplementedError
 
     def on_state(self, words: list[str], options: dict[str, str]) -> None:
-        if type(self).refused(words[1]):
+        if self.refused(words[1]):
             raise LeaveError
         super().on_state(words, options)
 
@@ -83,30 +84,38 @@ class _Boards(Good):
 class NoFullBoard(_Boards):
     """Refuses a full board."""
 
-    refused = staticmethod(lambda board: "." not in board)
+    @staticmethod
+    def refused(board: str) -> bool:
+        return "." not in board
 
 
 @defect("4.4/2", "4.4/4")
 class NoPartialBoard(_Boards):
     """Refuses a board that is partly filled."""
 
-    refused = staticmethod(lambda board: "." in board and board.strip("./") != "")
+    @staticmethod
+    def refused(board: str) -> bool:
+        return "." in board and board.strip("./") != ""
 
 
 @defect("4.4/3")
 class NoEmptyBoard(_Boards):
     """Refuses an empty board."""
 
-    refused = staticmethod(lambda board: board.strip("./") == "")
+    @staticmethod
+    def refused(board: str) -> bool:
+        return board.strip("./") == ""
 
 
 class _Offers(Good):
     """Leaves at games that it does not expect."""
 
-    refused: ClassVar[Callable[[dict[str, str]], bool]]
+    @staticmethod
+    def refused(options: dict[str, str]) -> bool:
+        raise NotImplementedError
 
     def on_game(self, words: list[str], options: dict[str, str]) -> None:
-        if type(self).refused(options):
+        if self.refused(options):
             raise LeaveError
         super().on_game(words, options)
 
@@ -115,14 +124,18 @@ class _Offers(Good):
 class MoreColours(_Offers):
     """Refuses three colours."""
 
-    refused = staticmethod(lambda options: int(options["colours"]) < 4)
+    @staticmethod
+    def refused(options: dict[str, str]) -> bool:
+        return int(options["colours"]) < 4
 
 
 @defect("4.4/6")
 class SixColours(_Offers):
     """Has a table of six colours."""
 
-    refused = staticmethod(lambda options: int(options["colours"]) > 6)
+    @staticmethod
+    def refused(options: dict[str, str]) -> bool:
+        return int(options["colours"]) > 6
 
 
 @defect("4.4/7")
@@ -162,14 +175,18 @@ class FullSight(Good):
 class LongGamesOnly(_Offers):
     """Divides its time by the number of plies less one."""
 
-    refused = staticmethod(lambda options: options["plies"] == "1")
+    @staticmethod
+    def refused(options: dict[str, str]) -> bool:
+        return options["plies"] == "1"
 
 
 @defect("4.4/11")
 class ShortGamesOnly(_Offers):
     """Has a table of 100 plies."""
 
-    refused = staticmethod(lambda options: int(options["plies"]) > 100)
+    @staticmethod
+    def refused(options: dict[str, str]) -> bool:
+        return int(options["plies"]) > 100
 
 
 @defect("4.5/1")

@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from arena_client.conformance.bot.bench import BotSettings
 from arena_client.conformance.bot.process import Process
@@ -55,9 +56,9 @@ def clauses() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _kinds(suite: Suite[object], clause: str) -> str:
+def _kinds(suite: Suite[Any], clause: str) -> str:
     kinds = [case.kind for case in suite.cases.values() if case.clause == clause]
-    counted = ((sign, kinds.count(kind)) for sign, kind in (("+", "positive"), ("-", "negative")))
+    counted = (("+", kinds.count("positive")), ("-", kinds.count("negative")))
     return " ".join(f"{count}{sign}" for sign, count in counted if count)
 
 
@@ -132,9 +133,9 @@ def main() -> None:
     text = PAGE.read_text(encoding="utf-8")
     for name, table in (("clauses", clauses()), ("starters", matrix(columns)), ("score", score())):
         whole = f"<!-- {name} -->\n{table}<!-- end -->"
-        text = re.sub(
-            rf"<!-- {name} -->\n.*?<!-- end -->", lambda _, whole=whole: whole, text, flags=re.DOTALL
-        )
+        found = re.search(rf"<!-- {name} -->\n.*?<!-- end -->", text, re.DOTALL)
+        assert found is not None
+        text = text[: found.start()] + whole + text[found.end() :]
     PAGE.write_text(text, encoding="utf-8")
 
 

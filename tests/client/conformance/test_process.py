@@ -81,4 +81,4 @@ def test_a_command_that_is_none_is_an_os_error() -> None:
 def test_nothing_is_known_of_a_bot_that_is_started_by_hand() -> None:
     bot = ByHand()
     bot.start(*WHERE)
-    assert (bot.exited, bot.status(), bot.stop()) == (None, None, "")
+    assert (bot.exited, bot.stop()) == (None, "")

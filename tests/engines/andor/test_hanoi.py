@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
 from arena_engines.andor.hanoi import Hanoi, Tower, state_moves, state_place, states, whole_tower
 from arena_engines.andor.search import best_first, depth_first
 
+AnySearch = Callable[[Hanoi, Tower], Any]
 SEARCHES = pytest.mark.parametrize("search", [depth_first, best_first])
 
 
 def test_three_discs_are_reduced_as_the_seed_does() -> None:
     space, root = Hanoi(), whole_tower(3)
     solution = depth_first(space, root).solution
-    assert [space.text(part) for part in solution.choices[root].parts] == ["1, 2: A→B", "3: A→C", "1, 2: B→C"]
+    assert solution is not None
+    choice = solution.choices[root]
+    assert choice is not None
+    assert [space.text(part) for part in choice.parts] == ["1, 2: A→B", "3: A→C", "1, 2: B→C"]
     assert [space.text(step) for step in solution.steps()] == [
         "1: A→C", "2: A→B", "1: C→B", "3: A→C", "1: B→A", "2: B→C", "1: A→C",
     ]  # fmt: skip
@@ -53,7 +58,7 @@ def shortest_way(discs: int) -> tuple[int, int]:
 
 @SEARCHES
 @pytest.mark.parametrize("discs", range(1, 8))
-def test_the_reduction_is_legal_and_as_short_as_the_shortest_way(search, discs: int) -> None:
+def test_the_reduction_is_legal_and_as_short_as_the_shortest_way(search: AnySearch, discs: int) -> None:
     steps = search(Hanoi(), whole_tower(discs)).solution.steps()
     assert state_after(discs, steps) == "C" * discs
     assert (len(steps), 3**discs) == shortest_way(discs)
@@ -64,7 +69,7 @@ def test_the_space_of_three_discs_has_27_states() -> None:
 
 
 @SEARCHES
-def test_forty_discs_are_a_small_graph_and_a_long_way(search) -> None:
+def test_forty_discs_are_a_small_graph_and_a_long_way(search: AnySearch) -> None:
     solution = search(Hanoi(), whole_tower(40)).solution
     assert len(solution.choices) <= 6 * 40
     assert solution.cost == 2**39 - 1  # reductions; every one ends in the move of one disc

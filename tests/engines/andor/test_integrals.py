@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 
 from arena_engines.andor import integral_rules
-from arena_engines.andor.integral_rules import Integral, Step, table_integral
+from arena_engines.andor.integral_rules import Integral, Rule, Step, table_integral
 from arena_engines.andor.integrals import RULES, Integrals, integrate, parse
 from arena_engines.andor.search import depth_first
 
@@ -191,7 +191,9 @@ def test_depth_first_solves_simple_integrals_too() -> None:
         integral_rules.secants_as_tangents,
     ],
 )
-def test_another_form_of_an_integrand_has_the_same_values(rule) -> None:
+def test_another_form_of_an_integrand_has_the_same_values(
+    rule: Rule,
+) -> None:
     found = 0
     for text in [*SOLVED, "sin(x)^5*cos(x)^2", "cos(x)^3", "sin(x)^4", "x*(x+1)^2/(x-2)"]:
         integrand, x = parse(text)

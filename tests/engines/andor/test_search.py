@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_engines.andor.search import (
+    Goal,
     ProblemSpace,
     Reduction,
+    Search,
     Solution,
     Strategy,
     best_first,
@@ -27,6 +30,8 @@ from arena_protocol.games.lastcoin import Heap
 fixed_order = partial(depth_first, ordered=True)
 EVERY_SEARCH = (depth_first, fixed_order, deepening, best_first)
 SEARCHES = pytest.mark.parametrize("search", EVERY_SEARCH)
+#: One of them, over the problems of any space.
+AnySearch = Callable[..., Search[Any]]
 
 
 class ExplicitGraph(ProblemSpace[str]):
@@ -57,9 +62,10 @@ FIGURE_10 = ExplicitGraph(
 )
 
 
-def check(space: ProblemSpace, solution: Solution) -> None:
+def check(space: ProblemSpace[Any], solution: Solution[Any] | None) -> None:
     """A solution graph proves its root: closed, every choice a real reduction, no way round in a circle."""
-    done: set = set()
+    assert solution is not None
+    done: set[Any] = set()
     while len(done) < len(solution.choices):
         ready = {
             problem
@@ -78,14 +84,15 @@ def check(space: ProblemSpace, solution: Solution) -> None:
 
 
 @SEARCHES
-def test_figure_10_is_solved(search) -> None:
+def test_figure_10_is_solved(search: AnySearch) -> None:
     solution = search(FIGURE_10, "P0").solution
     check(FIGURE_10, solution)
+    assert solution is not None
     assert set(solution.choices) in ({"P0", "M1", "P1", "P2", "P5"}, {"P0", "M2", "P3", "P4", "P5"})
 
 
 @SEARCHES
-def test_figure_10_has_just_these_solvable_vertices(search) -> None:
+def test_figure_10_has_just_these_solvable_vertices(search: AnySearch) -> None:
     vertices = [f"P{number}" for number in range(9)] + ["M1", "M2", "M3"]
     solvable = {vertex for vertex in vertices if search(FIGURE_10, vertex).solution}
     assert set(vertices) - solvable == {"P6", "M3"}
@@ -200,13 +207,14 @@ def test_what_fails_only_because_of_the_way_to_it_is_not_given_up() -> None:
 
 
 @SEARCHES
-def test_the_second_player_wins_seven_coins_and_this_is_how(search) -> None:
+def test_the_second_player_wins_seven_coins_and_this_is_how(search: AnySearch) -> None:
     """Figure 2: V(7+) is solvable, W(7+) is not."""
     rules = make_game("lastcoin", {"coins": 7})
     start = rules.start(rules.deal(0))
     space = Strategy(rules, seat=2)
     solution = search(space, start).solution
     check(space, solution)
+    assert solution is not None
     answers = {
         problem.coins: choice.label
         for problem, choice in solution.choices.items()
@@ -231,7 +239,9 @@ def test_the_second_player_wins_seven_coins_and_this_is_how(search) -> None:
         (best_first, "x.o/.../..x", 2, "draw", False),
     ],
 )
-def test_strategies_of_tictactoe(search, board: str, seat: int, goal, solvable: bool) -> None:
+def test_strategies_of_tictactoe(
+    search: AnySearch, board: str, seat: int, goal: Goal, solvable: bool
+) -> None:
     rules = make_game("tictactoe", {})
     space = Strategy(rules, seat, goal)
     solution = search(space, rules.start(Deal(board))).solution
@@ -270,8 +280,11 @@ def test_deepening_finds_a_solution_of_the_least_depth_and_counts_every_iteratio
     space = Costs(
         long | {0: [Reduction("", (1,)), Reduction("", (10,))], 10: [Reduction("", (11,))]}, {9, 11}, {}
     )
-    assert len(depth_first(space, 0).solution.choices) == 10
+    long_way = depth_first(space, 0).solution
+    assert long_way is not None
+    assert len(long_way.choices) == 10
     found = deepening(space, 0)
+    assert found.solution is not None
     assert set(found.solution.choices) == {0, 10, 11}
     assert found.expanded == 1 + 3, "0 to depth 1; 0, 1 and 10 to depth 2"
 
@@ -295,7 +308,7 @@ def test_deepening_ends_at_its_limits() -> None:
 
 def test_the_static_value_of_a_position_orders_a_strategy() -> None:
     rules = make_game("tictactoe", {})
-    engine = create("openlines", "tictactoe")
+    engine: Any = create("openlines", "tictactoe")
     for seat in (1, 2):
         space = Strategy(rules, seat, "draw", lambda state: engine.evaluate(rules, state))
         start = rules.start(rules.deal(0))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from arena_engines import explain
@@ -56,7 +58,7 @@ FULL = "53351/34233/13552/44215/44526"
         ),
     ],
 )
-def test_what_cannot_be_drawn_is_one_clear_line(draw, text: str) -> None:
+def test_what_cannot_be_drawn_is_one_clear_line(draw: Callable[[], object], text: str) -> None:
     with pytest.raises((EngineError, GameError), match=text) as refused:
         draw()
     assert "\n" not in str(refused.value)
@@ -98,7 +100,7 @@ def test_a_strategy_that_does_not_exist_is_none_in_the_table() -> None:
         (lambda: explain.evaluate("xo", {}), "engine xo has no static evaluation with terms"),
     ],
 )
-def test_what_has_no_evaluation_is_one_clear_line(draw, text: str) -> None:
+def test_what_has_no_evaluation_is_one_clear_line(draw: Callable[[], object], text: str) -> None:
     with pytest.raises(EngineError, match=text) as refused:
         draw()
     assert "\n" not in str(refused.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -13,7 +14,7 @@ from .pictures import EVERY_PICTURE
 
 
 @EVERY_PICTURE
-def test_vertices_of_a_layer_stand_apart_and_edges_lead_down(make) -> None:
+def test_vertices_of_a_layer_stand_apart_and_edges_lead_down(make: Callable[[], Picture]) -> None:
     picture = make()
     placed, wide = layout(picture), room(picture)
     rows: dict[int, list[tuple[float, float]]] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
 
 from arena_engines import explain
 from arena_engines.explain.picture import Picture, Vertex
@@ -13,7 +14,7 @@ from .pictures import EVERY_PICTURE
 
 
 @EVERY_PICTURE
-def test_the_svg_is_well_formed_and_inside_its_frame(make) -> None:
+def test_the_svg_is_well_formed_and_inside_its_frame(make: Callable[[], Picture]) -> None:
     picture = make()
     root = ET.fromstring(to_svg(picture))
     _, _, width, height = map(float, root.attrib["viewBox"].split())
@@ -32,7 +33,7 @@ def test_the_svg_is_well_formed_and_inside_its_frame(make) -> None:
 
 
 @EVERY_PICTURE
-def test_the_arc_of_an_and_stays_with_its_vertex(make) -> None:
+def test_the_arc_of_an_and_stays_with_its_vertex(make: Callable[[], Picture]) -> None:
     picture = make()
     arcs = [
         each.attrib["d"] for each in ET.fromstring(to_svg(picture)).iter("{http://www.w3.org/2000/svg}path")

@@ -16,7 +16,7 @@ from arena_engines.explain.picture import Line, Shape, Tone, layout, levels
 from arena_engines.explain.trees import SeedExample, game_tree, search_picture, seed_example
 from arena_engines.search.adapters import TwoSides, WithChance
 from arena_engines.search.expectiminimax import expectiminimax
-from arena_engines.search.minimax import minimax
+from arena_engines.search.minimax import Node, minimax
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal
 
@@ -62,7 +62,7 @@ def test_what_a_picture_says_of_a_value_is_true(leaves: list[int], depth: int) -
     tree = RandomTree(leaves, depth)
     true: dict[str, int] = {}
 
-    def note(node) -> None:
+    def note(node: Node) -> None:
         gained = sum(tree.play("".join(node.path[:ply]), move)[1] for ply, move in enumerate(node.path[:-1]))
         true["".join(node.path)] = gained + node.value
 
@@ -75,7 +75,9 @@ def test_what_a_picture_says_of_a_value_is_true(leaves: list[int], depth: int) -
             assert not vertex.note
             continue
         value = true[vertex.key.replace(" ", "")]
-        sign, number = re.fullmatch(r"(≥|≤|)(-?\d+)", vertex.note.split("..")[0]).groups()
+        bound = re.fullmatch(r"(≥|≤|)(-?\d+)", vertex.note.split("..")[0])
+        assert bound is not None
+        sign, number = bound.groups()
         assert {"≥": value >= int(number), "≤": value <= int(number), "": value >= int(number)}[sign]
         if ".." not in vertex.note and not sign:
             assert value == int(number)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from arena_engines.insertion.baselines import Dummy, Greedy, Random
 from arena_engines.insertion.history import Minimax
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 BOARD = "53351/34233/13552/44215/44526"
 
 
-def start(board: str = BOARD, visible: str = "61634513", **more: object) -> InsertionPosition:
+def start(board: str = BOARD, visible: str = "61634513", **more: Any) -> InsertionPosition:
     return at(board, visible, **more)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -81,7 +81,7 @@ def test_the_zombie_guess_can_be_switched_off() -> None:
 BOARD = "53351/34233/13552/44215/44526"
 
 
-def start(board: str = BOARD, visible: str = "61634513", **more: object) -> InsertionPosition:
+def start(board: str = BOARD, visible: str = "61634513", **more: Any) -> InsertionPosition:
     return at(board, visible, **more)
 
 

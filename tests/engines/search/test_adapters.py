@@ -10,8 +10,8 @@ import pytest
 from arena_engines.search.adapters import TwoSides
 from arena_engines.search.alphabeta import alphabeta
 from arena_engines.search.minimax import minimax
-from arena_protocol.games import GameError, make_game
-from arena_protocol.games.base import WIN_POINTS, Deal
+from arena_protocol.games import make_game
+from arena_protocol.games.base import WIN_POINTS, Deal, GameError
 from arena_protocol.games.insertion import Insertion
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ from arena_protocol.games.base import Deal
 from arena_protocol.games.insertion import Insertion
 
 
-def position(seed: int, plies: int, **options: object) -> Position:
+def position(seed: int, plies: int, **options: object) -> Position[Any, Any]:
     """A position of a game of random numbers, with the visible pictures that a seat sees."""
     rules = Insertion.from_options({"colours": 4, "plies": 30, **options})
     deal = rules.deal(seed)

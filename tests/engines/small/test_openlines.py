@@ -12,13 +12,13 @@ from arena_engines.engine import EngineError, Position
 from arena_engines.registry import create
 from arena_engines.search.adapters import WON
 from arena_engines.small.openlines import OpenLines, open_lines, open_lines_table
-from arena_protocol.games.base import Deal, Game
+from arena_protocol.games.base import Deal, Game, P
 from arena_protocol.games.mnk import Marks, TicTacToe
 
 evaluate = OpenLines().evaluate
 
 
-def played(game: Game, chance: random.Random, plies: int) -> object:
+def played(game: Game[P], chance: random.Random, plies: int) -> P:
     position = game.start(game.deal(0))
     for _ in range(plies):
         moves = game.legal_moves(position)

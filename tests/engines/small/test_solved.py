@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +15,7 @@ from arena_engines.engine import Engine, Position
 from arena_engines.registry import create
 from arena_engines.small.solved import MarksSolver, Outcome, Solver
 from arena_protocol.games import make_game
-from arena_protocol.games.base import Deal, Game
+from arena_protocol.games.base import Deal, Game, P
 from arena_protocol.games.disc import Disc, Turned
 from arena_protocol.games.lastcoin import Heap, LastCoin
 from arena_protocol.games.mnk import Marks, TicTacToe
@@ -62,7 +63,7 @@ def text_of(game: TicTacToe, position: Marks) -> str:
     return game.state_text(position).replace("/", "")
 
 
-def played(game: Game, chance: random.Random, plies: int) -> object:
+def played(game: Game[P], chance: random.Random, plies: int) -> P:
     position = game.start(game.deal(0))
     for _ in range(plies):
         moves = game.legal_moves(position)
@@ -122,7 +123,7 @@ def test_tictactoe_from_the_empty_board(size: int, win: int, result: int) -> Non
     assert MarksSolver(game).outcome(game.start(game.deal(0))) == result
 
 
-def all_positions(game: Game) -> Iterator[object]:
+def all_positions(game: Game[P]) -> Iterator[P]:
     level = {game.start(game.deal(0))}
     while level:
         yield from level
@@ -166,11 +167,12 @@ def test_the_winner_takes_the_shortest_way_and_the_loser_the_longest() -> None:
         assert after.plies == (min(wins) if wins else max(end.plies for end in ends))
 
 
-def game_of(rules: Game, first: Engine, second: Engine) -> tuple[int, ...]:
+def game_of(rules: Game[Any], first: Engine, second: Engine) -> tuple[int, ...]:
     position = rules.start(rules.deal(0))
     while rules.end(position) is None:
         engine = (first, second)[rules.to_move(position) - 1]
-        position = rules.play(position, engine.choose(Position(rules=rules, state=position))).position
+        move = engine.choose(Position(rules=rules, state=position))
+        position = rules.play(position, str(move)).position
     return rules.totals(position)
 
 
@@ -195,7 +197,7 @@ def test_perfect_never_loses_tictactoe(options: dict[str, int], pairs: int) -> N
         ("lastcoin", "coins", range(1, 20), lambda coins: 2 if coins % 3 == 1 else 1),
     ],
 )
-def test_perfect_wins_what_is_won(name: str, key: str, values: range, winner) -> None:
+def test_perfect_wins_what_is_won(name: str, key: str, values: range, winner: Callable[[int], int]) -> None:
     for number in values:
         rules = make_game(name, {key: number})
         seat = winner(number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -85,7 +86,7 @@ def test_a_value_is_the_weighted_sum_of_the_terms() -> None:
 
 @pytest.mark.parametrize("game", TERMS)
 def test_without_weights_the_first_legal_move_is_played(game: str) -> None:
-    rules: Game = make_game(game, {})
+    rules: Game[Any] = make_game(game, {})
     at = Position(rules=rules, state=rules.start(rules.deal(0)))
     assert create("weighted:k=0/0/0", game).choose(at) == rules.legal_moves(at.state)[0]
 
@@ -100,7 +101,7 @@ def test_the_right_weight_wins_every_won_heap_and_the_others_do_not() -> None:
     assert losing != ["1", "2", "1", "2"]
 
 
-def heap(coins: int) -> Position:
+def heap(coins: int) -> Position[Any, Any]:
     rules = make_game("lastcoin", {"coins": coins})
     return Position(rules=rules, state=rules.start(rules.deal(0)))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import given
 
 from arena_protocol.record import FaultKind, PlyRecord
@@ -24,7 +26,7 @@ from arena_server.store.journal import pack, unpack
 from .match_runner import CLOCKS, GAMES, MS, STEPS, Runner, Steps, a_match
 
 
-def started(game: str = "insertion", **config: object) -> Match:
+def started(game: str = "insertion", **config: Any) -> Match:
     match = a_match(game, **config)
     match.execute(SayReady(1, 0), 0)
     match.execute(SayReady(2, 0), 0)

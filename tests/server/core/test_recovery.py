@@ -38,8 +38,8 @@ from .match_runner import a_match
 from .test_journal import CONTEST_FACTS, GAME_FACTS
 
 
-def config(**more: object) -> ContestConfig:
-    given: dict[str, object] = {
+def config(**more: Any) -> ContestConfig:
+    given: dict[str, Any] = {
         "name": "crashes",
         "seed": 5,
         "games_per_pair": 2,
@@ -47,7 +47,7 @@ def config(**more: object) -> ContestConfig:
         "options": {"plies": 6, "lookahead": 3},
         "probation": 0,
     } | more
-    return ContestConfig(**given)  # type: ignore[arg-type]
+    return ContestConfig(**given)
 
 
 def bots() -> list[Bot]:
@@ -331,12 +331,12 @@ def test_entries_of_a_stored_game_do_not_count() -> None:
 # -- a damaged journal
 
 DIGEST = "0" * 64
-READY = [Ready(1), Ready(2), Started()]
+READY: list[GameFact] = [Ready(1), Ready(2), Started()]
 PLY = PlyRecord(1, "7", 5, 0, 5 * MS, (19_995, 20_000), 0, (0, 0), False)
-FORFEIT_GAME: dict[str, object] = {"game": "tictactoe", "options": {}}
+FORFEIT_GAME: dict[str, Any] = {"game": "tictactoe", "options": {}}
 
 
-def contest(*entries: Entry, results: tuple[PastGame, ...] = (), **more: object) -> Contest:
+def contest(*entries: Entry, results: tuple[PastGame, ...] = (), **more: Any) -> Contest:
     """A contest of ann and bob that goes on with these entries; an insertion game has two plies."""
     given = {"name": "c", "seed": 1, "games_per_pair": 4, "options": {"plies": 2, "start": "empty"}} | more
     a_plan = ContestConfig(**given)  # type: ignore[arg-type]
@@ -517,7 +517,9 @@ def test_a_fault_of_another_ply_or_of_no_kind(fault: tuple[int, int, str, bytes]
 
 def test_after_a_forfeit_only_other_forfeits_and_the_end_may_follow() -> None:
     other = FaultRecord(2, 1, "quit", b"")
-    for facts in ([QUIT, Ended((0, 2), "forfeit")], [QUIT, other, Ended((0, 0), "forfeit")]):
+    first: list[GameFact] = [QUIT, Ended((0, 2), "forfeit")]
+    both: list[GameFact] = [QUIT, other, Ended((0, 0), "forfeit")]
+    for facts in (first, both):
         assert contest(*of_g1(*READY, *facts), **FORFEIT_GAME).progress().running == 1
     for wrong in (Ready(2), PLY):
         with pytest.raises(JournalError, match="the game is over"):
@@ -528,7 +530,7 @@ def test_after_a_forfeit_only_other_forfeits_and_the_end_may_follow() -> None:
 
 def test_after_the_last_ply_there_is_none() -> None:
     second = PLY._replace(seat=2, clock=(19_995, 19_995))
-    over = [*READY, PLY, second]
+    over: list[GameFact] = [*READY, PLY, second]
     with pytest.raises(JournalError, match="PlyRecord cannot be there: no ply is to be played"):
         contest(*of_g1(*over, PLY))
     with pytest.raises(JournalError, match="Ended cannot be there: the end is complete, of other totals"):

@@ -54,7 +54,7 @@ def test_pairs_come_in_rounds_without_waiting_bots(n: int) -> None:
     assert len(order) == n * (n - 1) // 2
 
 
-def walked(names: list[str]) -> list[tuple[str, ...]]:
+def walked(names: list[str]) -> list[tuple[str, str]]:
     """The circle method step by step: one player stays, the others move up a chair a round."""
     chairs: list[str | None] = [*names, None] if len(names) % 2 else [*names]
     order = []

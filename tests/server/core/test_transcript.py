@@ -95,7 +95,8 @@ def test_any_chunking_gives_the_same_bytes(steps: Steps, game: str, sizes: list[
     transcript = written(Runner(game).run(steps).finish())
     whole = transcript.read(0, audience, ALL)
     longest = max(len(data) for _, data, _, _ in transcript.lines) + len(" game=g1")
-    data, cursor, verbs = b"", 0, ()
+    data, cursor = b"", 0
+    verbs: tuple[str, ...] = ()
     for size in [*sizes, ALL]:
         chunk, end, more = transcript.read(cursor, audience, size)
         assert len(chunk) < size + longest

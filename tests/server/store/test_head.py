@@ -350,7 +350,7 @@ def test_a_contest_that_ends_while_it_is_read_has_lost_nothing(
     kept.start()
     kept.append((1, "offer"))
     kept.wait_for(1)
-    read = preflight.read_head
+    read = read_head
 
     def read_and_end(path: Path) -> list[Announced]:
         announced = read(path)

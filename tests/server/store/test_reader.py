@@ -13,7 +13,7 @@ from arena_server.errors import StoreError
 from arena_server.store.preflight import check_writable
 from arena_server.store.reader import Results
 
-from ..records import Kept, game, keep, opening
+from ..records import Kept, game, keep, opening, shown
 
 
 class TestReader:
@@ -100,7 +100,7 @@ class TestReader:
             contest = results.contest()
             records = list(results.records(contest))
             assert [game_id for game_id, _ in records] == ["g1", "g2", "g10", "g11"]
-            assert decode(records[2][1]) == game(10)
+            assert decode(shown(records[2][1])) == game(10)
             assert decode(results.record(contest, "g11")) == game(11)
             with pytest.raises(StoreError, match=r"no game 'g12' in contest 1 trial$"):
                 results.record(contest, "g12")

@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from random import Random
@@ -22,7 +22,7 @@ from arena_server.store.journal import unpack
 from arena_server.store.reader import Results
 from arena_server.store.writer import Writer
 
-from ..records import Kept, game, keep, opening
+from ..records import Kept, game, keep, opening, shown
 
 PATIENCE_S = 20.0
 
@@ -78,7 +78,8 @@ class TestWriter:
         monkeypatch.setattr("arena_server.store.writer.MAINTENANCE_S", 0.01)
         kept = Kept(path)
         kept.start()
-        log, entries, began = path.with_name("arena.db-wal"), 0, set()
+        log, entries = path.with_name("arena.db-wal"), 0
+        began: set[bytes] = set()
         deadline = time.monotonic() + PATIENCE_S
         while len(began) < 3 and time.monotonic() < deadline:
             kept.append((1, "lag", entries, 0))
@@ -150,7 +151,7 @@ class TestWriter:
             contest = results.contest()
             there = dict(results.records(contest))
             assert set(told) <= set(there)
-            assert all(decode(data).game_id == game_id for game_id, data in there.items())
+            assert all(decode(shown(data)).game_id == game_id for game_id, data in there.items())
 
 
 def _head(log: Path) -> bytes:
@@ -267,7 +268,7 @@ def _limit_pages(writer: Writer) -> None:
     _LISTENERS.append(limit)
 
 
-_LISTENERS: list[object] = []
+_LISTENERS: list[Callable[..., None]] = []
 
 
 @pytest.fixture(autouse=True)

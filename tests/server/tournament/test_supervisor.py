@@ -107,7 +107,7 @@ async def test_a_server_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyP
     def interrupt(_: dict[str, Any]) -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
-    recorder.report = interrupt  # type: ignore[method-assign]
+    recorder.report = interrupt  # type: ignore[assignment, method-assign]
     with pytest.raises(ArenaError, match=r"^the server did not stop within 0 s and was killed$"):
         await run_it(server(code), recorder)
 

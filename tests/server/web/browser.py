@@ -66,7 +66,7 @@ class Watched:
         size: tuple[int, int] = DESKTOP,
         scheme: str = "light",
         motion: str = "no-preference",
-        prepare: Callable[[Page], None] = lambda page: None,
+        prepare: Callable[[Page], object] = lambda page: None,
     ) -> Page:
         context = self._browser.new_context(
             viewport={"width": size[0], "height": size[1]},

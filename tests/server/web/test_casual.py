@@ -68,7 +68,8 @@ async def finished(started: CasualGames) -> str | None:
         while any(seat.state != "finished" for seat in started.seats()):
             await asyncio.sleep(0.01)
     events = [json.loads(seat._event().partition(b"data: ")[2]) for seat in started.seats()]
-    (problem,) = {event["problem"] for event in events}
+    problems: set[str | None] = {event["problem"] for event in events}
+    (problem,) = problems
     return problem
 
 

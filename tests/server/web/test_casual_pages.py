@@ -74,7 +74,7 @@ def test_a_game_against_an_engine_from_the_form_to_the_record(pages: Watched, tm
         assert page.get_by_label("Game").input_value() == "insertion"
         assert page.get_by_label("Opponent").input_value() == "greedy"
         for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            page.emulate_media(color_scheme=scheme)
             pages.check_access(page)
             pages.shoot(page, f"start-{scheme}")
         assert pages.bytes < 150_000

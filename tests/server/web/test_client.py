@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
+from contextlib import AbstractContextManager
 
 import pytest
 from starlette.requests import Request
@@ -29,7 +30,10 @@ class Answering:
         self.bodies: list[object] = []
         self.tokens: list[str | None] = []
         routes = [Route("/orders", self._answer, methods=["POST"]), Route("/status", self._answer)]
-        self.serve = lambda: running(lambda: application(routes))
+        self._routes = routes
+
+    def serve(self) -> AbstractContextManager[Running]:
+        return running(lambda: application(self._routes))
 
     async def _answer(self, request: Request) -> Response:
         self.bodies.append(json.loads(await request.body() or "null"))

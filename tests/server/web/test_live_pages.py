@@ -55,7 +55,7 @@ def test_a_contest_is_shown_to_its_final_totals(pages: Watched, tmp_path: Path) 
             rows = results.standings(results.contest("trial"))
         assert shown == [[row.name, f"{row.points:,}", str(row.games)] for row in rows]
         for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            page.emulate_media(color_scheme=scheme)
             pages.check_access(page)
             pages.shoot(page, f"contest-{scheme}")
         phone = pages.open(server.page("contest.html", id=1), PHONE)
@@ -64,10 +64,10 @@ def test_a_contest_is_shown_to_its_final_totals(pages: Watched, tmp_path: Path) 
         pages.shoot(phone, "contest-phone")
         for name, parameters in PAGES.items():
             before = pages.bytes
-            shown = pages.open(server.page(name, **parameters))
-            shown.locator("h1").first.wait_for()
+            page_of = pages.open(server.page(name, **parameters))
+            page_of.locator("h1").first.wait_for()
             assert 5_000 < pages.bytes - before < 150_000, name
-            shown.context.close()  # its streams would go on
+            page_of.context.close()  # its streams would go on
         page.locator(".cross a").first.click()
         page.locator(".badge.true").wait_for()
         page.go_back()
@@ -114,7 +114,7 @@ def test_every_game_of_a_cell_has_its_link(pages: Watched, tmp_path: Path) -> No
         assert links.last.inner_text().startswith("▸")
         assert page.locator(".cross details[open]").inner_text().endswith("1 planned")
         for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            page.emulate_media(color_scheme=scheme)
             pages.check_access(page)
             pages.shoot(page, f"cells-{scheme}")
         page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
@@ -241,7 +241,7 @@ class TestOrganiser:
             login.click()
             page.get_by_role("button", name=re.compile("^Void g")).wait_for()
             for scheme in ("light", "dark"):
-                page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+                page.emulate_media(color_scheme=scheme)
                 pages.check_access(page)
                 pages.shoot(page, f"organiser-{scheme}")
             page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})

@@ -55,7 +55,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def opened(
     pages: Watched,
     site: str,
-    prepare: Callable[[Page], None] = lambda page: None,
+    prepare: Callable[[Page], object] = lambda page: None,
     size: tuple[int, int] = PHONE,
 ) -> Page:
     page = pages.open(f"{site}/game.html?contest=1&game=g3", size, prepare=prepare)
@@ -63,7 +63,7 @@ def opened(
     return page
 
 
-def forged(pattern: str, change: Callable[[Any], Any]) -> Callable[[Page], None]:
+def forged(pattern: str, change: Callable[[Any], Any]) -> Callable[[Page], object]:
     """A server that sends another document."""
 
     def answer(route: Route) -> None:

@@ -188,7 +188,7 @@ def test_json_with_a_value_of_another_type_is_refused(node: Node, data: st.DataO
     record = json.loads(as_json(RECORD))
     whole = copy.deepcopy(record)
     key = data.draw(st.sampled_from(sorted(whole)))
-    value = data.draw(st.sampled_from([None, [], {}, "", 1.5, [None], [[]], {"a": 1}]))
+    value: object = data.draw(st.sampled_from([None, [], {}, "", 1.5, [None], [[]], {"a": 1}]))
     if type(value) is type(whole[key]):
         value = None
     whole[key] = value

@@ -107,7 +107,7 @@ def test_every_game_is_shown_and_verifies(pages: Watched, site: str, game: str) 
     assert totals == list(record.totals)
     assert "The game is over" in page.inner_text(".status")
     for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=scheme)
         if scheme == "dark" or game in ("insertion", "four"):
             pages.check_access(page)
         pages.shoot(page, f"replay-{game}-{scheme}")

@@ -60,9 +60,9 @@ def test_a_ply_on_any_board(node: Node, columns: list[str], move: int, colour: i
     board = "/".join(rows)
     planes = parse_board(board)
     assert node("runs", board=board) == rules.count(rules.runs(*planes))
-    *after, removed, fell, waves = rules.play(*planes, move, colour)
+    p0, p1, p2, removed, fell, waves = rules.play(*planes, move, colour)
     found = node("insertion", board=board, move=move, colour=colour)
-    assert found[:4] == [format_board(tuple(after)), removed, fell, waves]
+    assert found[:4] == [format_board((p0, p1, p2)), removed, fell, waves]
 
 
 @given(st.binary(max_size=200))

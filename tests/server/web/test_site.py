@@ -141,8 +141,8 @@ class TestServed:
                 assert gzip.decompress(body) == plain[2]
                 assert b"content-encoding" not in plain[0].lower()
             tag = page_headers["etag"]
-            status, headers, body = server.ask("GET /index.html", f"If-None-Match: {tag}\n")
-            assert (status, headers["etag"], body) == (304, tag, "")
+            status, headers, text = server.ask("GET /index.html", f"If-None-Match: {tag}\n")
+            assert (status, headers["etag"], text) == (304, tag, "")
 
     def test_documents_are_compressed(self, database: Path) -> None:
         with site(database) as server:
@@ -190,7 +190,7 @@ class TestInABrowser:
             page.get_by_text("Very many pages are being opened from your address").wait_for()
             pages.check_access(page)
             for scheme in ("light", "dark"):
-                page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+                page.emulate_media(color_scheme=scheme)
                 pages.shoot(page, f"refused-page-{scheme}")
             page.get_by_text("60 games").wait_for()
             assert page.url.endswith("/contest.html?id=1#here")

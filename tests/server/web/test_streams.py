@@ -63,7 +63,7 @@ def test_a_viewer_that_does_not_read_is_disconnected() -> None:
 
 def test_a_stream_ends_with_the_server_and_leaves_no_error_in_the_log() -> None:
     stream = Flood()
-    stream.EVENT = b"data: x\n\n"  # type: ignore[misc]
+    stream.EVENT = b"data: x\n\n"
     with running(stream.make) as server:  # type: ignore[arg-type]
         sock = server.connect()
         sock.sendall(b"GET /flood HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 from arena_engines.engine import Engine
 from arena_engines.insertion.baselines import Greedy
@@ -24,7 +25,7 @@ def master(**values: int | str) -> Master:
     return Master({"millis": 2, **values})
 
 
-def played(one: Engine, other: Engine, seed: int = 7, **options: object) -> Played:
+def played(one: Engine, other: Engine, seed: int = 7, **options: Any) -> Played:
     rules = Insertion.from_options({"plies": 60, **options})
     return play_game(rules, rules.deal(seed), (one, other))
 
@@ -82,7 +83,7 @@ class AnyOfEquals(Plain):
         return self.random.choice(best)
 
 
-def positions(opponent: Engine, plies: int = 60, **options: object) -> list[InsertionPosition]:
+def positions(opponent: Engine, plies: int = 60, **options: Any) -> list[InsertionPosition]:
     """What seat 1 sees of a game of greedy against an opponent."""
     recorder = Recorder()
     played(recorder, opponent, plies=plies, **options)

@@ -103,7 +103,7 @@ def test_each_thread_samples_every_move(monkeypatch: pytest.MonkeyPatch) -> None
         {"start": "partial", "plies": 1},
     ],
 )
-def test_every_shape_of_game_is_played(options: dict[str, object]) -> None:
+def test_every_shape_of_game_is_played(options: dict[str, Any]) -> None:
     assert played(master(), Greedy(), **{"plies": 30, **options}).faults == (None, None)
 
 

@@ -82,7 +82,11 @@ def test_the_information_is_the_mean_log_likelihood_of_the_moves(shares: list[fl
     model = OpponentModel(POINTS_MODEL, 3, ALL)
     models = OpponentModels((MODELS[0], model))
     for share in shares:
-        models.update(lambda each, share=share: share if each == model else 0.0)
+
+        def share_of(each: OpponentModel, share: float = share) -> float:
+            return share if each == model else 0.0
+
+        models.update(share_of)
     weights = [FADING ** (len(shares) - at) for at in range(len(shares) + 1)]
     moves = PRIOR_MOVES * weights[0] + sum(weights[1:])
     hits = PRIOR_HITS * weights[0] + sum(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,8 +14,8 @@ from hypothesis import strategies as st
 
 from arena_engines.engine import AnyPosition, Engine, EngineError, Position
 from arena_engines.registry import create
+from arena_engines.xo.gomoku.alphabeta import MATE
 from arena_engines.xo.gomoku.engine import ENOUGH, MOST, Gomoku, budget
-from arena_engines.xo.gomoku.searcher import MATE
 from arena_protocol.games import make_game
 from arena_protocol.games.mnk import Marks, Xo, board_of
 
@@ -64,7 +66,7 @@ def test_an_analysis_refuses_a_wrong_depth_and_a_game_that_is_over() -> None:
 
 
 def test_it_begins_near_the_middle() -> None:
-    column, row = player().choose(table("", ""))
+    column, row = tuple(str(player().choose(table("", ""))))
     assert column in "defg"
     assert row in "4567"
 
@@ -80,17 +82,16 @@ def test_without_a_clock_the_same_position_has_the_same_answer(spec: str) -> Non
 
 @settings(max_examples=20)
 @given(st.integers(10, 14), st.randoms(use_true_random=False))
-def test_it_plays_legal_moves_on_every_size_to_the_last_cell(size: int, chance: object) -> None:
+def test_it_plays_legal_moves_on_every_size_to_the_last_cell(size: int, chance: random.Random) -> None:
     rules = make_game("xo", {"size": size})
-    shuffle = chance.shuffle  # type: ignore[attr-defined]
     names = list(board_of(size).cells)
-    shuffle(names)
+    chance.shuffle(names)
     position = rules.start(rules.deal(0))
     engine = player("xo:nodes=100")
     for name in names:
         if rules.end(position) is not None:
             break
-        move = engine.choose(Position(rules=rules, state=position))
+        move = str(engine.choose(Position(rules=rules, state=position)))
         assert rules.is_legal(position, move)
         if rules.is_legal(position, name):
             position = rules.play(position, name).position
@@ -99,7 +100,7 @@ def test_it_plays_legal_moves_on_every_size_to_the_last_cell(size: int, chance: 
 def test_the_last_cell_of_a_board_is_taken() -> None:
     rows = ["xxoo" * 2 + "xx", "ooxx" * 2 + "oo"] * 5
     state = "/".join([*rows[:-1], rows[-1][:-1] + "."])
-    at = Position.at(make_game("xo", {}), state)
+    at: Position[Any, Any] = Position.at(make_game("xo", {}), state)
     assert player().choose(at) == "j1"
 
 

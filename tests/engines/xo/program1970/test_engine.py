@@ -335,7 +335,8 @@ def test_xo1970_beats_a_random_mover_in_either_seat() -> None:
         position = game.start(game.deal(0))
         while game.end(position) is None:
             engine = player if game.to_move(position) == seat else rival
-            position = game.play(position, engine.choose(Position(rules=game, state=position))).position
+            move = engine.choose(Position(rules=game, state=position))
+            position = game.play(position, str(move)).position
         assert game.totals(position)[seat - 1] == 2
 
 
