@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from arena_protocol.session import ServerSession
+from arena_server.core.peers import Bot, LineCounts, LiveGame, Peer, Player, SeatCursor
+
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = {
     "arena_protocol": ROOT / "protocol",
@@ -107,3 +110,46 @@ def test_the_referee_never_imports(heavy: str) -> None:
     imports = "import arena_server.listener, arena_server.core.contest, arena_server.store, sys"
     program = f"{imports}; sys.exit({heavy!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+#: The records that change while a contest is played, each with the one module that writes it.
+WRITERS: dict[type, str] = {
+    ServerSession: "session.py",
+    Peer: "peers.py",
+    Bot: "peers.py",
+    Player: "peers.py",
+    LiveGame: "peers.py",
+    SeatCursor: "turns.py",
+    LineCounts: "seat_lines.py",
+}
+
+
+def test_each_record_of_the_core_has_one_module_that_writes_it() -> None:
+    """A record writes itself (`self.x = ...`); what another module writes is known by the field's name."""
+    fields: dict[str, set[str]] = {}
+    for record, module in WRITERS.items():
+        for cls in record.__mro__:
+            for name in getattr(cls, "__slots__", ()):
+                fields.setdefault(name, set()).add(module)
+    written = [
+        (path.name, line, name)
+        for path in sorted((ROOT / "server" / "arena_server" / "core").glob("*.py"))
+        for line, name in attributes_written(path)
+        if name in fields
+    ]
+    assert {name for _, _, name in written} >= {"line", "turn", "unasked", "muted"}, (
+        "it finds what is written"
+    )
+    assert [each for each in written if each[0] not in fields[each[2]]] == []
+
+
+def attributes_written(path: Path) -> Iterator[tuple[int, str]]:
+    """Line and name of each attribute of another object that a module assigns, or a part of it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        for target in targets if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) else ():
+            for each in target.elts if isinstance(target, ast.Tuple) else [target]:
+                while isinstance(each, ast.Subscript):
+                    each = each.value
+                if isinstance(each, ast.Attribute) and ast.unparse(each.value) != "self":
+                    yield node.lineno, each.attr

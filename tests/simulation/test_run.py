@@ -74,10 +74,9 @@ class TestAFailureIsFound:
 
 def _break(how: str, patch: pytest.MonkeyPatch) -> None:
     from arena_server.core.contest import Contest
-    from arena_server.core.games import GameManager
     from arena_server.core.standings import Results
 
-    advance, decide = GameManager.advance, Match.decide
+    received, decide = Contest.received, Match.decide
     if how == "blame":
 
         def blame(self, seat, now):  # type: ignore[no-untyped-def]
@@ -86,11 +85,12 @@ def _break(how: str, patch: pytest.MonkeyPatch) -> None:
         patch.setattr(Match, "depart", blame)
     elif how == "early":
 
-        def announce_at_once(self, live, facts, now):  # type: ignore[no-untyped-def]
-            advance(self, live, facts, now)
-            self.stored(live.game_id, now)
+        def announce_at_once(self, conn, line, arrived, now):  # type: ignore[no-untyped-def]
+            received(self, conn, line, arrived, now)
+            for number in list(self._games._games):
+                self._games.stored(f"g{number}", now)
 
-        patch.setattr(GameManager, "advance", announce_at_once)
+        patch.setattr(Contest, "received", announce_at_once)
     elif how == "forget":
         patch.setattr(Results, "add", lambda self, game: None)
     elif how == "crash":

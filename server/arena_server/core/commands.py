@@ -59,6 +59,10 @@ class Commands:
         self._connections = connections
         self._out = out
 
+    def restore(self, state: RunState) -> None:
+        """Take the state that the journal has."""
+        self.state = state
+
     def handle(self, command: Command, now: int) -> None:
         """Carry `command` out, or send in the Reply why not."""
         try:
@@ -80,7 +84,8 @@ class Commands:
                 self._kick(self._bot(target), now)
             case "lift":
                 bot = self._bot(target)
-                self._games.lift(bot)
+                bot.lift()
+                self._games.update_free_slots(bot)
                 self._journal(bot)
             case "void":
                 if not self._break_off(target, now, again=False):
@@ -97,11 +102,12 @@ class Commands:
 
     def _set(self, state: RunState) -> None:
         self.state = state
-        self._games.changed = True
+        self._games.reconsider()
         self._out.fact(RunStateSet("", str(state)))
 
     def _kick(self, bot: Bot, now: int) -> None:
-        self._games.suspend(bot)
+        bot.kick()
+        self._games.update_free_slots(bot)
         self._journal(bot)
         for player in bot.players:
             if player.game is not None and not player.game.announced:

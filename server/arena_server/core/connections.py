@@ -84,7 +84,7 @@ class Connections:
         self.settle(peer)
         self._games.forget(peer)
         if peer.player is not None:
-            peer.player.peer = None
+            peer.player.disconnect()
             self.departed(peer.player, now)
 
     # -- absent bots
@@ -102,7 +102,7 @@ class Connections:
 
     def arrived(self, bot: Bot) -> None:
         """A slot of `bot` has a connection."""
-        bot.gone = False
+        bot.set_awaited(True)
         self._deadlines.set((Kind.ABSENCE, bot.number), None)
 
     def quit(self, bot: Bot) -> None:
@@ -113,6 +113,6 @@ class Connections:
     def absence_expired(self, bot: Bot) -> None:
         """The contest does not wait for `bot` any longer."""
         self._deadlines.set((Kind.ABSENCE, bot.number), None)
-        bot.gone = True
-        self._games.changed = True
+        bot.set_awaited(False)
+        self._games.reconsider()
         self._out.effects.append(BotAbsent(bot.name))

@@ -44,6 +44,7 @@ from arena_server.core.log_events import LoopStalled
 from arena_server.core.login import Authenticator
 from arena_server.core.peers import Outbox
 from arena_server.core.recovery import recover
+from arena_server.core.seat_lines import SeatLines
 from arena_server.core.standings import BotState, Overview, Progress, where_is
 
 #: How a contest ends: every scheduled game has a result; some never will; the organiser ended it.
@@ -82,7 +83,11 @@ class Contest:
         except ValueError as error:
             raise ContestConfigError(str(error)) from error
         self._connections = Connections(config, self._games, self.output, self._deadlines)
-        self._handlers = Handlers(config, self._connections, authenticator, self._games, self.output)
+        self._turns = self._games.turns
+        self._seat_lines = SeatLines(config, self._turns, self.output)
+        self._handlers = Handlers(
+            config, self._connections, authenticator, self._games, self._seat_lines, self.output
+        )
         self._commands = Commands(self._games, bots, self._connections, self.output)
         self._stopping = False
         self._ended: str | None = None
@@ -129,7 +134,7 @@ class Contest:
         if peer is None:
             return
         if (move := peer.session.moved(line)) is not None:
-            self._games.move(peer, move, line, arrived, now)
+            self._turns.move(peer, move, line, arrived, now)
             if self._handlers.measures_lag:
                 self._handlers.measure(peer, now)
         else:
@@ -143,7 +148,7 @@ class Contest:
         if peer is None:
             return
         if type(marker) is TurnMark:
-            self._games.turn_sent(peer, marker, at)
+            self._turns.turn_sent(peer, marker, at)
         elif type(marker) is PingMark:
             peer.lag.sent(marker.number, at)
         else:
@@ -171,14 +176,16 @@ class Contest:
             case Tick():
                 self._tick(now)
             case Stop():
-                self._stopping = self._games.changed = True
+                self._stopping = True
+                self._games.reconsider()
                 self._games.void_all("stopped", now)
             case Stalled(began, ended):
                 self._stalled(began, ended, now)
             case Command():
                 self._command(event, now)
             case Abandoned(bot, slot, game_id):
-                self._games.abandon(bot, slot, game_id, now)
+                if (live := self._games.find(game_id)) is not None:
+                    self._seat_lines.abandon(live, bot, slot, now)
         # Nothing can start or end unless a game ended or a player came or left; after the end
         # spectators are closed as soon as the last line has been sent to them.
         if self._games.changed or self._ended is not None:
@@ -215,7 +222,7 @@ class Contest:
                     self._connections.absence_expired(self._bots[number])
                 case Kind.FEED:
                     self._games.spectators.update(number, now)
-                    self._games.changed = True
+                    self._games.reconsider()
                 case Kind.REST:
                     self._games.rested(self._authenticator.players[number])
                 case Kind.CHUNK:
@@ -237,7 +244,7 @@ class Contest:
     # -- the next game, or the end
 
     def _start_and_end(self, now: int) -> None:
-        self._games.changed = False
+        self._games.reconsidered()
         if not self._stopping and self._ended is None and self._commands.state is RunState.OPEN:
             self._games.pair(now)
         if self._ended is None and self._games.quiet:

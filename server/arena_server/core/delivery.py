@@ -31,17 +31,19 @@ class ChunkedSender:
         self._out = out
         self._deadlines = deadlines
         self._limit = limit_ms * NS_PER_MS
+        #: The connections to which a chunk is on its way.
+        self.busy: set[int] = set()
 
     def send(self, peer: Peer, data: bytes, now: int) -> None:
-        """Send a chunk after which there is more; the peer is `busy` until `flushed`."""
-        peer.busy = True
+        """Send a chunk after which there is more; its connection is `busy` until `flushed`."""
+        self.busy.add(peer.conn)
         self._out.effects.append(Send(peer.conn, data, _CHUNK_MARK))
         self._deadlines.set((Kind.CHUNK, peer.conn), now + self._limit)
 
     def flushed(self, peer: Peer) -> None:
         """The chunk has reached the socket, or the connection is gone."""
-        if peer.busy:
-            peer.busy = False
+        if peer.conn in self.busy:
+            self.busy.remove(peer.conn)
             self._deadlines.set((Kind.CHUNK, peer.conn), None)
 
 
@@ -106,7 +108,7 @@ class Spectators:
     def serve(self, peer: Peer, now: int) -> None:
         """Send `peer` the next chunk of the games in which it is behind, unless one is on its way."""
         behind = self._behind.get(peer.conn)
-        if not behind or peer.busy:
+        if not behind or peer.conn in self._chunks.busy:
             return
         data = b""
         while behind and len(data) < CHUNK:

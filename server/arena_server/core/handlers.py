@@ -4,7 +4,7 @@ HELLO            login                      READY, MOVE   the game of the player
 WATCH            spectators                 QUIT          the end of the connection
 PING, PONG, blank line   free, up to a rate limit
 INFO             the record and the spectators; beyond the bounds it is dropped. It is never a fault
-a refused line   before login: the connection is closed; in a game: see `games.py`;
+a refused line   before login: the connection is closed; in a game: see `seat_lines.py`;
 in the lobby: counted, and too many close the connection
 """
 
@@ -23,6 +23,7 @@ from arena_server.core.games import GameManager
 from arena_server.core.log_events import LoggedIn
 from arena_server.core.login import Authenticator
 from arena_server.core.peers import FLOODED, Bot, Outbox, Peer
+from arena_server.core.seat_lines import SeatLines
 
 _TOO_LONG = ProtocolError(ErrorCode.TOO_LONG, f"a line may have {CLIENT_LINE_LIMIT} bytes at most")
 
@@ -36,6 +37,7 @@ class Handlers:
         connections: Connections,
         authenticator: Authenticator,
         games: GameManager,
+        seat_lines: SeatLines,
         out: Outbox,
     ) -> None:
         self._config = config
@@ -43,6 +45,7 @@ class Handlers:
         self._connections = connections
         self._authenticator = authenticator
         self._games = games
+        self._seat_lines = seat_lines
         self._out = out
         self.measures_lag = config.lag_quota_ms > 0
 
@@ -63,7 +66,7 @@ class Handlers:
         peer = self._peers.get(event.conn)
         if peer is not None:
             if _is_info(event.head) and peer.game is not None:
-                if self._games.admits_info(peer, CLIENT_LINE_LIMIT):
+                if self._seat_lines.admits_info(peer, CLIENT_LINE_LIMIT):
                     self._out.error(peer, _TOO_LONG)
                 return
             self._refuse(peer, _TOO_LONG, event.head, now)
@@ -73,10 +76,10 @@ class Handlers:
     ) -> None:
         match message:
             case wire.Move():
-                self._games.move(peer, message.move, line, arrived, now)
+                self._games.turns.move(peer, message.move, line, arrived, now)
                 self.measure(peer, now)
             case wire.Ready():
-                self._games.ready(peer, line, arrived, now)
+                self._seat_lines.ready(peer, line, arrived, now)
                 self.measure(peer, now)
             case wire.Pong():
                 self._pong(peer, message, line, arrived, now)
@@ -94,7 +97,7 @@ class Handlers:
 
     def _info(self, peer: Peer, line: bytes, now: int) -> None:
         """A note during a game: within the bounds one that cannot be parsed is answered, and no more."""
-        if not self._games.admits_info(peer, len(line)):
+        if not self._seat_lines.admits_info(peer, len(line)):
             return
         try:
             message = peer.session.receive(line)
@@ -102,7 +105,7 @@ class Handlers:
             self._out.error(peer, problem)
         else:
             assert isinstance(message, wire.Info)
-            self._games.info(peer, message, now)
+            self._seat_lines.info(peer, message, now)
 
     # -- refused lines
 
@@ -110,14 +113,13 @@ class Handlers:
         if peer.session.state in BEFORE_LOGIN:
             self._connections.refuse(peer, problem, now)
         elif peer.game is not None:
-            self._games.refuse(peer, problem, line, now)
+            self._seat_lines.refuse(peer, problem, line, now)
         else:
             self._refuse_idle(peer, problem, now)
 
     def _refuse_idle(self, peer: Peer, problem: ProtocolError, now: int) -> None:
         """Outside a game lines are counted; what merely came late, as after OVER, is not answered."""
-        peer.unasked += 1
-        if peer.unasked >= self._config.flood_limit:
+        if peer.count_unasked() >= self._config.flood_limit:
             self._connections.refuse(peer, FLOODED, now)
         elif problem.code not in (ErrorCode.UNEXPECTED, ErrorCode.NOT_YOUR_TURN):
             self._out.error(peer, problem)
@@ -154,7 +156,7 @@ class Handlers:
     def _watch(self, peer: Peer, watch: wire.Watch, line: bytes, now: int) -> None:
         """WATCH; a bot that watches does not play any more."""
         if peer.player is not None:
-            peer.player.watches = True
+            peer.player.watch()
             self._connections.departed(peer.player, now)
         try:
             self._games.spectators.watch(peer, watch.target, now)
@@ -169,16 +171,16 @@ class Handlers:
         player = peer.player
         self._connections.close(peer, ByeReason.QUIT, now)
         if player is not None:
-            player.resume = player.former = None
+            player.drop_keys()
             self._keep_keys(player.bot)
             self._connections.quit(player.bot)
-            self._games.quit(player, now)
+            self._seat_lines.quit(player, now)
 
     # -- lag, and lines that ask for nothing
 
     def measure(self, peer: Peer, now: int) -> None:
         """Send a PING at a quiet moment: the client has just answered."""
-        if not self.measures_lag or peer.session.state not in IN_GAME or self._games.turn_pending(peer):
+        if not self.measures_lag or peer.session.state not in IN_GAME or self._games.turns.pending(peer):
             return
         if (number := peer.lag.ask(now)) is not None:
             line = peer.session.send(wire.Ping(f"{LAG_WORD}{number}"))
@@ -187,7 +189,7 @@ class Handlers:
     def _pong(self, peer: Peer, pong: wire.Pong, line: bytes, arrived: int, now: int) -> None:
         player = peer.player
         if peer.lag.answered(pong.token, arrived) and player is not None and player.game is not None:
-            player.game.match.lag[player.seat - 1] = peer.lag.ms
+            player.game.match.set_lag(player.seat, peer.lag.ms)
         self._count_chatter(peer, line, now)
 
     def _count_chatter(self, peer: Peer, line: bytes, now: int) -> None:
@@ -197,7 +199,7 @@ class Handlers:
         if peer.game is None:
             self._connections.refuse(peer, FLOODED, now)
         elif not peer.muted:
-            self._games.flood(peer, line, now)
+            self._seat_lines.flood(peer, line, now)
 
 
 def _is_info(line: bytes) -> bool:

@@ -126,7 +126,7 @@ class Ledger:
     ) -> None:
         """Bring back results, and the games that repeat void ones.
 
-        `unfinished` games have been started and have no result; `GameManager.reopen` seats their
+        `unfinished` games have been started and have no result; `GameManager.open` seats their
         players. Raises JournalError for what cannot be of this contest.
         """
         self._recall_repeats(repeats, results, {*unfinished, *(game.number for game in results)})

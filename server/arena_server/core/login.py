@@ -59,9 +59,7 @@ class Authenticator:
                 f"concurrency of {entrant.name} must be from 1 to {MOST_SLOTS}, not {entrant.concurrency}"
             )
         bot = self.bots[entrant.name] = Bot(number, entrant.name, lower, entrant.plays)
-        bot.players += (
-            Player(len(self.players) + slot, bot, slot + 1) for slot in range(entrant.concurrency)
-        )
+        bot.open_slots(len(self.players), entrant.concurrency)
         self.players += bot.players
 
     def admit(self, hello: Hello, peer: str, now: int) -> Player:
@@ -121,9 +119,8 @@ class Authenticator:
         """
         key = self._secret(deal.RESUME_BYTES)
         if player.bot.plays:
-            player.peer, peer.player, player.watches = peer, player, False
-            player.resume = deal.token_digest(key)
-            player.former = None if used is None else deal.token_digest(used)
+            former = None if used is None else deal.token_digest(used)
+            player.connect(peer, deal.token_digest(key), former)
         return Welcome(player.name, self._secret(deal.SESSION_BYTES), key)
 
 

@@ -81,56 +81,32 @@ class Abort(NamedTuple):
 Command = SayReady | PlayMove | Annotate | Blame | Expire | Disconnect | Abort
 
 
-class Match:
-    """The game of `setting`, offered to its seats at the moment `now`.
-
-    `lag` holds the measured lag of each seat's connection in ms, `present` whether it has one.
-    """
+class GameState:
+    """The state of the game of `setting`, offered at the moment `now`; `apply` alone writes it."""
 
     __slots__ = (
         "_computed",
-        "_control",
-        "_first_control",
         "_game",
-        "_handover",
         "_origin",
         "_quota",
-        "_ready_ns",
-        "_untimed",
-        "_zombie_move",
         "clocks",
         "end",
         "faults",
         "infos",
-        "lag",
         "phase",
         "plies",
         "position",
-        "present",
         "ready",
         "setting",
-        "timer",
         "totals",
         "zombies",
     )
 
     def __init__(self, setting: Setting, now: int) -> None:
-        config, seats = setting.config, setting.game.seats
         self.setting = setting
         self._game = setting.game
-        self._zombie_move = setting.game.zombie_move
-        self._control = TimeControl.of(config)
-        self._first_control = TimeControl.of(config, first=True)
-        #: The seat of the bot that is debugged, 0 if it has none.
-        self._untimed = setting.names.index(config.debug_bot) + 1 if config.debug_bot in setting.names else 0
-        self._ready_ns = (LONGEST_MS if self._untimed else config.ready_ms) * NS_PER_MS
-        self._handover = config.handover_ms * NS_PER_MS
-        self.timer = TurnTimer(now + self._ready_ns)
-        self.present = [True] * seats
-        self.lag = [0] * seats
-        #: A ply that `decide` has just computed, with the position after it, for `apply`.
+        #: A ply that `Match.decide` has just computed, with the position after it, for `apply`.
         self._computed: tuple[PlyRecord | None, Any] = (None, None)
-        # The state of the game: written by `apply` alone.
         self._reset(now)
 
     def _reset(self, now: int) -> None:
@@ -149,8 +125,6 @@ class Match:
         #: The moment that the record counts from: START, later by the time the server was down.
         self._origin = now
 
-    # -- queries
-
     @property
     def over(self) -> bool:
         return self.phase is Phase.OVER
@@ -164,11 +138,6 @@ class Match:
         """Whether START need not wait for `seat`."""
         return self.ready[seat - 1] or self.zombies[seat - 1]
 
-    def clock_ran(self, at: int) -> bool:
-        """Whether the clock of a seat runs now and did so at the moment `at`."""
-        sent = self.timer.sent
-        return sent is not None and sent < at
-
     def forfeited(self, seats: Iterable[int] = ()) -> tuple[int, ...]:
         """The totals if `seats` forfeit, beside those at fault already: several at once all lose."""
         at_fault = [fault.seat for fault in self.faults] + list(seats)
@@ -181,6 +150,70 @@ class Match:
         return self.setting.record(
             tuple(self.plies), tuple(self.faults), final, self.totals, self.end, tuple(self.infos)
         )
+
+    def apply(self, fact: GameFact, now: int) -> None:
+        """Write one fact into the state of the game."""
+        if type(fact) is PlyRecord:
+            computed, position = self._computed
+            if fact is not computed:
+                position = self._game.play(self.position, fact.move).position
+            self.position = position
+            self.clocks = fact.clock
+            self.plies.append(fact)
+            if fact.credit_ms:
+                self._quota[fact.seat - 1] -= min(fact.credit_ms, elapsed_ms(fact.handed_ns, fact.arrived_ns))
+            return
+        match fact:
+            case Offered():
+                self._reset(now)
+            case Ready(seat):
+                self.ready[seat - 1] = True
+            case Away(seat):
+                self.ready[seat - 1] = False
+            case Started():
+                self.phase = Phase.PLAYING
+                self._origin = now
+            case FaultRecord(seat):
+                self.faults.append(fact)
+                if seat:
+                    self.zombies[seat - 1] = True
+            case InfoRecord():
+                self.infos.append(fact)
+            case Ended(totals, end):
+                self.phase, self.totals, self.end = Phase.OVER, totals, end
+
+
+class Match(GameState):
+    """Decides the game of `setting`, and times its turns.
+
+    `lag` holds the measured lag of each seat's connection in ms, `present` whether it has one.
+    """
+
+    __slots__ = (
+        "_control",
+        "_first_control",
+        "_handover",
+        "_ready_ns",
+        "_untimed",
+        "_zombie_move",
+        "lag",
+        "present",
+        "timer",
+    )
+
+    def __init__(self, setting: Setting, now: int) -> None:
+        super().__init__(setting, now)
+        config, seats = setting.config, setting.game.seats
+        self._zombie_move = setting.game.zombie_move
+        self._control = TimeControl.of(config)
+        self._first_control = TimeControl.of(config, first=True)
+        #: The seat of the bot that is debugged, 0 if it has none.
+        self._untimed = setting.names.index(config.debug_bot) + 1 if config.debug_bot in setting.names else 0
+        self._ready_ns = (LONGEST_MS if self._untimed else config.ready_ms) * NS_PER_MS
+        self._handover = config.handover_ms * NS_PER_MS
+        self.timer = TurnTimer(now + self._ready_ns)
+        self.present = [True] * seats
+        self.lag = [0] * seats
 
     # -- commands in, facts out
 
@@ -279,40 +312,6 @@ class Match:
         """End a game without a zombie move: the seats at fault lose."""
         return [] if self._zombie_move is not None else [Ended(self.forfeited(seats), FORFEIT)]
 
-    # -- state
-
-    def apply(self, fact: GameFact, now: int) -> None:
-        """Write one fact into the state of the game."""
-        if type(fact) is PlyRecord:
-            computed, position = self._computed
-            if fact is not computed:
-                position = self._game.play(self.position, fact.move).position
-            self.position = position
-            self.clocks = fact.clock
-            self.plies.append(fact)
-            if fact.credit_ms:
-                self._quota[fact.seat - 1] -= min(fact.credit_ms, elapsed_ms(fact.handed_ns, fact.arrived_ns))
-            return
-        match fact:
-            case Offered():
-                self._reset(now)
-            case Ready(seat):
-                self.ready[seat - 1] = True
-            case Away(seat):
-                self.ready[seat - 1] = False
-            case Started():
-                self.phase = Phase.PLAYING
-                self._origin = now
-            case FaultRecord(seat):
-                self.faults.append(fact)
-                if seat:
-                    self.zombies[seat - 1] = True
-            case InfoRecord():
-                self.infos.append(fact)
-            case Ended(totals, end):
-                self.phase, self.totals, self.end = Phase.OVER, totals, end
-                self.timer.stop()
-
     def _follow_up(self, facts: list[GameFact], now: int) -> None:
         """Apply what follows by itself, up to the turn of a seat that plays for itself."""
         last = facts[-1]
@@ -333,7 +332,7 @@ class Match:
             if (end := self._game.end(self.position)) is not None:
                 facts.append(fact := Ended(self._game.totals(self.position), end))
                 self.apply(fact, now)
-                return
+                break
             seat = self._game.to_move(self.position)
             if not self.zombies[seat - 1]:
                 self.begin_turn(seat, now)
@@ -343,6 +342,7 @@ class Match:
             ply = self._ply(seat, self._zombie_move, 0, now, now, self.clocks[seat - 1], True)
             facts.append(ply)
             self.apply(ply, now)
+        self.timer.stop()
 
     # -- the turn in progress
 
@@ -370,10 +370,9 @@ class Match:
         """The time control of the next ply of `seat`."""
         return self._control if any(ply.seat == seat for ply in self.plies) else self._first_control
 
-    def sent(self, seat: int, ply: int, at: int) -> None:
-        """The TURN of `ply` reached the socket of `seat` at `at`."""
-        if seat == self.timer.seat and ply == self.ply and self.timer.sent is None:
-            self.run(at)
+    def set_lag(self, seat: int, ms: int) -> None:
+        """The lag of the connection of `seat` has been measured."""
+        self.lag[seat - 1] = ms
 
     def depart(self, seat: int, now: int) -> list[GameFact]:
         """The connection of `seat` is gone; its clock goes on, at the latest from the begin of its turn."""
@@ -391,6 +390,11 @@ class Match:
         self.lag[seat - 1] = 0
         if seat == self.timer.seat and self.timer.sent is None:
             self.begin_turn(seat, now)
+
+    def clock_ran(self, at: int) -> bool:
+        """Whether the clock of a seat runs now and did so at the moment `at`."""
+        sent = self.timer.sent
+        return sent is not None and sent < at
 
     def reading(self, now: int) -> tuple[int, ...]:
         """The clocks as they stand at `now`, in the order of the seats."""

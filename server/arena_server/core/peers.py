@@ -23,22 +23,17 @@ FLOODED: Final = ProtocolError(ErrorCode.FLOOD, "too many lines that were not as
 class Peer:
     """One connection; `player` is None before login, and for a spectator.
 
-    `turn` marks the TURN last sent on it, `cursor` is the next line to be sent of its game's
-    transcript. While it is `busy` a chunk is on its way to the socket. `unasked` counts refused
-    lines outside games.
+    `unasked` counts refused lines outside games; `muted`: nothing is read from it.
     """
 
     conn: int
     address: str
     session: ServerSession = field(default_factory=ServerSession)
     player: Player | None = None
-    turn: TurnMark | None = None
-    cursor: int = 0
     unasked: int = 0
     chatter: LeakyBucket = field(default_factory=LeakyBucket)
     muted: bool = False
     lag: LagEstimate = field(default_factory=LagEstimate)
-    busy: bool = False
 
     @property
     def bot_name(self) -> str | None:
@@ -49,6 +44,11 @@ class Peer:
     def game(self) -> LiveGame | None:
         """The game that its player is seated in."""
         return None if self.player is None else self.player.game
+
+    def count_unasked(self) -> int:
+        """Count a refused line outside a game, and return how many there were since the last game."""
+        self.unasked += 1
+        return self.unasked
 
 
 @dataclass(slots=True, eq=False)
@@ -88,6 +88,35 @@ class Bot:
     def former_keys(self) -> FormerKeys:
         return FormerKeys(self.name, tuple(player.former for player in self.players))
 
+    def open_slots(self, number: int, slots: int) -> None:
+        """Make its players; the first of them is number `number` of the contest."""
+        self.players += (Player(number + slot, self, slot + 1) for slot in range(slots))
+
+    def blame(self, limit: int) -> bool:
+        """Count a faulty game. Returns whether `limit` of them are not forgiven now; 0 is no limit."""
+        self.faulty_games += 1
+        reached = self.faulty_games - self.forgiven == limit > 0
+        self.barred = self.barred or reached
+        return reached
+
+    def kick(self) -> None:
+        """The organiser removes it."""
+        self.barred = self.kicked = True
+
+    def lift(self) -> None:
+        """Its faulty games so far do not count any more, and neither does a kick."""
+        self.forgiven = self.faulty_games
+        self.barred = self.kicked = False
+
+    def restore(self, forgiven: int, kicked: bool) -> None:
+        """Take what the journal says of it, before results are counted again."""
+        self.forgiven = forgiven
+        self.barred = self.kicked = kicked
+
+    def set_awaited(self, awaited: bool) -> None:
+        """Whether the contest waits for it."""
+        self.gone = not awaited
+
 
 @dataclass(slots=True, eq=False)
 class Player:
@@ -119,26 +148,77 @@ class Player:
         """Whether it can be seated, if its bot may be paired."""
         return self.peer is not None and self.game is None and not (self.rests or self.watches)
 
+    def connect(self, peer: Peer, resume: str, former: str | None) -> None:
+        """It has logged in on `peer`: the digests of its new resume key, and of the one that it has used."""
+        self.peer, peer.player, self.watches = peer, self, False
+        self.resume, self.former = resume, former
 
-class LiveGame:
-    """A match, its transcript and its players in the order of the seats.
+    def disconnect(self) -> None:
+        """Its connection is gone."""
+        self.peer = None
 
-    `stored`: the record has been handed over to be stored; `announced`: OVER has been written.
+    def watch(self) -> None:
+        """It watches instead of playing, until it logs in again."""
+        self.watches = True
+
+    def drop_former(self) -> None:
+        """Its newer resume key has reached the bot."""
+        self.former = None
+
+    def drop_keys(self) -> None:
+        """It has quit: no key resumes its seat."""
+        self.resume = self.former = None
+
+    def restore_key(self, digest: str | None) -> None:
+        """Take what the journal has of its resume key."""
+        self.resume = digest
+
+    def restore_former(self, digest: str | None) -> None:
+        """Take what the journal has of the key before."""
+        self.former = digest
+
+    def sit(self, game: LiveGame, seat: int) -> None:
+        """It plays this game."""
+        self.game, self.seat = game, seat
+
+    def leave(self, *, rests: bool) -> None:
+        """Its game is over; it `rests` before the next one."""
+        self.game, self.seat, self.rests = None, 0, rests
+        if self.peer is not None:
+            self.peer.unasked = 0
+
+    def rested(self) -> None:
+        """Its rest is over."""
+        self.rests = False
+
+
+@dataclass(slots=True, eq=False)
+class SeatCursor:
+    """What a seat's connection has been sent of its game: the next `line`, and the last `turn`.
+
+    `Turns` writes it.
     """
 
-    __slots__ = (
-        "announced",
-        "deadline_key",
-        "game_id",
-        "infos",
-        "match",
-        "number",
-        "out_of_turn",
-        "players",
-        "stored",
-        "transcript",
-        "unasked",
-    )
+    line: int = 0
+    turn: TurnMark | None = None
+
+
+@dataclass(slots=True, eq=False)
+class LineCounts:
+    """Lines of a seat that were not asked for, those of them that were moves, and its notes.
+
+    `SeatLines` writes it.
+    """
+
+    unasked: int = 0
+    out_of_turn: int = 0
+    notes: InfoBudget = field(default_factory=InfoBudget)
+
+
+class LiveGame:
+    """A match, its transcript, and its players, their cursors and lines in the order of the seats."""
+
+    __slots__ = ("cursors", "deadline_key", "game_id", "lines", "match", "number", "players", "transcript")
 
     def __init__(self, number: int, match: Match, players: tuple[Player, ...], now: int) -> None:
         self.number = number
@@ -147,16 +227,15 @@ class LiveGame:
         self.game_id = match.setting.game_id
         self.transcript = Transcript(match.setting, now)
         self.players = players
-        self.stored = self.announced = False
-        #: Lines of each seat that were not asked for, and those of them that were moves.
-        self.unasked = [0] * len(players)
-        self.out_of_turn = [0] * len(players)
-        self.infos = [InfoBudget() for _ in players]
+        self.cursors = tuple(SeatCursor() for _ in players)
+        self.lines = tuple(LineCounts() for _ in players)
         for seat, player in enumerate(players, start=1):
-            player.game, player.seat = self, seat
-            if player.peer is not None:
-                player.peer.cursor = 0
-                player.peer.turn = None
+            player.sit(self, seat)
+
+    @property
+    def announced(self) -> bool:
+        """Whether OVER has been written."""
+        return self.transcript.closed
 
     @property
     def slots(self) -> tuple[int, ...]:

@@ -34,6 +34,7 @@ from arena_server.core.journal import (
 from arena_server.core.login import is_digest
 from arena_server.core.match import Match, Phase
 from arena_server.core.peers import Bot, Player
+from arena_server.core.schedule import Pairing
 
 _SEAT_FAULTS: Final = frozenset(FaultKind) - {FaultKind.VOID}
 
@@ -50,9 +51,11 @@ def recover(past: Past, games: GameManager, commands: Commands, bots: Mapping[st
     for number in unfinished:
         facts: list[GameFact] = [fact_of(entry) for entry in live.games[number]]  # type: ignore[misc] # by their number
         offer = facts[0]
-        game = games.reopen(number, offer.slots if isinstance(offer, Offered) else (), now)
+        pairing = games.ledger.pairing(number)
+        players = _players(pairing, offer.slots if isinstance(offer, Offered) else (), bots)
+        game = games.open(pairing, players, now)
         restore(game.match, facts, now)
-        games.go_on(game, facts, now)
+        games.resume(game, facts, now)
 
 
 def _recover_contest(live: Live, commands: Commands, bots: Mapping[str, Bot]) -> list[Repeat]:
@@ -62,20 +65,19 @@ def _recover_contest(live: Live, commands: Commands, bots: Mapping[str, Bot]) ->
         match fact_of(entry):
             case ResumeKeys(name, digests):
                 for player, digest in _keys(_bot(bots, name), digests):
-                    player.resume = digest
+                    player.restore_key(digest)
             case FormerKeys(name, digests):
                 for player, digest in _keys(_bot(bots, name), digests):
-                    player.former = digest
+                    player.restore_former(digest)
             case Conduct(name, forgiven, kicked):
-                bot = _bot(bots, name)
-                bot.forgiven, bot.kicked, bot.barred = forgiven, kicked, kicked
+                _bot(bots, name).restore(forgiven, kicked)
             case Repeat() as repeat:
                 repeats.append(repeat)
             case RunStateSet(_, state):
                 if state not in set(RunState):
                     raise JournalError(f"expected one of {', '.join(RunState)}, found {state!r:.40}")
                 # A contest was drained to stop the server; now the server runs again.
-                commands.state = RunState.PAUSED if state == RunState.PAUSED else RunState.OPEN
+                commands.restore(RunState.PAUSED if state == RunState.PAUSED else RunState.OPEN)
     return repeats
 
 
@@ -90,6 +92,24 @@ def _bot(bots: Mapping[str, Bot], name: str) -> Bot:
     if name not in bots:
         raise JournalError(f"no bot of this contest is called {name!r:.40}")
     return bots[name]
+
+
+def _players(pairing: Pairing, slots: Sequence[int], bots: Mapping[str, Bot]) -> tuple[Player, ...]:
+    """The players of an unfinished game. Raises JournalError if they cannot play it."""
+    number, slots = pairing.number, slots or (1,) * len(pairing.names)
+    if len(slots) != len(pairing.names):
+        raise JournalError(f"g{number} has {len(pairing.names)} seats, and {len(slots)} slots")
+    players = []
+    for name, slot in zip(pairing.names, slots, strict=True):
+        bot = bots[name]
+        if not 1 <= slot <= len(bot.players):
+            slots_text = f"a concurrency of {len(bot.players)}"
+            raise JournalError(f"{name} plays g{number} in slot {slot}, and has {slots_text}")
+        player = bot.players[slot - 1]
+        if player.game is not None:
+            raise JournalError(f"{name} plays {player.game.game_id} and g{number} at once in slot {slot}")
+        players.append(player)
+    return tuple(players)
 
 
 # -- games

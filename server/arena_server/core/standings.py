@@ -148,9 +148,7 @@ class Results:
 
     def _blame(self, bot: Bot) -> None:
         """One faulty game more: a bot that has had too many is paired no more."""
-        bot.faulty_games += 1
-        if bot.faulty_games - bot.forgiven == self._probation:
-            bot.barred = True
+        if bot.blame(self._probation):
             self._out.effects.append(BotOnProbation(bot.name, bot.faulty_games))
 
 

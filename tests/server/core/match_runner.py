@@ -53,7 +53,7 @@ def a_match(game: str = "insertion", now: int = 0, **config: object) -> Match:
 
 
 class Runner:
-    """Runs one match as `GameManager` does: only the present send, and deadlines come when they are due.
+    """Runs one match as a contest does: only the present send, and deadlines come when they are due.
 
     `facts` is what the journal holds; `crash` continues with a new match that is restored from it.
     """
@@ -89,7 +89,9 @@ class Runner:
         return self.match.execute(SayReady(seat, self.now), self.now)
 
     def sent(self, seat: int, _: int) -> None:
-        self.match.sent(seat, self.match.ply, self.now)
+        timer = self.match.timer
+        if seat == timer.seat and timer.sent is None:
+            self.match.run(self.now)
 
     def move(self, seat: int, _: int) -> list[GameFact]:
         move = "7" if self.setting.game.name == "insertion" else f"{'abc'[self.now // MS % 3]}2"

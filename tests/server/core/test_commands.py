@@ -168,6 +168,20 @@ def test_probation_is_lifted_and_stays_lifted() -> None:
     assert again.last_line("ann").startswith("NEXT")
 
 
+def test_without_a_limit_of_faulty_games_a_lifted_bot_is_paired_after_a_restart_too() -> None:
+    """Its faulty games are counted again, up to as many as the lift has forgiven."""
+    harness = seated("ann", "bob", options=ONE_PLY, probation=0)
+    harness.send("ann", "what?")
+    harness.stored("g1")
+    harness.command("lift", "ann")
+    assert harness.last_entries[0] == (0, "conduct", "ann", 1, False)
+    again = restarted(harness)
+    assert {bot.name: bot.where for bot in again.contest.overview().bots} == {
+        "ann": "playing",
+        "bob": "playing",
+    }
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_finished_contest_takes_no_commands(verb: str) -> None:
     harness = seated("ann", "bob", options=ONE_PLY, probation=1)

@@ -36,7 +36,8 @@ def started(game: str = "insertion", **config: Any) -> Match:
 def play(match: Match, seat: int, after_ms: int = 0, move: str = "7") -> list[GameFact]:
     """The TURN of `seat` is sent at once, and answered `after_ms` later; returns the facts."""
     sent = match.timer.asked
-    match.sent(seat, match.ply, sent)
+    if seat == match.timer.seat and match.timer.sent is None:
+        match.run(sent)
     at = sent + after_ms * MS
     return match.execute(PlayMove(seat, move, b"MOVE", at), at)
 
@@ -66,9 +67,7 @@ def test_commands_without_effect_give_no_facts() -> None:
         Expire(),  # no clock runs
     ]
     assert [match.execute(command, 0) for command in nothing] == [[]] * 5
-    match.sent(1, 1, 0)
-    for seat, ply in ((1, 1), (1, 2), (2, 1)):
-        match.sent(seat, ply, 50 * MS)  # its clock runs already, or there is no such turn
+    match.run(0)
     assert match.plies == []
     assert match.timer.deadline == 101 * MS
     match.execute(Abort("stopped"), 0)
@@ -120,7 +119,7 @@ def test_a_ply_is_charged_to_its_seat_alone_and_earns_the_increment() -> None:
 def test_the_fallen_flag_is_charged_the_first_charge_too_high_and_leaves_nothing() -> None:
     match = started(margin_ms=50, increment_ms=5)
     play(match, 1)
-    match.sent(2, 2, 0)
+    match.run(0)
     assert match.timer.deadline == 151 * MS
     _, facts = match.expire(151 * MS)
     fault, ply = facts[:2]
@@ -132,7 +131,7 @@ def test_the_fallen_flag_is_charged_the_first_charge_too_high_and_leaves_nothing
 def test_a_reading_is_what_is_left_now() -> None:
     match = started(margin_ms=50)
     assert match.reading(30 * MS) == (100, 100)
-    match.sent(1, 1, 0)
+    match.run(0)
     assert match.reading(30 * MS) == (70, 100)
     assert match.reading(130 * MS) == (0, 100)
     assert match.clocks == (100, 100)
@@ -143,7 +142,7 @@ def test_a_credit_is_taken_off_the_charge_and_gives_no_time() -> None:
     match = started(lag_quota_ms=100)
     match.lag = [20, 0]
     match.begin_turn(1, 0)
-    match.sent(1, 1, 0)
+    match.run(0)
     assert match.reading(30 * MS) == (90, 100)
     play(match, 1, 30)
     play(match, 2)
@@ -266,7 +265,7 @@ def test_a_seat_that_is_asked_after_the_grace_has_its_clock_run_at_once() -> Non
     match = started(clock_ms=1000, ready_ms=200)
     match.restart(0)
     match.arrive(1, 10 * MS)
-    match.sent(1, 1, 10 * MS)
+    match.run(10 * MS)
     match.execute(PlayMove(1, "7", b"MOVE 7", 300 * MS), 300 * MS)
     assert match.timer.deadline == 1301 * MS
     slow, facts = match.expire(1301 * MS)

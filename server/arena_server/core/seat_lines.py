@@ -1,0 +1,100 @@
+"""The lines of seated players that are not moves, and what a line out of place costs.
+
+a line that cannot be read              -> ERROR, and the seat is a zombie (malformed)
+a MOVE without an open TURN             -> ERROR, counted; too many: a zombie (out-of-turn)
+any other line that was not asked for   -> counted
+too many lines counted                  -> ERROR, a zombie (flood), and mute until OVER
+"""
+
+from __future__ import annotations
+
+from arena_protocol import messages as wire
+from arena_protocol.errors import ErrorCode, ProtocolError
+from arena_protocol.record import FaultKind, InfoRecord
+from arena_server.core.config import ContestConfig
+from arena_server.core.match import Annotate, Blame, Phase, SayReady
+from arena_server.core.peers import FLOODED, LiveGame, Outbox, Peer, Player
+from arena_server.core.turns import Turns
+
+#: Lines that are well-formed, and merely come at the wrong moment.
+_UNASKED = frozenset({ErrorCode.UNEXPECTED, ErrorCode.NO_SUCH_GAME})
+
+
+class SeatLines:
+    """Judges the lines of all seats of one contest. It writes their counts."""
+
+    def __init__(self, config: ContestConfig, turns: Turns, out: Outbox) -> None:
+        self._config = config
+        self._turns = turns
+        self._out = out
+
+    def ready(self, peer: Peer, line: bytes, arrived: int, now: int) -> None:
+        """READY for the game of `peer`."""
+        live, seat = _seat_of(peer)
+        self._turns.key_arrived(live.players[seat - 1])
+        if live.match.phase is not Phase.OFFERED or live.match.settled(seat):
+            self._count(live, seat, peer, line, now)
+            return
+        self._turns.advance(live, live.match.execute(SayReady(seat, arrived), now), now)
+
+    def admits_info(self, peer: Peer, size: int) -> bool:
+        """Whether a note of `size` bytes is within the bounds of the seat; counts it if so."""
+        live, seat = _seat_of(peer)
+        return not live.match.zombies[seat - 1] and live.lines[seat - 1].notes.admits(live.match.ply, size)
+
+    def info(self, peer: Peer, info: wire.Info, now: int) -> None:
+        """A note about the game of `peer`; one about another game is dropped, as it came late."""
+        live, seat = _seat_of(peer)
+        if info.game == live.game_id:
+            record = InfoRecord(seat, info.ply, info.depth, info.eval, info.nodes, info.line, info.text)
+            self._turns.advance(live, live.match.execute(Annotate(record), now), now)
+
+    def refuse(self, peer: Peer, problem: ProtocolError, line: bytes, now: int) -> None:
+        """The session refused a line of a seated player. A zombie gets no answer."""
+        live, seat = _seat_of(peer)
+        if not live.match.zombies[seat - 1] and problem.code is not ErrorCode.UNEXPECTED:
+            self._out.error(peer, problem)
+        if problem.code is ErrorCode.NOT_YOUR_TURN:
+            counts = live.lines[seat - 1]
+            counts.out_of_turn += 1
+            if counts.out_of_turn > self._config.out_of_turn_limit:
+                self._blame(live, seat, FaultKind.OUT_OF_TURN, line, now)
+        elif problem.code not in _UNASKED:
+            self._blame(live, seat, FaultKind.MALFORMED, line, now)
+        self._count(live, seat, peer, line, now)
+
+    def _count(self, live: LiveGame, seat: int, peer: Peer, line: bytes, now: int) -> None:
+        """Count a line that was not asked for; too many are a flood."""
+        counts = live.lines[seat - 1]
+        counts.unasked += 1
+        if counts.unasked >= self._config.flood_limit and not peer.muted:
+            self.flood(peer, line, now)
+
+    def flood(self, peer: Peer, line: bytes, now: int) -> None:
+        """Too many lines: nothing more is read of this seat until OVER."""
+        live, seat = _seat_of(peer)
+        self._out.error(peer, FLOODED)
+        self._out.mute(peer)
+        self._blame(live, seat, FaultKind.FLOOD, line, now)
+
+    def quit(self, player: Player, now: int) -> None:
+        """`player` has departed by QUIT: its game goes on without it."""
+        if player.game is not None:
+            self._blame(player.game, player.seat, FaultKind.QUIT, b"QUIT", now)
+
+    def abandon(self, live: LiveGame, name: str, slot: int, now: int) -> None:
+        """The program of this player is not started again in this game: its clock is not waited for."""
+        for seat, player in enumerate(live.players, start=1):
+            if (player.name, player.slot) == (name, slot):
+                self._blame(live, seat, FaultKind.DISCONNECT, b"", now)
+
+    def _blame(self, live: LiveGame, seat: int, kind: FaultKind, line: bytes, now: int) -> None:
+        self._turns.advance(live, live.match.execute(Blame(seat, kind, line), now), now)
+
+
+def _seat_of(peer: Peer) -> tuple[LiveGame, int]:
+    """The game and the seat of a peer that, as its session says, is in a game."""
+    player = peer.player
+    assert player is not None
+    assert player.game is not None
+    return player.game, player.seat

@@ -1,0 +1,123 @@
+"""The turns of the running games: a MOVE in, its facts to the journal, its lines to every seat, a TURN out.
+
+    move -> Match.execute -> advance: journal, transcript, lines and TURN -> turn_sent: the clock runs
+
+Each seat has a cursor in the transcript of its game, and gets the lines from there on; the seat to move
+also gets TURN behind them, once it has all lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from arena_protocol import messages as wire
+from arena_protocol.messages import printer
+from arena_server.core.deadlines import Deadlines
+from arena_server.core.delivery import CHUNK, ChunkedSender, Spectators
+from arena_server.core.effects import Send, Store, TurnMark
+from arena_server.core.journal import KIND_OF, Ended, GameFact
+from arena_server.core.match import PlayMove
+from arena_server.core.peers import LiveGame, Outbox, Peer, Player
+
+_print_turn = printer(wire.Turn)
+
+
+class Turns:
+    """The turns of all games of one contest. It writes the cursors of seats."""
+
+    def __init__(
+        self, chunks: ChunkedSender, spectators: Spectators, out: Outbox, deadlines: Deadlines
+    ) -> None:
+        self._chunks = chunks
+        self._spectators = spectators
+        self._out = out
+        self._deadlines = deadlines
+
+    def move(self, peer: Peer, move: str, line: bytes, arrived: int, now: int) -> None:
+        """MOVE, for which the session of `peer` had an open TURN."""
+        player = peer.player
+        assert player is not None
+        assert player.game is not None
+        live = player.game
+        if player.former is not None:
+            self.key_arrived(player)
+        self.advance(live, live.match.execute(PlayMove(player.seat, move, line, arrived), now), now)
+
+    def key_arrived(self, player: Player) -> None:
+        """The bot has answered what followed its WELCOME, so it has that: the key before is void."""
+        if player.former is not None:
+            player.drop_former()
+            self._out.fact(player.bot.former_keys)
+
+    def advance(self, live: LiveGame, facts: Sequence[GameFact], now: int) -> None:
+        """After all that may have changed a match: journal its facts, send their lines, set its deadline."""
+        match = live.match
+        if facts:
+            number, transcript, entries = live.number, live.transcript, self._out.entries
+            for fact in facts:
+                entries.append((number, KIND_OF[type(fact)], *fact))  # `entry_of`, at a third of the cost
+                transcript.write(fact, now)
+        for seat, player in enumerate(live.players, start=1):
+            peer = player.peer
+            if peer is not None and player.game is live and peer.conn not in self._chunks.busy:
+                self._deliver(live, seat, peer, now)
+        if self._spectators.watchers or live.transcript.closed:
+            self._spectators.update(live.number, now)
+        self._deadlines.set(live.deadline_key, match.timer.deadline)
+        if facts and type(facts[-1]) is Ended:
+            self.store(live)
+
+    def store(self, live: LiveGame) -> None:
+        """The game is over: its result counts once its record is durable."""
+        self._out.effects.append(Store(live.game_id, live.match.record()))
+
+    def _deliver(self, live: LiveGame, seat: int, peer: Peer, now: int) -> None:
+        """Send a seat the lines from its cursor on, and its TURN behind them, in one piece."""
+        transcript, match, cursor = live.transcript, live.match, live.cursors[seat - 1]
+        lines, end = transcript.lines, len(transcript.lines)
+        if cursor.line == end - 1 and lines[-1].audience >> seat & 1:  # nearly always: one new line
+            _, data, _, verb = lines[-1]
+            cursor.line = end
+            if verb is not None:
+                peer.session.sent_lines((verb,), live.game_id, seat)
+        else:
+            data, cursor.line, verbs = transcript.read(cursor.line, 1 << seat, CHUNK)
+            peer.session.sent_lines(verbs, live.game_id, seat)
+        if cursor.line < end:
+            self._chunks.send(peer, data, now)
+            return
+        timer, ply = match.timer, len(match.plies) + 1
+        if timer.seat == seat and (cursor.turn is None or cursor.turn.ply != ply):
+            mark = cursor.turn = TurnMark(live.number, ply)
+            clocks = match.clocks if timer.sent is None else match.reading(now)
+            turn = _print_turn(mark.ply, clocks, timer.lag, timer.credit)
+            self._out.effects.append(Send(peer.conn, data + turn, mark))
+        elif data:
+            self._out.effects.append(Send(peer.conn, data))
+
+    def turn_sent(self, peer: Peer, mark: TurnMark, at: int) -> None:
+        """A TURN reached the socket of `peer`: from now on it may be answered, and its clock runs."""
+        player = peer.player
+        if player is None or player.game is None:
+            return
+        live, seat = player.game, player.seat
+        match = live.match
+        if mark != live.cursors[seat - 1].turn:
+            return
+        if match.timer.seat == seat and mark.ply == len(match.plies) + 1:
+            peer.session.opened_turn()
+            if match.timer.sent is None:
+                match.run(at)
+            self._deadlines.set(live.deadline_key, match.timer.deadline)
+
+    def pending(self, peer: Peer) -> bool:
+        """Whether a TURN of `peer`, which is in a game, has not reached its socket yet."""
+        assert peer.player is not None
+        assert peer.player.game is not None
+        timer = peer.player.game.match.timer
+        return timer.seat == peer.player.seat and timer.sent is None
+
+    def begin_again(self, live: LiveGame, seat: int) -> None:
+        """The seat has a new connection, which gets the transcript from its first line on."""
+        cursor = live.cursors[seat - 1]
+        cursor.line, cursor.turn = 0, None
