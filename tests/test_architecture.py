@@ -146,8 +146,9 @@ def test_each_record_of_the_core_has_one_module_that_writes_it() -> None:
 def attributes_written(path: Path) -> Iterator[tuple[int, str]]:
     """Line and name of each attribute of another object that a module assigns, or a part of it."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        for target in targets if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) else ():
+        if not isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
+            continue
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             for each in target.elts if isinstance(target, ast.Tuple) else [target]:
                 while isinstance(each, ast.Subscript):
                     each = each.value
