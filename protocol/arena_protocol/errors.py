@@ -23,6 +23,7 @@ class ErrorCode(StrEnum):
     TOKEN = "token", "the name, the token or the resume key is wrong; the answer does not tell which"
     NAME_TAKEN = "name-taken", "a connection with this name exists already"
     SLOT = "slot", "the bot has no slot of this number"
+    CONTEST = "contest", "HELLO names no contest of this server, or has to name one: the text lists them"
     GAME = "game", "the games in HELLO do not include the game of the contest"
     LOGIN = "login", "the first line was not HELLO, or HELLO did not arrive in time"
     SYNTAX = "syntax", "a line cannot be parsed"

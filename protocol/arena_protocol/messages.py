@@ -83,7 +83,8 @@ LOG_READER: Final = "log"
 class Hello:
     """The client's first line. `role` is None for a player, else SPECTATOR or LOG_READER.
 
-    `slot` is which of its simultaneous games the connection is for; None: 1.
+    `slot` is which of its simultaneous games the connection is for; None: 1. `contest` is the one that it
+    logs in to; None: the only one that it can.
     """
 
     version: int
@@ -94,6 +95,7 @@ class Hello:
     agent: str | None = None
     role: str | None = None
     slot: int | None = None
+    contest: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +326,8 @@ TABLE: Final[tuple[Schema, ...]] = (
         Hello,
         Direction.CLIENT,
         {"version": COUNT, "name": NAME},
-        {"games": WORDS, "token": WORD, "resume": WORD, "agent": WORD, "role": WORD, "slot": COUNT},
+        {"games": WORDS, "token": WORD, "resume": WORD, "agent": WORD, "role": WORD, "slot": COUNT}
+        | {"contest": NAME},
     ),
     Schema("READY", Ready, Direction.CLIENT, {"game_id": WORD}),
     Schema("MOVE", Move, Direction.CLIENT, {"move": WORD}),

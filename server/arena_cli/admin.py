@@ -38,7 +38,8 @@ def command(
         typer.Option(metavar="HOST:PORT", help="The admin port; else as the file beside the database says."),
     ] = None,
     contest: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Which contest, if several servers share a database.")
+        str | None,
+        typer.Option(metavar="NAME", help="Which contest, if the server or the database has several."),
     ] = None,
     database: Database = DEFAULT_DATABASE,
     as_json: Json = False,
@@ -63,9 +64,9 @@ def command(
     about = _about(order, target)
     access = find_access(database_of(database), contest, connect, os.environ)
     if order == STATUS:
-        _show(client.status(access), as_json=as_json)
+        _show(client.status(access, contest), as_json=as_json)
         return
-    client.order(access, order, about)
+    client.order(access, order, about, contest)
     if as_json:
         print_json({"order": order, "target": about or None, "done": True})
     else:

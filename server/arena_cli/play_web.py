@@ -71,7 +71,7 @@ def play_in_browser(
     database: str,
 ) -> None:
     """Serve the games until Ctrl-C. Raises ConfigError or ArenaError with one line."""
-    from arena_cli.serve import DIGESTS_VARIABLE, WebOptions, prepare, serve
+    from arena_cli.serve import DIGESTS_VARIABLE, ServeOptions, WebOptions, prepare, serve
     from arena_server.config_file import load_contest
     from arena_server.sockets import address_of
     from arena_server.tournament.supervisor import inherited
@@ -85,7 +85,8 @@ def play_in_browser(
         tokens = {name: secrets.token_hex(TOKEN_BYTES) for name in engines}
         digests = {name: sha256(token.encode("ascii")).hexdigest() for name, token in tokens.items()}
         os.environ[DIGESTS_VARIABLE] = json.dumps(digests)
-        prepared = prepare(config, "127.0.0.1", 0, database, None, web=WebOptions(web=True))
+        serving = ServeOptions(host="127.0.0.1", port=0, database=database, web=WebOptions(web=True))
+        prepared = prepare([config], serving)
         for name, token in tokens.items():
             command = [sys.executable, "-m", "arena_cli", "bot", opponent, "--game", rules.name]
             command += ["--name", name, "--connect", address_of(prepared.sock)]
@@ -95,7 +96,7 @@ def play_in_browser(
             stack.callback(bot.wait)
             stack.callback(bot.terminate)
         typer.echo("open the link in a browser; Ctrl-C ends the server")
-        serve(prepared, ("warning", "text"), until_finished=False, supervised=False, new=True)
+        serve(prepared, ("warning", "text"), until_finished=False, supervised=False)
 
 
 def casual_offer() -> None:
@@ -111,12 +112,15 @@ def casual_game(config: Config, database: Database = DEFAULT_DATABASE) -> None:
     """Serve the first game of a contest on this machine, for the page /play; the end of stdin stops it."""
     import signal
 
-    from arena_cli.serve import WebOptions, prepare, serve, stopped_early
+    from arena_cli.serve import ServeOptions, WebOptions, prepare, serve, stopped_early
     from arena_server.sockets import address_of
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stopped_early)
-    prepared = prepare(config, "127.0.0.1", 0, database, None, new=True, web=WebOptions(web=False))
-    prepared = replace(prepared, config=replace(prepared.config, format=SINGLE, games_per_pair=1))
+    web = WebOptions(web=False)
+    prepared = prepare([config], ServeOptions(host="127.0.0.1", port=0, database=database, new=True, web=web))
+    (spec,) = prepared.specs
+    spec = replace(spec, config=replace(spec.config, format=SINGLE, games_per_pair=1))
+    prepared = replace(prepared, specs=[spec])
     typer.echo(f"listening on {address_of(prepared.sock)}")
-    serve(prepared, ("warning", "text"), until_finished=True, supervised=True, new=True)
+    serve(prepared, ("warning", "text"), until_finished=True, supervised=True)

@@ -1,8 +1,8 @@
-"""`arena serve`: one contest on one port.
+"""`arena serve`: contests on one port.
 
-    prepare     check the configuration and the database, bind the ports: few imports, no asyncio
+    prepare     check the configurations and the database, bind the ports: few imports, no asyncio
     listening   printed; connections wait in the backlog of the socket
-    serve       import the rest, run the server, print the standings with --until-finished
+    serve       import the rest, run the host, print the standings with --until-finished
 
 The imports inside the functions keep the time to `listening` short; a test holds the list of
 modules that must not be loaded before.
@@ -14,28 +14,28 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
-from arena_cli.options import DEFAULT_DATABASE, Config, Database, Library, Web, WebPort, duration
+from arena_cli.options import DEFAULT_DATABASE, Database, Library, Web, WebPort, duration
 from arena_server.errors import ArenaError, ConfigError
 
 if TYPE_CHECKING:
     import socket
 
-    from arena_server.config_schema import ServerTable
+    from arena_server.config_schema import ContestFile, ServerTable
     from arena_server.connection import Cipher
-    from arena_server.core.config import ContestConfig, Entrant
+    from arena_server.host import Host
     from arena_server.logs import Log
-    from arena_server.server import Server
+    from arena_server.spec import ContestSpec
     from arena_server.store.database import Database as StoreURL
-    from arena_server.web.access import CasualSetup, WebPorts
+    from arena_server.web.access import CasualSetup, Invitation, WebPorts
 
 #: Token digests (JSON: name to SHA-256) for bots without one in the file. In the environment,
 #: because other users can read a command line.
@@ -60,26 +60,48 @@ class WebOptions:
     admin_port: int | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """The options of `arena serve`; None leaves the choice to the file."""
+
+    host: str | None = None
+    port: int | None = None
+    database: str = DEFAULT_DATABASE
+    absent: str | None = None
+    new: bool = False
+    web: WebOptions = field(default_factory=WebOptions)
+    library: Path | None = None
+    bot_logs: Path | None = None
+    debug_bot: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A checked contest with a usable database and bound ports; nothing runs yet.
+    """Checked contests with a usable database and bound ports; nothing runs yet.
 
-    `seeded` means that the file gives the seed; `web` has the bound ports of the site and of the organiser.
+    `web` has the bound ports of the site and of the organiser.
     """
 
-    config: ContestConfig
-    entrants: list[Entrant]
-    seeded: bool
+    specs: Sequence[ContestSpec]
     database: StoreURL
     max_connections: int
     sock: socket.socket
     web: WebPorts
-    bot_logs: Path | None = None
     cipher: Callable[[], Cipher | None] | None = None
 
 
+Configs = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="FILE...",
+        help="Configurations of contests (TOML); a folder stands for all of its *.toml.",
+        show_default=False,
+    ),
+]
+
+
 def command(
-    config: Config,
+    config: Configs,
     host: Annotated[str | None, typer.Option(help="The address to listen on; else server.host.")] = None,
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="The port, 0 picks one; else server.port.")
@@ -142,6 +164,9 @@ def command(
 ) -> None:
     """Run a contest server; bots connect to it over TCP.
 
+    Several files are several contests on one port: a bot plays in the one that its HELLO names, or in
+    the only one where its token is right. The [server] tables have to be the same.
+
     Prints `listening on HOST:PORT` when bots can connect. A pair plays as soon as both bots are
     connected. After the last game every bot gets BYE. The server runs until SIGINT or SIGTERM
     (exit status 0): it voids the running games and keeps all results.
@@ -160,23 +185,24 @@ def command(
     # Set before `listening` is printed: a supervisor may send SIGTERM right after it.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stopped_early)
-    chosen = WebOptions(web, web_host, web_port, admin_host, admin_port)
-    prepared = prepare(
-        config,
-        host,
-        port,
-        database,
-        absent,
+    options = ServeOptions(
+        host=host,
+        port=port,
+        database=database,
+        absent=absent,
         new=new,
-        web=chosen,
+        web=WebOptions(web, web_host, web_port, admin_host, admin_port),
         library=library,
         bot_logs=bot_logs,
         debug_bot=debug_bot,
     )
+    prepared = prepare(config, options)
+    if supervised and len(prepared.specs) > 1:
+        raise ConfigError(f"--supervised: expected one contest, got {len(prepared.specs)}")
     from arena_server.sockets import address_of
 
     typer.echo(f"listening on {address_of(prepared.sock)}")
-    serve(prepared, (log_level, log_format), until_finished=until_finished, supervised=supervised, new=new)
+    serve(prepared, (log_level, log_format), until_finished=until_finished, supervised=supervised)
 
 
 def stopped_early(_number: int, _frame: object) -> NoReturn:
@@ -184,53 +210,91 @@ def stopped_early(_number: int, _frame: object) -> NoReturn:
     raise SystemExit(0)
 
 
-def prepare(
-    path: Path,
-    host: str | None,
-    port: int | None,
-    database: str,
-    absent: str | None,
-    *,
-    new: bool = False,
-    web: WebOptions | None = None,
-    library: Path | None = None,
-    bot_logs: Path | None = None,
-    debug_bot: str | None = None,
-) -> Prepared:
+def prepare(paths: Sequence[Path], options: ServeOptions) -> Prepared:
     """Check the input and bind the ports. Raises ArenaError, with no port left open."""
-    from arena_server.config_file import check_remote_bots, config_of, entrants_of, load_contest
     from arena_server.sockets import bind
     from arena_server.store.database import database_of
     from arena_server.store.preflight import check_contest, check_writable
-    from arena_server.web.access import invite
 
-    file = load_contest(path, library)
-    check_remote_bots(file, host or file.server.host, tournament=False, debug_bot=debug_bot)
-    config = config_of(file, absent_ms=None if absent is None else duration(absent, "--absent"))
-    config = replace(config, debug_bot=debug_bot)
-    where = database_of(database, async_journal=file.server.journal_commit == "async")
+    files = _load(paths, options)
+    server = files[0].server
+    where = database_of(options.database, async_journal=server.journal_commit == "async")
     check_writable(where)
-    persons = [invite(bot.name) for bot in file.bot if bot.person]
-    digests = json.loads(os.environ.get(DIGESTS_VARIABLE, "{}"))
-    digests |= {person.name: sha256(person.token.encode("ascii")).hexdigest() for person in persons}
-    entrants = entrants_of(file, digests)
-    seeded = file.contest.seed is not None
-    check_contest(where, config, [entrant.name for entrant in entrants], new=new, seeded=seeded)
-    cipher = _cipher(file.server)
-    sock = bind(host or file.server.host, file.server.port if port is None else port)
+    specs, persons = [], []
+    for file in files:
+        spec, invited = _spec(file, options)
+        names = [entrant.name for entrant in spec.entrants]
+        check_contest(where, spec.config, names, new=spec.new, seeded=spec.seeded)
+        specs.append(spec)
+        persons += invited
+    cipher = _cipher(server)
+    sock = bind(options.host or server.host, server.port if options.port is None else options.port)
     try:
-        bound = _bind_web(where, file.server, web or WebOptions())
-        ports = replace(bound, persons=persons, casual=_casual(where, file.server, bound.site))
+        bound = _bind_web(where, server, options.web)
+        ports = replace(bound, persons=persons, casual=_casual(where, server, bound.site))
         if persons and ports.site is None:
-            raise ConfigError(f"{path}: bot {persons[0].name}: a person plays on the web page; serve it")
+            raise ConfigError(f"{paths[0]}: bot {persons[0].name}: a person plays on the web page; serve it")
     except ArenaError:
         sock.close()
         raise
-    if bot_logs is None and file.server.bot_logs is not None:
-        bot_logs = Path(file.server.bot_logs)
-    return Prepared(
-        config, entrants, seeded, where, file.server.max_connections, sock, ports, bot_logs, cipher
+    return Prepared(specs, where, server.max_connections, sock, ports, cipher)
+
+
+def _load(paths: Sequence[Path], options: ServeOptions) -> list[ContestFile]:
+    """Read the configurations of all contests. Raises ConfigError."""
+    from arena_server.config_file import check_remote_bots, load_contest
+
+    found: dict[str, Path] = {}
+    files: list[ContestFile] = []
+    for path in _expand(paths):
+        file = load_contest(path, options.library)
+        check_remote_bots(
+            file, options.host or file.server.host, tournament=False, debug_bot=options.debug_bot
+        )
+        if (other := found.get(file.contest.name)) is not None:
+            raise ConfigError(f"{path}: contest.name: {file.contest.name!r} is that of {other}, too")
+        if files and file.server != files[0].server:
+            raise ConfigError(
+                f"{path}: server: expected the same table as in {next(iter(found.values()))}:"
+                " one server has one port"
+            )
+        found[file.contest.name] = path
+        files.append(file)
+    return files
+
+
+def _expand(paths: Sequence[Path]) -> list[Path]:
+    """The files, and those of the folders. Raises ConfigError for a folder without any."""
+    files: list[Path] = []
+    for path in paths:
+        inside = sorted(path.glob("*.toml")) if path.is_dir() else [path]
+        if not inside:
+            raise ConfigError(f"{path}: expected a folder with *.toml files, it has none")
+        files += inside
+    return files
+
+
+def _spec(file: ContestFile, options: ServeOptions) -> tuple[ContestSpec, list[Invitation]]:
+    """The contest of a file, and the invitations of the persons who play in it."""
+    from arena_server.config_file import config_of, entrants_of
+    from arena_server.spec import ContestSpec
+    from arena_server.web.access import invite
+
+    absent_ms = None if options.absent is None else duration(options.absent, "--absent")
+    persons = [invite(bot.name) for bot in file.bot if bot.person]
+    digests = json.loads(os.environ.get(DIGESTS_VARIABLE, "{}"))
+    digests |= {person.name: sha256(person.token.encode("ascii")).hexdigest() for person in persons}
+    logs = options.bot_logs
+    if logs is None and file.server.bot_logs is not None:
+        logs = Path(file.server.bot_logs)
+    spec = ContestSpec(
+        config=replace(config_of(file, absent_ms=absent_ms), debug_bot=options.debug_bot),
+        entrants=entrants_of(file, digests),
+        new=options.new,
+        seeded=file.contest.seed is not None,
+        bot_logs=logs,
     )
+    return spec, persons
 
 
 def _cipher(server: ServerTable) -> Callable[[], Cipher | None] | None:
@@ -296,59 +360,59 @@ def _casual(database: StoreURL, server: ServerTable, site: socket.socket | None)
     return CasualSetup(limit, path.with_name(f"{path.stem}-play{path.suffix}"), arena, DIGESTS_VARIABLE)
 
 
-def serve(
-    prepared: Prepared, log: tuple[str, str], *, until_finished: bool, supervised: bool, new: bool
-) -> None:
+def serve(prepared: Prepared, log: tuple[str, str], *, until_finished: bool, supervised: bool) -> None:
     """Serve until the end; `log` is (level, format). Raises ArenaError if the server fails."""
     import asyncio
     import gc
 
+    from arena_server.host import HostSetup
     from arena_server.logs import LineWriter, Log
-    from arena_server.server import Setup
 
     gc.enable()
     prepared, reserved = _share_descriptors(prepared)
-    setup = Setup(
-        config=prepared.config,
-        entrants=prepared.entrants,
+    setup = HostSetup(
         database=prepared.database,
         max_connections=prepared.max_connections,
+        software=prepared.specs[0].config.software,
         until_finished=until_finished,
-        new=new,
-        seeded=prepared.seeded,
         cipher=prepared.cipher or (lambda: None),
         reserved=reserved,
-        bot_logs=prepared.bot_logs,
     )
     log_lines = LineWriter(STDERR)
     try:
-        report = asyncio.run(_serve(prepared, setup, Log(log_lines, *log), supervised))
+        reports = asyncio.run(_serve(prepared, setup, Log(log_lines, *log), supervised))
     finally:
         log_lines.close()
     if until_finished and not supervised:
-        from arena_cli.results import print_standings, unplayed_message
-        from arena_server.store.reader import Results
+        _print_standings(prepared, reports)
 
-        with Results(prepared.database) as results:
-            print_standings(results, results.contest(prepared.config.name))
+
+def _print_standings(prepared: Prepared, reports: dict[str, dict[str, Any]]) -> None:
+    """Print the standings of all contests. Raises ArenaError if games of one have no result."""
+    from arena_cli.results import print_standings, unplayed_message
+    from arena_server.store.reader import Results
+
+    with Results(prepared.database) as results:
+        for name in reports:
+            print_standings(results, results.contest(name))
+    for report in reports.values():
         if report["ended"] not in ("finished", "stopped"):  # the organiser asked for `stopped`
             raise ArenaError(unplayed_message(report))
 
 
-async def _serve(prepared: Prepared, setup: Any, log: Log, supervised: bool) -> dict[str, Any]:
-    """Serve until the end and return the last progress report."""
-    from arena_server.server import Server
-    from arena_server.tournament.reporter import Reporter
+async def _serve(prepared: Prepared, setup: Any, log: Log, supervised: bool) -> dict[str, dict[str, Any]]:
+    """Serve until the end and return the last progress report of each contest."""
+    from arena_server.host import Host
+    from arena_server.tournament.reporter import HostReporter, report_of
 
-    server = Server(setup, prepared.sock, log)
-    reporter = Reporter(server, supervised=supervised)
-    server.observe(reporter)
+    host = Host(setup, prepared.sock, log)
+    reporter = HostReporter(host, supervised=supervised)
     try:
-        with _web(prepared, server, log, supervised=supervised):
-            await server.run()
+        with _web(prepared, host, log, supervised=supervised):
+            await host.run(prepared.specs)
     finally:
         reporter.close()
-    return reporter.report()
+    return {name: report_of(hosted) for name, hosted in host.contests.items()}
 
 
 def _share_descriptors(prepared: Prepared) -> tuple[Prepared, int]:
@@ -369,7 +433,7 @@ def _share_descriptors(prepared: Prepared) -> tuple[Prepared, int]:
 
 
 @contextmanager
-def _web(prepared: Prepared, server: Server, log: Log, *, supervised: bool) -> Iterator[None]:
+def _web(prepared: Prepared, host: Host, log: Log, *, supervised: bool) -> Iterator[None]:
     """Serve the site and the organiser's port, as far as there are any, inside the `with` statement."""
     from arena_server.sockets import address_of, urls_of
     from arena_server.web.access import Access, AccessFile
@@ -379,13 +443,18 @@ def _web(prepared: Prepared, server: Server, log: Log, *, supervised: bool) -> I
     ports = prepared.web
     address = prepared.sock.getsockname()
     referee = Referee(
-        server, prepared.config, prepared.database, (address[0], address[1]), prepared.cipher is not None
+        host,
+        prepared.specs[0].config,
+        prepared.database,
+        (address[0], address[1]),
+        prepared.cipher is not None,
     )
     with ExitStack() as stack:
         organiser = ports.organiser or ports.site
         if organiser is not None and ports.token is not None:
             access = Access(address_of(organiser), ports.token)
-            stack.enter_context(AccessFile(prepared.database, prepared.config.name, access, os.environ))
+            for spec in prepared.specs:
+                stack.enter_context(AccessFile(prepared.database, spec.name, access, os.environ))
         if organiser is not None:
             stack.enter_context(serve_web(ports, referee, log))
         for title, sock in (("admin", ports.organiser), ("web", ports.site)):

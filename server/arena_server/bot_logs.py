@@ -25,9 +25,10 @@ from queue import SimpleQueue
 
 from arena_server.connection import ArrivalClock, Cipher, Connection, Sink
 from arena_server.core.effects import ChunkMark, Effect, Marker, ShowLog
-from arena_server.core.log_events import ConnectionEvent, LoggedIn
-from arena_server.driver import Driver, Environment, Machine, RecordStore
+from arena_server.core.log_events import ConnectionEvent, LogEvent, LoggedIn
+from arena_server.driver import Driver, Run
 from arena_server.errors import ArenaError
+from arena_server.interfaces import Machine, Routing
 from arena_server.logs import log_fields
 
 #: The size of a bot's log; the oldest lines beyond it are dropped, half of the log at a time.
@@ -95,7 +96,7 @@ class BotLogs:
     # -- lines in
 
     def received(self, conn: int, line: bytes, arrived: int) -> None:
-        """A client sent a line, or the beginning of one that is too long."""
+        """A client sent a line behind HELLO, or the beginning of one that is too long."""
         if (bot := self._bots.get(conn)) is not None:
             self._add((bot, arrived, CLIENT, line))
         elif len(early := self._early.setdefault(conn, [])) < EARLY_LINES:
@@ -118,8 +119,7 @@ class BotLogs:
             # After WELCOME was sent: its resume key is in no log, and neither is the token of HELLO.
             self._bots[conn] = bot
             early = self._early.pop(conn, [])
-            hello = next((at for at, (_, line) in enumerate(early) if line.startswith(b"HELLO")), len(early))
-            for arrived, line in early[hello + 1 :]:
+            for arrived, line in early:
                 self._add((bot, arrived, CLIENT, line))
 
     def released(self, conn: int) -> None:
@@ -216,7 +216,7 @@ def escape(line: bytes) -> bytes:
 class LoggedConnection(Connection):
     """A connection whose output is logged."""
 
-    __slots__ = ("_logs",)
+    __slots__ = ("_sent",)
 
     def __init__(
         self,
@@ -225,15 +225,15 @@ class LoggedConnection(Connection):
         clock: ArrivalClock,
         sink: Sink,
         cipher: Cipher | None,
-        logs: BotLogs,
+        sent: Callable[[int, bytes], None],
     ) -> None:
         super().__init__(number, sock, clock, sink, cipher)
-        self._logs = logs
+        self._sent = sent
 
     def send(self, data: bytes, marker: Marker | None = None, *, raw: bool = False) -> None:
         """Send and log; `raw` data is of the encryption, not of the protocol."""
         if not raw:
-            self._logs.sent(self.number, data)
+            self._sent(self.number, data)
         super().send(data, marker, raw=raw)
 
 
@@ -241,6 +241,7 @@ class LoggedConnection(Connection):
 class _Reading:
     """A log that is being sent: what is left of it, the last line of all, and the limit of a chunk."""
 
+    logs: BotLogs
     bot: str
     lines: bytes
     last: bytes
@@ -252,53 +253,69 @@ class LoggedDriver(Driver):
 
     def __init__(
         self,
-        contest: Machine,
-        store: RecordStore,
-        environment: Environment,
+        router: Routing,
         loop: asyncio.AbstractEventLoop,
         cap: int,
-        cipher: Callable[[], Cipher | None],
-        logs: BotLogs,
+        log: Callable[[LogEvent], None],
+        cipher: Callable[[], Cipher | None] = lambda: None,
     ) -> None:
-        super().__init__(contest, store, environment, loop, cap, cipher)
-        self._logs = logs
+        super().__init__(router, loop, cap, log, cipher)
+        self._logs: dict[Machine, BotLogs] = {}
         self._readings: dict[int, _Reading] = {}
 
+    def keep_logs(self, run: Run, logs: BotLogs) -> None:
+        """Log the lines of this contest's bots; call it before `add`."""
+        self._logs[run.machine] = logs
+
+    def _logs_of(self, number: int) -> BotLogs | None:
+        """The logs of the contest of a connection; None before its HELLO, and of a contest without logs."""
+        machine = self._routes.get(number)
+        return None if machine is None else self._logs.get(machine)
+
     def _connection(self, number: int, sock: socket.socket) -> Connection:
-        return LoggedConnection(number, sock, self._clock, self, self._cipher(), self._logs)
+        return LoggedConnection(number, sock, self._clock, self, self._cipher(), self._sent)
+
+    def _sent(self, number: int, data: bytes) -> None:
+        if (logs := self._logs_of(number)) is not None:
+            logs.sent(number, data)
 
     def received(self, number: int, line: bytes, arrived: int) -> None:
-        self._logs.received(number, line, arrived)
+        if (logs := self._logs_of(number)) is not None:
+            logs.received(number, line, arrived)
         super().received(number, line, arrived)
 
     def overlong(self, number: int, head: bytes, arrived: int) -> None:
-        self._logs.received(number, head + b"...", arrived)
+        if (logs := self._logs_of(number)) is not None:
+            logs.received(number, head + b"...", arrived)
         super().overlong(number, head, arrived)
 
     def released(self, number: int) -> None:
-        self._logs.released(number)
+        if (logs := self._logs_of(number)) is not None:
+            logs.released(number)
         if (reading := self._readings.pop(number, None)) is not None and reading.timer is not None:
             reading.timer.cancel()
         super().released(number)
 
-    def _carry_out(self, effect: Effect) -> None:
-        match effect:
-            case ConnectionEvent():
-                self._logs.happened(effect)
-            case ShowLog(conn, bot, last):
-                self._show(conn, bot, last)
-                return
-        super()._carry_out(effect)
+    def _carry_out(self, effect: Effect, run: Run) -> None:
+        if (logs := self._logs.get(run.machine)) is not None:
+            match effect:
+                case ConnectionEvent():
+                    logs.happened(effect)
+                case ShowLog(conn, bot, last):
+                    self._show(logs, conn, bot, last)
+                    return
+        super()._carry_out(effect, run)
 
     # -- sending a log
 
-    def _show(self, conn: int, bot: str, last: bytes) -> None:
+    def _show(self, logs: BotLogs, conn: int, bot: str, last: bytes) -> None:
         # One at a time per bot: each holds a copy of the log.
-        for number in [number for number, other in self._readings.items() if other.bot == bot]:
+        same = [number for number, other in self._readings.items() if (other.logs, other.bot) == (logs, bot)]
+        for number in same:
             self._connections[number].abort()
         if conn in self._connections:
-            self._readings[conn] = _Reading(bot, b"", last)
-            self._logs.read(bot, lambda data: self._begin_to_send(conn, data))
+            self._readings[conn] = _Reading(logs, bot, b"", last)
+            logs.read(bot, lambda data: self._begin_to_send(conn, data))
 
     def _begin_to_send(self, conn: int, data: bytes) -> None:
         if (reading := self._readings.get(conn)) is not None:

@@ -16,7 +16,6 @@ import time
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from arena_protocol.record import GameRecord
 from arena_server.connection import ArrivalClock, Cipher, Connection
@@ -37,8 +36,8 @@ from arena_server.core.effects import (
 from arena_server.core.events import Event, Lost, Opened, Overlong, Stalled, Stored, Tick
 from arena_server.core.journal import Entry
 from arena_server.core.log_events import LogEvent
-from arena_server.core.peers import Outbox
 from arena_server.durations import BOUNDS, Durations
+from arena_server.interfaces import Environment, Machine, RecordStore, Routing
 from arena_server.listener import ConnectionPool
 from arena_server.logs import DescriptorsExhausted
 
@@ -60,7 +59,7 @@ class CommitBarrier:
     holds one back holds back all that follow.
     """
 
-    __slots__ = ("_durable", "_effects", "_entries", "_waiting", "batch", "records")
+    __slots__ = ("_durable", "_effects", "_entries", "batch", "records", "waiting")
 
     def __init__(self) -> None:
         #: The number of the last sealed batch (1, 2, ...), and how many are durable.
@@ -69,7 +68,7 @@ class CommitBarrier:
         self._effects: list[Effect] = []
         self.records: list[Store] = []
         #: Effects with the batch that has to be durable before them, and when that was sealed.
-        self._waiting: deque[tuple[int, int, list[Effect]]] = deque()
+        self.waiting: deque[tuple[int, int, list[Effect]]] = deque()
 
     def add(self, effects: list[Effect]) -> None:
         """Add the effects of one event, in order."""
@@ -87,7 +86,7 @@ class CommitBarrier:
         if entries:
             self.batch += 1
         if self._effects or entries:
-            self._waiting.append((self.batch, now, self._effects))
+            self.waiting.append((self.batch, now, self._effects))
             self._effects = []
         return entries
 
@@ -103,7 +102,7 @@ class CommitBarrier:
 
     def release(self) -> list[Effect]:
         """The effects that may be carried out now, in order; each is returned once."""
-        waiting = self._waiting
+        waiting = self.waiting
         if not waiting or waiting[0][0] > self._durable:
             return []
         effects = waiting.popleft()[2]
@@ -114,7 +113,7 @@ class CommitBarrier:
     @property
     def held_since(self) -> int | None:
         """When the oldest batch that is not durable was sealed; None if effects wait for none."""
-        return self._waiting[0][1] if self._waiting else None
+        return self.waiting[0][1] if self.waiting else None
 
 
 class StallDetector:
@@ -142,75 +141,43 @@ class StallDetector:
         return Stalled(last, now)
 
 
-class Machine(Protocol):
-    """What the driver needs of a contest."""
+class Run:
+    """A contest in the driver: where its entries go, its environment, and what is on its way to the disk."""
 
-    @property
-    def alarm(self) -> int | None:
-        """When a Tick is due at the latest (monotonic ns); None: not before another event."""
+    __slots__ = ("barrier", "durations", "environment", "held_until", "machine", "queued", "store", "storing")
 
-    @property
-    def output(self) -> Outbox:
-        """What `take` takes."""
-
-    def feed(self, event: Event, now: int) -> None:
-        """Take any event."""
-
-    def received(self, conn: int, line: bytes, arrived: int, now: int) -> None:
-        """Take the event Received."""
-
-    def flushed(self, conn: int, marker: Marker, at: int, now: int) -> None:
-        """Take the event Flushed."""
-
-    def take(self) -> list[Effect]:
-        """The effects of all events since the last call, in order."""
-
-
-class RecordStore(Protocol):
-    """What the driver needs of the writer."""
-
-    def append(self, entries: Sequence[Entry]) -> bool:
-        """Commit a batch of entries. False: it is queued, and `Driver.committed` will report it."""
-
-    def store(self, game_id: str, record: GameRecord) -> None:
-        """Make a record durable after all entries appended before; `Driver.committed` reports it."""
-
-
-class Environment(Protocol):
-    """What the driver needs of the server that runs it."""
-
-    def reply(self, number: int, problem: str | None) -> None:
-        """Answer a command of the organiser."""
-
-    def recorded(self, record: GameRecord) -> None:
-        """A record is durable."""
-
-    def log(self, event: LogEvent) -> None:
-        """Something for the log and for observers happened."""
-
-    def finished(self, reason: str) -> None:
-        """The contest is over."""
+    def __init__(self, machine: Machine, store: RecordStore, environment: Environment) -> None:
+        self.machine = machine
+        self.store = store
+        self.environment = environment
+        self.barrier = CommitBarrier()
+        self.durations = Durations()
+        #: When each queued batch of entries, by its number, and each record was handed over.
+        self.queued: deque[tuple[int, int]] = deque()
+        self.storing: dict[str, tuple[int, GameRecord]] = {}
+        #: No deadline is judged before this moment (monotonic ns).
+        self.held_until = 0
 
 
 class Driver:
-    """Runs one contest on one loop; every method is for the loop's thread.
+    """Runs contests on one loop; every method is for the loop's thread.
 
-    `pool` holds the connections, at most `cap`.
+    `router` has the connections before they log in, `pool` all of them, at most `cap`. `log` takes the
+    events that belong to no contest.
     """
 
     def __init__(
         self,
-        contest: Machine,
-        store: RecordStore,
-        environment: Environment,
+        router: Routing,
         loop: asyncio.AbstractEventLoop,
         cap: int,
+        log: Callable[[LogEvent], None],
         cipher: Callable[[], Cipher | None] = lambda: None,
     ) -> None:
-        self._contest = contest
-        self._store = store
-        self._environment = environment
+        self._router = router
+        self._routes = router.routes
         self._loop = loop
+        self._log = log
         self._cipher = cipher
         self._clock = ArrivalClock()
         # All sockets lie behind one selector of our own: the loop calls back once for all that are
@@ -219,23 +186,46 @@ class Driver:
         loop.add_reader(self._selector, self._on_ready)
         self.pool = ConnectionPool(loop, cap, self._connection, self._opened, self._exhausted)
         self._connections = self.pool.connections
-        self._barrier = CommitBarrier()
-        self._events: list[Event] = []
+        self._runs: dict[Machine, Run] = {}
+        self._events: list[tuple[Machine, Event]] = []
+        #: Connections that are gone, until the next batch.
+        self._released: list[int] = []
         self._in_batch = False
-        self.durations = Durations()
-        #: When each queued batch of entries, by its number, and each record was handed over.
-        self._queued: deque[tuple[int, int]] = deque()
-        self._storing: dict[str, tuple[int, GameRecord]] = {}
         self._now = time.monotonic_ns()
         self._stalls = StallDetector()
         self._beat: asyncio.TimerHandle | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = 0
 
+    # -- contests
+
+    def add(self, run: Run) -> None:
+        """Run a contest: it does what is due at once."""
+        self._runs[run.machine] = run
+        self.feed(run.machine, Tick())
+
+    def remove(self, run: Run) -> None:
+        """Run a contest no longer; its connections that are still open get what was sent, and are closed."""
+        self._runs.pop(run.machine, None)
+        self._events = [each for each in self._events if each[0] is not run.machine]
+        for number, machine in list(self._routes.items()):
+            if machine is run.machine and (connection := self._connections.get(number)) is not None:
+                connection.close()
+
+    def _crash(self, machine: Machine, error: Exception) -> None:
+        """A contest raised: what it wanted in this batch is dropped, and its journal stays as it is.
+
+        Any exception is caught, at this one boundary: the other contests are not at fault.
+        """
+        if machine is self._router or machine not in self._runs:
+            raise error
+        run = self._runs[machine]
+        self.remove(run)
+        run.environment.crashed(error)
+
     def start(self) -> None:
-        """Detect stalls from now on, and let the contest do what is due at once."""
+        """Detect stalls from now on."""
         self._beat_now()
-        self.feed(Tick())
 
     def stop(self) -> None:
         """Free the selector and the timers; call it when all connections are gone."""
@@ -251,10 +241,13 @@ class Driver:
 
     def _begin_batch(self) -> None:
         self._in_batch = True
+        while self._released:
+            self._router.released(self._released.pop())
         self._now = now = time.monotonic_ns()
         self._clock.read(now, time.time_ns())
         if stall := self._stalls.stall(now):  # before anything that came meanwhile
-            self._contest.feed(stall, now)
+            for machine in list(self._runs):
+                self._feed(machine, stall, now)
 
     def _on_ready(self) -> None:
         """Read all sockets that are ready, then commit and send."""
@@ -267,76 +260,110 @@ class Driver:
         self._end_batch()
 
     def _end_batch(self) -> None:
-        """Commit the entries of the batch, then carry out what they held back, and what follows of that."""
-        barrier, contest, connections = self._barrier, self._contest, self._connections
-        durations, output = self.durations.journal, contest.output
-        while True:
-            barrier.add(contest.take())
-            if entries := barrier.seal(self._now):
-                began = time.monotonic_ns()
-                if self._store.append(entries):
-                    barrier.durable(barrier.batch)
-                    took = time.monotonic_ns() - began  # `Histogram.observe`, without a call
-                    durations.counts[bisect_left(BOUNDS, took)] += 1
-                    durations.total += took
-                else:
-                    self._queued.append((barrier.batch, began))
-            if barrier.records:
-                self._store_records()
-            for effect in barrier.release():
-                if type(effect) is Send:
-                    # The contest may still send to a connection that has just been lost.
-                    if (connection := connections.get(effect.conn)) is not None:
-                        connection.send(effect.data, effect.marker)
-                else:
-                    self._carry_out(effect)
-            if self._events:
-                events, self._events = self._events, []
-                now = time.monotonic_ns()
-                for event in events:
-                    contest.feed(event, now)
-            if not (output.effects or output.entries):
-                break
+        """Commit the entries of the batch, then carry out what they held back, and what follows of that.
+
+        The work grows with the number of contests, by some 50 ns for each that has nothing to do.
+        """
+        router, runs, connections = self._router, self._runs, self._connections
+        busy = True
+        while busy:
+            for run in list(runs.values()):
+                machine, barrier = run.machine, run.barrier
+                if machine.output.effects or machine.output.entries:
+                    barrier.add(machine.take())
+                    if entries := barrier.seal(self._now):
+                        began = time.monotonic_ns()
+                        if run.store.append(entries):
+                            barrier.durable(barrier.batch)
+                            took = time.monotonic_ns() - began  # `Histogram.observe`, without a call
+                            durations = run.durations.journal
+                            durations.counts[bisect_left(BOUNDS, took)] += 1
+                            durations.total += took
+                        else:
+                            run.queued.append((barrier.batch, began))
+                    if barrier.records:
+                        self._store_records(run)
+                if barrier.waiting:
+                    for effect in barrier.release():
+                        if type(effect) is not Send:
+                            self._carry_out(effect, run)
+                        # The contest may still send to a connection that has just been lost.
+                        elif (connection := connections.get(effect.conn)) is not None:
+                            connection.send(effect.data, effect.marker)
+            if router.output.effects or self._events:
+                self._carry_out_events()
+            busy = bool(router.output.effects or self._events)
+            for machine in runs:
+                if machine.output.effects or machine.output.entries:
+                    busy = True
         self._in_batch = False
-        alarm = contest.alarm
-        if alarm is not None and (self._timer is None or alarm < self._timer_at):
-            self._arm(alarm)
+        self._arm()
 
-    def _store_records(self) -> None:
-        for each in self._barrier.take_records():
-            self._storing[each.game_id] = time.monotonic_ns(), each.record
-            self._store.store(each.game_id, each.record)
+    def _carry_out_events(self) -> None:
+        """Carry out the effects of the router, then handle the events that came during the batch."""
+        if self._router.output.effects:
+            self._carry_out_routing()
+        events, self._events = self._events, []
+        now = time.monotonic_ns()
+        for machine, event in events:
+            self._feed(machine, event, now)
 
-    def feed(self, event: Event) -> None:
-        """Let the contest handle an event, now or at the end of the batch that is under way."""
-        self._events.append(event)
+    def _carry_out_routing(self) -> None:
+        """Carry out the effects of the router, which nothing holds back: it journals nothing."""
+        for effect in self._router.take():
+            match effect:
+                case Send(conn, data, marker):
+                    if (connection := self._connections.get(conn)) is not None:
+                        connection.send(data, marker)
+                case Close(conn):
+                    if (connection := self._connections.get(conn)) is not None:
+                        connection.close()
+                case LogEvent():
+                    self._log(effect)
+
+    def _store_records(self, run: Run) -> None:
+        for each in run.barrier.take_records():
+            run.storing[each.game_id] = time.monotonic_ns(), each.record
+            run.store.store(each.game_id, each.record)
+
+    def _feed(self, machine: Machine, event: Event, now: int) -> None:
+        try:
+            machine.feed(event, now)
+        except Exception as error:
+            self._crash(machine, error)
+
+    def feed(self, machine: Machine, event: Event) -> None:
+        """Let a contest, or the router, handle an event now, or at the end of the batch under way."""
+        self._events.append((machine, event))
+        self._run_batch()
+
+    def _run_batch(self) -> None:
         if not self._in_batch:
             self._begin_batch()
             self._end_batch()
 
-    def committed(self, batches: int, game_ids: Sequence[str]) -> None:
+    def committed(self, run: Run, batches: int, game_ids: Sequence[str]) -> None:
         """The first `batches` calls of `append` are durable, and the records of these games."""
         now = time.monotonic_ns()
-        while self._queued and self._queued[0][0] <= batches:
-            self.durations.journal.observe(now - self._queued.popleft()[1])
+        while run.queued and run.queued[0][0] <= batches:
+            run.durations.journal.observe(now - run.queued.popleft()[1])
         for game_id in game_ids:
-            if stored := self._storing.pop(game_id, None):
-                self.durations.store.observe(now - stored[0])
-                self._environment.recorded(stored[1])
-        self._barrier.durable(batches)
-        self._events += map(Stored, game_ids)
-        if not self._in_batch:
-            self._begin_batch()
-            self._end_batch()
+            if stored := run.storing.pop(game_id, None):
+                run.durations.store.observe(now - stored[0])
+                run.environment.recorded(stored[1])
+        run.barrier.durable(batches)
+        if run.machine in self._runs:
+            self._events += ((run.machine, Stored(game_id)) for game_id in game_ids)
+        self._run_batch()
 
-    def _carry_out(self, effect: Effect) -> None:
+    def _carry_out(self, effect: Effect, run: Run) -> None:
         match effect:
             case LogEvent():
-                self._environment.log(effect)
+                run.environment.log(effect)
             case Reply(number, problem):
-                self._environment.reply(number, problem)
+                run.environment.reply(number, problem)
             case Finished(reason):
-                self._environment.finished(reason)
+                run.environment.finished(reason)
             case ShowLog(conn, _, last):
                 if (connection := self._connections.get(conn)) is not None:
                     connection.send(last)
@@ -348,23 +375,31 @@ class Driver:
     # -- what connections report (connection.Sink)
 
     def received(self, number: int, line: bytes, arrived: int) -> None:
-        self._contest.received(number, line, arrived, self._now)
+        machine = self._routes.get(number, self._router)
+        try:
+            machine.received(number, line, arrived, self._now)
+        except Exception as error:
+            self._crash(self._routes.get(number, machine), error)  # the line may have been passed on
 
     def overlong(self, number: int, head: bytes, arrived: int) -> None:
-        self._contest.feed(Overlong(number, arrived, head), self._now)
+        self._feed(self._routes.get(number, self._router), Overlong(number, arrived, head), self._now)
 
     def flushed(self, number: int, marker: Marker) -> None:
         at = time.monotonic_ns()
+        machine = self._routes[number]  # nothing that is sent before the login has a marker
+        if (run := self._runs.get(machine)) is None:
+            return
         if type(marker) is TurnMark:
-            turns = self.durations.turns  # `Histogram.observe`, without a call
+            turns = run.durations.turns  # `Histogram.observe`, without a call
             turns.counts[bisect_left(BOUNDS, at - self._now)] += 1
             turns.total += at - self._now
-        self._contest.flushed(number, marker, at, at)
+        machine.flushed(number, marker, at, at)
 
     def lost(self, number: int, reason: str) -> None:
-        self.feed(Lost(number, reason))
+        self.feed(self._routes.get(number, self._router), Lost(number, reason))
 
     def released(self, number: int) -> None:
+        self._released.append(number)  # its Lost follows, and is for its contest
         self.pool.released(number)
 
     def later(self, delay_s: float, action: Callable[[], None]) -> None:
@@ -395,10 +430,10 @@ class Driver:
         return Connection(number, sock, self._clock, self, self._cipher())
 
     def _opened(self, number: int, address: str) -> None:
-        self.feed(Opened(number, address))
+        self.feed(self._router, Opened(number, address))
 
     def _exhausted(self, error: OSError) -> None:
-        self._environment.log(DescriptorsExhausted(error.strerror or "no descriptor left"))
+        self._log(DescriptorsExhausted(error.strerror or "no descriptor left"))
 
     # -- time
 
@@ -409,12 +444,19 @@ class Driver:
         self._stalls.beat(self._now)
         self._beat = self._loop.call_later(BEAT_S, self._beat_now)
 
-    def _arm(self, alarm: int) -> None:
-        """Have the one timer at the contest's next alarm.
+    def _arm(self) -> None:
+        """Have the one timer at the next alarm of all contests.
 
         Deadlines move at every ply and nearly always later; a timer that fires too early is
         cheaper than a new one a ply.
         """
+        alarm = self._router.deadlines.alarm
+        for machine, run in self._runs.items():
+            due = machine.deadlines.alarm
+            if due is not None and (alarm is None or due < alarm):
+                alarm = max(due, run.held_until)
+        if alarm is None or (self._timer is not None and alarm >= self._timer_at):
+            return
         if self._timer is not None:
             self._timer.cancel()
         self._timer_at = alarm
@@ -430,13 +472,16 @@ class Driver:
 
     def _tick(self, seen_until: int) -> None:
         self._timer = None
-        held = self._barrier.held_since
-        if held is not None and seen_until - held > HELD_NS:
-            self._timer_at = seen_until
-            self._timer = self._loop.call_later(HELD_NS / 1e9, self._due)
-            return
         self._begin_batch()
-        self._contest.feed(Tick(), seen_until)
+        for machine in (self._router, *self._runs):
+            if machine.deadlines.alarm is None:
+                continue
+            run = self._runs.get(machine)
+            held = None if run is None else run.barrier.held_since
+            if run is not None and held is not None and seen_until - held > HELD_NS:
+                run.held_until = seen_until + HELD_NS
+            else:
+                self._feed(machine, Tick(), seen_until)
         self._end_batch()
 
 

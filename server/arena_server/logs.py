@@ -85,10 +85,10 @@ class Log:
         self._threshold = self.LEVELS.index(level)
         self._format = FORMS[form]
 
-    def write(self, event: LogEvent) -> None:
-        """Write the line of an event, unless its level is below the log's."""
+    def write(self, event: LogEvent, contest: str | None = None) -> None:
+        """Write the line of an event, unless its level is below the log's; with a `contest` it is named."""
         if self.LEVELS.index(event.level) >= self._threshold:
-            self._writer.write(self._format(time.time(), event))
+            self._writer.write(self._format(time.time(), event, contest))
 
 
 def log_fields(event: LogEvent) -> dict[str, int | str | None]:
@@ -100,19 +100,23 @@ def log_fields(event: LogEvent) -> dict[str, int | str | None]:
     return {key: _value(value) for key, value in values.items() if value != ()}
 
 
-def format_text(wall: float, event: LogEvent) -> str:
+def format_text(wall: float, event: LogEvent, contest: str | None = None) -> str:
     """`time level event key=value ...`: printable ASCII on one line, whatever a client sent."""
-    pairs = (f"{key}={_word(str(value))}" for key, value in log_fields(event).items())
+    named = {} if contest is None else {"contest": contest}
+    pairs = (f"{key}={_word(str(value))}" for key, value in (named | log_fields(event) | named).items())
     return " ".join([_stamp(wall), event.level, event.event, *pairs])
 
 
-def format_json(wall: float, event: LogEvent) -> str:
+def format_json(wall: float, event: LogEvent, contest: str | None = None) -> str:
     """One ASCII line with one JSON object: `time`, `level`, `event`, then the event's own fields."""
     head = {"time": _stamp(wall), "level": event.level, "event": event.event}
-    return json.dumps(head | log_fields(event)).replace("\x7f", "\\u007f")  # the one that JSON leaves bare
+    named = {} if contest is None else {"contest": contest}
+    return json.dumps(head | named | log_fields(event) | named).replace(
+        "\x7f", "\\u007f"
+    )  # the one that JSON leaves bare
 
 
-FORMS: Mapping[str, Callable[[float, LogEvent], str]] = {"text": format_text, "json": format_json}
+FORMS: Mapping[str, Callable[[float, LogEvent, str | None], str]] = {"text": format_text, "json": format_json}
 
 
 def _stamp(wall: float) -> str:

@@ -294,10 +294,11 @@ class TestUnderStrain:
             assert server.stdout is not None
             with Raw(int(server.stdout.readline().rpartition(":")[2])) as raw:
                 raw.say("HELLO 1 a")
+                raw.say("PING 1")
                 _, err = server.communicate(timeout=PATIENCE_S)
         assert server.returncode == 1
         *log, last = err.splitlines()
-        assert last == "arena: the server stopped at a fault of its own; the log above tells where"
+        assert last == "arena: contest trial was closed at a fault of the server's own; the log has it"
         assert any(" error crash trace='RuntimeError: a bug'" in line for line in log)
 
     def test_a_full_stderr_pipe_does_not_stop_the_games(self, tmp_path: Path) -> None:
@@ -399,8 +400,9 @@ def test_little_is_loaded_before_the_port_is_open(tmp_path: Path) -> None:
     config.write_text(contest("a", "b"))
     program = (
         "import sys; from pathlib import Path; from arena_cli.app import app\n"
-        "from arena_cli.serve import prepare\n"
-        f"prepare(Path({str(config)!r}), None, 0, 'sqlite:///{tmp_path}/arena.db', None).sock.close()\n"
+        "from arena_cli.serve import ServeOptions, prepare\n"
+        f"options = ServeOptions(port=0, database='sqlite:///{tmp_path}/arena.db')\n"
+        f"prepare([Path({str(config)!r})], options).sock.close()\n"
         "late = {'asyncio', 'sqlalchemy', 'rich', 'msgpack', 'arena_server.core.contest'}\n"
         "print(*sorted(late & set(sys.modules)))"
     )

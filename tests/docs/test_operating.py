@@ -7,6 +7,7 @@ import dataclasses
 import re
 import shlex
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 from urllib.request import urlopen
@@ -20,7 +21,7 @@ from arena_server.core import log_events
 from arena_server.core.log_events import LogEvent
 from arena_server.core.standings import Progress
 from arena_server.durations import Durations, Histogram
-from arena_server.web.metrics import Counts, Snapshot, exposition
+from arena_server.web.metrics import ContestSnapshot, Counts, Snapshot, exposition
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
@@ -55,14 +56,13 @@ def durations() -> Durations:
 
 
 class TestMetrics:
-    snapshot = Snapshot(
+    contest = ContestSnapshot(
         {"name": "club", "game": "insertion", "software": "test"},
         Counts({"complete": 3}, {"flood": 1}, {"token": 2}, {"kick": 1}, 2, 1500),
         durations(),
         Progress(done=3, total=6, void=1, running=2, plies=77, connected=2, ended=None, standings=()),
-        4,
-        100,
     )
+    snapshot = Snapshot([contest], 4, 100)
 
     def exposed(self) -> dict[str, str]:
         """Name (as the samples have it) and kind of every metric of ours."""
@@ -70,6 +70,15 @@ class TestMetrics:
         kinds = dict(re.findall(r"^# TYPE (arena_\S+) (\w+)$", text, re.MULTILINE))
         infos = {found for found in kinds if found.endswith("_info")}
         return {found: "info" if found in infos else kind for found, kind in kinds.items()}
+
+    def test_with_several_contests_every_sample_of_one_names_it(self) -> None:
+        other = replace(self.contest, contest={**self.contest.contest, "name": "other"})
+        text = exposition(Snapshot([self.contest, other], 4, 100))[0].decode()
+        assert text.count("# TYPE arena_games gauge") == 1
+        for name in ("club", "other"):
+            assert f'arena_games{{contest="{name}",state="done"}} 3.0' in text
+            assert f'arena_ply_latency_seconds_count{{contest="{name}"}} ' in text
+        assert "arena_connections 4.0" in text
 
     def test_the_table_has_every_metric_with_its_kind_and_no_other(self) -> None:
         assert {name(row[0]): row[1] for row in table("Metrics")} == self.exposed()

@@ -203,6 +203,13 @@ class ConnectionObserver:
 
     def handled(self, event: Event, effects: list[Effect], now: int) -> None:
         self._checker.handled(event, effects, now)
+        self._see(effects)
+
+    def routed(self, event: Event, effects: list[Effect], now: int) -> None:
+        self._checker.routed(event, effects, now)
+        self._see(effects)
+
+    def _see(self, effects: list[Effect]) -> None:
         if self._conn is None and self.ann.done:
             self._conn = self.ann.wire.conn  # type: ignore[attr-defined]
         self._over = self._over or any(isinstance(effect, Finished) for effect in effects)
@@ -241,7 +248,7 @@ def play(fault: str, moment: str) -> Outcome:
     ann = world.clients["ann"].bot
     assert isinstance(ann, Ann)
     observer = ConnectionObserver(world, ann)
-    world.server.observer = observer
+    world.server.observe(config.name, observer)
     world.run(3600 * SECOND, {"ann": 0, "bob": SECOND})
     assert ann.done, "the moment never came"
     record, other = ordered(list(world.records.values()), moment)

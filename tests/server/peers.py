@@ -10,18 +10,19 @@ from dataclasses import dataclass, field
 
 from arena_protocol.record import GameRecord
 from arena_server.core.effects import Effect, Marker
-from arena_server.core.events import Event, Flushed, Received
+from arena_server.core.events import Event, Flushed, Opened, Received
 from arena_server.core.journal import Entry
 from arena_server.core.log_events import LogEvent
 from arena_server.core.peers import Outbox
-from arena_server.driver import Driver
+from arena_server.driver import Driver, Run
+from arena_server.interfaces import Machine
 from arena_server.sockets import address_of, bind
 
 #: Nothing here takes long; a test that hangs ends with an error instead.
 PATIENCE_S = 10.0
 
 
-@dataclass
+@dataclass(eq=False)
 class Scripted:
     """A machine that keeps every event and answers it as `answer` says."""
 
@@ -31,8 +32,11 @@ class Scripted:
 
     def __post_init__(self) -> None:
         self._changed = asyncio.Event()
-
         self.output = Outbox()
+
+    @property
+    def deadlines(self) -> Scripted:
+        return self
 
     def feed(self, event: Event, now: int) -> None:
         self.seen.append((event, now))
@@ -65,6 +69,22 @@ class Scripted:
         return [event for event in self.events if isinstance(event, kind)][number - 1]
 
 
+@dataclass(eq=False)
+class ScriptedRouter(Scripted):
+    """Passes every connection on to `machine`, its Opened too."""
+
+    machine: Scripted = field(default_factory=Scripted)
+    routes: dict[int, Machine] = field(default_factory=dict)
+
+    def feed(self, event: Event, now: int) -> None:
+        assert isinstance(event, Opened)
+        self.routes[event.conn] = self.machine
+        self.machine.feed(event, now)
+
+    def released(self, conn: int) -> None:
+        self.routes.pop(conn, None)
+
+
 @dataclass
 class RecordingEnvironment:
     """Records what the driver hands over; every append is queued."""
@@ -75,6 +95,7 @@ class RecordingEnvironment:
     reasons: list[str] = field(default_factory=list)
     batches: list[list[Entry]] = field(default_factory=list)
     replies: list[tuple[int, str | None]] = field(default_factory=list)
+    crashes: list[Exception] = field(default_factory=list)
 
     def append(self, entries: Sequence[Entry]) -> bool:
         self.batches.append(list(entries))
@@ -94,6 +115,9 @@ class RecordingEnvironment:
 
     def finished(self, reason: str) -> None:
         self.reasons.append(reason)
+
+    def crashed(self, error: Exception) -> None:
+        self.crashes.append(error)
 
 
 class Peer:
@@ -134,6 +158,7 @@ class RunningDriver:
     machine: Scripted
     environment: RecordingEnvironment
     driver: Driver
+    run: Run
     sock: socket.socket
 
     async def visit(self, receive_buffer: int | None = None) -> Peer:
@@ -156,10 +181,13 @@ async def running_driver(
 ) -> AsyncIterator[RunningDriver]:
     """A driver on a free port; everything is closed at the end."""
     machine, environment = Scripted(answer), RecordingEnvironment()
-    driver = Driver(machine, environment, environment, asyncio.get_running_loop(), cap)
+    driver = Driver(ScriptedRouter(machine=machine), asyncio.get_running_loop(), cap, environment.log)
+    run = Run(machine, environment, environment)
+    driver.add(run)
+    machine.seen.clear()  # the Tick with which a contest begins
     sock = bind("127.0.0.1", 0)
     listener = driver.pool.listen(sock)
-    opened = RunningDriver(machine, environment, driver, sock)
+    opened = RunningDriver(machine, environment, driver, run, sock)
     try:
         yield opened
     finally:

@@ -21,10 +21,11 @@ from arena_server.bot_logs import BotLogs, LoggedDriver, escape, format_time
 from arena_server.core.effects import Close, Effect, Send, ShowLog
 from arena_server.core.events import Event, Lost, Opened, Received
 from arena_server.core.log_events import ConnectionLost, LoggedIn
+from arena_server.driver import Run
 from arena_server.errors import ArenaError
 from arena_server.sockets import bind
 
-from .peers import PATIENCE_S, Peer, RecordingEnvironment, RunningDriver, Scripted
+from .peers import PATIENCE_S, Peer, RecordingEnvironment, RunningDriver, Scripted, ScriptedRouter
 
 
 class Loop:
@@ -97,7 +98,6 @@ def test_times() -> None:
 class TestBotLogs:
     def test_both_directions_and_events_from_the_login_on(self, tmp_path: Path, loop: Loop) -> None:
         logs = begin(tmp_path / "logs" / "friday", loop)
-        logs.received(1, b"HELLO 1 mine token=s3cret", 1)
         logs.sent(1, b"WELCOME mine session=1 resume=k3y\n")
         log_in(logs, 1, "mine")
         log_in(logs, 2, "other")
@@ -123,9 +123,8 @@ class TestBotLogs:
 
     def test_lines_that_come_with_hello_belong_to_the_log(self, tmp_path: Path, loop: Loop) -> None:
         logs = begin(tmp_path, loop)
-        for line in (b"", b"HELLO 1 mine token=s3cret", b"PING 1", b"PING 2"):
+        for line in (b"PING 1", b"PING 2"):
             logs.received(1, line, 1)
-        logs.received(2, b"HELLO 1 other token=0ther", 1)
         log_in(logs, 1, "mine")
         logs.received(1, b"PING 3", 2)
         logs.close()
@@ -233,9 +232,12 @@ async def logged(tmp_path: Path, answer: Callable[[Event], list[Effect]]) -> Asy
     machine, environment, sock = Scripted(answer), RecordingEnvironment(), bind("127.0.0.1", 0)
     logs = BotLogs(tmp_path)
     logs.begin(loop, fresh=True)
-    driver = LoggedDriver(machine, environment, environment, loop, 100, lambda: None, logs)
+    driver = LoggedDriver(ScriptedRouter(machine=machine), loop, 100, environment.log)
+    run = Run(machine, environment, environment)
+    driver.keep_logs(run, logs)
+    driver.add(run)
     listener = driver.pool.listen(sock)
-    here = RunningDriver(machine, environment, driver, sock)
+    here = RunningDriver(machine, environment, driver, run, sock)
     try:
         yield here
     finally:

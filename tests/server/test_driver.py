@@ -323,5 +323,5 @@ async def test_the_time_from_a_batch_to_its_turns_is_reported() -> None:
         peer = await here.visit()
         await peer.say(b"ping\nmove\nping\nmove\n")
         await here.machine.until(Flushed, 2)
-        assert sum(here.driver.durations.turns.counts) == 2
-        assert here.driver.durations.turns.total > 0
+        assert sum(here.run.durations.turns.counts) == 2
+        assert here.run.durations.turns.total > 0

@@ -43,10 +43,10 @@ async def test_nothing_is_told_before_it_is_durable() -> None:
         await here.machine.until(Received, 3)
         assert here.environment.batches == [[ENTRY], [ENTRY, ENTRY]], "one commit for each batch of lines"
         assert here.machine.count(Flushed) == 0
-        here.driver.committed(1, [])
+        here.driver.committed(here.run, 1, [])
         assert await peer.line() == b"j1"
         assert here.machine.count(Flushed) == 1
-        here.driver.committed(2, [])
+        here.driver.committed(here.run, 2, [])
         assert await peer.line() == b"j2"
 
 
@@ -59,7 +59,7 @@ async def test_what_comes_later_waits_behind_it_whoever_it_is_for() -> None:
         await second.say(b"free\n")
         await here.machine.until(Received, 2)
         assert here.machine.count(Flushed) == 0
-        here.driver.committed(1, [])
+        here.driver.committed(here.run, 1, [])
         assert (await first.line(), await second.line()) == (b"j", b"free")
         await second.say(b"free again\n")
         assert await second.line() == b"free again"
@@ -88,7 +88,7 @@ async def test_records_go_ahead_and_all_else_waits() -> None:
         environment = here.environment
         assert environment.stored == [("g1", record)]
         assert (environment.logged, environment.replies, environment.reasons) == ([], [], [])
-        here.driver.committed(1, [])
+        here.driver.committed(here.run, 1, [])
         assert environment.logged == [BotAbsent("ann")]
         assert (environment.replies, environment.reasons) == ([(7, "no")], ["finished"])
         assert await peer.everything() == b""
@@ -107,7 +107,7 @@ async def test_a_slow_disk_lets_no_deadline_pass(monkeypatch: pytest.MonkeyPatch
         while time.monotonic_ns() < held_since + 20_000_000:
             await asyncio.sleep(0)
         assert here.machine.count(Tick) == 0
-        here.driver.committed(1, [])
+        here.driver.committed(here.run, 1, [])
         assert await peer.line() == b"j"
         await here.machine.until(Tick)
 

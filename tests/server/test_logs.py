@@ -10,8 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_server.core.log_events import BotAbsent, ConnectionLost, GameOver, LoggedIn, LoopStalled
-from arena_server.logs import LineWriter, Log, format_json, format_text, log_fields
+from arena_server.core.log_events import (
+    BotAbsent,
+    ConnectionLost,
+    GameOver,
+    GameVoided,
+    LoggedIn,
+    LoopStalled,
+)
+from arena_server.logs import ContestTakenUp, LineWriter, Log, format_json, format_text, log_fields
 
 
 def read_all(fd: int) -> str:
@@ -150,3 +157,12 @@ def test_nothing_a_client_sends_breaks_out_of_its_line(peer: str, reason: str) -
     line = format_text(0, ConnectionLost(1, peer, None, reason))
     assert line.isascii()
     assert line.isprintable()
+
+
+def test_a_line_of_one_contest_of_several_names_it() -> None:
+    event = GameVoided("g1", "stalled", again=True)
+    assert format_text(0, event, "friday").endswith(
+        " warning void contest=friday game=g1 reason=stalled again=True"
+    )
+    assert json.loads(format_json(0, event, "friday"))["contest"] == "friday"
+    assert json.loads(format_json(0, ContestTakenUp(3, 4), "friday"))["contest"] == "friday"

@@ -108,6 +108,8 @@ class Client:
         #: Which of the bot's simultaneous games this machine plays.
         self.slot = 1
         self.token: str | None = None
+        #: The contest that its HELLO names; None: it names none.
+        self.contest: str | None = None
         self.rivals: tuple[str, ...] = ()
         self.rng = rng
         self.clock_ms = 0
@@ -167,7 +169,9 @@ class Client:
             key = self.resume if self.bot.resumes else None
             if (hello := self.bot.hello(self.name, self.token, key, self.rivals)) is not None:
                 self._by_key = " resume=" in hello
-                self.say(hello if self.slot == 1 or key is not None else f"{hello} slot={self.slot}")
+                slot = "" if self.slot == 1 or key is not None else f" slot={self.slot}"
+                contest = "" if self.contest is None else f" contest={self.contest}"
+                self.say(f"{hello}{slot}{contest}" if hello.startswith("HELLO ") else hello)
         elif tokens[0] == "WELCOME":
             self.resume = tokens[3].partition("=")[2]
         elif tokens[0] == "PING":
@@ -187,7 +191,7 @@ class Client:
             return
         self.connection = None
         last = connection.lines[-1] if connection.lines else b""
-        if last.startswith(b"ERROR token"):
+        if last.startswith((b"ERROR token", b"ERROR contest")):
             if self._by_key:
                 self._refused(self.name)
             self.resume = None

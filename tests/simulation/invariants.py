@@ -101,6 +101,15 @@ class InvariantChecker:
         if effects and (isinstance(event, Stored | Stop) or not isinstance(effects[0], Send)):
             self._count()
 
+    def routed(self, event: Event, effects: list[Effect], now: int) -> None:
+        """Check an event of a connection that no contest has yet."""
+        if not isinstance(event, Tick):
+            self.handled(event, effects, now)
+        else:
+            self._now = now
+            for effect in effects:
+                self._check(effect)
+
     def require(self, holds: bool, what: str) -> None:
         """Raise Violation, unless it holds."""
         if not holds:

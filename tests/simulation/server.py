@@ -10,7 +10,8 @@ or loses its power, and is started again from its disk.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Protocol
 
@@ -30,12 +31,13 @@ from arena_server.core.contest import Contest
 from arena_server.core.effects import Close, Effect, Finished, Marker, Mute, Send, Store, Unmute
 from arena_server.core.events import Event, Flushed, Lost, Opened, Overlong, Received, Stored, Tick
 from arena_server.core.journal import Entry, Past
+from arena_server.core.router import Member, Router
 from arena_server.driver import BEAT_S, HELD_NS, CommitBarrier, StallDetector
 from arena_server.store.journal import pack, unpack
 
 ENTRIES, RECORD = "entries", "record"
-#: A batch of entries, or a record, as bytes.
-Written = tuple[str, bytes]
+#: A batch of entries, or a record, as bytes; and the contest that it is of.
+Written = tuple[str, bytes, str]
 BEAT_NS = int(BEAT_S * SECOND)
 
 
@@ -66,19 +68,19 @@ class Disk:
         #: How often the machine has died.
         self.deaths = 0
 
-    def append(self, entries: Sequence[Entry], done: Callable[[], None]) -> bool:
+    def append(self, contest: str, entries: Sequence[Entry], done: Callable[[], None]) -> bool:
         """Make entries durable, all or none. True: they are; False: `done` will be called."""
-        written = ENTRIES, pack(entries)
-        waiting = any(kind == ENTRIES for kind, _ in self._in_progress)
+        written = ENTRIES, pack(entries), contest
+        waiting = any(kind == ENTRIES for kind, _, _ in self._in_progress)
         if not waiting and one_in(self._rng, self._faults.direct_one_in):
             self._in_progress.append(written)
             return self._land(written, self.deaths)
         self._write(written, max(self._last[ENTRIES], self._queue.now), done)
         return False
 
-    def store(self, record: GameRecord, done: Callable[[], None]) -> None:
+    def store(self, contest: str, record: GameRecord, done: Callable[[], None]) -> None:
         """Make a record durable, then call `done`."""
-        self._write((RECORD, encode(record)), max(*self._last.values(), self._queue.now), done)
+        self._write((RECORD, encode(record), contest), max(*self._last.values(), self._queue.now), done)
 
     def _write(self, written: Written, begun: int, done: Callable[[], None]) -> None:
         """Have it durable a while after the moment `begun`, when what it has to wait for is."""
@@ -111,16 +113,22 @@ class Disk:
         self._in_progress.clear()
         self._last = {ENTRIES: 0, RECORD: 0}
         if power:
-            synced = max((n for n, (kind, _) in enumerate(self._durable, 1) if kind == RECORD), default=0)
+            records = (n for n, written in enumerate(self._durable, 1) if written[0] == RECORD)
+            synced = max(records, default=0)
             del self._durable[self._rng.randrange(synced, len(self._durable) + 1) :]
 
-    def past(self) -> Past:
-        """What a server finds that is started again."""
-        records = [decode(data) for kind, data in self._durable if kind == RECORD]
+    def past(self, contest: str) -> Past:
+        """What a server finds of a contest that is started again."""
+        mine = [(kind, data) for kind, data, name in self._durable if name == contest]
+        records = [decode(data) for kind, data in mine if kind == RECORD]
         results = tuple(map(past_game, records))
         stored = {game.number for game in results}
-        entries = [entry for kind, data in self._durable if kind == ENTRIES for entry in unpack(data)]
+        entries = [entry for kind, data in mine if kind == ENTRIES for entry in unpack(data)]
         return Past(results, tuple(entry for entry in entries if entry[0] not in stored))
+
+
+class SimulatedFault(Exception):  # noqa: N818 - a fault of the server's own, on purpose
+    """What a contest raises that is to be closed."""
 
 
 class Observer(Protocol):
@@ -129,6 +137,9 @@ class Observer(Protocol):
     def handled(self, event: Event, effects: list[Effect], now: int) -> None:
         """The contest handled `event`; the effects are yet to be carried out."""
 
+    def routed(self, event: Event, effects: list[Effect], now: int) -> None:
+        """The router handled `event`, of a connection that no contest has yet."""
+
     def carried_out(self, effect: Effect, now: int) -> None:
         """An effect has left the server."""
 
@@ -136,35 +147,55 @@ class Observer(Protocol):
         """The server was dead, and goes on from what was durable."""
 
 
+@dataclass(frozen=True, slots=True)
+class Hosted:
+    """A contest of the server: `make(now, past)` begins it, or goes on with it; `observer` sees all of it."""
+
+    make: Callable[[int, Past | None], Contest]
+    observer: Observer
+
+
+class Life:
+    """A contest in one life of the server."""
+
+    def __init__(self, contest: Contest, hosted: Hosted) -> None:
+        self.contest = contest
+        self.hosted = hosted
+        self.barrier = CommitBarrier()
+
+
 class SimulatedServer:
-    """Runs one contest, made by `make(now, past)`."""
+    """Runs contests by name, behind the core's own Router."""
 
     def __init__(
-        self,
-        make: Callable[[int, Past | None], Contest],
-        queue: EventQueue,
-        faults: FaultProfile,
-        rng: Random,
-        observer: Observer,
+        self, hosted: Mapping[str, Hosted], queue: EventQueue, faults: FaultProfile, rng: Random
     ) -> None:
         self.queue = queue
-        self.observer = observer
         self.disk = Disk(queue, faults, rng, self._boundary)
         self.sockets: dict[int, ServerSocket] = {}
         self.events = self.accepted = self.crashes = 0
-        self.finished: str | None = None
+        #: How each contest ended that is over, and those that raised.
+        self.reasons: dict[str, str] = {}
+        self.closed: dict[str, Exception] = {}
         self.alive = True
-        self._make = make
+        self._hosted = dict(hosted)
         self._faults = faults
         self._rng = rng
-        self._begin(make(0, None))
+        self._begin(0, dict.fromkeys(hosted))
 
-    def _begin(self, contest: Contest) -> None:
+    def _begin(self, now: int, pasts: Mapping[str, Past | None]) -> None:
         """A process begins; call `start` next."""
-        self.contest = contest
-        self._barrier = CommitBarrier()
+        self.router = Router("insertion-arena/0.1")
+        self.lives: dict[str, Life] = {}
+        for name, past in pasts.items():
+            contest = self._hosted[name].make(now, past)
+            self.lives[name] = Life(contest, self._hosted[name])
+            self.router.add(Member(contest))
         self._stalls = StallDetector()
-        self._events: list[Event] = []
+        self._events: list[tuple[str | None, Event]] = []
+        self._gone: list[int] = []
+        #: Effects of the router that are to be carried out.
+        self._routed: list[Effect] = []
         self._in_batch = False
         #: Sockets to be read and to be written to in the next batch, in the order in which they became so.
         self._readable: dict[ServerSocket, None] = {}
@@ -173,10 +204,27 @@ class SimulatedServer:
         self._stalled = False
         self._callbacks: deque[Callable[[], None]] = deque()
         self._timer_at: int | None = None
+        self._held_until = dict.fromkeys(pasts, 0)
+
+    def observe(self, name: str, observer: Observer) -> None:
+        """Have `observer` see a contest instead of the one that did."""
+        self._hosted[name] = self.lives[name].hosted = replace(self._hosted[name], observer=observer)
+
+    @property
+    def finished(self) -> str | None:
+        """How the last contest ended; None while any goes on."""
+        over = self.reasons.keys() | self.closed.keys()
+        return next(reversed(self.reasons.values()), "closed") if over >= self._hosted.keys() else None
+
+    def of(self, number: int) -> str | None:
+        """The contest of a connection; None before it has one."""
+        contest = self.router.routes.get(number)
+        return None if contest is None else contest.name
 
     def start(self) -> None:
-        """Let the contest do what is due at once."""
-        self.feed(Tick())
+        """Let the contests do what is due at once."""
+        for name in list(self.lives):
+            self.feed(name, Tick())
 
     # -- connections
 
@@ -188,7 +236,7 @@ class SimulatedServer:
         socket = ServerSocket(self.accepted, link, self, self._faults.window if window is None else window)
         self.sockets[socket.number] = socket
         link.accept(socket)
-        self._call(lambda: self.feed(Opened(socket.number, f"{address}:{socket.number}")))
+        self._call(lambda: self.feed(None, Opened(socket.number, f"{address}:{socket.number}")))
         return socket
 
     def ready(self, socket: ServerSocket) -> None:
@@ -200,19 +248,20 @@ class SimulatedServer:
         self._wake()
 
     def received(self, number: int, line: bytes, arrived: int) -> None:
-        self._handle(Received(number, line, arrived), self.queue.now)
+        self._handle(self.of(number), Received(number, line, arrived), self.queue.now)
 
     def overlong(self, number: int, head: bytes, arrived: int) -> None:
-        self._handle(Overlong(number, arrived, head), self.queue.now)
+        self._handle(self.of(number), Overlong(number, arrived, head), self.queue.now)
 
     def flushed(self, number: int, marker: Marker) -> None:
-        self._events.append(Flushed(number, marker, self.queue.now))
+        self._events.append((self.of(number), Flushed(number, marker, self.queue.now)))
 
     def lost(self, number: int, reason: str) -> None:
-        self.feed(Lost(number, reason))
+        self.feed(self.of(number), Lost(number, reason))
 
     def released(self, number: int) -> None:
         self.sockets.pop(number, None)
+        self._gone.append(number)  # its Lost follows, and is for its contest
 
     # -- the loop
 
@@ -264,8 +313,11 @@ class SimulatedServer:
 
     def _begin_batch(self) -> None:
         self._in_batch = True
+        while self._gone:
+            self.router.released(self._gone.pop())
         if stall := self._stalls.stall(self.queue.now):  # before anything that came meanwhile
-            self._handle(stall, self.queue.now)
+            for name in list(self.lives):
+                self._handle(name, stall, self.queue.now)
 
     def _on_ready(self) -> None:
         """Read all sockets that are ready, then commit and send."""
@@ -281,37 +333,52 @@ class SimulatedServer:
 
     def _end_batch(self) -> None:
         """Commit the entries of the batch, then carry out what they held back, and what follows of that."""
-        barrier, life = self._barrier, self.crashes
+        life = self.crashes
         while True:
-            if (entries := barrier.seal(self.queue.now)) and self._append(entries, barrier.batch):
-                barrier.durable(barrier.batch)
-            if life != self.crashes:
-                return
-            for store in barrier.take_records():
-                self._store(store)
-            for effect in barrier.release():
-                self._carry_out(effect)
+            for name in list(self.lives):
+                if name in self.lives:
+                    self._settle(name, self.lives[name])
+                if life != self.crashes:
+                    return
+            routed, self._routed = self._routed, []
+            for effect in routed:
+                if isinstance(effect, Send | Close) and effect.conn in self.sockets:
+                    _apply(effect, self.sockets[effect.conn])
             if not self._events:
                 break
             events, self._events = self._events, []
-            for event in events:
-                self._handle(event, self.queue.now)
+            for each, event in events:
+                self._handle(each, event, self.queue.now)
         self._in_batch = False
         self._arm()
 
-    def _append(self, entries: Sequence[Entry], batch: int) -> bool:
-        return self.disk.append(entries, lambda: self._call(lambda: self._committed(batch)))
+    def _settle(self, name: str, life: Life) -> None:
+        barrier, crashes = life.barrier, self.crashes
+        if (entries := barrier.seal(self.queue.now)) and self._append(name, entries, barrier.batch):
+            barrier.durable(barrier.batch)
+        if crashes != self.crashes:
+            return
+        for store in barrier.take_records():
+            self._store(name, store)
+        for effect in barrier.release():
+            if name in self.lives:
+                self._carry_out(name, life, effect)
 
-    def _store(self, store: Store) -> None:
-        self.disk.store(store.record, lambda: self._call(lambda: self.feed(Stored(store.game_id))))
+    def _append(self, name: str, entries: Sequence[Entry], batch: int) -> bool:
+        return self.disk.append(name, entries, lambda: self._call(lambda: self._committed(name, batch)))
 
-    def feed(self, event: Event) -> None:
-        """Let the contest handle an event, now or at the end of the batch that is under way."""
-        self._events.append(event)
+    def _store(self, name: str, store: Store) -> None:
+        stored = Stored(store.game_id)
+        self.disk.store(name, store.record, lambda: self._call(lambda: self.feed(name, stored)))
+
+    def feed(self, name: str | None, event: Event) -> None:
+        """Let a contest, or the router, handle an event, now or at the end of the batch that is under way."""
+        self._events.append((name, event))
         self._run_batch()
 
-    def _committed(self, batch: int) -> None:
-        self._barrier.durable(batch)
+    def _committed(self, name: str, batch: int) -> None:
+        if name in self.lives:
+            self.lives[name].barrier.durable(batch)
         self._run_batch()
 
     def _run_batch(self) -> None:
@@ -319,32 +386,72 @@ class SimulatedServer:
             self._begin_batch()
             self._end_batch()
 
-    def _handle(self, event: Event, now: int) -> None:
+    def _handle(self, name: str | None, event: Event, now: int) -> None:
         self.events += 1
-        effects = self.contest.handle(event, now)
-        self.observer.handled(event, effects, now)
-        self._barrier.add(effects)
+        if name is None:
+            self._route(event, now)
+        elif name in self.lives:
+            life = self.lives[name]
+            try:
+                effects = life.contest.handle(event, now)
+            except SimulatedFault as error:
+                self._close(name, error)
+            else:
+                self._took(name, event, effects, now)
         if one_in(self._rng, self._faults.stall_one_in):
             long = one_in(self._rng, self._faults.long_stall_one_in)
             self.stall(self._rng.randrange(1, self._faults.longest_stall * (300 if long else 1)))
 
-    def _carry_out(self, effect: Effect) -> None:
+    def _route(self, event: Event, now: int) -> None:
+        """An event of a connection before its HELLO; all observers see what comes of it."""
+        self.router.feed(event, now)
+        effects = self.router.take()
+        self._routed += effects
+        if isinstance(event, Received) and (name := self.of(event.conn)) is not None:
+            self._took(name, event, self.lives[name].contest.take(), now)
+        else:
+            for life in self.lives.values():
+                life.hosted.observer.routed(event, effects, now)
+
+    def _took(self, name: str, event: Event, effects: list[Effect], now: int) -> None:
+        """A contest has handled an event."""
+        for effect in effects:
+            if isinstance(effect, Send | Close | Mute | Unmute):
+                assert self.of(effect.conn) == name, "an effect for a connection of another contest"
+        self.lives[name].hosted.observer.handled(event, effects, now)
+        self.lives[name].barrier.add(effects)
+
+    def _close(self, name: str, error: Exception) -> None:
+        """A contest raised: nothing of it leaves any more, and the others go on."""
+        self.closed[name] = error
+        del self.lives[name]
+        self.router.remove(name)
+        for number in [number for number in self.sockets if self.of(number) == name]:
+            self.sockets[number].close()
+
+    def _carry_out(self, name: str, life: Life, effect: Effect) -> None:
         if isinstance(effect, Send | Close | Mute | Unmute):
             socket = self.sockets.get(effect.conn)
             if socket is None:  # it has just been lost
                 return
-            self.observer.carried_out(effect, self.queue.now)
+            life.hosted.observer.carried_out(effect, self.queue.now)
             _apply(effect, socket)
             return
-        self.observer.carried_out(effect, self.queue.now)
+        life.hosted.observer.carried_out(effect, self.queue.now)
         if isinstance(effect, Finished):
-            self.finished = effect.reason
+            self.reasons[name] = effect.reason
+            self.router.ended()
+            self._routed += self.router.take()
 
     # -- time, as in driver.Driver
 
     def _arm(self) -> None:
-        """Have one timer at the contest's next deadline or before it."""
-        alarm = self.contest.alarm
+        """Have one timer at the next deadline of all contests or before it."""
+        alarms = [self.router.deadlines.alarm]
+        for name, life in self.lives.items():
+            due = life.contest.deadlines.alarm
+            alarms.append(None if due is None else max(due, self._held_until[name]))
+        alarm = min((alarm for alarm in alarms if alarm is not None), default=None)
         if alarm is None or (self._timer_at is not None and self._timer_at <= alarm):
             return
         self._timer_at = alarm
@@ -360,13 +467,16 @@ class SimulatedServer:
 
     def _tick(self, seen_until: int) -> None:
         self._timer_at = None
-        held = self._barrier.held_since
-        if held is not None and seen_until - held > HELD_NS:
-            self._timer_at = seen_until
-            self._later(HELD_NS, lambda: self._due(seen_until))
-            return
         self._begin_batch()
-        self._handle(Tick(), seen_until)
+        self._route(Tick(), seen_until)
+        for name, life in list(self.lives.items()):
+            if life.contest.deadlines.alarm is None:
+                continue
+            held = life.barrier.held_since
+            if held is not None and seen_until - held > HELD_NS:
+                self._held_until[name] = seen_until + HELD_NS
+            else:
+                self._handle(name, Tick(), seen_until)
         self._end_batch()
 
     # -- death and restart
@@ -385,15 +495,17 @@ class SimulatedServer:
             socket.die()
         self._stalled = False
         self._callbacks.clear()
-        self._barrier = CommitBarrier()
+        self.lives = {}
         self.disk.crash(power)
         self.queue.after(self._rng.randrange(10 * MS, 3 * SECOND), lambda: self._restart(power))
 
     def _restart(self, power: bool) -> None:
-        past = self.disk.past()
+        going_on = [name for name in self._hosted if name not in self.reasons and name not in self.closed]
+        pasts = {name: self.disk.past(name) for name in going_on}
         self.alive = True
-        self.observer.restarted(past, power, self.queue.now)
-        self._begin(self._make(self.queue.now, past))
+        for name, past in pasts.items():
+            self._hosted[name].observer.restarted(past, power, self.queue.now)
+        self._begin(self.queue.now, pasts)
         self.start()
 
 

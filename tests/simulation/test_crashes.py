@@ -142,8 +142,8 @@ class TestAServerThatLosesThings:
 
         past = Disk.past
 
-        def shorter(disk: Disk) -> object:
-            there = past(disk)
+        def shorter(disk: Disk, contest: str) -> object:
+            there = past(disk, contest)
             return type(there)(there.results, there.entries[:-3])
 
         monkeypatch.setattr(Disk, "past", shorter)
@@ -155,8 +155,8 @@ class TestAServerThatLosesThings:
 
         past = Disk.past
 
-        def fewer(disk: Disk) -> object:
-            there = past(disk)
+        def fewer(disk: Disk, contest: str) -> object:
+            there = past(disk, contest)
             return type(there)(there.results[1:], there.entries)
 
         monkeypatch.setattr(Disk, "past", fewer)

@@ -1,8 +1,9 @@
-"""One simulated contest: bots, network, disk and server out of one seed."""
+"""Simulated contests on one server: bots, network, disk and server out of one seed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
 from random import Random
 from types import MappingProxyType
@@ -11,7 +12,7 @@ from tests.simulation.bots import Honest, Spectator
 from tests.simulation.client import Client, Connection
 from tests.simulation.invariants import InvariantChecker, Violation
 from tests.simulation.network import LOCAL, MS, EventQueue, FaultProfile, Link, ServerSocket, seeded
-from tests.simulation.server import SimulatedServer
+from tests.simulation.server import Hosted, SimulatedServer
 
 from arena_protocol.record import GameRecord
 from arena_server.core.config import ContestConfig, Entrant
@@ -19,8 +20,124 @@ from arena_server.core.contest import Contest
 from arena_server.core.journal import Past
 
 
-class World:
-    """One contest, its bots by name and everything between them. `run` plays it to its end."""
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A contest to be simulated. `slots`: how many games each bot may play at once; 1 if it is not there.
+
+    `named`: its bots say `contest=` in HELLO. `contest`: the class that referees it.
+    """
+
+    config: ContestConfig
+    kinds: Mapping[str, type[Honest]]
+    slots: Mapping[str, int] = field(default_factory=dict)
+    named: bool = False
+    contest: type[Contest] = Contest
+
+
+class Part:
+    """One contest of a world: its entrants, its checker and the machines of its bots."""
+
+    def __init__(self, plan: Plan, world: Worlds, secrets: Random) -> None:
+        self.plan = plan
+        self._secrets = secrets
+        self._world = world
+        tokens = {name: secrets.randbytes(8).hex() for name in plan.kinds}
+        self._entrants = [
+            Entrant(
+                name,
+                sha256(tokens[name].encode("ascii")).hexdigest(),
+                kind is not Spectator,
+                plan.slots.get(name, 1),
+            )
+            for name, kind in plan.kinds.items()
+        ]
+        may = {name: kind.may for name, kind in plan.kinds.items()}
+        self.checker = InvariantChecker(
+            plan.config,
+            may,
+            lambda: self.contest.progress(),
+            lambda: self.contest.deadlines.next,
+            plan.slots,
+        )
+        #: By the bot's name, and beyond its first slot by name and slot.
+        self.clients: dict[str, Client] = {}
+        self._tokens = tokens
+
+    def make(self, now: int, past: Past | None) -> Contest:
+        """The contest of a server that is started, or started again."""
+        plan, secrets = self.plan, self._secrets
+        return plan.contest(plan.config, self._entrants, lambda n: secrets.randbytes(n).hex(), now, past)
+
+    @property
+    def contest(self) -> Contest:
+        """The contest of the current process of the server."""
+        return self._world.server.lives[self.plan.config.name].contest
+
+    def connect_bots(self) -> None:
+        """Make the machines of the bots."""
+        for name, kind in self.plan.kinds.items():
+            self.clients[name] = self._client(name, kind)
+        for name, count in self.plan.slots.items():
+            for slot in range(2, count + 1):
+                client = self.clients[f"{name}/{slot}"] = self._client(name, self.plan.kinds[name])
+                client.slot = slot
+
+    def _client(self, name: str, kind: type[Honest]) -> Client:
+        world, config = self._world, self.plan.config
+        # A spectator has no seat to resume: its key is worth nothing.
+        refused = self.checker.key_refused if kind is not Spectator else lambda _: None
+        client = Client(name, kind, world.queue, world.branch(), world.dial, refused)
+        client.token = self._tokens[name]
+        client.rivals = tuple(other for other in self.plan.kinds if other != name)
+        client.clock_ms = config.clock_ms
+        client.contest = config.name if self.plan.named else None
+        return client
+
+
+class Worlds:
+    """Several contests on one server, and everything between them. `run` plays all to their ends."""
+
+    def __init__(self, seed: int, plans: Sequence[Plan], faults: FaultProfile = LOCAL) -> None:
+        self.queue = EventQueue()
+        self._rng = seeded(seed)
+        self._faults = faults
+        self.parts = [Part(plan, self, self.branch()) for plan in plans]
+        hosted = {part.plan.config.name: Hosted(part.make, part.checker) for part in self.parts}
+        self.server = SimulatedServer(hosted, self.queue, faults, self.branch())
+        for part in self.parts:
+            part.connect_bots()
+
+    def branch(self) -> Random:
+        """A source of chance of its own, so that the draws of one part do not shift those of another."""
+        return seeded(self._rng.getrandbits(64))
+
+    def dial(self, client: Client, connection: Connection) -> ServerSocket | None:
+        connection.link = Link(self.queue, self._faults, client.rng, connection)
+        return self.server.accept(connection.link, client.name, client.bot.window)
+
+    def run(self, limit: int, arrivals: Mapping[str, int] | None = None) -> None:
+        """Play until every contest has finished and nothing is left to happen.
+
+        `arrivals` says when which bots connect; without it all do within 50 ms. Raises Violation if
+        something that must hold does not, or after `limit` nanoseconds.
+        """
+        for part in self.parts:
+            for name, client in part.clients.items():
+                if arrivals is None or name in arrivals:
+                    moment = self._rng.randrange(50 * MS) if arrivals is None else arrivals[name]
+                    self.queue.after(moment, client.connect)
+        self.server.start()
+        while self.queue.next is not None:
+            if self.queue.next > limit:
+                raise Violation(f"the contest has not ended after {limit / 1e9:.0f} s of virtual time")
+            self.queue.step()
+        for part in self.parts:
+            over = part.checker.finished is not None or part.plan.config.name in self.server.closed
+            part.checker.require(over, "nothing happens any more")
+
+
+class World(Worlds):
+    """One contest, its bots by name and everything between them."""
 
     def __init__(
         self,
@@ -30,79 +147,19 @@ class World:
         faults: FaultProfile = LOCAL,
         slots: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
-        """`slots`: how many games each bot may play at once; 1 if it is not there."""
         self.config = config
         self.kinds = kinds
-        self.queue = EventQueue()
-        self._rng = seeded(seed)
-        self._faults = faults
-        secrets = self._branch()
-        tokens = {name: secrets.randbytes(8).hex() for name in kinds}
-        entrants = [
-            Entrant(
-                name,
-                sha256(tokens[name].encode("ascii")).hexdigest(),
-                kind is not Spectator,
-                slots.get(name, 1),
-            )
-            for name, kind in kinds.items()
-        ]
-
-        def contest(now: int, past: Past | None) -> Contest:
-            return Contest(config, entrants, lambda n: secrets.randbytes(n).hex(), now, past)
-
-        may = {name: kind.may for name, kind in kinds.items()}
-        self.checker = InvariantChecker(
-            config, may, lambda: self.contest.progress(), lambda: self.contest.deadline, slots
-        )
-        self.server = SimulatedServer(contest, self.queue, faults, self._branch(), self.checker)
-        #: By the bot's name, and beyond its first slot by name and slot.
-        self.clients = {name: self._client(name, kind, tokens) for name, kind in kinds.items()}
-        for name, count in slots.items():
-            for slot in range(2, count + 1):
-                client = self.clients[f"{name}/{slot}"] = self._client(name, kinds[name], tokens)
-                client.slot = slot
-
-    def _branch(self) -> Random:
-        """A source of chance of its own, so that the draws of one part do not shift those of another."""
-        return seeded(self._rng.getrandbits(64))
-
-    def _client(self, name: str, kind: type[Honest], tokens: Mapping[str, str]) -> Client:
-        # A spectator has no seat to resume: its key is worth nothing.
-        refused = self.checker.key_refused if kind is not Spectator else lambda _: None
-        client = Client(name, kind, self.queue, self._branch(), self._dial, refused)
-        client.token = tokens[name]
-        client.rivals = tuple(other for other in self.kinds if other != name)
-        client.clock_ms = self.config.clock_ms
-        return client
-
-    def _dial(self, client: Client, connection: Connection) -> ServerSocket | None:
-        connection.link = Link(self.queue, self._faults, client.rng, connection)
-        return self.server.accept(connection.link, client.name, client.bot.window)
+        super().__init__(seed, [Plan(config, kinds, slots)], faults)
+        self._part = self.parts[0]
+        self.checker = self._part.checker
+        self.clients = self._part.clients
 
     @property
     def contest(self) -> Contest:
         """The contest of the current process of the server."""
-        return self.server.contest
+        return self._part.contest
 
     @property
     def records(self) -> dict[str, GameRecord]:
         """The record of every game so far."""
         return self.checker.records
-
-    def run(self, limit: int, arrivals: Mapping[str, int] | None = None) -> None:
-        """Play until the contest has finished and nothing is left to happen.
-
-        `arrivals` says when which bots connect; without it all do within 50 ms. Raises Violation if
-        something that must hold does not, or after `limit` nanoseconds.
-        """
-        if arrivals is None:
-            arrivals = {name: self._rng.randrange(50 * MS) for name in self.clients}
-        for name, moment in arrivals.items():
-            self.queue.after(moment, self.clients[name].connect)
-        self.server.start()
-        while self.queue.next is not None:
-            if self.queue.next > limit:
-                raise Violation(f"the contest has not ended after {limit / 1e9:.0f} s of virtual time")
-            self.queue.step()
-        self.checker.require(self.checker.finished is not None, "nothing happens any more")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from arena_protocol import messages as wire
 from arena_protocol.errors import ByeReason, ErrorCode, ProtocolError
-from arena_protocol.session import BEFORE_LOGIN
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import ContestConfig
 from arena_server.core.deadlines import Deadlines, Kind
@@ -28,11 +27,10 @@ class Connections:
         self._deadlines = deadlines
         self.peers: dict[int, Peer] = {}
 
-    def open(self, conn: int, address: str, now: int) -> None:
-        """A connection was accepted: greet it; it has to log in before a deadline."""
-        peer = self.peers[conn] = Peer(conn, address)
-        self._out.send(peer, wire.Arena(wire.VERSION, self._config.software))
-        self._deadlines.set((Kind.LOGIN, conn), now + self._config.login_ms * NS_PER_MS)
+    def add(self, peer: Peer) -> None:
+        """A connection has sent HELLO to this contest; it has to log in, or send WATCH, before a deadline."""
+        self.peers[peer.conn] = peer
+        self._deadlines.set((Kind.LOGIN, peer.conn), peer.opened + self._config.login_ms * NS_PER_MS)
 
     def settle(self, peer: Peer) -> None:
         """The peer has logged in to play, or has sent WATCH: it has no login deadline any more."""
@@ -66,13 +64,9 @@ class Connections:
         self._forget(peer, now)
 
     def login_expired(self, conn: int, now: int) -> None:
-        """HELLO did not come in time, or WATCH of a spectator."""
-        peer = self.peers[conn]
+        """WATCH of a spectator did not come in time."""
         problem = ProtocolError(ErrorCode.TOKEN, f"{DENIED}; a spectator sends WATCH")
-        if peer.session.state in BEFORE_LOGIN:
-            text = f"the first line did not come within {self._config.login_ms} ms"
-            problem = ProtocolError(ErrorCode.LOGIN, text)
-        self.refuse(peer, problem, now)
+        self.refuse(self.peers[conn], problem, now)
 
     def too_slow(self, peer: Peer, now: int) -> None:
         """The client does not read what it is sent."""

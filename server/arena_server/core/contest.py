@@ -3,7 +3,7 @@
 `feed`, `received` and `flushed` take events and collect their effects for `take`: a driver calls them
 for all events of a batch.
 
-    Opened -> ARENA; HELLO -> WELCOME; two free bots -> GAME ... the last ply -> Store
+    HELLO -> WELCOME; two free bots -> GAME ... the last ply -> Store
     Stored -> OVER, standings, next game; no game left that can be played -> BYE, Finished
 
 The same config, entrants, secrets and events give the same effects to the byte. `handle` raises on
@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena_protocol.errors import ByeReason
+from arena_protocol.messages import Hello
 from arena_protocol.session import State
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.commands import Commands, RunState
@@ -29,7 +30,6 @@ from arena_server.core.events import (
     Event,
     Flushed,
     Lost,
-    Opened,
     Overlong,
     Received,
     Stalled,
@@ -42,7 +42,7 @@ from arena_server.core.handlers import Handlers
 from arena_server.core.journal import Past
 from arena_server.core.log_events import LoopStalled
 from arena_server.core.login import Authenticator
-from arena_server.core.peers import Outbox
+from arena_server.core.peers import Outbox, Peer
 from arena_server.core.recovery import recover
 from arena_server.core.seat_lines import SeatLines
 from arena_server.core.standings import BotState, Overview, Progress, where_is
@@ -57,7 +57,7 @@ class Contest:
     `secret(n)` gives n fresh secret bytes in hexadecimal (`secrets.token_hex`); `now` is when
     the contest begins, on the clock of the events. With a `past` it goes on where that ends;
     feed it a Tick at once, whose effects are those of the recovery. Raises ContestConfigError for an
-    impossible configuration, JournalError for an impossible past. `logs`: the shell keeps logs of bots.
+    impossible configuration, JournalError for an impossible past.
     """
 
     def __init__(
@@ -67,22 +67,19 @@ class Contest:
         secret: Secret,
         now: int,
         past: Past | None = None,
-        *,
-        logs: bool = False,
     ) -> None:
         check_numbers(config)
-        self._logs = logs
         self._config = config
         self.output = Outbox()
-        self._deadlines = Deadlines()
+        self.deadlines = Deadlines()
         self._authenticator = authenticator = Authenticator(config.game, entrants, secret, config.guests)
         bots = authenticator.bots
         self._bots = list(bots.values())
         try:
-            self._games = GameManager(config, game_of(config), bots, self.output, self._deadlines)
+            self._games = GameManager(config, game_of(config), bots, self.output, self.deadlines)
         except ValueError as error:
             raise ContestConfigError(str(error)) from error
-        self._connections = Connections(config, self._games, self.output, self._deadlines)
+        self._connections = Connections(config, self._games, self.output, self.deadlines)
         self._turns = self._games.turns
         self._seat_lines = SeatLines(config, self._turns, self.output)
         self._handlers = Handlers(
@@ -92,7 +89,6 @@ class Contest:
         self._stopping = False
         self._ended: str | None = None
         self._end_reported = False
-        self._closed_all = False
         for bot in self._bots:
             if bot.plays:
                 self._connections.absent_from(bot, now)
@@ -102,17 +98,44 @@ class Contest:
     @property
     def deadline(self) -> int | None:
         """When the event Tick is due, unless another event comes first; None: never."""
-        return self._deadlines.next
+        return self.deadlines.next
 
     @property
     def alarm(self) -> int | None:
         """A cheap lower bound of `deadline`: a Tick at this moment does no harm if it is early."""
-        return self._deadlines.alarm
+        return self.deadlines.alarm
 
     @property
     def ended(self) -> str | None:
         """Why nothing more will be played, None if something may."""
         return self._ended
+
+    @property
+    def name(self) -> str:
+        return self._config.name
+
+    @property
+    def login_ms(self) -> int:
+        """How long a client may take to send HELLO, and a spectator to send WATCH."""
+        return self._config.login_ms
+
+    @property
+    def bye_reason(self) -> ByeReason | None:
+        """Why every client is sent away; None before the end."""
+        if self._ended is None:
+            return None
+        return ByeReason.STOPPED if self._ended == STOPPED else ByeReason.FINISHED
+
+    def recognises(self, hello: Hello) -> bool:
+        """Whether `hello` may watch this contest, or has the key of a bot that may log in to it."""
+        return self._authenticator.recognises(hello)
+
+    def log_in(self, peer: Peer, hello: Hello, now: int) -> None:
+        """Take a connection, whose session has taken HELLO; all its further events are for this contest."""
+        self._connections.add(peer)
+        self._handlers.hello(peer, hello, now)
+        if self._games.changed or self._ended is not None:
+            self._start_and_end(now)
 
     def handle(self, event: Event, now: int) -> list[Effect]:
         """Judge one event; the effects are to be carried out in order, before the next event."""
@@ -165,8 +188,6 @@ class Contest:
             case Flushed(conn, marker, at):
                 self.flushed(conn, marker, at, now)
                 return
-            case Opened(conn, address):
-                self._connections.open(conn, address, now)
             case Overlong():
                 self._handlers.overlong(event, now)
             case Lost(conn, reason):
@@ -210,7 +231,7 @@ class Contest:
     # -- events
 
     def _tick(self, now: int) -> None:
-        while key := self._deadlines.pop(now):
+        while key := self.deadlines.pop(now):
             kind, number = key
             match kind:
                 case Kind.LOGIN:
@@ -251,11 +272,12 @@ class Contest:
             stopped = self._stopping or self._commands.state is RunState.DRAINING
             if stopped or self._games.ledger.exhausted(self._missing()):
                 self._ended = STOPPED if stopped else self._outcome()
-        if self._ended is not None:
-            self._close_all(ByeReason.STOPPED if self._ended == STOPPED else ByeReason.FINISHED, now)
+        if (bye_reason := self.bye_reason) is not None:
+            self._close_all(bye_reason, now)
             spectators = self._games.spectators
             if not self._end_reported and (spectators.idle or not spectators.watchers):
                 self._end_reported = True
+                assert self._ended is not None
                 self.output.effects.append(Finished(self._ended))
 
     def _missing(self) -> dict[str, str]:
@@ -271,13 +293,7 @@ class Contest:
         return INCOMPLETE if self._games.ledger.unplayed({}) else FINISHED
 
     def _close_all(self, reason: ByeReason, now: int) -> None:
-        """Close every connection, except spectators to which lines are still to be sent.
-
-        If there are logs, one that is opened after the end may send HELLO, to fetch one.
-        """
+        """Close every connection, except spectators to which lines are still to be sent."""
         for peer in list(self._connections.peers.values()):
-            if self._logs and self._closed_all and peer.session.state is State.CONNECTED:
-                continue
             if self._games.spectators.idle or peer.session.state is not State.WATCHING:
                 self._connections.close(peer, reason, now)
-        self._closed_all = True

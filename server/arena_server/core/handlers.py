@@ -13,7 +13,7 @@ from __future__ import annotations
 from arena_protocol import messages as wire
 from arena_protocol.errors import ByeReason, ErrorCode, ProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT
-from arena_protocol.session import BEFORE_LOGIN, IN_GAME
+from arena_protocol.session import IN_GAME
 from arena_server.core.clock import WORD as LAG_WORD
 from arena_server.core.config import ContestConfig
 from arena_server.core.connections import Connections
@@ -88,8 +88,6 @@ class Handlers:
                 self._count_chatter(peer, line, now)
             case None | wire.Info():  # a note without a game
                 self._count_chatter(peer, line, now)
-            case wire.Hello():
-                self._hello(peer, message, now)
             case wire.Watch():
                 self._watch(peer, message, line, now)
             case wire.Quit():
@@ -110,9 +108,7 @@ class Handlers:
     # -- refused lines
 
     def _refuse(self, peer: Peer, problem: ProtocolError, line: bytes, now: int) -> None:
-        if peer.session.state in BEFORE_LOGIN:
-            self._connections.refuse(peer, problem, now)
-        elif peer.game is not None:
+        if peer.game is not None:
             self._seat_lines.refuse(peer, problem, line, now)
         else:
             self._refuse_idle(peer, problem, now)
@@ -126,7 +122,8 @@ class Handlers:
 
     # -- login and leave
 
-    def _hello(self, peer: Peer, hello: wire.Hello, now: int) -> None:
+    def hello(self, peer: Peer, hello: wire.Hello, now: int) -> None:
+        """The first line of a client, which its session has taken."""
         try:
             player = self._authenticator.admit(hello, peer.address, now)
         except ProtocolError as problem:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from hmac import compare_digest
 
 from arena_protocol.errors import ErrorCode, ProtocolError
-from arena_protocol.messages import LOG_READER, SPECTATOR, VERSION, Hello, Welcome, valid_name
+from arena_protocol.messages import LOG_READER, SPECTATOR, Hello, Welcome, valid_name
 from arena_server.core import deal
 from arena_server.core.config import MOST_SLOTS, ContestConfigError, Entrant
 from arena_server.core.peers import Bot, Peer, Player
@@ -70,10 +70,8 @@ class Authenticator:
 
         With `role=log` only a token counts, and the bot's own connection stays.
 
-        Raises ProtocolError: version, game, rate, token, slot, or name-taken.
+        Raises ProtocolError: game, rate, token, slot, or name-taken.
         """
-        if hello.version != VERSION:
-            raise ProtocolError(ErrorCode.VERSION, f"this server speaks version {VERSION}")
         if hello.games and self._game not in hello.games:
             raise ProtocolError(ErrorCode.GAME, f"this contest plays {self._game}")
         if hello.role == SPECTATOR:
@@ -84,12 +82,8 @@ class Authenticator:
         bot = self.bots.get(hello.name)
         address = peer.rpartition(":")[0]
         resumed = _holder(bot, hello.resume) if hello.resume else None
-        right = resumed is not None if hello.resume else _holds_token(bot, hello.token)
         reads_log = hello.role == LOG_READER
-        if reads_log:
-            # A resume key, or a name that needs no token, must not open a private log.
-            right = bot is not None and bot.token_sha256 is not None and not hello.resume and right
-        if bot is None or not right:
+        if bot is None or not _has_key(bot, hello, resumed):
             # Only failures are limited: a guesser on the same address must not lock a bot out.
             self._limiter.check(address, hello.name, now)
             self._limiter.wrong(address, hello.name, now)
@@ -110,6 +104,16 @@ class Authenticator:
             which = hello.name if slots == 1 else f"slot {slot} of {hello.name}"
             raise ProtocolError(ErrorCode.NAME_TAKEN, f"{which} is connected already")
         return player
+
+    def recognises(self, hello: Hello) -> bool:
+        """Whether `hello` may watch this contest, or has the key of a bot that may log in to it."""
+        if hello.games and self._game not in hello.games:
+            return False
+        if hello.role == SPECTATOR:
+            return self._guests
+        bot = self.bots.get(hello.name)
+        resumed = _holder(bot, hello.resume) if hello.resume else None
+        return _has_key(bot, hello, resumed) and bot is not None
 
     def welcome(self, player: Player, peer: Peer, used: str | None) -> Welcome:
         """Bind the player to its new connection.
@@ -141,6 +145,15 @@ def _holder(bot: Bot | None, resume: str) -> Player | None:
             if compare_digest(given, digest or _NO_DIGEST) and digest is not None:
                 found = player
     return found
+
+
+def _has_key(bot: Bot | None, hello: Hello, resumed: Player | None) -> bool:
+    """Whether `hello` has the right key; `resumed` is the slot that its resume key belongs to."""
+    right = resumed is not None if hello.resume else _holds_token(bot, hello.token)
+    if hello.role == LOG_READER:
+        # A resume key, or a name that needs no token, must not open a private log.
+        return bot is not None and bot.token_sha256 is not None and not hello.resume and right
+    return right
 
 
 def _holds_token(bot: Bot | None, token: str | None) -> bool:

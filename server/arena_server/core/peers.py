@@ -21,13 +21,14 @@ FLOODED: Final = ProtocolError(ErrorCode.FLOOD, "too many lines that were not as
 
 @dataclass(slots=True, eq=False)
 class Peer:
-    """One connection; `player` is None before login, and for a spectator.
+    """One connection, accepted at `opened` (ns); `player` is None before login, and for a spectator.
 
     `unasked` counts refused lines outside games; `muted`: nothing is read from it.
     """
 
     conn: int
     address: str
+    opened: int = 0
     session: ServerSession = field(default_factory=ServerSession)
     player: Player | None = None
     unasked: int = 0

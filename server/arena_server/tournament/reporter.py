@@ -25,13 +25,12 @@ from hashlib import sha256
 from typing import Any
 
 from arena_protocol.record import VOID, GameRecord
-from arena_server.core.contest import Contest
 from arena_server.core.events import Abandoned
 from arena_server.core.log_events import GameOver, GameResumed, GameStarted, LogEvent, LoggedIn
 from arena_server.core.standings import Overview, plain_row
-from arena_server.driver import Driver
+from arena_server.host import Host, HostObserver
+from arena_server.hosted import ContestObserver, HostedContest
 from arena_server.logs import LineWriter
-from arena_server.server import Server, ServerObserver
 
 STDIN, STDOUT = 0, 1
 #: The interval of progress reports.
@@ -40,14 +39,14 @@ REPORT_S = 0.25
 _NOT_BEGUN: dict[str, Any] = {"ended": "stopped", "done": 0, "total": 0, "missing": [], "unplayed": {}}
 
 
-class Reporter(ServerObserver):
-    """Knows the progress of `server`; `supervised` means that it reports to the supervisor."""
+class HostReporter(HostObserver, ContestObserver):
+    """Knows the progress of a host's contest; `supervised` means that it reports to the supervisor."""
 
-    def __init__(self, server: Server, *, supervised: bool) -> None:
-        self._server = server
+    def __init__(self, host: Host, *, supervised: bool) -> None:
+        self._host = host
+        self._hosted: HostedContest | None = None
         self._lines = LineWriter(STDOUT) if supervised else None
         self._last: dict[str, Any] = {}
-        self._contest: Contest | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._logged_in: set[tuple[str, int]] = set()
         #: The bots of each running game with their slots; those that are not started again before its end.
@@ -55,9 +54,14 @@ class Reporter(ServerObserver):
         self._abandoned: set[tuple[str, int]] = set()
         #: The beginning of a line on stdin.
         self._rest = b""
+        host.observe(self)
 
-    def started(self, contest: Contest, driver: Driver) -> None:
-        self._contest, self._driver = contest, driver
+    def added(self, hosted: HostedContest) -> None:
+        if self._hosted is None:
+            self._hosted = hosted
+            hosted.observe(self)
+
+    def started(self) -> None:
         if self._lines is not None:
             self._loop = asyncio.get_running_loop()
             self._loop.add_reader(STDIN, self._read_stdin)
@@ -83,14 +87,14 @@ class Reporter(ServerObserver):
             self._lines.write(json.dumps({"result": plain_result(record)}))
 
     def report(self) -> dict[str, Any]:
-        """Return the progress as JSON types; a contest that has not begun is stopped, without games."""
-        return _NOT_BEGUN if self._contest is None else plain_report(self._contest.overview())
+        """Return the progress as JSON types."""
+        return _NOT_BEGUN if self._hosted is None else report_of(self._hosted)
 
     def _read_stdin(self) -> None:
         data = os.read(STDIN, 4096)
         if not data:
             self._loop.remove_reader(STDIN)
-            self._server.stop("the supervisor is gone")
+            self._host.stop("the supervisor is gone")
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
             self._answer(json.loads(line))
@@ -105,7 +109,8 @@ class Reporter(ServerObserver):
             case {"abandoned": str(bot), "slot": int(slot), "game": str(game)}:
                 self._abandoned.add((bot, slot))
                 if (bot, slot) in self._players.get(game, ()):
-                    self._driver.feed(Abandoned(bot, slot, game))
+                    assert self._hosted is not None
+                    self._hosted.feed(Abandoned(bot, slot, game))
                 else:
                     self._tell_over(self._lines, bot, slot)
 
@@ -157,6 +162,11 @@ def plain_result(record: GameRecord) -> dict[str, Any]:
         # Of board and sequence it would be a test for guesses: a short sequence could be tried out.
         "deal": sha256(f"{record.seed}".encode()).hexdigest()[:16],
     }
+
+
+def report_of(hosted: HostedContest) -> dict[str, Any]:
+    """Return the progress of a contest as JSON types; one that has not begun is stopped, without games."""
+    return _NOT_BEGUN if hosted.contest is None else plain_report(hosted.contest.overview())
 
 
 def plain_report(overview: Overview) -> dict[str, Any]:

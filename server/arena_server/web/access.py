@@ -190,5 +190,5 @@ def _find(database: Database, contest: str | None) -> Path | None:
     paths = [path for path in sorted(database.parent.glob(f"*{SUFFIX}")) if path.name.startswith(beginning)]
     if len(paths) > 1:
         names = ", ".join(path.name.removeprefix(beginning).removesuffix(SUFFIX) for path in paths)
-        raise ConfigError(f"{database}: more than one server plays here; choose by --contest: {names}")
+        raise ConfigError(f"{database}: more than one contest is played here; choose by --contest: {names}")
     return paths[0] if paths else None

@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from arena_server.core.standings import Overview
-from arena_server.web.bridge import LoopBridge, ServerView, UnavailableError
+from arena_server.web.bridge import HostView, LoopBridge, UnavailableError, UnknownContestError
 from arena_server.web.metrics import exposition
 from arena_server.web.security import AddressLimit, read_body
 
@@ -40,7 +40,7 @@ class OrganiserApi:
     With `spectators` the port is theirs too.
     """
 
-    def __init__(self, bridge: LoopBridge, view: ServerView, token: str, *, spectators: bool = False) -> None:
+    def __init__(self, bridge: LoopBridge, view: HostView, token: str, *, spectators: bool = False) -> None:
         self._bridge = bridge
         self._view = view
         self._token = token
@@ -85,15 +85,17 @@ class OrganiserApi:
         problem = await self._bridge.call(self._view.problem)
         return PlainTextResponse("ready\n") if problem is None else PlainTextResponse(f"{problem}\n", 503)
 
-    async def status(self, _: Request) -> Response:
-        overview, connections = await self._bridge.call(self._view.overview)
-        return JSONResponse({"contest": self._view.name, **plain_overview(overview, connections)})
+    async def status(self, request: Request) -> Response:
+        wanted = request.query_params.get("contest")
+        name, overview, connections = await self._bridge.call(lambda: self._view.overview(wanted))
+        return JSONResponse({"contest": name, **plain_overview(overview, connections)})
 
     async def order(self, request: Request) -> Response:
         order = parse_order(await read_body(request, ORDER_BYTES))
         if order is None:
             return JSONResponse({"error": 'expected {"verb": "...", "target": "..."}'}, 400)
-        problem = await self._bridge.order(self._view.driver, *order)
+        contest, verb, target = order
+        problem = await self._bridge.order(lambda: self._view.hosted(contest), verb, target)
         return JSONResponse({"done": True}) if problem is None else JSONResponse({"error": problem}, 409)
 
 
@@ -104,20 +106,24 @@ def unavailable_as_503(endpoint: Endpoint) -> Endpoint:
             return await endpoint(request)
         except UnavailableError as error:
             return JSONResponse({"error": str(error)}, 503)
+        except UnknownContestError as error:
+            return JSONResponse({"error": str(error)}, 404)
 
     return call
 
 
-def parse_order(body: bytes) -> tuple[str, str] | None:
-    """The verb and the target of an order; None if `body` is not an order."""
+def parse_order(body: bytes) -> tuple[str | None, str, str] | None:
+    """The contest (None: the only one), the verb and the target of an order; None if it is no order."""
     try:
         order = json.loads(body)
     except (ValueError, RecursionError):
         return None
     if not isinstance(order, dict):
         return None
-    verb, target = order.get("verb"), order.get("target", "")
-    return (verb, target) if isinstance(verb, str) and isinstance(target, str) else None
+    contest, verb, target = order.get("contest"), order.get("verb"), order.get("target", "")
+    if isinstance(verb, str) and isinstance(target, str) and isinstance(contest, str | None):
+        return contest, verb, target
+    return None
 
 
 def plain_overview(overview: Overview, connections: int) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Route
 
 from arena_server.web.api import OrganiserApi
 from arena_server.web.archive import Archive
-from arena_server.web.bridge import LoopBridge, ServerView
+from arena_server.web.bridge import HostView, LoopBridge
 from arena_server.web.casual import CasualGames
 from arena_server.web.live import LiveHub, SocketFeed
 from arena_server.web.play import PlayApi
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 KEPT_FOR_PAGES = 0.1
 
 
-def organiser_app(bridge: LoopBridge, view: ServerView, token: str, names: Sequence[str] = ()) -> Starlette:
+def organiser_app(bridge: LoopBridge, view: HostView, token: str, names: Sequence[str] = ()) -> Starlette:
     """The application behind `--admin-port`; `names` are the host names by which it is reached."""
     routes = [*OrganiserApi(bridge, view, token).routes(), *Pages(["organiser"], ["organiser"]).routes()]
     return application(routes, [Middleware(HostCheck, names=names), Middleware(PageHeaders)])
 
 
 def site_app(
-    referee: Referee, bridge: LoopBridge, view: ServerView, token: str | None, ports: WebPorts
+    referee: Referee, bridge: LoopBridge, view: HostView, token: str | None, ports: WebPorts
 ) -> Starlette:
     """The application behind `--web-port`; with a `token` the organiser's pages are part of it."""
     config = referee.config

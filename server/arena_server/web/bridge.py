@@ -1,6 +1,6 @@
 """Calls from the web thread into the referee's loop, each with a time limit.
 
-`LoopBridge` makes the calls; `ServerView` has the functions that run on the loop's thread and
+`LoopBridge` makes the calls; `HostView` has the functions that run on the loop's thread and
 read the server's state there. Nothing else of the server may be touched from the web thread.
 """
 
@@ -11,20 +11,17 @@ import ssl
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from arena_server.core.config import ContestConfig
 from arena_server.core.events import Command
 from arena_server.core.standings import Overview
 from arena_server.durations import Durations
-from arena_server.server import Server, ServerObserver
+from arena_server.host import Host, HostObserver
+from arena_server.hosted import ContestObserver, HostedContest
 from arena_server.sockets import local_host
 from arena_server.store.database import Database
-from arena_server.web.metrics import MetricsRecorder, Snapshot
-
-if TYPE_CHECKING:
-    from arena_server.core.contest import Contest
-    from arena_server.driver import Driver
+from arena_server.web.metrics import ContestSnapshot, MetricsRecorder, Snapshot
 
 #: A loop that has not answered within this time counts as unresponsive.
 CALL_S = 1.0
@@ -38,14 +35,18 @@ class UnavailableError(Exception):
     """The server cannot answer now; the text says why in one line."""
 
 
+class UnknownContestError(Exception):
+    """No contest of this name is hosted, or several are and none is named; the text is one line."""
+
+
 class EventTaker(Protocol):
-    """Takes events on the loop's thread: the driver."""
+    """Takes events on the loop's thread: a hosted contest."""
 
     def feed(self, event: Command) -> None:
         """Hand the event to the contest."""
 
 
-class LoopBridge(ServerObserver):
+class LoopBridge(ContestObserver):
     """Runs functions on another thread's event loop; await its methods on any other loop."""
 
     def __init__(
@@ -66,14 +67,14 @@ class LoopBridge(ServerObserver):
         self._schedule(_run, function, future)
         return await _wait(future, self._call_s, "the loop")
 
-    async def order(self, driver: Callable[[], EventTaker], verb: str, target: str) -> str | None:
-        """Give an order to the contest and wait until its answer is durable.
+    async def order(self, contest: Callable[[], EventTaker], verb: str, target: str) -> str | None:
+        """Give an order to a contest and wait until its answer is durable.
 
-        `driver` is called on the loop's thread. Returns why the order was refused, None if it
-        was carried out. Raises UnavailableError, and what `driver` raises.
+        `contest` is called on the loop's thread. Returns why the order was refused, None if it
+        was carried out. Raises UnavailableError, and what `contest` raises.
         """
         future: Future[str | None] = Future()
-        self._schedule(self._feed, driver, verb, target, future)
+        self._schedule(self._feed, contest, verb, target, future)
         order = f"{verb} {target}".rstrip()
         return await _wait(
             future, self._order_s, f"the contest (the order may still be carried out: {order})"
@@ -86,10 +87,10 @@ class LoopBridge(ServerObserver):
             future.set_result(problem)
 
     def _feed(
-        self, driver: Callable[[], EventTaker], verb: str, target: str, future: Future[str | None]
+        self, contest: Callable[[], EventTaker], verb: str, target: str, future: Future[str | None]
     ) -> None:
         try:
-            taker = driver()
+            taker = contest()
         except Exception as error:  # raised in `order`; the loop goes on
             future.set_exception(error)
             return
@@ -124,7 +125,7 @@ async def _wait(future: Future[Answer], timeout: float, who: str) -> Answer:
 class Referee:
     """The server that the pages show: `address` is its port for bots, `tls` whether that is encrypted."""
 
-    server: Server
+    host: Host
     config: ContestConfig
     database: Database
     address: tuple[str, int]
@@ -132,66 +133,80 @@ class Referee:
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """A connection to the port for bots, from this machine. Raises OSError."""
-        host, port = self.address
+        address, port = self.address
         context: ssl.SSLContext | None = None
         if self.tls:
             context = ssl.create_default_context()
             context.check_hostname = False  # our own port: there is no name to check
             context.verify_mode = ssl.CERT_NONE
-        return await asyncio.open_connection(local_host(host), port, ssl=context)
+        return await asyncio.open_connection(local_host(address), port, ssl=context)
 
 
-class ServerView(ServerObserver):
-    """A server as the web application sees it. Every method but `name` runs on the loop's thread.
+class HostView(HostObserver):
+    """A host as the web application sees it. Every method runs on the loop's thread.
 
-    Create it before the server runs: it subscribes to the server's start and to its metrics.
+    Create it before the host runs: it counts what happens in every contest for the metrics.
     """
 
-    def __init__(self, server: Server, config: ContestConfig) -> None:
-        self._labels = {"name": config.name, "game": config.game, "software": config.software}
-        self._server = server
-        self._metrics = MetricsRecorder()
-        self._contest: Contest | None = None
-        self._driver: Driver | None = None
-        server.observe(self._metrics)
-        server.observe(self)
+    def __init__(self, host: Host, bridge: LoopBridge) -> None:
+        self._host = host
+        self._bridge = bridge
+        self._recorders: dict[str, MetricsRecorder] = {}
+        host.observe(self)
 
-    def started(self, contest: Contest, driver: Driver) -> None:
-        self._contest, self._driver = contest, driver
+    def added(self, hosted: HostedContest) -> None:
+        recorder = self._recorders[hosted.name] = MetricsRecorder()
+        hosted.observe(recorder)
+        hosted.observe(self._bridge)
 
-    @property
-    def name(self) -> str:
-        """The name of the contest."""
-        return self._labels["name"]
+    def removed(self, hosted: HostedContest) -> None:
+        del self._recorders[hosted.name]
 
-    def driver(self) -> Driver:
-        """The receiver of orders. Raises UnavailableError before the contest has started."""
-        if self._driver is None:
+    def hosted(self, name: str | None) -> HostedContest:
+        """The contest of this name, the only one for None.
+
+        Raises UnknownContestError, and UnavailableError before the contest has started.
+        """
+        listed = {key: hosted for key, hosted in self._host.contests.items() if hosted.spec.listed}
+        if not self._host.contests:
             raise _not_started()
-        return self._driver
+        if name is None and len(listed) == 1:
+            (name,) = listed
+        if name not in listed:
+            what = "say which contest" if name is None else f"no contest {name!r:.40} here"
+            raise UnknownContestError(f"{what}; there are: {', '.join(listed)}")
+        if listed[name].contest is None:
+            raise _not_started()
+        return listed[name]
 
     def problem(self) -> str | None:
         """Why no bot can play, in one line; None if bots can."""
-        if self._server.leaving:
+        if self._host.leaving:
             return "the server is stopping"
-        if self._contest is None:
+        contests = [hosted.contest for hosted in self._host.contests.values() if hosted.spec.listed]
+        if all(contest is None for contest in contests):
             return str(_not_started())
-        ended = self._contest.ended
-        return None if ended is None else f"the contest is over: {ended}"
+        ended = [contest.ended for contest in contests if contest is not None]
+        return None if None in ended else f"the contest is over: {ended[-1]}"
 
     def snapshot(self) -> Snapshot:
         """All metrics at this moment."""
-        progress = None if self._contest is None else self._contest.progress()
-        held, cap, durations = 0, 0, Durations()
-        if (driver := self._driver) is not None:
-            held, cap, durations = len(driver.pool), driver.pool.cap, driver.durations.copy()
-        return Snapshot(self._labels, self._metrics.counts(), durations, progress, held, cap)
+        contests = []
+        for name, recorder in self._recorders.items():
+            hosted = self._host.contests[name]
+            config, contest = hosted.spec.config, hosted.contest
+            labels = {"name": config.name, "game": config.game, "software": config.software}
+            durations = Durations() if contest is None else hosted.run.durations.copy()
+            progress = None if contest is None else contest.progress()
+            if hosted.spec.listed:
+                contests.append(ContestSnapshot(labels, recorder.counts(), durations, progress))
+        return Snapshot(tuple(contests), *self._host.connections)
 
-    def overview(self) -> tuple[Overview, int]:
-        """The contest and the number of connections. Raises UnavailableError before the start."""
-        if self._contest is None:
-            raise _not_started()
-        return self._contest.overview(), len(self.driver().pool)
+    def overview(self, name: str | None) -> tuple[str, Overview, int]:
+        """The name of the contest, the contest, and the number of connections. Raises as `hosted` does."""
+        hosted = self.hosted(name)
+        assert hosted.contest is not None
+        return hosted.name, hosted.contest.overview(), self._host.connections[0]
 
 
 def _not_started() -> UnavailableError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from http.client import HTTPConnection, HTTPException
 from typing import Any
+from urllib.parse import urlencode
 
 from arena_server.errors import ArenaError, ConfigError
 from arena_server.web.access import TOKEN_VARIABLE, Access
@@ -21,14 +22,16 @@ class OrderRefused(ArenaError):  # noqa: N818 - a regular answer of the contest,
     """The contest refused the order; the text is its reason."""
 
 
-def status(access: Access) -> dict[str, Any]:
-    """The server's status, as `api.plain_overview` makes it."""
-    return _request(access, "GET", "/status")
+def status(access: Access, contest: str | None = None) -> dict[str, Any]:
+    """The status of a contest, the only one for None, as `api.plain_overview` makes it."""
+    query = "" if contest is None else f"?{urlencode({'contest': contest})}"
+    return _request(access, "GET", f"/status{query}")
 
 
-def order(access: Access, verb: str, target: str) -> None:
+def order(access: Access, verb: str, target: str, contest: str | None = None) -> None:
     """Give an order and wait until it is carried out. Raises OrderRefused and other ArenaErrors."""
-    _request(access, "POST", "/orders", json.dumps({"verb": verb, "target": target}))
+    order = {"verb": verb, "target": target} | ({} if contest is None else {"contest": contest})
+    _request(access, "POST", "/orders", json.dumps(order))
 
 
 def _request(access: Access, method: str, path: str, body: str | None = None) -> dict[str, Any]:

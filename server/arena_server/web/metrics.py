@@ -8,14 +8,14 @@ prometheus-client is loaded. `docs/operating.md` lists all metrics, and a test c
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from arena_server.core.log_events import CommandDone, ConnectionRefused, GameOver, LogEvent, LoopStalled
 from arena_server.core.standings import Progress
 from arena_server.durations import BOUNDS, Durations, Histogram
-from arena_server.server import ServerObserver
+from arena_server.hosted import ContestObserver
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -36,18 +36,25 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
-    """All metrics at one moment; `progress` is None before the contest has started."""
+class ContestSnapshot:
+    """The metrics of a contest at one moment; `progress` is None before it has started."""
 
     contest: Mapping[str, str]
     counts: Counts
     durations: Durations
     progress: Progress | None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All metrics of a server at one moment."""
+
+    contests: Sequence[ContestSnapshot]
     connections: int
     cap: int
 
 
-class MetricsRecorder(ServerObserver):
+class MetricsRecorder(ContestObserver):
     """Counts what a server does. Every method runs on the loop's thread."""
 
     def __init__(self) -> None:
@@ -95,22 +102,45 @@ def exposition(snapshot: Snapshot) -> tuple[bytes, str]:
 
 
 class _Collector:
-    """Yields the families of one snapshot to a registry."""
+    """Yields the families of one snapshot to a registry.
+
+    A server with one contest has no label for it; with several every sample has the label `contest`.
+    """
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
 
     def collect(self) -> Iterator[Metric]:
-        from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
+        from prometheus_client.core import GaugeMetricFamily
 
         snapshot = self._snapshot
-        yield InfoMetricFamily("arena_contest", "Which contest is played.", value=dict(snapshot.contest))
         yield GaugeMetricFamily("arena_connections", "Connections held.", value=snapshot.connections)
         yield GaugeMetricFamily("arena_connections_max", "Connections that may be held.", value=snapshot.cap)
-        yield from _count_families(snapshot.counts)
-        yield from _duration_families(snapshot.durations)
-        if snapshot.progress is not None:
-            yield from _progress_families(snapshot.progress)
+        families: dict[str, Metric] = {}
+        for contest in snapshot.contests:
+            for family in _families(contest):
+                if len(snapshot.contests) > 1:
+                    _label(family, contest.contest["name"])
+                families.setdefault(family.name, family)
+                if families[family.name] is not family:
+                    families[family.name].samples += family.samples
+        yield from families.values()
+
+
+def _families(contest: ContestSnapshot) -> Iterator[Metric]:
+    from prometheus_client.core import InfoMetricFamily
+
+    yield InfoMetricFamily("arena_contest", "Which contest is played.", value=dict(contest.contest))
+    yield from _count_families(contest.counts)
+    yield from _duration_families(contest.durations)
+    if contest.progress is not None:
+        yield from _progress_families(contest.progress)
+
+
+def _label(family: Metric, contest: str) -> None:
+    family.samples = [
+        sample._replace(labels={"contest": contest, **sample.labels}) for sample in family.samples
+    ]
 
 
 def _progress_families(progress: Progress) -> Iterator[Metric]:

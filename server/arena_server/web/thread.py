@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from arena_server.logs import Log, WebFault
 from arena_server.web.access import ORGANISER_CONNECTIONS, WebPorts
-from arena_server.web.bridge import LoopBridge, Referee, ServerView
+from arena_server.web.bridge import HostView, LoopBridge, Referee
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 def serve_web(ports: WebPorts, referee: Referee, log: Log) -> Iterator[None]:
     """Serve the ports while the referee runs. Enter it on the referee's loop, before it runs."""
     bridge = LoopBridge(asyncio.get_running_loop())
-    view = ServerView(referee.server, referee.config)
-    referee.server.observe(bridge)
+    view = HostView(referee.host, bridge)
 
     def make_organiser() -> ASGIApp:
         from arena_server.web.app import organiser_app

@@ -50,7 +50,7 @@ class ContestHarness(Harness):
         self.config = ContestConfig(**given)  # type: ignore[arg-type]
         self.past = past or Past()
         secrets = numbered_secrets("new-" if past else "")
-        super().__init__(Contest(self.config, self.entrants, secrets, now, past, logs=logs), now)
+        super().__init__(Contest(self.config, self.entrants, secrets, now, past), now, logs=logs)
         self.conns: dict[str, int] = {}
         #: Every line of each connection, in both directions.
         self.lines: dict[int, list[str]] = {}

@@ -114,7 +114,7 @@ class Process(Harness):
 
     def run(self) -> None:
         while not self.finished:
-            deadline = self.contest.deadline
+            deadline = self.machine.deadline
             assert deadline is not None, "nothing will ever happen again"
             self.now = max(self.now, deadline)
             self.event(Tick())

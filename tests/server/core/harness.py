@@ -42,6 +42,8 @@ from arena_server.core.events import Event, Flushed, Lost, Opened, Overlong, Rec
 from arena_server.core.journal import Entry, PastGame
 from arena_server.core.log_events import LogEvent
 
+from .hosted import HostedContest
+
 MS = 1_000_000
 
 Logged = TypeVar("Logged", bound=LogEvent)
@@ -67,8 +69,9 @@ class Harness:
     durable at once while `stores`. A subclass gets what leaves the contest: `sent`, `closed`, `write`.
     """
 
-    def __init__(self, contest: Contest, now: int = 0) -> None:
+    def __init__(self, contest: Contest, now: int = 0, *, logs: bool = False) -> None:
         self.contest = contest
+        self.machine = HostedContest(contest, logs=logs)
         self.now = now
         self.flushes = self.takes = self.stores = True
         #: All effects so far, and the markers of each connection that have not reached its socket.
@@ -111,9 +114,9 @@ class Harness:
             self.open.add(event.conn)
         elif isinstance(event, Lost):
             self._forget(event.conn)
-        effects = self.contest.handle(event, self.now)
+        effects = self.machine.handle(event, self.now)
         assert not any(isinstance(effect, Journal) for effect in effects[1:])
-        alarm, deadline = self.contest.alarm, self.contest.deadline
+        alarm, deadline = self.machine.alarm, self.machine.deadline
         assert deadline is None or (alarm is not None and alarm <= deadline)
         assert not isinstance(event, Tick) or deadline is None or deadline > self.now
         self.effects += effects
@@ -182,7 +185,7 @@ class Harness:
     def wait(self, milliseconds: float) -> None:
         """Let time pass; every deadline on the way gets its Tick."""
         end = self.now + int(milliseconds * MS)
-        while (deadline := self.contest.deadline) is not None and deadline <= end:
+        while (deadline := self.machine.deadline) is not None and deadline <= end:
             self.now = max(self.now, deadline)
             self.event(Tick())
         self.now = end

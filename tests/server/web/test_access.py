@@ -122,7 +122,7 @@ class TestAccess:
         with pytest.raises(ConfigError) as caught:
             find_access(database, None, None, {})
         assert str(caught.value) == (
-            f"{database}: more than one server plays here; choose by --contest: autumn, spring"
+            f"{database}: more than one contest is played here; choose by --contest: autumn, spring"
         )
         assert find_access(database, "spring", None, {}).address == "127.0.0.1:0"
 

@@ -13,28 +13,25 @@ from pathlib import Path
 
 import pytest
 
-from arena_server.core.config import ContestConfig, Entrant
+from arena_server.host import Host, HostSetup
 from arena_server.logs import LineWriter, Log
-from arena_server.server import Server, Setup
 from arena_server.web.api import ORDER_BYTES
 from arena_server.web.app import organiser_app
-from arena_server.web.bridge import LoopBridge, ServerView
+from arena_server.web.bridge import HostView, LoopBridge
 
 from .running import LIMIT_S, TOKEN, Running, running
 
-CONFIG = ContestConfig(name="trial", seed=7)
 NOT_STARTED = "the contest has not begun yet: the database is being opened"
 GUARD = f"Authorization: Bearer {TOKEN}\n"
 
 
 @pytest.fixture
-def contest_server() -> Iterator[Server]:
-    setup = Setup(
-        config=CONFIG, entrants=[Entrant("a"), Entrant("b")], database=Path("arena.db"), max_connections=10
-    )
+def host() -> Iterator[Host]:
+    """A host that does not run yet."""
+    setup = HostSetup(database=Path("arena.db"), max_connections=10, software="insertion-arena/0.1")
     sock, log_fd = socket.socket(), os.open(os.devnull, os.O_WRONLY)
     lines = LineWriter(log_fd)
-    yield Server(setup, sock, Log(lines))
+    yield Host(setup, sock, Log(lines))
     lines.close()
     os.close(log_fd)
     sock.close()
@@ -55,10 +52,11 @@ def loop_that_runs() -> Iterator[asyncio.AbstractEventLoop]:
 
 
 @contextmanager
-def api(contest_server: Server) -> Iterator[Running]:
+def api(host: Host) -> Iterator[Running]:
     with loop_that_runs() as loop:
-        view = ServerView(contest_server, CONFIG)
-        with running(lambda: organiser_app(LoopBridge(loop), view, TOKEN)) as server:
+        bridge = LoopBridge(loop)
+        view = HostView(host, bridge)
+        with running(lambda: organiser_app(bridge, view, TOKEN)) as server:
             yield server
 
 
@@ -68,8 +66,8 @@ def order(server: Running, body: bytes, guard: str = GUARD) -> tuple[int, object
     return status, json.loads(text)
 
 
-def test_before_the_contest_has_started(contest_server: Server) -> None:
-    with api(contest_server) as server:
+def test_before_the_contest_has_started(host: Host) -> None:
+    with api(host) as server:
         assert server.ask("GET /healthz")[::2] == (200, "ok\n")
         assert server.ask("GET /readyz")[::2] == (503, f"{NOT_STARTED}\n")
         status, _, body = server.ask("GET /status", GUARD)
@@ -82,16 +80,17 @@ def test_before_the_contest_has_started(contest_server: Server) -> None:
         assert "arena_games{" not in body  # not known yet
 
 
-def test_while_the_server_stops(contest_server: Server) -> None:
-    contest_server.stop()
-    with api(contest_server) as server:
+def test_while_the_server_stops(host: Host) -> None:
+    host.stop()
+    with api(host) as server:
         assert server.ask("GET /readyz")[::2] == (503, "the server is stopping\n")
 
 
-def test_a_loop_that_stands_still(contest_server: Server) -> None:
+def test_a_loop_that_stands_still(host: Host) -> None:
     loop = asyncio.new_event_loop()  # it never runs
-    view = ServerView(contest_server, CONFIG)
-    with running(lambda: organiser_app(LoopBridge(loop, call_s=0), view, TOKEN)) as server:
+    bridge = LoopBridge(loop, call_s=0)
+    view = HostView(host, bridge)
+    with running(lambda: organiser_app(bridge, view, TOKEN)) as server:
         status, _, body = server.ask("GET /healthz")
     loop.close()
     assert (status, json.loads(body)) == (503, {"error": "no answer from the loop within 0 s"})
@@ -108,8 +107,8 @@ def test_a_loop_that_stands_still(contest_server: Server) -> None:
         f"X-Authorization: Bearer {TOKEN}\n",
     ],
 )
-def test_without_the_token_nothing_is_done(contest_server: Server, header: str) -> None:
-    with api(contest_server) as server:
+def test_without_the_token_nothing_is_done(host: Host, header: str) -> None:
+    with api(host) as server:
         expected = {"error": "a wrong token, or none"}
         assert order(server, b'{"verb": "pause"}', header) == (401, expected)
         status, _, body = server.ask("GET /status", header)
@@ -130,19 +129,19 @@ def test_without_the_token_nothing_is_done(contest_server: Server, header: str) 
         b'{"verb": "void", "target": 7}',
     ],
 )
-def test_a_body_that_is_no_order(contest_server: Server, body: bytes) -> None:
-    with api(contest_server) as server:
+def test_a_body_that_is_no_order(host: Host, body: bytes) -> None:
+    with api(host) as server:
         assert order(server, body) == (400, {"error": 'expected {"verb": "...", "target": "..."}'})
 
 
-def test_a_body_too_long_for_an_order(contest_server: Server) -> None:
-    with api(contest_server) as server:
+def test_a_body_too_long_for_an_order(host: Host) -> None:
+    with api(host) as server:
         status, _, body = server.ask_body("POST /orders", b"x" * (ORDER_BYTES + 1), GUARD)
     assert (status, body) == (413, f"a request may have {ORDER_BYTES} bytes at most\n")
 
 
-def test_wrong_tokens_are_limited_and_the_right_one_is_not(contest_server: Server) -> None:
-    with api(contest_server) as server:
+def test_wrong_tokens_are_limited_and_the_right_one_is_not(host: Host) -> None:
+    with api(host) as server:
         statuses = [server.ask("GET /status", "Authorization: Bearer wrong\n")[0] for _ in range(40)]
         assert statuses[0] == 401
         assert statuses[-1] == 429

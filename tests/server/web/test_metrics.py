@@ -13,7 +13,7 @@ from arena_server.core.log_events import (
     LoopStalled,
 )
 from arena_server.durations import BOUNDS, Histogram
-from arena_server.server import ServerObserver
+from arena_server.hosted import ContestObserver
 from arena_server.web.metrics import MetricsRecorder
 
 
@@ -61,5 +61,5 @@ class TestMetricsRecorder:
         assert counts.orders == {"kick": 1}
 
     def test_the_default_watcher_does_nothing(self) -> None:
-        watcher = ServerObserver()
+        watcher = ContestObserver()
         watcher.happened(LoopStalled(250))

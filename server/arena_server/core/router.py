@@ -1,0 +1,203 @@
+"""Connections before their HELLO, and the contest that each one belongs to after it.
+
+    Opened -> ARENA        HELLO contest=friday -> that contest      HELLO -> the one contest it can log in to
+    any other first line, or none before the deadline -> ERROR, closed
+
+`routes` has the contest of each connection that has been passed on: all its further events are for that
+contest alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from arena_protocol import messages as wire
+from arena_protocol.errors import ByeReason, ErrorCode, ProtocolError
+from arena_protocol.framing import CLIENT_LINE_LIMIT
+from arena_server.core.clock import NS_PER_MS
+from arena_server.core.contest import Contest
+from arena_server.core.deadlines import Deadlines, Kind
+from arena_server.core.effects import Effect, Marker
+from arena_server.core.events import Event, Flushed, Lost, Opened, Overlong, Received, Stalled, Tick
+from arena_server.core.log_events import ConnectionLost, ConnectionRefused
+from arena_server.core.login import DENIED
+from arena_server.core.peers import FLOODED, Outbox, Peer
+from arena_server.core.ratelimit import LoginRateLimiter
+
+#: Contests that an ERROR names: its line is not to exceed the limit.
+NAMED = 20
+_TOO_LONG = ProtocolError(ErrorCode.TOO_LONG, f"a line may have {CLIENT_LINE_LIMIT} bytes at most")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A contest of a host. `listed`: an ERROR may name it; `logs`: logs of its bots can be fetched."""
+
+    contest: Contest
+    listed: bool = True
+    logs: bool = False
+
+
+class Router:
+    """The contests of one host by name, and the connections that have not logged in to any of them.
+
+    A connection that sends no HELLO within the longest `login_ms` of the contests is closed.
+    """
+
+    def __init__(self, software: str) -> None:
+        self._software = software
+        self._members: dict[str, Member] = {}
+        self.deadlines = Deadlines()
+        self._limiter = LoginRateLimiter()
+        self._waiting: dict[int, Peer] = {}
+        self.routes: dict[int, Contest] = {}
+        self.output = Outbox()
+
+    def add(self, member: Member) -> None:
+        """Let clients log in to a contest. Raises ValueError if one of its name is there."""
+        if member.contest.name in self._members:
+            raise ValueError(f"two contests are called {member.contest.name}")
+        self._members[member.contest.name] = member
+
+    def remove(self, name: str) -> None:
+        """No client can log in to contest `name` any more; its connections are its own to close."""
+        del self._members[name]
+
+    def ended(self) -> None:
+        """A contest is over: after the last one there is nothing to log in to."""
+        if (bye_reason := self._bye_reason()) is not None:
+            for peer in list(self._waiting.values()):
+                self._dismiss(peer, bye_reason)
+
+    @property
+    def alarm(self) -> int | None:
+        """A cheap lower bound of the earliest login deadline; None if there is none."""
+        return self.deadlines.alarm
+
+    @property
+    def deadline(self) -> int | None:
+        """The earliest login deadline; None if there is none."""
+        return self.deadlines.next
+
+    def take(self) -> list[Effect]:
+        """The effects of all events since the last call, in order."""
+        effects, self.output.effects = self.output.effects, []
+        return effects
+
+    # -- events
+
+    def feed(self, event: Event, now: int) -> None:
+        """Take an event of a connection that has no route yet, or a Tick."""
+        match event:
+            case Received(conn, line, arrived):
+                self.received(conn, line, arrived, now)
+            case Opened(conn, address):
+                self._open(conn, address, now)
+            case Overlong(conn):
+                if (peer := self._waiting.get(conn)) is not None:
+                    self._refuse(peer, _TOO_LONG)
+            case Lost(conn, reason):
+                if (peer := self._waiting.get(conn)) is not None:
+                    self.output.effects.append(ConnectionLost(conn, peer.address, None, reason))
+                    self._forget(conn)
+            case Tick():
+                while (key := self.deadlines.pop(now)) is not None:
+                    text = f"the first line did not come within {self._login_ms()} ms"
+                    self._refuse(self._waiting[key[1]], ProtocolError(ErrorCode.LOGIN, text))
+            case Flushed() | Stalled():
+                pass
+
+    def received(self, conn: int, line: bytes, arrived: int, now: int) -> None:
+        """Take the event Received: HELLO is passed on, anything else is refused."""
+        peer = self._waiting.get(conn)
+        if peer is None:
+            return
+        try:
+            hello = peer.session.receive(line)
+            if hello is None:
+                if peer.chatter.overflows(now):  # blank lines are free up to a rate
+                    raise FLOODED
+                return
+            assert isinstance(hello, wire.Hello), "no other message is allowed before HELLO"
+            if hello.version != wire.VERSION:
+                raise ProtocolError(ErrorCode.VERSION, f"this server speaks version {wire.VERSION}")
+            contest = self._contest_of(hello, peer.address, now)
+        except ProtocolError as problem:
+            self._refuse(peer, problem)
+            return
+        self._forget(conn)
+        self.routes[conn] = contest
+        contest.log_in(peer, hello, now)
+
+    def flushed(self, conn: int, marker: Marker, at: int, now: int) -> None:
+        """Take the event Flushed: nothing that is sent before HELLO has a marker."""
+
+    def released(self, conn: int) -> None:
+        """The descriptor of a connection is free again: no event of it follows."""
+        self.routes.pop(conn, None)
+
+    # -- connections
+
+    def _open(self, conn: int, address: str, now: int) -> None:
+        """Greet a connection; after the end of all contests it is only told so."""
+        peer = Peer(conn, address, opened=now)
+        self.output.send(peer, wire.Arena(wire.VERSION, self._software))
+        if (bye_reason := self._bye_reason()) is not None:
+            self._dismiss(peer, bye_reason)
+            return
+        self._waiting[conn] = peer
+        self.deadlines.set((Kind.LOGIN, conn), now + self._login_ms() * NS_PER_MS)
+
+    def _dismiss(self, peer: Peer, bye_reason: ByeReason) -> None:
+        self.output.send(peer, wire.Bye(bye_reason))
+        self.output.close(peer)
+        self._forget(peer.conn)
+
+    def _bye_reason(self) -> ByeReason | None:
+        """Why no connection has anything to do here; None if one has."""
+        if any(member.logs or member.contest.bye_reason is None for member in self._members.values()):
+            return None
+        return next((member.contest.bye_reason for member in self._members.values()), None)
+
+    def _login_ms(self) -> int:
+        return max((member.contest.login_ms for member in self._members.values()), default=0)
+
+    def _forget(self, conn: int) -> None:
+        self._waiting.pop(conn, None)
+        self.deadlines.set((Kind.LOGIN, conn), None)
+
+    def _refuse(self, peer: Peer, problem: ProtocolError) -> None:
+        self.output.error(peer, problem)
+        self.output.close(peer)
+        self.output.effects.append(ConnectionRefused(peer.conn, peer.address, None, str(problem.code)))
+        self._forget(peer.conn)
+
+    # -- contests
+
+    def _contest_of(self, hello: wire.Hello, address: str, now: int) -> Contest:
+        """The contest that `hello` means. Raises ProtocolError if it has to say which, or names none."""
+        if hello.contest is not None:
+            member = self._members.get(hello.contest)
+            if member is None:
+                raise ProtocolError(ErrorCode.CONTEST, f"no contest {hello.contest} here; {self._list()}")
+            return member.contest
+        listed = [member.contest for member in self._members.values() if member.listed]
+        if len(listed) == 1:
+            return listed[0]
+        # The key decides, not the name: so a name alone does not tell whether it is registered. Wrong
+        # keys count as they do in a contest.
+        host = address.rpartition(":")[0]
+        self._limiter.check(host, hello.name, now)
+        found = [contest for contest in listed if contest.recognises(hello)]
+        found = [contest for contest in found if contest.ended is None] or found
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            self._limiter.wrong(host, hello.name, now)
+        problem = "say which contest with contest=NAME" if found else DENIED
+        raise ProtocolError(ErrorCode.CONTEST, f"{problem}; {self._list()}")
+
+    def _list(self) -> str:
+        names = [name for name, member in self._members.items() if member.listed]
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        return f"there are: {', '.join(names[:NAMED])}{more}" if names else "there is none"

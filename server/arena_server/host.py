@@ -1,0 +1,236 @@
+"""The life of a server: contests on one port, one database and one event loop, in a stated order.
+
+start   signals; every contest: its writer thread opens the database, its core begins or goes on;
+        accept; freeze what is loaded
+serve   until a signal, the end of all contests if asked for, or the failure of the last one
+stop    accept no more; stop the contests; wait until their results are durable and sent;
+        let connections drain; close the database
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from arena_server.bot_logs import LoggedDriver
+from arena_server.connection import Cipher
+from arena_server.core.log_events import LogEvent
+from arena_server.core.router import Router
+from arena_server.driver import Driver
+from arena_server.errors import ArenaError
+from arena_server.hosted import HostedContest
+from arena_server.listener import connection_cap, raise_descriptor_limit
+from arena_server.logs import ConnectionsLimited, Log, ServerFault, ServerStopping
+from arena_server.spec import ContestSpec
+from arena_server.store.database import Database
+
+#: What the database may take to make the last results durable before the server gives up on it.
+SETTLE_S = 30.0
+#: What connections may take to read their BYE; a little more than they linger by themselves.
+DRAIN_S = 2.5
+
+#: Nearly all that a contest makes is freed by its last reference. A full collection would look
+#: at every running game for nothing, 0.1 s with a thousand of them; so one in a thousand is full.
+COLLECT = (5_000, 10, 1000)
+
+#: While the writer encodes a record, the loop may have to wait for the interpreter so long;
+#: Python's own 5 ms would be seen in every bot's turn-round.
+SWITCH_S = 0.0005
+
+
+class HostObserver:
+    """Base class of what wants to know the contests of a host; called on the loop's thread."""
+
+    def added(self, hosted: HostedContest) -> None:
+        """A contest is about to begin: the moment to observe it."""
+
+    def removed(self, hosted: HostedContest) -> None:
+        """A contest is not part of the host any more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostSetup:
+    """What all contests of a host share. `until_finished`: it leaves after the last game of all.
+
+    `cipher` makes the server's end of an encrypted connection, if connections are to be encrypted.
+    `reserved` descriptors are kept for the web server. `software` is what ARENA says.
+    """
+
+    database: Database
+    max_connections: int
+    software: str
+    until_finished: bool = False
+    cipher: Callable[[], Cipher | None] = lambda: None
+    reserved: int = 0
+
+
+class Host:
+    """Contests on one listening socket; `run` is its life. Every method is for the loop's thread."""
+
+    def __init__(
+        self, setup: HostSetup, sock: socket.socket, log: Log, observers: Sequence[HostObserver] = ()
+    ) -> None:
+        self._setup = setup
+        self._sock = sock
+        self._log = log
+        self._observers = list(observers)
+        #: The contests by name, those that are over too.
+        self.contests: dict[str, HostedContest] = {}
+        self._driver: Driver | None = None
+        self._failure: ArenaError | None = None
+        self._leave = asyncio.Event()
+
+    def observe(self, observer: HostObserver) -> None:
+        """Add an observer; call it before `run`."""
+        self._observers.append(observer)
+
+    @property
+    def leaving(self) -> bool:
+        """Whether the server is about to end."""
+        return self._leave.is_set()
+
+    @property
+    def connections(self) -> tuple[int, int]:
+        """How many connections are open, and how many may be."""
+        return (0, 0) if self._driver is None else (len(self._driver.pool), self._driver.pool.cap)
+
+    async def run(self, specs: Sequence[ContestSpec]) -> None:
+        """Serve to the end. Raises StoreError if the database failed, ArenaError for a fault of our own.
+
+        A contest that fails is closed; the error is raised if it was the last one.
+        """
+        sys.setswitchinterval(SWITCH_S)
+        gc.set_threshold(*COLLECT)
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(self._crashed)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.stop, number.name)
+        self._router = Router(self._setup.software)
+        self._driver = driver = self._make_driver(loop, specs)
+        try:
+            for spec in specs:
+                if not self._leave.is_set():
+                    await self._begin(self._enter(spec))
+            if not self._leave.is_set():
+                await self._serve(driver)
+        finally:
+            self._sock.close()
+            await asyncio.gather(*(hosted.close() for hosted in self.contests.values()))
+            driver.stop()
+        if self._failure is not None:
+            raise self._failure
+
+    def _make_driver(self, loop: asyncio.AbstractEventLoop, specs: Sequence[ContestSpec]) -> Driver:
+        wanted, descriptors = self._setup.max_connections, raise_descriptor_limit()
+        cap = connection_cap(wanted, descriptors, self._setup.reserved)
+        if cap < wanted:
+            self._log.write(ConnectionsLimited(cap, wanted, descriptors))
+        # A server without logs of bots does not pay for them with every line.
+        logged = any(spec.bot_logs is not None for spec in specs)
+        return (LoggedDriver if logged else Driver)(
+            self._router, loop, cap, self._log.write, self._setup.cipher
+        )
+
+    async def _serve(self, driver: Driver) -> None:
+        listener = driver.pool.listen(self._sock)
+        driver.start()
+        gc.collect()
+        gc.freeze()  # what is loaded now stays; the collector need not look at it again
+        try:
+            await self._leave.wait()
+        finally:
+            listener.close()
+            for hosted in self.contests.values():
+                hosted.stop()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(SETTLE_S):
+                    for hosted in list(self.contests.values()):
+                        await hosted.over.wait()
+            driver.pool.close()
+            await driver.pool.drained(DRAIN_S)
+
+    # -- contests
+
+    async def add(self, spec: ContestSpec) -> HostedContest:
+        """Begin one more contest while the host runs.
+
+        Raises ValueError if there is one of its name, and StoreError if it cannot begin.
+        """
+        hosted = self._enter(spec)
+        await self._begin(hosted)
+        if hosted.failure is not None:
+            await self.remove(hosted.name)
+            raise hosted.failure
+        return hosted
+
+    async def remove(self, name: str) -> None:
+        """Stop a contest, wait until its results are durable, and forget it."""
+        hosted = self.contests[name]
+        hosted.stop()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(hosted.over.wait(), SETTLE_S)
+        await hosted.close()
+        del self.contests[name]
+        for observer in self._observers:
+            observer.removed(hosted)
+
+    def _enter(self, spec: ContestSpec) -> HostedContest:
+        name = spec.name
+        if name in self.contests:
+            raise ValueError(f"two contests are called {name}")
+        hosted = self.contests[name] = HostedContest(
+            spec, self._setup.database, lambda event: self._write_log(event, name), self._ended
+        )
+        for observer in self._observers:
+            observer.added(hosted)
+        return hosted
+
+    def _write_log(self, event: LogEvent, contest: str) -> None:
+        self._log.write(event, contest if len(self.contests) > 1 else None)
+
+    async def _begin(self, hosted: HostedContest) -> None:
+        try:
+            if await hosted.open():
+                assert self._driver is not None
+                hosted.start(self._router, self._driver)
+        except ArenaError as error:
+            hosted.fail(error)
+
+    def _ended(self) -> None:
+        """A contest is over."""
+        contests = self.contests.values()
+        if all(hosted.failure is not None for hosted in contests):
+            self._failure = self._failure or next(hosted.failure for hosted in contests)
+            self._leave.set()
+        elif self._setup.until_finished and all(hosted.over.is_set() for hosted in contests):
+            self._leave.set()
+
+    # -- the end
+
+    def stop(self, why: str = "asked") -> None:
+        """End all contests: running games are void, results so far are kept."""
+        if not self._leave.is_set():
+            self._log.write(ServerStopping(why))
+            self._leave.set()
+            for hosted in self.contests.values():
+                if hosted.contest is None:  # the database is still being opened
+                    hosted.stop()
+
+    def _crashed(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Stop at an exception in a callback: a fault of our own, after which no verdict could be trusted."""
+        error = context.get("exception")
+        for line in traceback.format_exception(error) if error else [str(context.get("message"))]:
+            for part in line.rstrip().splitlines():
+                self._log.write(ServerFault(part))
+        self._failure = ArenaError("the server stopped at a fault of its own; the log above tells where")
+        for hosted in self.contests.values():
+            hosted.fail(self._failure)
+        self._leave.set()

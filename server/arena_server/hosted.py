@@ -1,0 +1,228 @@
+"""One contest of a host: its place in the database, its core, and how it ends.
+
+ContestSpec -> open (writer thread: is there an unfinished contest of this name?) -> start -> ended -> close
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from arena_protocol.games import make_game
+from arena_protocol.record import GameRecord
+from arena_server.bot_logs import BotLogs, LoggedDriver
+from arena_server.core.contest import Contest
+from arena_server.core.events import Event, Stop
+from arena_server.core.journal import JournalError
+from arena_server.core.log_events import LogEvent
+from arena_server.core.router import Member, Router
+from arena_server.core.schedule import schedule_of
+from arena_server.driver import Driver, Run
+from arena_server.errors import ArenaError
+from arena_server.logs import BotLogLinesDropped, ContestTakenUp, PowerCut, ServerFault
+from arena_server.spec import ContestSpec
+from arena_server.store.database import ContestHeader, Database, damaged
+from arena_server.store.writer import Writer
+
+if TYPE_CHECKING:
+    from arena_server.store.reader import UnfinishedContest
+
+
+class ContestObserver:
+    """Base class of what observes a contest: every method is called on the loop's thread."""
+
+    def started(self) -> None:
+        """The contest exists; bots can log in from now on."""
+
+    def recorded(self, record: GameRecord) -> None:
+        """A record is durable."""
+
+    def happened(self, event: LogEvent) -> None:
+        """The contest or its host logged an event."""
+
+    def replied(self, number: int, problem: str | None) -> None:
+        """The organiser's command of this number is done, or `problem` says why not."""
+
+
+class HostedContest:
+    """Runs one contest; every method is for the loop's thread, in the order of the module's picture.
+
+    `over` is set when every result has been sent, or none will be. Then `reason` is how the contest ended
+    (`finished`, `incomplete`, `stopped`), or `failure` is the error that ended it.
+    """
+
+    def __init__(
+        self,
+        spec: ContestSpec,
+        database: Database,
+        log: Callable[[LogEvent], None],
+        ended: Callable[[], None],
+    ) -> None:
+        """`ended` is called once, when `over` has been set."""
+        self.spec = spec
+        self.over = asyncio.Event()
+        self.reason: str | None = None
+        self.failure: ArenaError | None = None
+        self.contest: Contest | None = None
+        self._database = database
+        self._log = log
+        self._ended = ended
+        self._observers: list[ContestObserver] = []
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        self._logs: BotLogs | None = None
+        self._driver: Driver | None = None
+        self._past: asyncio.Future[UnfinishedContest | None] = self._loop.create_future()
+        self._writer = self._make_writer()
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+    def observe(self, observer: ContestObserver) -> None:
+        """Add an observer; call it before `start`."""
+        self._observers.append(observer)
+
+    def _make_writer(self) -> Writer:
+        config = self.spec.config
+        names = [entrant.name for entrant in self.spec.entrants]
+        game = make_game(config.game, config.options)
+        games = schedule_of(config, names, game.seats).total
+        header = ContestHeader(config, game.options(), names, games, self.spec.new, self.spec.seeded)
+        return Writer(
+            self._database,
+            header,
+            found=lambda found: self._later(self._past.set_result, found),
+            committed=self._committed,
+            failed=lambda error: self._later(self.fail, error),
+        )
+
+    # -- the beginning
+
+    async def open(self) -> bool:
+        """Wait until the database is open; False if it is over before."""
+        self._writer.start()
+        over = asyncio.ensure_future(self.over.wait())
+        self._past.add_done_callback(lambda _: over.cancel())
+        await asyncio.wait([over])
+        return self._past.done() and not self.over.is_set()
+
+    def start(self, router: Router, driver: Driver) -> None:
+        """Begin the contest, or go on with the one found.
+
+        Raises StoreError for a damaged journal, ArenaError if the folder of the logs cannot be used.
+        """
+        found, config = self._past.result(), self.spec.config
+        if found is not None:
+            config = replace(config, seed=found.seed)
+            self.log(ContestTakenUp(found.contest, len(found.past.results)))
+            if found.lost_rows:
+                self.log(PowerCut(found.lost_rows))
+        past = None if found is None else found.past
+        try:
+            contest = Contest(config, self.spec.entrants, secrets.token_hex, time.monotonic_ns(), past)
+        except JournalError as error:
+            raise damaged(self._database, str(error)) from error
+        self.contest, self._router, self._driver = contest, router, driver
+        self.run = Run(contest, self._writer, self)
+        if self.spec.bot_logs is not None:
+            assert isinstance(driver, LoggedDriver), "the host knows that there are logs"
+            self._logs = BotLogs(self.spec.bot_logs / self.name)
+            self._logs.begin(self._loop, fresh=found is None)
+            driver.keep_logs(self.run, self._logs)
+        self._writer.enter(config)
+        router.add(Member(contest, listed=self.spec.listed, logs=self._logs is not None))
+        driver.add(self.run)
+        for observer in self._observers:
+            observer.started()
+
+    # -- the end
+
+    def feed(self, event: Event) -> None:
+        """Let the contest handle an event; one that has not started takes none."""
+        if self._driver is not None:
+            self._driver.feed(self.run.machine, event)
+
+    def stop(self) -> None:
+        """End the contest: running games are void, results so far are kept. `over` will be set."""
+        if self._driver is None:
+            self._set_over()
+        elif not self.over.is_set():
+            self.feed(Stop())
+
+    async def close(self) -> None:
+        """Take the contest out of the driver, and close its files; call it when `over` is set."""
+        if self._driver is not None:
+            self._driver.remove(self.run)
+            self._router.remove(self.name)
+        if self._logs is not None:
+            self._logs.close()
+            if self._logs.dropped:
+                self.log(BotLogLinesDropped(self._logs.dropped))
+        # Not on the loop's own thread: the writer may still have something to report to the loop.
+        await asyncio.to_thread(self._writer.close)
+
+    def fail(self, error: ArenaError) -> None:
+        """Nothing more can be promised: no verdict and no result leaves any more."""
+        if self.failure is None:
+            self.failure = error
+        if self._driver is not None:
+            self._driver.remove(self.run)
+        self._set_over()
+
+    def _set_over(self) -> None:
+        if not self.over.is_set():
+            self.over.set()
+            self._ended()
+
+    # -- what the writer reports
+
+    def _later(self, call: Callable[..., None], *arguments: object) -> None:
+        """Call on the loop's thread, unless the loop has ended."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(call, *arguments)
+
+    def _committed(self, batches: int, game_ids: list[str]) -> None:
+        """A commit is reported, on any thread."""
+        assert self._driver is not None
+        if threading.get_ident() == self._thread:
+            self._driver.committed(self.run, batches, game_ids)
+        else:
+            self._later(self._driver.committed, self.run, batches, game_ids)
+
+    # -- what the driver needs (interfaces.Environment)
+
+    def recorded(self, record: GameRecord) -> None:
+        for observer in self._observers:
+            observer.recorded(record)
+
+    def reply(self, number: int, problem: str | None) -> None:
+        for observer in self._observers:
+            observer.replied(number, problem)
+
+    def log(self, event: LogEvent) -> None:
+        for observer in self._observers:
+            observer.happened(event)
+        self._log(event)
+
+    def finished(self, reason: str) -> None:
+        """Nothing more will be played."""
+        self.reason = reason
+        self._writer.end(reason)
+        self._router.ended()
+        self._set_over()
+
+    def crashed(self, error: Exception) -> None:
+        """The contest raised: a fault of our own, after which no verdict of it could be trusted."""
+        for line in traceback.format_exception(error):
+            for part in line.rstrip().splitlines():
+                self._log(ServerFault(part))
+        self.fail(
+            ArenaError(f"contest {self.name} was closed at a fault of the server's own; the log has it")
+        )

@@ -1,0 +1,85 @@
+"""What the driver needs of its contests, of the router, of the store, and of who runs a contest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from arena_protocol.record import GameRecord
+from arena_server.core.effects import Effect, Marker
+from arena_server.core.events import Event
+from arena_server.core.journal import Entry
+from arena_server.core.log_events import LogEvent
+from arena_server.core.peers import Outbox
+
+
+class Alarm(Protocol):
+    """When a machine has to be woken."""
+
+    @property
+    def alarm(self) -> int | None:
+        """When a Tick is due at the latest (monotonic ns); None: not before another event."""
+
+
+class Machine(Protocol):
+    """What the driver needs of a contest, and of the router."""
+
+    @property
+    def deadlines(self) -> Alarm:
+        """When a Tick is due."""
+
+    @property
+    def output(self) -> Outbox:
+        """What `take` takes."""
+
+    def feed(self, event: Event, now: int) -> None:
+        """Take any event."""
+
+    def received(self, conn: int, line: bytes, arrived: int, now: int) -> None:
+        """Take the event Received."""
+
+    def flushed(self, conn: int, marker: Marker, at: int, now: int) -> None:
+        """Take the event Flushed."""
+
+    def take(self) -> list[Effect]:
+        """The effects of all events since the last call, in order."""
+
+
+class Routing(Machine, Protocol):
+    """What the driver needs of the router: it takes the events of connections that are not in `routes`."""
+
+    @property
+    def routes(self) -> Mapping[int, Machine]:
+        """The contest of each connection that has logged in."""
+
+    def released(self, conn: int) -> None:
+        """No event of this connection follows."""
+
+
+class RecordStore(Protocol):
+    """What the driver needs of the writer."""
+
+    def append(self, entries: Sequence[Entry]) -> bool:
+        """Commit a batch of entries. False: it is queued, and `Driver.committed` will report it."""
+
+    def store(self, game_id: str, record: GameRecord) -> None:
+        """Make a record durable after all entries appended before; `Driver.committed` reports it."""
+
+
+class Environment(Protocol):
+    """What the driver needs of who runs a contest."""
+
+    def reply(self, number: int, problem: str | None) -> None:
+        """Answer a command of the organiser."""
+
+    def recorded(self, record: GameRecord) -> None:
+        """A record is durable."""
+
+    def log(self, event: LogEvent) -> None:
+        """Something for the log and for observers happened."""
+
+    def finished(self, reason: str) -> None:
+        """The contest is over."""
+
+    def crashed(self, error: Exception) -> None:
+        """The contest raised, and has been taken out: nothing of it is carried out any more."""

@@ -1,0 +1,266 @@
+"""Which contest a connection belongs to, and what comes before its HELLO."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import pytest
+
+from arena_protocol.framing import CLIENT_LINE_LIMIT
+from arena_protocol.messages import parse_server
+from arena_server.core.config import ContestConfig, Entrant
+from arena_server.core.contest import Contest
+from arena_server.core.effects import Close, Effect, Send
+from arena_server.core.events import Flushed, Lost, Opened, Overlong, Received, Stop, Tick
+from arena_server.core.log_events import ConnectionLost, ConnectionRefused
+from arena_server.core.ratelimit import BURST, TRIES
+from arena_server.core.router import NAMED, Member, Router
+
+from .harness import MS, numbered_secrets
+
+
+def contest(name: str, *entrants: Entrant, **config: object) -> Contest:
+    given = {"name": name, "seed": 7, "options": {"plies": 1}, "login_ms": 1_000} | config
+    bots = entrants or (bot("ann", name), bot("bob", name))
+    return Contest(ContestConfig(**given), bots, numbered_secrets(name), 0)  # type: ignore[arg-type]
+
+
+def bot(name: str, of: str) -> Entrant:
+    """A bot whose token is its name and that of its contest."""
+    return Entrant(name, sha256(f"{name}-{of}".encode()).hexdigest())
+
+
+class Routed:
+    """A router of contests; every line and its answer."""
+
+    def __init__(self, *members: Contest | Member) -> None:
+        self.router = Router("arena/test")
+        self.contests: list[Contest] = []
+        for each in members:
+            member = each if isinstance(each, Member) else Member(each)
+            self.router.add(member)
+            self.contests.append(member.contest)
+        self.now = 0
+        self.effects: list[Effect] = []
+        self._conns = 0
+
+    def open(self, address: str = "1.2.3.4") -> int:
+        self._conns += 1
+        self.router.feed(Opened(self._conns, f"{address}:{4000 + self._conns}"), self.now)
+        return self._conns
+
+    def lines(self, conn: int) -> list[str]:
+        """What was sent to a connection since the last call."""
+        self.effects += self.router.take()
+        for contest in self.contests:
+            self.effects += contest.take()
+        mine = [each.data.decode() for each in self.effects if isinstance(each, Send) and each.conn == conn]
+        self.closed = {each.conn for each in self.effects if isinstance(each, Close)}
+        self.logged = [each for each in self.effects if isinstance(each, ConnectionLost | ConnectionRefused)]
+        self.effects = []
+        lines = "".join(mine).splitlines()
+        assert all(parse_server(line.encode()) for line in lines)
+        return lines
+
+    def say(self, conn: int, line: str) -> list[str]:
+        self.router.feed(Received(conn, line.encode(), self.now), self.now)
+        return self.lines(conn)
+
+    def greet(self, hello: str, address: str = "1.2.3.4") -> str:
+        """The answer to HELLO on a new connection."""
+        conn = self.open(address)
+        arena, answer, *_ = self.say(conn, hello)
+        assert arena == "ARENA 1 arena/test"
+        return answer
+
+    def welcomed(self, hello: str) -> str | None:
+        """The contest that a connection with this HELLO gets."""
+        conn = self.open()
+        answer = self.say(conn, hello)[1]
+        return self.router.routes[conn].name if answer.startswith("WELCOME") else None
+
+
+@pytest.fixture
+def two() -> Routed:
+    return Routed(contest("friday"), contest("saturday"))
+
+
+class TestOneContest:
+    def test_it_needs_no_name(self) -> None:
+        routed = Routed(contest("friday"))
+        assert routed.welcomed("HELLO 1 ann token=ann-friday") == "friday"
+        assert routed.welcomed("HELLO 1 bob token=bob-friday contest=friday") == "friday"
+
+    def test_a_denial_is_that_of_the_contest(self) -> None:
+        routed = Routed(contest("friday"))
+        assert routed.greet("HELLO 1 ann token=x").startswith("ERROR token no such name")
+        assert routed.greet("HELLO 1 ann token=ann-friday contest=monday") == (
+            "ERROR contest no contest monday here; there are: friday"
+        )
+
+    def test_an_unlisted_contest_is_not_found_without_its_name(self) -> None:
+        hidden = Member(contest("hidden"), listed=False)
+        routed = Routed(contest("friday"), hidden)
+        assert routed.welcomed("HELLO 1 ann token=ann-hidden") is None
+        assert routed.welcomed("HELLO 1 ann token=ann-hidden contest=hidden") == "hidden"
+        assert "hidden" not in routed.greet("HELLO 1 ann contest=monday")
+
+    def test_nothing_is_listed(self) -> None:
+        routed = Routed(Member(contest("hidden"), listed=False))
+        assert routed.greet("HELLO 1 ann token=ann-hidden") == (
+            "ERROR contest no such name, or a wrong token or resume key; there is none"
+        )
+
+
+class TestSeveralContests:
+    @pytest.mark.parametrize("name", ["friday", "saturday"])
+    def test_the_key_tells_which(self, two: Routed, name: str) -> None:
+        assert two.welcomed(f"HELLO 1 ann token=ann-{name}") == name
+
+    def test_a_resume_key_tells_too(self, two: Routed) -> None:
+        conn = two.open()
+        welcome = two.say(conn, "HELLO 1 ann token=ann-saturday")[1]
+        key = welcome.rpartition("resume=")[2]
+        assert two.welcomed(f"HELLO 1 ann resume={key}") == "saturday"
+
+    def test_a_key_of_both_has_to_name_one(self) -> None:
+        ann = bot("ann", "both")
+        routed = Routed(contest("friday", ann, Entrant("b")), contest("saturday", ann, Entrant("c")))
+        assert routed.greet("HELLO 1 ann token=ann-both") == (
+            "ERROR contest say which contest with contest=NAME; there are: friday, saturday"
+        )
+        assert routed.welcomed("HELLO 1 ann token=ann-both contest=saturday") == "saturday"
+
+    def test_the_games_of_hello_tell_which(self) -> None:
+        ann = bot("ann", "both")
+        xo = contest("boards", ann, Entrant("c"), game="tictactoe", options={})
+        routed = Routed(contest("friday", ann, Entrant("b")), xo)
+        assert routed.welcomed("HELLO 1 ann token=ann-both games=tictactoe") == "boards"
+
+    def test_a_contest_that_goes_on_comes_before_one_that_is_over(self) -> None:
+        ann = bot("ann", "both")
+        over, running = contest("friday", ann, Entrant("b")), contest("saturday", ann, Entrant("c"))
+        over.feed(Stop(), 0)
+        assert Routed(over, running).welcomed("HELLO 1 ann token=ann-both") == "saturday"
+
+    def test_a_wrong_name_and_a_wrong_token_get_the_same_answer(self, two: Routed) -> None:
+        answers = {two.greet(f"HELLO 1 {name} token=x") for name in ("ann", "stranger")}
+        assert answers == {
+            "ERROR contest no such name, or a wrong token or resume key; there are: friday, saturday"
+        }
+
+    def test_guesses_are_limited(self, two: Routed) -> None:
+        for _ in range(TRIES):
+            assert two.greet("HELLO 1 ann token=x").startswith("ERROR contest")
+        assert two.greet("HELLO 1 ann token=x").startswith("ERROR rate")
+        assert two.greet("HELLO 1 ann token=x", "5.6.7.8").startswith("ERROR contest")
+        assert two.greet("HELLO 1 ann token=ann-friday contest=friday").startswith("WELCOME")
+
+    def test_a_spectator_names_its_contest(self, two: Routed) -> None:
+        assert two.greet("HELLO 1 eve role=spectator").startswith("ERROR contest say which")
+        assert two.welcomed("HELLO 1 eve role=spectator contest=friday") == "friday"
+
+    def test_a_log_is_found_by_its_token(self, two: Routed) -> None:
+        conn = two.open()
+        two.say(conn, "HELLO 1 ann token=ann-saturday role=log")
+        assert two.router.routes[conn].name == "saturday"
+
+    def test_only_some_names_are_listed(self) -> None:
+        routed = Routed(*(contest(f"c{number}") for number in range(NAMED + 3)))
+        answer = routed.greet("HELLO 1 ann token=x")
+        assert answer.endswith(f"c{NAMED - 1} and 3 more")
+
+    def test_two_contests_of_one_name(self, two: Routed) -> None:
+        with pytest.raises(ValueError, match=r"^two contests are called friday$"):
+            two.router.add(Member(contest("friday")))
+
+    def test_a_contest_that_is_removed(self, two: Routed) -> None:
+        two.router.remove("saturday")
+        assert two.greet("HELLO 1 ann token=ann-saturday").startswith("ERROR token")
+
+
+class TestBeforeHello:
+    def test_another_version(self, two: Routed) -> None:
+        assert two.greet("HELLO 2 ann token=ann-friday") == "ERROR version this server speaks version 1"
+
+    @pytest.mark.parametrize("line", ["READY g1", "MOVE 4", "QUIT", "PING 1"])
+    def test_another_line(self, two: Routed, line: str) -> None:
+        conn = two.open()
+        assert two.say(conn, line)[1].startswith("ERROR login the first line must be HELLO, not ")
+        assert two.closed == {conn}
+        assert two.logged == [ConnectionRefused(conn, "1.2.3.4:4001", None, "login")]
+        assert two.say(conn, "HELLO 1 ann token=ann-friday") == []
+
+    def test_a_line_too_long(self, two: Routed) -> None:
+        conn = two.open()
+        two.router.feed(Overlong(conn, 0, b"x"), 0)
+        assert two.lines(conn)[1] == f"ERROR too-long a line may have {CLIENT_LINE_LIMIT} bytes at most"
+        two.router.feed(Overlong(conn, 0, b"x"), 0)
+        assert two.lines(conn) == []
+
+    def test_blank_lines_are_free_up_to_a_rate(self, two: Routed) -> None:
+        conn = two.open()
+        for _ in range(BURST):
+            two.router.received(conn, b"", 0, 0)
+        assert two.say(conn, "")[1].startswith("ERROR flood")
+
+    def test_no_line_in_time(self) -> None:
+        routed = Routed(contest("friday"), contest("saturday", login_ms=2_000))
+        conn = routed.open()
+        routed.router.feed(Tick(), 1_999 * MS)
+        assert len(routed.lines(conn)) == 1
+        assert routed.router.deadlines.next == 2_000 * MS
+        routed.router.feed(Tick(), 2_000 * MS)
+        assert routed.lines(conn) == ["ERROR login the first line did not come within 2000 ms"]
+
+    def test_a_spectator_has_the_rest_of_that_time_for_watch(self, two: Routed) -> None:
+        conn = two.open()
+        two.now = 900 * MS
+        two.say(conn, "HELLO 1 eve role=spectator contest=friday")
+        assert two.contests[0].deadlines.next == 1_000 * MS
+
+    def test_a_connection_that_is_lost(self, two: Routed) -> None:
+        conn = two.open()
+        two.router.feed(Lost(conn, "reset"), 0)
+        two.router.feed(Lost(conn, "reset"), 0)
+        two.lines(conn)
+        assert two.logged == [ConnectionLost(conn, "1.2.3.4:4001", None, "reset")]
+        assert two.router.deadlines.next is None
+
+    def test_what_is_nothing_to_it(self, two: Routed) -> None:
+        conn = two.open()
+        two.lines(conn)
+        two.router.feed(Flushed(conn, None, 0), 0)  # type: ignore[arg-type] # it looks at no marker
+        assert two.lines(conn) == []
+
+    def test_a_route_ends_with_its_connection(self, two: Routed) -> None:
+        conn = two.open()
+        two.say(conn, "HELLO 1 ann token=ann-friday")
+        two.router.released(conn)
+        assert conn not in two.router.routes
+
+
+class TestAfterTheEnd:
+    def test_after_the_last_contest_everybody_is_sent_away(self, two: Routed) -> None:
+        early = two.open()
+        for each in two.contests:
+            assert two.lines(early)[1:] == []
+            each.feed(Stop(), 0)
+            two.router.ended()
+        assert two.lines(early) == ["BYE reason=stopped"]
+        late = two.open()
+        assert two.lines(late) == ["ARENA 1 arena/test", "BYE reason=stopped"]
+        assert two.closed == {late}
+
+    def test_logs_can_still_be_fetched(self) -> None:
+        over = contest("friday")
+        over.feed(Stop(), 0)
+        routed = Routed(Member(over, logs=True))
+        routed.router.ended()
+        conn = routed.open()
+        assert routed.lines(conn) == ["ARENA 1 arena/test"]
+
+    def test_a_router_without_contests_waits(self) -> None:
+        routed = Routed()
+        routed.router.ended()
+        assert routed.lines(routed.open()) == ["ARENA 1 arena/test"]

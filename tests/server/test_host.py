@@ -1,0 +1,212 @@
+"""A host with several contests in this process: bots of two contests, and contests that fail."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from arena_server.core.config import ContestConfig, Entrant
+from arena_server.core.contest import Contest
+from arena_server.core.events import Event, Stored, Tick
+from arena_server.errors import ArenaError, StoreError
+from arena_server.host import Host, HostSetup
+from arena_server.hosted import HostedContest
+from arena_server.logs import LineWriter, Log
+from arena_server.sockets import bind
+from arena_server.spec import ContestSpec
+from arena_server.store.reader import Results
+
+pytestmark = [pytest.mark.asyncio, pytest.mark.slow]
+
+PATIENCE_S = 60.0
+
+
+def spec(name: str, games: int = 4, **more: object) -> ContestSpec:
+    config = ContestConfig(name=name, seed=1, game="tictactoe", games_per_pair=games, spectator_delay_ms=0)
+    return ContestSpec(config=config, entrants=[Entrant("ann"), Entrant("bob")], **more)  # type: ignore[arg-type]
+
+
+class Running:
+    """A host that runs; `log` is what it has logged."""
+
+    def __init__(self, host: Host, port: int, folder: Path) -> None:
+        self.host = host
+        self.port = port
+        self.database = folder / "arena.db"
+        self.folder = folder
+
+    @property
+    def log(self) -> str:
+        return (self.folder / "log").read_text()
+
+    def begun(self, specs: Sequence[ContestSpec]) -> bool:
+        contests = self.host.contests
+        return all(each.name in contests and contests[each.name].contest is not None for each in specs)
+
+    async def play(self, contest: str, name: str) -> str:
+        """Play the first legal cell of every turn to the end; the last line."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        free: list[str] = []
+        last = ""
+        writer.write(f"HELLO 1 {name} contest={contest}\n".encode())
+        while line := (await reader.readline()).decode().strip():
+            last = line
+            verb, *words = line.split()
+            if verb == "GAME":
+                free = [f"{column}{row}" for column in "abc" for row in "123"]
+                writer.write(f"READY {words[0]}\n".encode())
+            elif verb == "PLAYED":
+                free.remove(words[2].removeprefix("move="))
+            elif verb == "TURN":
+                writer.write(f"MOVE {free[0]}\n".encode())
+        writer.close()
+        return last
+
+    async def play_all(self, *contests: str) -> list[str]:
+        async with asyncio.timeout(PATIENCE_S):
+            return await asyncio.gather(
+                *(self.play(each, name) for each in contests for name in ("ann", "bob"))
+            )
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            while not holds():
+                await asyncio.sleep(0.01)
+
+    def results(self, contest: str) -> tuple[str, int]:
+        """State and number of the results that a later command finds."""
+        with Results(self.database) as results:
+            found = results.contest(contest)
+            return found.status, sum(1 for _ in results.records(found))
+
+
+@asynccontextmanager
+async def running(folder: Path, specs: Sequence[ContestSpec], failure: str = "") -> AsyncIterator[Running]:
+    """A host of these contests; it has to end with an error that has the text `failure`."""
+    sock = bind("127.0.0.1", 0)
+    log_fd = os.open(folder / "log", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+    lines = LineWriter(log_fd)
+    setup = HostSetup(database=folder / "arena.db", max_connections=100, software="arena/test")
+    host = Host(setup, sock, Log(lines))
+    task = asyncio.create_task(host.run(specs))
+    here = Running(host, sock.getsockname()[1], folder)
+    try:
+        await here.until(lambda: task.done() or here.begun(specs))
+        yield here
+    finally:
+        host.stop()
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                if failure:
+                    with pytest.raises(ArenaError, match=failure):
+                        await task
+                else:
+                    await task
+        finally:
+            lines.close()
+            os.close(log_fd)
+
+
+async def test_two_contests_are_played_at_the_same_time(tmp_path: Path) -> None:
+    async with running(tmp_path, [spec("friday"), spec("saturday")]) as here:
+        assert await here.play_all("friday", "saturday") == ["BYE reason=finished"] * 4
+    assert here.results("friday") == ("finished", 4)
+    assert here.results("saturday") == ("finished", 4)
+    assert " info over contest=friday game=g4 " in here.log
+    assert " info over contest=saturday game=g4 " in here.log
+
+
+async def test_a_contest_comes_and_goes_while_another_is_played(tmp_path: Path) -> None:
+    async with running(tmp_path, [spec("friday", 2000)]) as here:
+        playing = asyncio.create_task(here.play_all("friday"))
+        guest = await here.host.add(spec("guest", listed=False))
+        with pytest.raises(ValueError, match=r"^two contests are called guest$"):
+            await here.host.add(spec("guest"))
+        assert await here.play_all("guest") == ["BYE reason=finished"] * 2
+        await here.host.remove("guest")
+        assert guest.reason == "finished"
+        answer = await here.play("guest", "ann")
+        assert answer.startswith("ERROR contest no contest guest here; there are: friday")
+        await here.host.remove("friday")
+        assert await playing == ["BYE reason=stopped"] * 2
+    assert here.results("guest") == ("finished", 4)
+
+
+async def test_a_contest_is_removed_in_the_middle(tmp_path: Path) -> None:
+    async with running(tmp_path, [spec("friday"), spec("long", 1000)]) as here:
+        playing = asyncio.create_task(here.play_all("long"))
+        await here.until(lambda: " over contest=long game=g3 " in here.log)
+        await here.host.remove("long")
+        assert await playing == ["BYE reason=stopped"] * 2
+        assert await here.play_all("friday") == ["BYE reason=finished"] * 2
+    status, games = here.results("long")
+    assert status == "stopped"
+    assert games >= 3
+
+
+async def test_a_contest_that_raises_is_closed_and_the_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed = Contest.feed
+
+    def faulty(contest: Contest, event: Event, now: int) -> None:
+        if contest.name == "broken" and event == Stored("g3"):
+            raise RuntimeError("a bug")
+        feed(contest, event, now)
+
+    monkeypatch.setattr(Contest, "feed", faulty)
+    async with running(tmp_path, [spec("broken", 40), spec("sound", 40)]) as here:
+        broken, other, *sound = await here.play_all("broken", "sound")
+        assert sound == ["BYE reason=finished"] * 2
+        assert not broken.startswith("BYE")
+        assert not other.startswith("BYE")
+        failure = here.host.contests["broken"].failure
+        assert str(failure) == "contest broken was closed at a fault of the server's own; the log has it"
+        assert " error crash contest=broken trace='RuntimeError: a bug'" in here.log
+    monkeypatch.setattr(Contest, "feed", feed)
+    # Its journal is intact: the contest goes on from there.
+    assert here.results("broken") == ("running", 3)
+    async with running(tmp_path, [spec("broken", 40)]) as again:
+        assert await again.play_all("broken") == ["BYE reason=finished"] * 2
+    assert again.results("broken") == ("finished", 40)
+
+
+async def test_the_server_fails_with_its_last_contest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def faulty(contest: Contest, event: Event, now: int) -> None:
+        raise RuntimeError("a bug")
+
+    async with running(tmp_path, [spec("friday"), spec("saturday")], "^contest friday was closed") as here:
+        monkeypatch.setattr(Contest, "feed", faulty)
+        first, last = here.host.contests.values()
+        first.feed(Tick())
+        assert not here.host.leaving
+        last.feed(Tick())
+        assert here.host.leaving
+
+
+async def test_a_database_that_does_not_open(tmp_path: Path) -> None:
+    (tmp_path / "arena.db").write_text("no database at all, and longer than a hundred bytes " * 10)
+    async with running(tmp_path, [spec("friday"), spec("saturday")], "damaged") as here:
+        await here.until(lambda: here.host.leaving)
+
+
+async def test_a_contest_that_cannot_begin_is_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(hosted: HostedContest, *_: object) -> None:
+        raise StoreError("no room for it")
+
+    async with running(tmp_path, [spec("friday")]) as here:
+        with monkeypatch.context() as patch:
+            patch.setattr(HostedContest, "start", fail)
+            with pytest.raises(StoreError, match=r"^no room for it$"):
+                await here.host.add(spec("guest"))
+        assert list(here.host.contests) == ["friday"]
+        assert await here.play_all("friday") == ["BYE reason=finished"] * 2
