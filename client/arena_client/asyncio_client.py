@@ -34,11 +34,14 @@ def run(
     name: str,
     token: str | None = None,
     slot: int | None = None,
+    contest: str | None = None,
     tls: TlsLike = None,
     policy: RetryPolicy = DEFAULT,
 ) -> str:
     """Play until the server sends BYE, in an event loop of its own; see `play`."""
-    return asyncio.run(play(bot, host, port, name=name, token=token, slot=slot, tls=tls, policy=policy))
+    return asyncio.run(
+        play(bot, host, port, name=name, token=token, slot=slot, contest=contest, tls=tls, policy=policy)
+    )
 
 
 async def play(
@@ -49,19 +52,21 @@ async def play(
     name: str,
     token: str | None = None,
     slot: int | None = None,
+    contest: str | None = None,
     tls: TlsLike = None,
     policy: RetryPolicy = DEFAULT,
 ) -> str:
     """Play until the server sends BYE, and return its reason.
 
     `slot`: which of the bot's simultaneous games this is, if it may play several; None: the first.
+    `contest`: the one to log in to, if the server has several; None: the only one that the token opens.
     `tls`: True for a certificate of a known authority, the path of a PEM file to trust, or an
     SSLContext; the certificate has to be for `host`. A lost connection is opened again, with the
     waits of `policy`, and the game resumed. Raises ClientError if that fails or the server refuses the
     bot, and what the bot raises. Cancelling closes the connection without QUIT, so that another
     process can resume the seat; a search still running is abandoned.
     """
-    protocol = ClientProtocol(as_bot(bot), name, token=token, slot=slot, trace=debug_trace())
+    protocol = ClientProtocol(as_bot(bot), name, token=token, slot=slot, contest=contest, trace=debug_trace())
     return await Connection(protocol, host, port, TlsTransport(tls_context(tls), host), policy).run()
 
 

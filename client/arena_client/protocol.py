@@ -92,6 +92,7 @@ class ClientProtocol:
         *,
         token: str | None = None,
         slot: int | None = None,
+        contest: str | None = None,
         agent: str = AGENT,
         trace: Trace | None = None,
     ) -> None:
@@ -103,7 +104,9 @@ class ClientProtocol:
         #: Why the server refused this connection for now, and the wait that it asked for.
         self.refusal: str | None = None
         self.retry_after_s = 0.0
-        self._hello = wire.Hello(wire.VERSION, name, tuple(bot.games), token, agent=agent, slot=slot)
+        self._hello = wire.Hello(
+            wire.VERSION, name, tuple(bot.games), token, agent=agent, slot=slot, contest=contest
+        )
         try:
             wire.encode(self._hello)
         except LocalProtocolError as error:

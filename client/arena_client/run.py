@@ -26,6 +26,7 @@ class ConnectArgs:
     token: str | None = None
     tls: TlsLike = None
     slot: int | None = None
+    contest: str | None = None
 
 
 def connect_args(
@@ -38,6 +39,7 @@ def connect_args(
     token: str | None = None,
     tls: TlsLike = None,
     slot: int | None = None,
+    contest: str | None = None,
 ) -> ConnectArgs:
     """Take each value from the keywords, else from `arguments` (HOST PORT NAME [TOKEN]), else from ARENA_*.
 
@@ -61,7 +63,9 @@ def connect_args(
         setting = environment.get("ARENA_TLS", "0")
         tls = {"": False, "0": False, "1": True}.get(setting, setting)
     slot = slot_of(environment) if slot is None else slot
-    return ConnectArgs(found[0], _port(found[1]), found[2], pick("TOKEN", token), tls, slot)
+    return ConnectArgs(
+        found[0], _port(found[1]), found[2], pick("TOKEN", token), tls, slot, pick("CONTEST", contest)
+    )
 
 
 def slot_of(environment: Mapping[str, str]) -> int | None:
@@ -88,14 +92,15 @@ def run(
     name: str | None = None,
     token: str | None = None,
     slot: int | None = None,
+    contest: str | None = None,
     tls: TlsLike = None,
     policy: RetryPolicy = DEFAULT,
 ) -> str:
     """Play a contest to its end and return the reason of BYE.
 
     What is not given here comes from the command line (HOST PORT NAME [TOKEN]), else from the
-    environment (ARENA_HOST, ARENA_PORT, ARENA_NAME, ARENA_TOKEN, ARENA_SLOT, ARENA_TLS), which a tournament
-    sets for its bots. ARENA_DEBUG=1 prints all lines on stderr.
+    environment (ARENA_HOST, ARENA_PORT, ARENA_NAME, ARENA_TOKEN, ARENA_SLOT, ARENA_CONTEST,
+    ARENA_TLS), which a tournament sets for its bots. ARENA_DEBUG=1 prints all lines on stderr.
 
     A ClientError becomes one line on stderr and exit status 1 (SystemExit). An exception of the bot
     passes through: Python prints its traceback and exits with status 1. Ctrl-C exits with status
@@ -103,7 +108,15 @@ def run(
     """
     try:
         args = connect_args(
-            sys.argv[1:], os.environ, host=host, port=port, name=name, token=token, tls=tls, slot=slot
+            sys.argv[1:],
+            os.environ,
+            host=host,
+            port=port,
+            name=name,
+            token=token,
+            tls=tls,
+            slot=slot,
+            contest=contest,
         )
         return asyncio_client.run(
             as_bot(bot),
@@ -112,6 +125,7 @@ def run(
             name=args.name,
             token=args.token,
             slot=args.slot,
+            contest=args.contest,
             tls=args.tls,
             policy=policy,
         )

@@ -113,11 +113,19 @@ class ScriptedClient:
     which for PING is its token.
     """
 
-    def __init__(self, script: Script, name: str, token: str | None = None, slot: int | None = None) -> None:
+    def __init__(
+        self,
+        script: Script,
+        name: str,
+        token: str | None = None,
+        slot: int | None = None,
+        contest: str | None = None,
+    ) -> None:
+        hello = wire.Hello(wire.VERSION, name, token=token, slot=slot, contest=contest)
         self.name = name
         self._script = script
         self._fields = {
-            "hello": wire.encode(wire.Hello(wire.VERSION, name, token=token, slot=slot)).decode().rstrip(),
+            "hello": wire.encode(hello).decode().rstrip(),
             "game": "-",
             "ply": "-",
             "move": "1",
@@ -382,6 +390,7 @@ def run(
     name: str,
     token: str | None = None,
     slot: int | None = None,
+    contest: str | None = None,
     policy: RetryPolicy = DEFAULT,
     tls: TlsLike = None,
 ) -> str:
@@ -392,10 +401,12 @@ def run(
     """
     made = create(spec)
     if isinstance(made, Bot):
-        return asyncio_client.run(made, host, port, name=name, token=token, slot=slot, policy=policy, tls=tls)
+        return asyncio_client.run(
+            made, host, port, name=name, token=token, slot=slot, contest=contest, policy=policy, tls=tls
+        )
     if tls:
         raise ClientError(f"{spec} has a raw connection, without TLS")
     try:
-        return run_script(ScriptedClient(made, name, token, slot), host, port)
+        return run_script(ScriptedClient(made, name, token, slot, contest), host, port)
     except OSError as error:
         raise ClientError(f"cannot reach {host}:{port}: {error.strerror or error}") from error

@@ -39,11 +39,19 @@ class Spectator:
     ClientError, one line with the reason, if the spectator cannot go on.
     """
 
-    def __init__(self, name: str, token: str | None, target: str, trace: Trace | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        token: str | None,
+        target: str,
+        trace: Trace | None = None,
+        contest: str | None = None,
+    ) -> None:
         self.finished = False
         self._trace = trace
         self._name = name
         self._token = token
+        self._contest = contest
         self._target = target
         self._session = ClientSession()
         self._lines = LineReader(SERVER_LINE_LIMIT)
@@ -99,7 +107,10 @@ class Spectator:
             case wire.Arena():
                 # Without a token any name may watch; with one it is that of a registered spectator.
                 role = wire.SPECTATOR if self._token is None else None
-                self._send(wire.Hello(wire.VERSION, self._name, token=self._token, role=role))
+                hello = wire.Hello(
+                    wire.VERSION, self._name, token=self._token, role=role, contest=self._contest
+                )
+                self._send(hello)
             case wire.Welcome():
                 self._send(wire.Watch(self._target))
             case wire.Ping(token):

@@ -7,11 +7,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena_cli.options import Slot, Tls, TlsCa, check_login, server_address, tls_context
+from arena_cli.options import (
+    ContestName,
+    Slot,
+    Tls,
+    TlsCa,
+    check_login,
+    contest_of,
+    server_address,
+    tls_context,
+)
 from arena_server.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -38,6 +47,7 @@ def command(
         ),
     ] = None,
     slot: Slot = None,
+    contest: ContestName = None,
     tls: Tls = False,
     tls_ca: TlsCa = None,
 ) -> None:
@@ -59,6 +69,7 @@ def command(
         token or os.environ.get("ARENA_TOKEN") or None,
         tls_context(tls, tls_ca),
         slot_of(os.environ) if slot is None else slot,
+        contest_of(contest),
     )
     check_login(seat.name, seat.token)
     typer.echo(f"{seat.name} leaves: {play(engine, game, seat)}")
@@ -77,17 +88,20 @@ def play(spec: str, game: str | None, seat: ConnectArgs) -> str:
     games = (game,) if game is not None else registry.games_of(spec.partition(":")[0]) or (FLAGSHIP,)
     for each in games:
         check(spec, each)
+    login: dict[str, Any] = {
+        "name": seat.name,
+        "token": seat.token,
+        "slot": seat.slot,
+        "contest": seat.contest,
+        "tls": seat.tls,
+    }
     if is_scripted(spec):
-        return scripted.run(
-            spec, seat.host, seat.port, name=seat.name, token=seat.token, slot=seat.slot, tls=seat.tls
-        )
+        return scripted.run(spec, seat.host, seat.port, **login)
     # Compiled before the log-in, because READY has a time limit that a cold, busy machine can exceed.
     for each in games:
         warm_up((spec,), each)
     bot = engine_bot.bot_of(spec, game)
-    return asyncio_client.run(
-        bot, seat.host, seat.port, name=seat.name, token=seat.token, slot=seat.slot, tls=seat.tls
-    )
+    return asyncio_client.run(bot, seat.host, seat.port, **login)
 
 
 def check(spec: str, game: str) -> None:

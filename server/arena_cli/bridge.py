@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena_cli.options import Slot, Tls, TlsCa, duration, server_address, tls_context
+from arena_cli.options import ContestName, Slot, Tls, TlsCa, contest_of, duration, server_address, tls_context
 from arena_server.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def command(
         typer.Option(metavar="FILE", help="Append the program's stderr to a file.", show_default=False),
     ] = None,
     slot: Slot = None,
+    contest: ContestName = None,
     tls: Tls = False,
     tls_ca: TlsCa = None,
 ) -> None:
@@ -74,6 +75,7 @@ def command(
         adapter.games,
         debug_trace(),
         slot_of(os.environ) if slot is None else slot,
+        contest_of(contest),
     )
     host, port = parse_address(*server_address(connect))
     context = tls_context(tls, tls_ca)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena_cli.options import Json, Tls, TlsCa, check_login, tls_context
+from arena_cli.options import ContestName, Json, Tls, TlsCa, check_login, contest_of, tls_context
 from arena_server.errors import ArenaError, ConfigError
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def command(
     token: Annotated[
         str | None, typer.Option(help="Its token; safer in ARENA_TOKEN, because other users see this option.")
     ] = None,
+    contest: ContestName = None,
     tls: Tls = False,
     tls_ca: TlsCa = None,
     as_json: Json = False,
@@ -60,11 +61,17 @@ def command(
     check_login(name, token)
     transport = TlsTransport(tls_context(tls, tls_ca), host)
     with open_connection(host, port) as sock:
-        for line in fetch(sock, transport, name, token):
+        for line in fetch(sock, transport, name, token, contest_of(contest)):
             typer.echo(json.dumps(plain_line(line)) if as_json else line)
 
 
-def fetch(sock: socket.socket, transport: TlsTransport, name: str, token: str | None) -> Iterator[str]:
+def fetch(
+    sock: socket.socket,
+    transport: TlsTransport,
+    name: str,
+    token: str | None,
+    contest: str | None = None,
+) -> Iterator[str]:
     """Log in and yield the lines of the log. Raises ArenaError if the server does not send one."""
     from arena_protocol import messages as wire
     from arena_protocol.errors import ProtocolError
@@ -91,7 +98,8 @@ def fetch(sock: socket.socket, transport: TlsTransport, name: str, token: str | 
                 raise ArenaError(f"the server breaks the protocol: {error}; is it an arena server?") from None
             match message:
                 case wire.Arena():
-                    out += session.send(wire.Hello(wire.VERSION, name, token=token, role=wire.LOG_READER))
+                    hello = wire.Hello(wire.VERSION, name, token=token, role=wire.LOG_READER, contest=contest)
+                    out += session.send(hello)
                 case wire.Ping(word):
                     out += session.send(wire.Pong(word))
                 case wire.Log(text):

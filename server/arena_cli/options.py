@@ -41,6 +41,10 @@ Slot = Annotated[
     int | None,
     typer.Option(min=1, help="Which of the bot's simultaneous games to play; else ARENA_SLOT, else 1."),
 ]
+ContestName = Annotated[
+    str | None,
+    typer.Option("--contest", metavar="NAME", help="Which contest of the server; else ARENA_CONTEST."),
+]
 Tls = Annotated[bool, typer.Option("--tls", help="Encrypt the connection (TLS).")]
 TlsCa = Annotated[
     Path | None,
@@ -76,6 +80,16 @@ Library = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Start from the positions of this library.", show_default=False),
 ]
+
+
+def contest_of(given: str | None) -> str | None:
+    """Return the contest of --contest, else of ARENA_CONTEST. Raises ConfigError for no name of a contest."""
+    from arena_protocol.codec import valid_name
+
+    name = given or os.environ.get("ARENA_CONTEST") or None
+    if name is not None and not valid_name(name):
+        raise ConfigError(f"--contest: expected the name of a contest, got {name!r:.40}")
+    return name
 
 
 def server_address(connect: str | None) -> tuple[str, str]:

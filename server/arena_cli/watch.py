@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena_cli.options import Color, Tls, TlsCa, check_login, is_terminal, tls_context, use_color
+from arena_cli.options import (
+    Color,
+    ContestName,
+    Tls,
+    TlsCa,
+    check_login,
+    contest_of,
+    is_terminal,
+    tls_context,
+    use_color,
+)
 from arena_protocol import messages as wire
 from arena_protocol.record import describe_fault
 
@@ -51,6 +61,7 @@ def command(
     ] = None,
     name: Annotated[str, typer.Option(help="The name to log in with.")] = "spectator",
     token: Annotated[str | None, typer.Option(help="Its token, if the contest admits no guests.")] = None,
+    contest: ContestName = None,
     tls: Tls = False,
     tls_ca: TlsCa = None,
     color: Color = True,
@@ -80,7 +91,7 @@ def command(
     else:
         show = line_printer(text_line)
     with open_connection(host, port) as sock:
-        watch(sock, Spectator(name, token, game, debug_trace()), show, transport)
+        watch(sock, Spectator(name, token, game, debug_trace(), contest_of(contest)), show, transport)
 
 
 #: Prints the updates that arrived together.

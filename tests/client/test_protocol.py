@@ -462,3 +462,10 @@ class TestNotes:
         for depth in range(100):
             view.note(depth=depth)
         assert client.sent() == [f"INFO game=g1 ply=1 depth={depth}" for depth in range(68, 100)]
+
+
+def test_hello_names_the_contest() -> None:
+    client = ClientProtocol(Four(), "mine", contest="friday")
+    client.connection_made()
+    client.receive_data(GREETING)
+    assert client.data_to_send().split()[-1] == b"contest=friday"

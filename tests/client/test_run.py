@@ -151,3 +151,11 @@ def test_a_slot_that_is_no_number(text: str) -> None:
     with pytest.raises(ClientError) as caught:
         connect_args([], {**ENVIRONMENT, "ARENA_SLOT": text})
     assert str(caught.value) == f"ARENA_SLOT is a number from 1 up, not {text!r}"
+
+
+def test_the_contest_comes_from_the_call_or_the_environment() -> None:
+    environment = {"ARENA_CONTEST": "friday"}
+    given = ["localhost", "2006", "mine"]
+    assert connect_args(given, environment).contest == "friday"
+    assert connect_args(given, environment, contest="saturday").contest == "saturday"
+    assert connect_args(given, {}).contest is None

@@ -36,6 +36,7 @@ class Seat:
         games: tuple[str, ...] = (),
         trace: Trace | None = None,
         slot: int | None = None,
+        contest: str | None = None,
     ) -> None:
         #: The reason of BYE, once the contest is over for this bot.
         self.bye: str | None = None
@@ -46,7 +47,7 @@ class Seat:
         #: The game at hand, or None; and whether the program left its TURN or GAME unanswered as it ended.
         self.game_id: str | None = None
         self.unanswered = False
-        self._hello = wire.Hello(wire.VERSION, name, games, agent=AGENT, slot=slot)
+        self._hello = wire.Hello(wire.VERSION, name, games, agent=AGENT, slot=slot, contest=contest)
         self._token = token
         self._trace = trace
         self._key: str | None = None
@@ -57,7 +58,7 @@ class Seat:
         self._out = bytearray()
         self._for_program: list[bytes] = []
         self._forget()
-        self._encode(wire.Hello(wire.VERSION, name, games, token, agent=AGENT, slot=slot))
+        self._encode(wire.Hello(wire.VERSION, name, games, token, agent=AGENT, slot=slot, contest=contest))
 
     @property
     def name(self) -> str:
@@ -183,6 +184,7 @@ class Seat:
             resume=self._key,
             agent=AGENT,
             slot=self._hello.slot,
+            contest=self._hello.contest,
         )
         self._send(self._encode(hello))
 

@@ -41,7 +41,7 @@ converse() {
         if [[ $verb == ARENA && $word == 1 ]]; then
             greeted=1 key=''
             if [[ $resume ]]; then key=" resume=$resume"; elif [[ ${ARENA_TOKEN-} ]]; then key=" token=$ARENA_TOKEN"; fi
-            send "HELLO 1 $name games=insertion agent=bash-starter/1${ARENA_SLOT:+ slot=$ARENA_SLOT}$key"
+            send "HELLO 1 $name games=insertion agent=bash-starter/1${ARENA_SLOT:+ slot=$ARENA_SLOT}${ARENA_CONTEST:+ contest=$ARENA_CONTEST}$key"
         elif [[ $verb == BYE || ($verb == ERROR && ! $welcomed) ]]; then
             last=$line
             return

@@ -110,10 +110,11 @@ static void converse(int sock, const char *name, const char *token, char *last) 
         if (!strcmp(verb, "ARENA") && !strcmp(word, "1")) {
             const char *key = *resume ? " resume=" : *token ? " token=" : "";
             const char *slot = getenv("ARENA_SLOT") ? getenv("ARENA_SLOT") : "";
+            const char *contest = getenv("ARENA_CONTEST") ? getenv("ARENA_CONTEST") : "";
             char hello[1024];
             greeted = 1;
-            snprintf(hello, sizeof hello, "HELLO 1 %.32s games=insertion agent=c-starter/1%s%.5s%s%.800s", name,
-                     *slot ? " slot=" : "", slot, key, *resume ? resume : token);
+            snprintf(hello, sizeof hello, "HELLO 1 %.32s games=insertion agent=c-starter/1%s%.5s%s%.32s%s%.800s", name,
+                     *slot ? " slot=" : "", slot, *contest ? " contest=" : "", contest, key, *resume ? resume : token);
             send_line(sock, hello);
         } else if (!strcmp(verb, "BYE") || (!strcmp(verb, "ERROR") && !welcomed)) {
             strcpy(last, line);

@@ -134,7 +134,9 @@ class Bot {
             const string key = !resume_.empty() ? " resume=" + resume_ : !token_.empty() ? " token=" + token_ : "";
             const char* number = std::getenv("ARENA_SLOT");
             const string slot = number && *number ? string(" slot=") + number : "";
-            send("HELLO 1 " + name_ + " games=insertion agent=cpp-starter/1" + slot + key);
+            const char* wanted = std::getenv("ARENA_CONTEST");
+            const string contest = wanted && *wanted ? string(" contest=") + wanted : "";
+            send("HELLO 1 " + name_ + " games=insertion agent=cpp-starter/1" + slot + contest + key);
         } else if (verb == "BYE" || (verb == "ERROR" && !welcomed_)) {
             return true;
         } else if (!verb.empty() && !greeted_) {

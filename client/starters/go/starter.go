@@ -79,6 +79,9 @@ func converse(sock net.Conn, name, token string) string {
 			if slot := os.Getenv("ARENA_SLOT"); slot != "" {
 				hello += " slot=" + slot
 			}
+			if contest := os.Getenv("ARENA_CONTEST"); contest != "" {
+				hello += " contest=" + contest
+			}
 			if resume != "" {
 				hello += " resume=" + resume
 			} else if token != "" {

@@ -90,7 +90,9 @@ public class Starter {
                 String key = !resume.isEmpty() ? " resume=" + resume : !token.isEmpty() ? " token=" + token : "";
                 String number = System.getenv().getOrDefault("ARENA_SLOT", "");
                 String slot = number.isEmpty() ? "" : " slot=" + number;
-                send("HELLO 1 " + name + " games=insertion agent=java-starter/1" + slot + key);
+                String wanted = System.getenv().getOrDefault("ARENA_CONTEST", "");
+                String contest = wanted.isEmpty() ? "" : " contest=" + wanted;
+                send("HELLO 1 " + name + " games=insertion agent=java-starter/1" + slot + contest + key);
             } else if (verb.equals("BYE") || (verb.equals("ERROR") && !welcomed)) {
                 return line;
             } else if (!verb.isEmpty() && !greeted) {

@@ -43,7 +43,8 @@ function converse(host, port, name) {
         greeted = true;
         const key = login.resume ? ` resume=${login.resume}` : env.ARENA_TOKEN ? ` token=${env.ARENA_TOKEN}` : "";
         const slot = env.ARENA_SLOT ? ` slot=${env.ARENA_SLOT}` : "";
-        send(`HELLO 1 ${name} games=insertion agent=javascript-starter/1${slot}${key}`);
+        const contest = env.ARENA_CONTEST ? ` contest=${env.ARENA_CONTEST}` : "";
+        send(`HELLO 1 ${name} games=insertion agent=javascript-starter/1${slot}${contest}${key}`);
       } else if (verb === "BYE" || (verb === "ERROR" && !welcomed)) {
         last = line;
         sock.destroy();

@@ -78,6 +78,8 @@ def main():
     token = os.environ.get("ARENA_TOKEN", "")
     slot = os.environ.get("ARENA_SLOT", "")
     hello = f"HELLO 1 {name} games=insertion agent=python-starter/1" + (f" slot={slot}" if slot else "")
+    contest = os.environ.get("ARENA_CONTEST", "")
+    hello += f" contest={contest}" if contest else ""
     login = {"token": f" token={token}" if token else "", "resume": "", "known": False, "tries": 0}
     while login["tries"] < 12:
         resuming, last, pause = login["resume"], "", min(5.0, 0.1 * 2 ** login["tries"])

@@ -80,7 +80,9 @@ fn converse(mut sock: TcpStream, name: &str, token: &str, login: &mut Login) -> 
                 };
                 let number = env::var("ARENA_SLOT").unwrap_or_default();
                 let slot = if number.is_empty() { number } else { format!(" slot={}", number) };
-                send(&mut sock, &format!("HELLO 1 {} games=insertion agent=rust-starter/1{}{}", name, slot, key));
+                let wanted = env::var("ARENA_CONTEST").unwrap_or_default();
+                let contest = if wanted.is_empty() { wanted } else { format!(" contest={}", wanted) };
+                send(&mut sock, &format!("HELLO 1 {} games=insertion agent=rust-starter/1{}{}{}", name, slot, contest, key));
             }
             "BYE" => return Ok(line.to_string()),
             "ERROR" if !welcomed => return Ok(line.to_string()),

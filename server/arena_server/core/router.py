@@ -194,6 +194,8 @@ class Router:
             return found[0]
         if not found:
             self._limiter.wrong(host, hello.name, now)
+        if not found and hello.resume is not None:
+            raise ProtocolError(ErrorCode.TOKEN, DENIED)  # a client knows that it may try its token then
         problem = "say which contest with contest=NAME" if found else DENIED
         raise ProtocolError(ErrorCode.CONTEST, f"{problem}; {self._list()}")
 

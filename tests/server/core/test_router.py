@@ -123,6 +123,9 @@ class TestSeveralContests:
         key = welcome.rpartition("resume=")[2]
         assert two.welcomed(f"HELLO 1 ann resume={key}") == "saturday"
 
+    def test_a_resume_key_that_fits_nowhere_is_a_wrong_key(self, two: Routed) -> None:
+        assert two.greet("HELLO 1 ann resume=spent").startswith("ERROR token no such name")
+
     def test_a_key_of_both_has_to_name_one(self) -> None:
         ann = bot("ann", "both")
         routed = Routed(contest("friday", ann, Entrant("b")), contest("saturday", ann, Entrant("c")))
