@@ -467,5 +467,5 @@ class TestNotes:
 def test_hello_names_the_contest() -> None:
     client = ClientProtocol(Four(), "mine", contest="friday")
     client.connection_made()
-    client.receive_data(GREETING)
+    client.receive_data(b"ARENA 1 arena/test\n")
     assert client.data_to_send().split()[-1] == b"contest=friday"
