@@ -7,6 +7,7 @@
 - Every reader gets the same line for a ply, however often it is sent; clocks rise only by increments.
 - A crash takes back no result that was sent, and no ply, unless the power was cut.
 - The contest ends as `finished` only if every scheduled game has a result.
+- No byte of a deal that is still to be played leaves (`leaks.py`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from hashlib import sha256
+
+from tests.simulation.leaks import Leaks
 
 from arena_protocol.messages import Played, Turn, parse_server
 from arena_protocol.record import GameRecord, RecordError
@@ -66,6 +69,8 @@ class InvariantChecker:
         #: A hash of all lines that were sent, in order.
         self.digest = sha256()
         self.finished: str | None = None
+        #: Everything that leaves the server is added here.
+        self.leaks = Leaks()
         self._config = config
         self._may = may
         self._progress = progress
@@ -110,6 +115,11 @@ class InvariantChecker:
             for effect in effects:
                 self._check(effect)
 
+    @property
+    def begun(self) -> list[str]:
+        """The games that have been started."""
+        return list(self._names)
+
     def require(self, holds: bool, what: str) -> None:
         """Raise Violation, unless it holds."""
         if not holds:
@@ -140,10 +150,20 @@ class InvariantChecker:
                 f"the contest ended as {effect.reason} with {progress.done} of {progress.total} results",
             )
 
+    def over(self, now: int) -> None:
+        """Nothing will happen any more: check what can be known only now."""
+        self._now = now
+        self.require(self.finished is not None, "nothing happens any more")
+        paired = self._config.deals == "paired"
+        whole = self.finished == "finished"
+        for leak in self.leaks.found(self.records, self.ended, paired=paired, whole=whole):
+            self.require(False, leak)
+
     def restarted(self, past: Past, power: bool, now: int) -> None:
         """The server was dead: what is durable is all there is, and all that was sent is part of it."""
         self._now = now
         self._power_cut |= power
+        self.finished = None
         results = {f"g{game.number}" for game in past.results}
         begun = {f"g{entry[0]}" for entry in past.entries if entry[1] == OFFER}
         lost = sorted(self.durable - results)
@@ -218,6 +238,7 @@ class InvariantChecker:
     def _sent(self, effect: Send) -> None:
         data = effect.data
         self.digest.update(b"%d %b" % (effect.conn, data))
+        self.leaks.left("a connection", data, self._now)
         self.require(data.endswith(b"\n"), "half a line was sent")
         for line in data.splitlines():
             match line.partition(b" ")[0]:

@@ -46,6 +46,7 @@ class Tally:
     events: int = 0
     connections: int = 0
     crashes: int = 0
+    stops: int = 0
     virtual_s: int = 0
     endings: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
@@ -60,6 +61,7 @@ class Tally:
         self.events += world.server.events
         self.connections += world.server.accepted
         self.crashes += world.server.crashes
+        self.stops += world.server.stops
         self.virtual_s += world.queue.now // SECOND
         self.endings.update(record.end for record in records)
         self.faults.update(str(fault.kind) for record in records for fault in record.faults)
@@ -119,8 +121,8 @@ def text(tally: Tally, seconds: float) -> str:
     return "\n".join(
         (
             f"{tally.games:,} games in {tally.contests:,} contests, {tally.plies:,} plies, "
-            f"{tally.events:,} events, {tally.connections:,} connections, {tally.crashes:,} crashes: "
-            "everything held",
+            f"{tally.events:,} events, {tally.connections:,} connections, {tally.crashes:,} crashes, "
+            f"{tally.stops:,} stops: everything held",
             f"endings: {ends}",
             f"faults: {counted}",
             f"{tally.virtual_s:,} s of virtual time in {seconds:.1f} s, {tally.games / seconds:,.0f} games/s",

@@ -8,7 +8,7 @@ from random import Random
 
 from tests.simulation.bots import BAD, HONEST, SCRIPTED, Honest, Spectator
 from tests.simulation.network import LOCAL, MS, ROUGH, SECOND, FaultProfile, one_in, seeded
-from tests.simulation.world import World
+from tests.simulation.world import Order, World
 
 from arena_server.core.config import ContestConfig
 
@@ -32,10 +32,11 @@ class Scenario:
     kinds: dict[str, type[Honest]]
     faults: FaultProfile
     slots: dict[str, int]
+    orders: tuple[Order, ...] = ()
 
     def play(self) -> World:
         """Play it to its end. Raises Violation, or whatever else goes wrong."""
-        world = World(self.seed, self.config, self.kinds, self.faults, self.slots)
+        world = World(self.seed, self.config, self.kinds, self.faults, self.slots, self.orders)
         world.run(LIMIT)
         return world
 
@@ -45,7 +46,7 @@ def draw(seed: int) -> Scenario:
     rng = seeded(seed)
     config = _config(seed, rng)
     kinds = _kinds(rng)
-    return Scenario(seed, config, kinds, _faults(rng), _slots(kinds, rng))
+    return Scenario(seed, config, kinds, _faults(rng), _slots(kinds, rng), orders(rng))
 
 
 def _config(seed: int, rng: Random) -> ContestConfig:
@@ -94,6 +95,17 @@ def _slots(kinds: Mapping[str, type[Honest]], rng: Random) -> dict[str, int]:
     """In every third contest some honest bots play two or three games at once."""
     honest = [name for name, kind in kinds.items() if kind in HONEST]
     return {name: rng.randrange(1, 4) for name in honest} if one_in(rng, 3) else {}
+
+
+def orders(rng: Random, most: int = 4) -> tuple[Order, ...]:
+    """In every second contest up to `most` orders, most of them early: every contest has begun then."""
+    if one_in(rng, 2):
+        return ()
+    moments = (rng.choice((SECOND, 20 * SECOND)) for _ in range(rng.randrange(1, most + 1)))
+    return tuple(
+        Order(rng.randrange(moment), rng.choice(("stop", "void", "replay", "replay")), rng.randrange(100))
+        for moment in moments
+    )
 
 
 def _faults(rng: Random) -> FaultProfile:

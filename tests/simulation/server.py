@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 from typing import Protocol
 
@@ -29,7 +30,18 @@ from tests.simulation.network import (
 from arena_protocol.record import GameRecord, decode, encode
 from arena_server.core.contest import Contest
 from arena_server.core.effects import Close, Effect, Finished, Marker, Mute, Send, Store, Unmute
-from arena_server.core.events import Event, Flushed, Lost, Opened, Overlong, Received, Stored, Tick
+from arena_server.core.events import (
+    Command,
+    Event,
+    Flushed,
+    Lost,
+    Opened,
+    Overlong,
+    Received,
+    Stop,
+    Stored,
+    Tick,
+)
 from arena_server.core.journal import Entry, Past
 from arena_server.core.router import Member, Router
 from arena_server.driver import BEAT_S, HELD_NS, CommitBarrier, StallDetector
@@ -103,6 +115,17 @@ class Disk:
             self.boundary()
         return deaths == self.deaths
 
+    def durable(self, contest: str) -> list[tuple[str, bytes]]:
+        """All of a contest that outlives the server, in order."""
+        return [(kind, data) for kind, data, name in self._durable if name == contest]
+
+    def settle(self) -> None:
+        """The server ends in order: what is in progress becomes durable before."""
+        self.deaths += 1
+        self._durable += self._in_progress
+        self._in_progress.clear()
+        self._last = {ENTRIES: 0, RECORD: 0}
+
     def crash(self, power: bool) -> None:
         """The server is dead: some of what was in progress is durable, and that is not reported."""
         self.deaths += 1
@@ -119,7 +142,7 @@ class Disk:
 
     def past(self, contest: str) -> Past:
         """What a server finds of a contest that is started again."""
-        mine = [(kind, data) for kind, data, name in self._durable if name == contest]
+        mine = self.durable(contest)
         records = [decode(data) for kind, data in mine if kind == RECORD]
         results = tuple(map(past_game, records))
         stored = {game.number for game in results}
@@ -173,7 +196,11 @@ class SimulatedServer:
         self.queue = queue
         self.disk = Disk(queue, faults, rng, self._boundary)
         self.sockets: dict[int, ServerSocket] = {}
-        self.events = self.accepted = self.crashes = 0
+        self.events = self.accepted = self.crashes = self.stops = self._deaths = self._orders = 0
+        #: Called when the server has been started again after a stop: its clients were sent away.
+        self.resumed: Callable[[], None] = lambda: None
+        #: Called with a contest and its status when it has ended, and when the server is started again.
+        self.looked_at: Callable[[str, str], None] = lambda name, status: None
         #: How each contest ended that is over, and those that raised.
         self.reasons: dict[str, str] = {}
         self.closed: dict[str, Exception] = {}
@@ -204,6 +231,7 @@ class SimulatedServer:
         self._stalled = False
         self._callbacks: deque[Callable[[], None]] = deque()
         self._timer_at: int | None = None
+        self._stopping = False
         self._held_until = dict.fromkeys(pasts, 0)
 
     def observe(self, name: str, observer: Observer) -> None:
@@ -274,10 +302,10 @@ class SimulatedServer:
 
     def _later(self, delay: int, action: Callable[[], None]) -> None:
         """Run `action` after `delay` ns, unless the process has died by then."""
-        life = self.crashes
+        deaths = self._deaths
 
         def run() -> None:
-            if life == self.crashes:
+            if deaths == self._deaths:
                 self._call(action)
 
         self.queue.after(delay, run)
@@ -295,11 +323,11 @@ class SimulatedServer:
             # The last beat before it was up to BEAT_NS ago; without chance it was just now.
             ago = self._rng.randrange(BEAT_NS) if self._faults.stall_one_in else 0
             self._stalls.beat(self.queue.now - ago)
-            life = self.crashes
-            self.queue.after(length, lambda: self._end_stall(life))
+            deaths = self._deaths
+            self.queue.after(length, lambda: self._end_stall(deaths))
 
-    def _end_stall(self, life: int) -> None:
-        if life != self.crashes:
+    def _end_stall(self, deaths: int) -> None:
+        if deaths != self._deaths:
             return
         self._stalled = False
         self._begin_batch()
@@ -333,12 +361,12 @@ class SimulatedServer:
 
     def _end_batch(self) -> None:
         """Commit the entries of the batch, then carry out what they held back, and what follows of that."""
-        life = self.crashes
+        deaths = self._deaths
         while True:
             for name in list(self.lives):
                 if name in self.lives:
                     self._settle(name, self.lives[name])
-                if life != self.crashes:
+                if deaths != self._deaths:
                     return
             routed, self._routed = self._routed, []
             for effect in routed:
@@ -353,10 +381,10 @@ class SimulatedServer:
         self._arm()
 
     def _settle(self, name: str, life: Life) -> None:
-        barrier, crashes = life.barrier, self.crashes
+        barrier, deaths = life.barrier, self._deaths
         if (entries := barrier.seal(self.queue.now)) and self._append(name, entries, barrier.batch):
             barrier.durable(barrier.batch)
-        if crashes != self.crashes:
+        if deaths != self._deaths:
             return
         for store in barrier.take_records():
             self._store(name, store)
@@ -440,6 +468,7 @@ class SimulatedServer:
         life.hosted.observer.carried_out(effect, self.queue.now)
         if isinstance(effect, Finished):
             self.reasons[name] = effect.reason
+            self._later(0, self._leave if self._stopping else lambda: self.looked_at(name, effect.reason))
             self.router.ended()
             self._routed += self.router.take()
 
@@ -479,7 +508,35 @@ class SimulatedServer:
                 self._handle(name, Tick(), seen_until)
         self._end_batch()
 
-    # -- death and restart
+    # -- orders, death and restart
+
+    def order(self, name: str, verb: str, target: str = "") -> None:
+        """The organiser gives contest `name` an order, or ends the server for a while (`stop`)."""
+        if not self.alive or self.finished is not None:
+            return
+        self._orders += 1
+        if verb == "stop":
+            self._stopping = True
+            for each in sorted(self.lives.keys() - self.reasons.keys()):
+                self._call(partial(self.feed, each, Stop()))
+        else:
+            self._call(partial(self.feed, name, Command(self._orders, verb, target)))
+
+    def _leave(self) -> None:
+        """End in order once all contests have ended after a stop, and be started again a little later."""
+        if self.finished is None:
+            return
+        self.stops += 1
+        self._die()
+        self.disk.settle()
+        for name, reason in self.reasons.items():
+            self.looked_at(name, reason)
+        self.queue.after(self._rng.randrange(10 * MS, 3 * SECOND), self._resume)
+
+    def _resume(self) -> None:
+        self.reasons = {name: reason for name, reason in self.reasons.items() if reason != "stopped"}
+        self._restart(power=False)
+        self.resumed()
 
     def _boundary(self) -> None:
         if one_in(self._rng, self._faults.crash_one_in):
@@ -489,15 +546,19 @@ class SimulatedServer:
         """Die at this very moment, and be started again a little later; a contest that is over stays so."""
         if not self.alive or self.finished is not None:
             return
-        self.alive = False
         self.crashes += 1
+        self._die()
+        self.disk.crash(power)
+        self.queue.after(self._rng.randrange(10 * MS, 3 * SECOND), lambda: self._restart(power))
+
+    def _die(self) -> None:
+        self.alive = False
+        self._deaths += 1
         for socket in list(self.sockets.values()):
             socket.die()
         self._stalled = False
         self._callbacks.clear()
         self.lives = {}
-        self.disk.crash(power)
-        self.queue.after(self._rng.randrange(10 * MS, 3 * SECOND), lambda: self._restart(power))
 
     def _restart(self, power: bool) -> None:
         going_on = [name for name in self._hosted if name not in self.reasons and name not in self.closed]
@@ -505,6 +566,7 @@ class SimulatedServer:
         self.alive = True
         for name, past in pasts.items():
             self._hosted[name].observer.restarted(past, power, self.queue.now)
+            self.looked_at(name, "running")
         self._begin(self.queue.now, pasts)
         self.start()
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 from tests.simulation.bots import Honest
-from tests.simulation.network import MS, ROUGH, SECOND
-from tests.simulation.scenario import LIMIT, draw
+from tests.simulation.network import MS, ROUGH, SECOND, seeded
+from tests.simulation.scenario import LIMIT, draw, orders
 from tests.simulation.server import SimulatedFault
 from tests.simulation.world import Plan, Worlds
 
@@ -28,8 +28,8 @@ def plans(seed: int, count: int) -> list[Plan]:
 
 
 def crowd(seed: int) -> Worlds:
-    """Three drawn contests on a server that stalls, is killed and loses its power."""
-    return Worlds(seed, plans(3 * seed, 3), replace(ROUGH, stall_one_in=600))
+    """Three drawn contests on a server that stalls, is stopped, is killed and loses its power."""
+    return Worlds(seed, plans(3 * seed, 3), replace(ROUGH, stall_one_in=600), orders(seeded(seed)))
 
 
 @pytest.mark.parametrize("seed", range(1, 9))

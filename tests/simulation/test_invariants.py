@@ -250,3 +250,39 @@ def test_a_resume_key_that_is_refused() -> None:
     case.checker.durable.clear()
     case.checker.restarted(Past(), True, 0)
     case.checker.key_refused("bob")  # the power cut may have taken back the entry of the key
+
+
+class TestDeals:
+    """`over` knows which deals were still to be played when something of them left."""
+
+    def over(self, deals: str, *words: bytes, at: int = 0, finished: str = "finished") -> None:
+        case = Case()
+        case.checker._config = replace(CONFIG, deals=deals)
+        case.do(Store("g1", record()))
+        for word in words:
+            case.checker.leaks.left("the page", b'{"x": "%s"}' % word, at)
+        case.checker.finished = finished
+        case.checker.over(3_000_000)
+
+    @pytest.mark.parametrize("what", ["nonce", "seed"])
+    def test_a_secret_that_is_shown_before_the_end_of_its_game(self, what: str) -> None:
+        secret = str(getattr(record(), what)).encode()
+        with pytest.raises(Violation) as violation:
+            self.over("fresh", secret)
+        assert str(violation.value) == (
+            f"at 0.003000 s: the page has the {what} at 0.000000 s of a deal played in g1 to 0.002000 s"
+        )
+        self.over("fresh", secret, at=2_000_000)
+
+    def test_a_secret_of_a_deal_that_may_be_played_again(self) -> None:
+        secret = record().nonce.encode()
+        with pytest.raises(Violation, match=r"of a deal played in g1 and is not over$"):
+            self.over("paired", secret, at=2_000_000, finished="stopped")
+        self.over("paired", secret, at=2_000_000)
+
+    def test_what_is_no_secret(self) -> None:
+        self.over("fresh", record().commit.encode(), b"0123456789" * 3, record().nonce[:19].encode())
+
+    def test_an_end_that_never_comes(self) -> None:
+        with pytest.raises(Violation, match=r"nothing happens any more$"):
+            Case().checker.over(0)

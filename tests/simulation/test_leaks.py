@@ -30,7 +30,8 @@ def world(seed: int) -> World:
     """A drawn contest with much to hide, two more honest bots and two spectators."""
     drawn = draw(seed)
     options = {"plies": PLIES, "lookahead": SIGHT}
-    config = replace(drawn.config, game="insertion", options=options, games_per_pair=2)
+    deals = "paired" if seed % 2 else "fresh"
+    config = replace(drawn.config, game="insertion", options=options, games_per_pair=2, deals=deals)
     kinds = {**drawn.kinds, "h1": HONEST[0], "h2": HONEST[2], "eye1": Spectator, "eye2": Spectator}
     world = World(seed, config, kinds, drawn.faults)
     world.run(LIMIT)
@@ -79,7 +80,10 @@ def _forms(seed: int) -> tuple[bytes, bytes]:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_is_in_sight_is_what_the_rules_show(seed: int) -> None:
-    """K pictures at first, then one a ply: neither more, nor others, on any connection."""
+    """K pictures at first, then one a ply: neither more, nor others, on any connection.
+
+    So a spectator sees what the players were sent, also of a deal that is played again.
+    """
     here = world(seed)
     for _, line in received(here):
         for game_id, shown, plies in in_sight(line, here.records):

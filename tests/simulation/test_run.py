@@ -101,10 +101,11 @@ def _break(how: str, patch: pytest.MonkeyPatch) -> None:
 
 class TestTheCommand:
     def test_it_prints_what_came_of_it(self) -> None:
-        tally = Tally(1, 12, 100, 900, 20, 3, 60, digest="d1")
+        tally = Tally(1, 12, 100, 900, 20, 3, 2, 60, digest="d1")
         tally.endings.update({"complete": 11, "win": 1})
         assert text(tally, 2.0) == (
-            "12 games in 1 contests, 100 plies, 900 events, 20 connections, 3 crashes: everything held\n"
+            "12 games in 1 contests, 100 plies, 900 events, 20 connections, 3 crashes, 2 stops: "
+            "everything held\n"
             "endings: complete 11, win 1\n"
             "faults: none\n"
             "60 s of virtual time in 2.0 s, 6 games/s\n"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from random import Random
 from types import MappingProxyType
+from typing import NamedTuple
 
 from tests.simulation.bots import Honest, Spectator
 from tests.simulation.client import Client, Connection
@@ -32,6 +34,14 @@ class Plan:
     slots: Mapping[str, int] = field(default_factory=dict)
     named: bool = False
     contest: type[Contest] = Contest
+
+
+class Order(NamedTuple):
+    """What the organiser orders at a moment: `stop`, or `void` or `replay` of the game that `pick` draws."""
+
+    at: int
+    verb: str
+    pick: int = 0
 
 
 class Part:
@@ -97,13 +107,17 @@ class Part:
 class Worlds:
     """Several contests on one server, and everything between them. `run` plays all to their ends."""
 
-    def __init__(self, seed: int, plans: Sequence[Plan], faults: FaultProfile = LOCAL) -> None:
+    def __init__(
+        self, seed: int, plans: Sequence[Plan], faults: FaultProfile = LOCAL, orders: Sequence[Order] = ()
+    ) -> None:
         self.queue = EventQueue()
+        self._orders = orders
         self._rng = seeded(seed)
         self._faults = faults
         self.parts = [Part(plan, self, self.branch()) for plan in plans]
         hosted = {part.plan.config.name: Hosted(part.make, part.checker) for part in self.parts}
         self.server = SimulatedServer(hosted, self.queue, faults, self.branch())
+        self.server.resumed = self._come_back
         for part in self.parts:
             part.connect_bots()
 
@@ -126,14 +140,30 @@ class Worlds:
                 if arrivals is None or name in arrivals:
                     moment = self._rng.randrange(50 * MS) if arrivals is None else arrivals[name]
                     self.queue.after(moment, client.connect)
+        for order in self._orders:
+            self.queue.after(order.at, partial(self._give, order))
         self.server.start()
         while self.queue.next is not None:
             if self.queue.next > limit:
                 raise Violation(f"the contest has not ended after {limit / 1e9:.0f} s of virtual time")
             self.queue.step()
         for part in self.parts:
-            over = part.checker.finished is not None or part.plan.config.name in self.server.closed
-            part.checker.require(over, "nothing happens any more")
+            if part.plan.config.name not in self.server.closed:
+                part.checker.over(self.queue.now)
+
+    def _give(self, order: Order) -> None:
+        part = self.parts[order.pick % len(self.parts)]
+        begun = part.checker.begun
+        target = begun[order.pick % len(begun)] if begun else ""
+        self.server.order(part.plan.config.name, order.verb, target)
+
+    def _come_back(self) -> None:
+        """The server is there again after a stop, which was final for its clients."""
+        for part in self.parts:
+            clients = part.clients.values() if part.plan.config.name in self.server.lives else ()
+            for client in clients:
+                if client.reads and client.bot.returns:
+                    self.queue.after(self._rng.randrange(50 * MS), client.connect)
 
 
 class World(Worlds):
@@ -146,10 +176,11 @@ class World(Worlds):
         kinds: Mapping[str, type[Honest]],
         faults: FaultProfile = LOCAL,
         slots: Mapping[str, int] = MappingProxyType({}),
+        orders: Sequence[Order] = (),
     ) -> None:
         self.config = config
         self.kinds = kinds
-        super().__init__(seed, [Plan(config, kinds, slots)], faults)
+        super().__init__(seed, [Plan(config, kinds, slots)], faults, orders)
         self._part = self.parts[0]
         self.checker = self._part.checker
         self.clients = self._part.clients

@@ -93,7 +93,7 @@ async function untilRecord(attempt) {
     keys.view = null;
     await replay().then((view) => view?.go(view.timeline.length));
   } else if (state === "withheld") {
-    document.querySelector(".banner").textContent = WITHHELD;
+    document.querySelector(".banner").textContent = `The game is over. ${WITHHELD}`;
   } else if (attempt < 8) setTimeout(() => untilRecord(attempt + 1), 500 * 2 ** attempt);
 }
 

@@ -1,0 +1,110 @@
+"""What can be read of a simulated contest besides its connections: its disk as a database, and every reader.
+
+Pages, commands and exports are the real ones, over a database that the real store has written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.server.programs import Outcome, inside
+from tests.simulation.bots import Spectator
+from tests.simulation.server import ENTRIES, RECORD
+from tests.simulation.world import World
+
+from arena_protocol.record import decode
+from arena_server.core.config import game_of
+from arena_server.core.schedule import schedule_of
+from arena_server.store.contest_store import ContestStore
+from arena_server.store.database import ContestHeader
+from arena_server.store.journal import unpack
+from arena_server.store.schema import RUNNING
+from arena_server.web.archive import Archive, NotFoundError, plain_record
+
+#: The commands that print or write something about a contest, in the folder of its database.
+COMMANDS = (
+    ("standings", "--json"),
+    ("verify", "--json"),
+    ("export", "records", "--json"),
+    ("export", "objects", "--format", "json"),
+    ("export", "tables", "--format", "csv"),
+    ("site", "public"),
+)
+
+
+def write(world: World, path: Path, status: str) -> None:
+    """Write what `world` has on its disk into a new database, as its server leaves it."""
+    config = world.config
+    names = [name for name, kind in world.kinds.items() if kind is not Spectator]
+    rules = game_of(config)
+    total = schedule_of(config, names, rules.seats).total
+    header = ContestHeader(config, rules.options(), names, total, new=False)
+    with ContestStore(path) as store:
+        store.find(header)
+        with store.transaction():
+            store.enter(header, config)
+        for kind, data in world.server.disk.durable(config.name):
+            with store.transaction():
+                if kind == ENTRIES:
+                    store.add(unpack(data), [])
+                else:
+                    record = decode(data)
+                    store.add([], [(record.game_id, record, data)])
+        with store.transaction():
+            if status != RUNNING:
+                store.end(status)
+        store.sync()
+
+
+def channels(path: Path, games: dict[str, str]) -> Iterator[tuple[str, bytes]]:
+    """Everything that may be read of the contest in this database, by channel; `games` have a bot each."""
+    archive = Archive(path, 0)
+    yield "the page", repr((archive.contests(), archive.contest(1))).encode()
+    yield "the page", archive.games(1, 0) + archive.schedule(1, 0)
+    for game in games:
+        try:
+            data = archive.record(1, game)
+            yield f"the page of {game}", data + repr(plain_record(data)).encode()
+        except NotFoundError as error:
+            yield f"the page of {game}", str(error).encode()
+    game, bot = next(reversed(games.items()))
+    replays = [("replay", game, "--json") for game in games]
+    for command in (*COMMANDS, *replays, ("why", game, "--bot", bot, "--json")):
+        yield f"arena {' '.join(command)}", _said(inside(*command, cwd=path.parent))
+    for folder in ("records", "objects", "tables", "public/api"):
+        for file in (path.parent / folder).rglob("*"):
+            if file.is_file():
+                yield f"{folder}/{file.name}", file.read_bytes()
+
+
+def _said(outcome: Outcome) -> bytes:
+    assert "Traceback" not in outcome.err, outcome.err
+    return f"{outcome.out}\n{outcome.err}".encode()
+
+
+def publish(world: World, status: str) -> None:
+    """Run every reader over the contest as it is on the disk now."""
+    durable = world.server.disk.durable(world.config.name)
+    records = [decode(data) for kind, data in durable if kind == RECORD]
+    games = {record.game_id: record.names[0] for record in records}
+    if not games:
+        return
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "arena.db"
+        write(world, path, status)
+        for channel, data in channels(path, games):
+            world.checker.leaks.left(channel, data, world.queue.now)
+
+
+def publish_every(world: World, period: Callable[[], int]) -> None:
+    """Publish when the contest ends or its server begins again, and after each `period` in ns meanwhile."""
+    world.server.looked_at = lambda name, status: publish(world, status)
+
+    def again() -> None:
+        if world.server.finished is None:
+            publish(world, RUNNING)
+            world.queue.after(period(), again)
+
+    world.queue.after(period(), again)

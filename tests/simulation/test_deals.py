@@ -1,0 +1,141 @@
+"""No byte of a deal that is still to be played leaves, on any channel: void games, stops, orders, crashes.
+
+Between the events of a simulated contest everything that reads its database is run: page, site, exports and
+commands. The same secrets are looked for there and on every connection.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from inspect import isgenerator
+
+import pytest
+from tests.simulation.bots import HONEST, Spectator
+from tests.simulation.invariants import Violation
+from tests.simulation.leaks import secrets
+from tests.simulation.network import LOCAL, MS, ROUGH, SECOND, seeded
+from tests.simulation.publication import publish_every
+from tests.simulation.scenario import LIMIT
+from tests.simulation.world import Order, World
+
+from arena_protocol.record import VOID
+from arena_server.core import ledger
+from arena_server.core.config import ContestConfig
+from arena_server.store import deals
+from arena_server.store.reader import Results
+
+PLIES, SIGHT = 30, 6
+SEEDS = range(1, 5)
+
+
+def play(seed: int) -> World:
+    """A contest of three bots and a spectator, that is stopped and gets orders; with even seeds paired."""
+    rng = seeded(seed)
+    config = ContestConfig(
+        name="deals",
+        seed=rng.getrandbits(256),
+        options={"plies": PLIES, "lookahead": SIGHT},
+        games_per_pair=4,
+        deals="fresh" if seed % 2 else "paired",
+        probation=0,
+        absent_ms=120_000,
+        clock_ms=60_000,
+        spectator_delay_ms=rng.choice((0, 300)),
+    )
+    kinds = {"ann": HONEST[0], "bob": HONEST[1], "eve": HONEST[2], "eye": Spectator}
+    moments = sorted(rng.randrange(5 * SECOND) for _ in range(6))
+    verbs = ("replay", "stop", "replay", "replay", "stop", rng.choice(("void", "stop")))
+    orders = [Order(at, verb, rng.randrange(9)) for at, verb in zip(moments, verbs, strict=True)]
+    faults = replace(rng.choice((LOCAL, ROUGH)), stall_one_in=500, long_stall_one_in=4)
+    world = World(seed, config, kinds, faults, orders=orders)
+    publish_every(world, lambda: rng.randrange(100 * MS, 4 * SECOND))
+    world.run(LIMIT)
+    return world
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_byte_of_a_deal_that_is_still_to_be_played_leaves(seed: int) -> None:
+    world = play(seed)
+    assert (world.server.stops > 0, world.server.finished) == (True, "finished")
+    void = [record for record in world.records.values() if record.end == VOID]
+    assert void
+    seeds = Counter(record.seed for record in world.records.values())
+    if world.config.deals == "fresh":
+        assert set(seeds.values()) == {1}
+    else:
+        assert min(seeds[record.seed] for record in void) > 2
+    shown = {word for record in world.records.values() for _, word in secrets(record.seed, [record])}
+    assert all(map(world.checker.leaks.knows, shown)), "all is shown in the end"
+
+
+@pytest.mark.soak
+def test_the_same_for_many_contests() -> None:
+    for seed in range(1000, 1200):
+        play(seed)
+
+
+def _repeat_the_old_deal(patch: pytest.MonkeyPatch) -> None:
+    """As it was before a repeat had a deal of its own."""
+    play_again = ledger.Ledger.play_again
+
+    def repeat(self: ledger.Ledger, number: int) -> bool:
+        self._paired = True
+        done = play_again(self, number)
+        self._paired = False
+        return done
+
+    patch.setattr(ledger.Ledger, "play_again", repeat)
+
+
+def _open_at_once(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(ledger, "may_show_deal", lambda **facts: True)
+
+
+def _take_stopped_for_over(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(deals.Deals, "is_final", property(lambda self: self._contest.status != "running"))
+
+
+def _count_void_games(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(deals.Deals, "_has_result", lambda self, number: True)
+
+
+def _ask_nobody(name: str) -> Callable[[pytest.MonkeyPatch], None]:
+    """Let a method of `Results` show everything."""
+
+    def ask_nobody(patch: pytest.MonkeyPatch) -> None:
+        method = getattr(Results, name)
+
+        def call(self: Results, *arguments: object, **more: object) -> object:
+            with pytest.MonkeyPatch.context() as within:
+                within.setattr(deals.Deals, "may_show", lambda self, name: True)
+                found = method(self, *arguments, **more)
+                return iter(list(found)) if isgenerator(found) else found
+
+        patch.setattr(Results, name, call)
+
+    return ask_nobody
+
+
+A_SECRET = r"has the (seed|nonce|sequence) at [\d.]+ s of a deal played in g\d+"
+
+
+@pytest.mark.parametrize(
+    ("seed", "broken", "found"),
+    [
+        (1, _repeat_the_old_deal, rf"{A_SECRET}, g\d+ to "),
+        (2, _open_at_once, f"a connection {A_SECRET}"),
+        (2, _take_stopped_for_over, A_SECRET),
+        (2, _count_void_games, A_SECRET),
+        (2, _ask_nobody("record"), rf"(the page of g\d+|arena replay g\d+ --json) {A_SECRET}"),
+        (2, _ask_nobody("records"), rf"public/api/g\d+\.\w+ {A_SECRET}"),
+        (2, _ask_nobody("rows"), rf"(records|objects|tables)/\w+\.\w+ {A_SECRET}"),
+    ],
+)
+def test_a_server_that_is_broken_on_purpose_is_found(
+    seed: int, broken: Callable[[pytest.MonkeyPatch], None], found: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken(monkeypatch)
+    with pytest.raises(Violation, match=found):
+        play(seed)
