@@ -57,10 +57,11 @@ class Turns:
             for fact in facts:
                 entries.append((number, KIND_OF[type(fact)], *fact))  # `entry_of`, at a third of the cost
                 transcript.write(fact, now)
-        for seat, player in enumerate(live.players, start=1):
+        busy = self._chunks.busy
+        for player in live.players:
             peer = player.peer
-            if peer is not None and player.game is live and peer.conn not in self._chunks.busy:
-                self._deliver(live, seat, peer, now)
+            if peer is not None and player.game is live and peer.conn not in busy:
+                self._deliver(live, player.seat, peer, now)
         if self._spectators.watchers or live.transcript.closed:
             self._spectators.update(live.number, now)
         self._deadlines.set(live.deadline_key, match.timer.deadline)
