@@ -60,7 +60,7 @@ def write(world: World, path: Path, status: str) -> None:
 
 def channels(path: Path, games: dict[str, str]) -> Iterator[tuple[str, bytes]]:
     """Everything that may be read of the contest in this database, by channel; `games` have a bot each."""
-    archive = Archive(path, 0)
+    archive = Archive(path)
     yield "the page", repr((archive.contests(), archive.contest(1))).encode()
     yield "the page", archive.games(1, 0) + archive.schedule(1, 0)
     for game in games:

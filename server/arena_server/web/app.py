@@ -50,7 +50,7 @@ def site_app(
     }
     viewers = int(ports.connections * (1 - KEPT_FOR_PAGES))
     played = None if ports.casual is None else Archive(ports.casual.database, by_name=True)
-    public = PublicApi(Archive(referee.database, config.spectator_delay_ms), features, viewers, played)
+    public = PublicApi(Archive(referee.database, delayed=True), features, viewers, played)
     if config.guests:
         feed = SocketFeed(referee.connect)
         public.connect(LiveHub(feed, public.contest_document, secrets.token_hex(4)))

@@ -1,9 +1,9 @@
 """The results of a database as the site shows them: contests, standings, lists of games, records.
 
 Everything here blocks; the web application calls it on one thread of its own. Games are shown once
-`delay_ms` of the running contest has passed since they were stored, so that no page shows anything
-before a spectator could have seen it. Results that were shown stay in memory, as JSON in chunks of
-CHUNK games: a chunk that is full never changes.
+the spectator delay of their contest has passed since they were stored, so that no page shows anything
+before a spectator could have seen it, also not the page of another contest in the same database. Results
+that were shown stay in memory, as JSON in chunks of CHUNK games: a chunk that is full never changes.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class _Index:
 
 
 class Archive:
-    """Reads one database. `delay_ms` delays what is stored while the server runs; `clock` is in UTC.
+    """Reads one database. `delayed`: by the spectator delay of each contest; `clock` is in UTC.
 
     With `by_name` its contests have their name as their id: they have numbers of another database.
     """
@@ -60,14 +60,14 @@ class Archive:
     def __init__(
         self,
         database: Database,
-        delay_ms: int = 0,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC).replace(tzinfo=None),
         *,
         by_name: bool = False,
+        delayed: bool = False,
     ) -> None:
         self._by_name = by_name
+        self._delayed = delayed
         self._database = database
-        self._delay = timedelta(milliseconds=delay_ms)
         self._clock = clock
         self._indexes: dict[int, _Index] = {}
 
@@ -185,7 +185,12 @@ class Archive:
 
     def _is_over(self, results: Results, contest: Contest, game_id: str) -> bool:
         stored = results.stored_at(contest, game_id)
-        return stored is not None and stored <= self._clock() - self._delay
+        return stored is not None and stored <= self._until(contest)
+
+    def _until(self, contest: Contest) -> datetime:
+        """What was stored later is not shown yet."""
+        delay = contest.config.get("spectator_delay_ms", 0) if self._delayed else 0
+        return self._clock() - timedelta(milliseconds=delay)
 
     def latest(self, name: str) -> int | None:
         """The number of the latest contest of this name; None if there is none."""
@@ -217,7 +222,7 @@ class Archive:
         if index.complete:
             return index
         index.contest = self._plain(contest)
-        until = self._clock() - self._delay
+        until = self._until(contest)
         places = {name: place for place, name in enumerate(index.bots)}
         while summaries := results.summaries(contest, index.last, until, CHUNK):
             for summary in summaries:

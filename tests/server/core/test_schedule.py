@@ -215,3 +215,22 @@ def test_a_single_game_has_the_bots_in_the_order_of_their_seats() -> None:
 def test_what_is_not_a_single_game(count: int, games: int) -> None:
     with pytest.raises(ValueError, match=f"^a single game has 3 bots, not {count}, and is one, not {games}$"):
         Schedule(bots(count), 3, games, single=True)
+
+
+@pytest.mark.parametrize("seats", [2, 3])
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize("matches", [False, True])
+def test_the_games_on_the_deal_of_a_game(seats: int, paired: bool, matches: bool) -> None:
+    schedule = Schedule(bots(2 * seats), seats, 2 * seats, paired=paired, matches=matches)
+    deals: dict[tuple[frozenset[str], int], list[int]] = {}
+    for game in schedule:
+        deals.setdefault((frozenset(game.names), game.deal), []).append(game.number)
+    for games in deals.values():
+        assert len(games) == (seats if paired else 1)
+        assert all(schedule.same_deal(number) == games for number in games)
+    assert schedule.same_deal(schedule.total + 1) == []
+
+
+def test_a_single_game_has_its_deal_for_itself() -> None:
+    schedule = Schedule(bots(2), 2, 1, paired=True, single=True)
+    assert (schedule.seats, schedule.same_deal(1)) == (2, [1])

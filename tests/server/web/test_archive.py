@@ -38,8 +38,9 @@ class Clock:
         self.now += timedelta(seconds=seconds)
 
 
-def fill(path: Path, status: str | None = "finished", name: str = "trial") -> None:
-    kept = Kept(path, opening(name))
+def fill(path: Path, status: str | None = "finished", name: str = "trial", delay_ms: int = 0) -> None:
+    header = opening(name)
+    kept = Kept(path, replace(header, config=replace(header.config, spectator_delay_ms=delay_ms)))
     kept.start()
     kept.writer.store("g1", game(1, ("a", "b"), (30, 10), ILLEGAL))
     kept.writer.store("g2", game(2, ("c", "a"), (20, 20)))
@@ -47,10 +48,10 @@ def fill(path: Path, status: str | None = "finished", name: str = "trial") -> No
     kept.close(status)
 
 
-def later(path: Path, delay_ms: int = 0) -> tuple[Archive, Clock]:
+def later(path: Path) -> tuple[Archive, Clock]:
     clock = Clock()
     clock.forward(10)
-    return Archive(path, delay_ms, clock), clock
+    return Archive(path, clock), clock
 
 
 class TestChain:
@@ -77,11 +78,12 @@ class TestChain:
         archive, _ = later(path)
         with pytest.raises(NotFoundError, match=text):
             archive.chain(1, 0)
-        fill(path.with_name("over.db"))
-        delayed, clock = later(path.with_name("over.db"), delay_ms=60_000)
+        over, clock = path.with_name("over.db"), Clock()
+        fill(over, delay_ms=60_000)
+        delayed = Archive(over, clock, delayed=True)
         with pytest.raises(NotFoundError, match=text):
             delayed.chain(1, 0)
-        clock.forward(60)
+        clock.forward(61)
         assert len(json.loads(delayed.chain(1, 0))) == 3
 
 
@@ -128,9 +130,9 @@ class TestContests:
 
 class TestDelay:
     def test_a_game_is_shown_once_the_delay_has_passed(self, path: Path) -> None:
-        fill(path, None)
+        fill(path, None, delay_ms=60_000)
         clock = Clock()
-        archive = Archive(path, 60_000, clock)
+        archive = Archive(path, clock, delayed=True)
         assert archive.contest(1)["games_played"] == 0
         assert json.loads(archive.games(1, 0)) == []
         assert archive.state(1, "g1") is None
@@ -142,10 +144,18 @@ class TestDelay:
         assert archive.state(1, "g1") == "over"
         assert archive.record(1, "g1") == encode(game(1, ("a", "b"), (30, 10), ILLEGAL))
 
+    def test_each_contest_has_its_own(self, path: Path) -> None:
+        """On the page of any server of the database."""
+        fill(path, None, "prompt")
+        fill(path, None, "late", delay_ms=60_000)
+        archive = Archive(path, Clock(), delayed=True)
+        assert [archive.contest(number)["games_played"] for number in (1, 2)] == [2, 0]
+        assert [archive.state(number, "g1") for number in (1, 2)] == ["over", None]
+
     def test_the_end_of_a_contest_changes_nothing_of_it(self, path: Path) -> None:
-        fill(path)
+        fill(path, delay_ms=60_000)
         clock = Clock()
-        archive = Archive(path, 60_000, clock)
+        archive = Archive(path, clock, delayed=True)
         assert archive.contest(1)["games_played"] == 0
         clock.forward(61)
         assert archive.contest(1)["games_played"] == 2
