@@ -174,13 +174,15 @@ def _report(results: Iterator[Result], peer: str, *, strict: bool, as_json: bool
     done: list[Result] = []
     for result in results:
         done.append(result)
-        if not as_json:
+        if not as_json and not result.needed:
             typer.echo(report.line(result))
     first = next((each for each in done if each.verdict is Verdict.FAILED), None)
     first = first or next((each for each in done if each.verdict is Verdict.NOT_REACHED), None)
     if as_json:
         print_json(report.as_json(done, peer))
     else:
+        for line in report.not_run(done):
+            typer.echo(line)
         if first is not None:
             typer.echo(f"\n{report.detail(first, peer)}\n")
         typer.echo(report.summary(done))

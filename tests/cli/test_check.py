@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import subprocess
 import sys
@@ -40,20 +41,28 @@ def test_a_bot_that_conforms(tmp_path: Path) -> None:
     assert (ended.code, ended.err) == (0, "")
     assert [line.split()[:2] for line in ended.out.splitlines()] == [
         ["ok", "3.3/1"],
+        ["ok", "1.1/1"],  # what the others need
         ["ok", "3.3/2"],
         ["ok", "8.1/2"],
-        ["3", "cases:"],
+        ["4", "cases:"],
     ]
-    assert ElementTree.parse(junit).getroot().get("tests") == "3"
+    assert ElementTree.parse(junit).getroot().get("tests") == "4"
 
 
 @pytest.mark.slow
 def test_a_bot_that_does_not_is_shown_in_full_with_its_stderr() -> None:
-    ended = inside("check", "bot", "3.1/1", "3.3/1", "--", *ZERO)
+    ended = inside("check", "bot", "3.3/1", "8.1", "--", *ZERO)
     assert ended.code == 1
-    assert ended.out.count("not reached (") == 1
-    assert "    no such opening book" in ended.out
-    assert ended.out.splitlines()[-1].startswith("2 cases: 0 ok")
+    failed, missed, *shown = ended.out.splitlines()
+    assert re.fullmatch(
+        r"failed          3\.1/1   plays the plain game: expected a connection to 127\.0\.0\.1:\d+; "
+        "got the bot ended with status 1",
+        failed,
+    )
+    assert missed == "not reached     12 that need 3.1/1: 3.3/1 to 8.1/7"
+    assert "    no such opening book" in shown
+    assert "  next      The bot ended before it connected: its stderr says why." in ended.out
+    assert shown[-1] == "13 cases: 0 ok, 0 non-strict, 0 not implemented, 1 failed, 12 not reached"
 
 
 @pytest.mark.slow
@@ -67,7 +76,7 @@ def test_strict_fails_on_what_is_not_ok() -> None:
 def test_json_is_the_whole_output() -> None:
     ended = inside("check", "bot", "3.1/1", "--json", "--", *GOOD)
     (case,) = json.loads(ended.out)["cases"]
-    assert (case["id"], case["verdict"]) == ("3.1/1", "ok")
+    assert (case["id"], case["verdict"], case["needed"]) == ("3.1/1", "ok", None)
     assert case["lines"][0]["text"] == "ARENA 1 arena-check/1"
 
 

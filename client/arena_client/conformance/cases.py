@@ -1,8 +1,8 @@
 """A case, its verdict, and how a suite of cases is selected and run.
 
-A case is a function that talks to the peer under test and raises Finding for all but `ok`. The
-prerequisites of a case stand in `reaching()`: what goes wrong there is `not reached`, because another case
-names it.
+A case is a function that talks to the peer under test and raises Finding for all but `ok`. A case runs behind
+those that it `needs`; if one of them fails, it is `not reached` and does not run, so that one mistake is
+reported once. What goes wrong in `reaching()` is `not reached`, too, because another case names it.
 """
 
 from __future__ import annotations
@@ -36,18 +36,26 @@ class Verdict(StrEnum):
 
 
 class Finding(Exception):  # noqa: N818 - a verdict, not an error
-    """Ends a case with a verdict other than ok: what was expected and what came instead."""
+    """Ends a case with a verdict other than ok: what was expected and what came instead.
 
-    def __init__(self, verdict: Verdict, expected: str, actual: str) -> None:
+    `clause` and `advice` say what was broken and what to do, where that is not what the case is about.
+    """
+
+    def __init__(
+        self, verdict: Verdict, expected: str, actual: str, *, clause: str = "", advice: str = ""
+    ) -> None:
         super().__init__(f"expected {expected}; got {actual}")
+        assert not clause or clause in CLAUSE, f"no clause of this id: {clause}"
         self.verdict = verdict
         self.expected = expected
         self.actual = actual
+        self.clause = clause
+        self.advice = advice
 
 
-def failed(expected: str, actual: str) -> Finding:
+def failed(expected: str, actual: str, *, clause: str = "", advice: str = "") -> Finding:
     """The finding that a rule is broken; to be raised."""
-    return Finding(Verdict.FAILED, expected, actual)
+    return Finding(Verdict.FAILED, expected, actual, clause=clause, advice=advice)
 
 
 @contextmanager
@@ -56,7 +64,13 @@ def reaching() -> Iterator[None]:
     try:
         yield
     except Finding as finding:
-        raise Finding(Verdict.NOT_REACHED, finding.expected, finding.actual) from finding
+        raise Finding(
+            Verdict.NOT_REACHED,
+            finding.expected,
+            finding.actual,
+            clause=finding.clause,
+            advice=finding.advice,
+        ) from finding
 
 
 B = TypeVar("B")
@@ -64,7 +78,11 @@ B = TypeVar("B")
 
 @dataclass(frozen=True, slots=True)
 class Case(Generic[B]):
-    """One case of a suite. `run` gets a fresh bench, which is the peer's counterpart."""
+    """One case of a suite. `run` gets a fresh bench, which is the peer's counterpart.
+
+    `needs` are the ids of the cases that have to pass before this one can show anything. A case with `plain`
+    is a part of the plain game (`bot/plain.py`): it is run on the bench of that game when it is over.
+    """
 
     id: str
     kind: Kind
@@ -72,6 +90,8 @@ class Case(Generic[B]):
     expects: str
     advice: str
     run: Callable[[B], None]
+    needs: tuple[str, ...] = ()
+    plain: bool = False
 
     @property
     def clause(self) -> str:
@@ -80,7 +100,11 @@ class Case(Generic[B]):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How one case ended. `log` is all that was sent and received, `stderr` what the bot wrote there."""
+    """How one case ended: the clause that it is about, or that was found broken, and what to do.
+
+    `log` is all that was sent and received, `stderr` what the bot wrote there. `needed` is the id of the case
+    without which this one was not run.
+    """
 
     case: Case[object]
     verdict: Verdict
@@ -89,23 +113,40 @@ class Result:
     actual: str = ""
     log: tuple[Entry, ...] = ()
     stderr: str = ""
+    clause: str = ""
+    advice: str = ""
+    needed: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "clause", self.clause or self.case.clause)
+        object.__setattr__(self, "advice", self.advice or self.case.advice)
 
 
 @dataclass
 class Suite(Generic[B]):
-    """The cases for one kind of peer, in the order of their ids."""
+    """The cases for one kind of peer, in the order of their ids; `needs` where a case does not say itself."""
 
+    needs: tuple[str, ...] = ()
     cases: dict[str, Case[B]] = field(default_factory=dict)
 
     def case(
-        self, id_: str, kind: Kind, *, does: str, expects: str, advice: str
+        self,
+        id_: str,
+        kind: Kind,
+        *,
+        does: str,
+        expects: str,
+        advice: str,
+        needs: tuple[str, ...] | None = None,
+        plain: bool = False,
     ) -> Callable[[Callable[[B], None]], Callable[[B], None]]:
         """Enter the decorated function as a case."""
         assert id_.partition("/")[0] in CLAUSE, f"no clause of this id: {id_}"
         assert id_ not in self.cases, f"two cases of this id: {id_}"
+        behind = () if plain else self.needs if needs is None else needs
 
         def enter(run: Callable[[B], None]) -> Callable[[B], None]:
-            self.cases[id_] = Case(id_, kind, does, expects, advice, run)
+            self.cases[id_] = Case(id_, kind, does, expects, advice, run, behind, plain)
             return run
 
         return enter
@@ -121,6 +162,19 @@ class Suite(Generic[B]):
             if not any(_selects(selection, case.id) for case in ordered):
                 raise ValueError(f"no case {selection!r}; --list shows all of them")
         return [case for case in ordered if not wanted or any(_selects(each, case.id) for each in wanted)]
+
+    def with_needs(self, cases: Iterable[Case[B]]) -> list[Case[B]]:
+        """These cases, each behind all that it needs, which is added."""
+        found: dict[str, Case[B]] = {}
+
+        def add(case: Case[B]) -> None:
+            for needed in case.needs:
+                add(self.cases[needed])
+            found.setdefault(case.id, case)
+
+        for case in cases:
+            add(case)
+        return list(found.values())
 
 
 def _selects(selection: str, id_: str) -> bool:

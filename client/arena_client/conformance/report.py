@@ -34,8 +34,24 @@ def listing(cases: Iterable[Case[Any]]) -> str:
 
 def line(result: Result) -> str:
     """One case on one line."""
-    why = "" if result.verdict is Verdict.OK else f": expected {result.expected}; got {result.actual}"
-    return f"{result.verdict:<15} {result.case.id:<7} {result.case.does}{why}"
+    other = "" if result.clause == result.case.clause else f"clause {result.clause}, "
+    why = "" if result.verdict is Verdict.OK else f": {other}expected {result.expected}; got {result.actual}"
+    is_part = result.case.plain and result.verdict is Verdict.OK
+    what = f"plain game: {result.case.expects}" if is_part else result.case.does
+    return f"{result.verdict:<15} {result.case.id:<7} {what}{why}"
+
+
+def not_run(results: Iterable[Result]) -> list[str]:
+    """A line for each failure that kept other cases from running: how many, and which."""
+    groups: dict[str, list[str]] = {}
+    for result in results:
+        if result.needed:
+            groups.setdefault(result.needed, []).append(result.case.id)
+    return [
+        f"{Verdict.NOT_REACHED:<15} {len(ids)} that need {needed}: {ids[0]}"
+        + (f" to {ids[-1]}" if len(ids) > 1 else "")
+        for needed, ids in groups.items()
+    ]
 
 
 def detail(result: Result, peer: str) -> str:
@@ -43,7 +59,7 @@ def detail(result: Result, peer: str) -> str:
 
     `peer` is what was checked, `bot` or `server`.
     """
-    case, clause = result.case, CLAUSE[result.case.clause]
+    case, clause = result.case, CLAUSE[result.clause]
     server, client = ("arena check", "the bot") if peer == "bot" else ("the server", "arena check")
     entries = result.log[-SHOWN_LINES:]
     left_out = len(result.log) - len(entries)
@@ -61,7 +77,7 @@ def detail(result: Result, peer: str) -> str:
     if peer == "bot":
         parts.append("  stderr" if result.stderr.strip() else "  stderr    nothing")
         parts += [f"    {text}" for text in result.stderr.splitlines()]
-    parts.append(f"  next      {_FIRST if result.verdict is Verdict.NOT_REACHED else case.advice}")
+    parts.append(f"  next      {_FIRST if result.verdict is Verdict.NOT_REACHED else result.advice}")
     return "\n".join(parts)
 
 
@@ -85,15 +101,16 @@ def as_json(results: Iterable[Result], peer: str) -> dict[str, Any]:
         "cases": [
             {
                 "id": result.case.id,
-                "section": CLAUSE[result.case.clause].section,
-                "clause": CLAUSE[result.case.clause].text,
+                "section": CLAUSE[result.clause].section,
+                "clause": CLAUSE[result.clause].text,
                 "kind": result.case.kind,
                 "does": result.case.does,
                 "expects": result.case.expects,
                 "verdict": str(result.verdict),
+                "needed": result.needed or None,
                 "expected": result.expected,
                 "actual": result.actual,
-                "advice": result.case.advice,
+                "advice": result.advice,
                 "seconds": round(result.seconds, 3),
                 "stderr": result.stderr,
                 "lines": [

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from time import monotonic
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from arena_client.conformance.bot import games as bot_games
 from arena_client.conformance.bot import lines as bot_lines
 from arena_client.conformance.bot import messages as bot_messages
+from arena_client.conformance.bot import plain as bot_plain
 from arena_client.conformance.bot import resume as bot_resume
 from arena_client.conformance.bot.bench import SUITE as BOT_SUITE
 from arena_client.conformance.bot.bench import BotBench, BotSettings
+from arena_client.conformance.bot.door import Door, Listening
 from arena_client.conformance.cases import Case, Finding, Result, Verdict
 from arena_client.conformance.server import faults, games, lines, login, resume, spectators
 from arena_client.conformance.server.bench import SUITE as SERVER_SUITE
@@ -21,19 +22,26 @@ from arena_client.conformance.server.bench import ServerBench, ServerSettings
 
 if TYPE_CHECKING:
     from arena_client.conformance.bot.process import BotUnderTest
-    from arena_client.conformance.wire import Log
+    from arena_client.conformance.wire import Entry
 
-__all__ = ["BOT_SUITE", "SERVER_SUITE", "check_bot", "check_server", "listen"]
+__all__ = ["BOT_SUITE", "SERVER_SUITE", "check_at", "check_bot", "check_server"]
 
 #: The modules that enter the cases into their suites.
-CASES = (bot_lines, bot_messages, bot_games, bot_resume, lines, login, games, faults, resume, spectators)
+CASES = (
+    bot_plain,
+    bot_lines,
+    bot_messages,
+    bot_games,
+    bot_resume,
+    lines,
+    login,
+    games,
+    faults,
+    resume,
+    spectators,
+)
 
-B = TypeVar("B")
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Open the port on which the bot is to connect; 0 picks one. Raises OSError."""
-    return socket.create_server((host, port))
+B = TypeVar("B", BotBench, ServerBench)
 
 
 def check_bot(bot: BotUnderTest, settings: BotSettings, cases: Iterable[Case[BotBench]]) -> Iterator[Result]:
@@ -41,42 +49,96 @@ def check_bot(bot: BotUnderTest, settings: BotSettings, cases: Iterable[Case[Bot
 
     Raises OSError if the port cannot be opened or the bot not be started.
     """
-    with closing(listen(settings.host, settings.port)) as listener:
-        for case in cases:
-            _drop_waiting(listener)
-            bench = BotBench(bot, settings, listener)
-            yield _result(case, bench, bench.log, bench.close)
+    with closing(Listening(bot, settings.host, settings.port)) as door:
+        yield from check_at(door, settings, cases)
+
+
+def check_at(door: Door, settings: BotSettings, cases: Iterable[Case[BotBench]]) -> Iterator[Result]:
+    """Play the plain game, then run these cases and what they need, against the bot behind a door.
+
+    If the plain game fails, its cause is one result, whatever the selection, and all else is not reached.
+    """
+    bench = BotBench(door, settings)
+    game = _finish(bot_plain.play, bench)
+    missed: dict[str, str] = {}
+    cause = ""
+    if game.found.verdict is not Verdict.OK:
+        part = next(
+            each for each in BOT_SUITE.cases.values() if each.plain and each.clause == game.found.clause
+        )
+        cause = part.id
+        yield game.result(part)
+    for case in BOT_SUITE.with_needs(cases):
+        needed = cause or next((missed[each] for each in case.needs if each in missed), "")
+        if case.id == cause:
+            continue
+        if needed:
+            missed[case.id] = needed
+            yield _not_run(case, needed)
+        elif case.plain:
+            yield replace(game, found=_found(case.run, bench), seconds=0.0).result(case)
+        else:
+            result = _run(case, BotBench(door, settings))
+            if result.verdict in (Verdict.FAILED, Verdict.NOT_REACHED):
+                missed[case.id] = case.id
+            yield result
+
+
+def _not_run(case: Case[BotBench], needed: str) -> Result:
+    return Result(
+        cast("Case[object]", case), Verdict.NOT_REACHED, 0.0, f"{needed} to pass", "it failed", needed=needed
+    )
 
 
 def check_server(settings: ServerSettings, cases: Iterable[Case[ServerBench]]) -> Iterator[Result]:
     """Run these cases against a server, one after the other; each result comes as soon as it is there."""
     keys: dict[str, str] = {}
     for case in cases:
-        bench = ServerBench(settings, keys)
-        yield _result(case, bench, bench.log, bench.close)
+        yield _run(case, ServerBench(settings, keys))
 
 
-def _drop_waiting(listener: socket.socket) -> None:
-    """Drop connections of the bot of an earlier case that were not taken."""
-    listener.setblocking(False)
-    try:
-        while True:
-            listener.accept()[0].close()
-    except BlockingIOError:
-        pass
-    finally:
-        listener.setblocking(True)
+@dataclass(frozen=True, slots=True)
+class _Finished:
+    """What a run on a bench has shown."""
+
+    found: Finding
+    seconds: float
+    entries: tuple[Entry, ...]
+    stderr: str
+
+    def result(self, case: Case[B]) -> Result:
+        found = self.found
+        return Result(
+            cast("Case[object]", case),
+            found.verdict,
+            self.seconds,
+            found.expected,
+            found.actual,
+            self.entries,
+            self.stderr,
+            found.clause,
+            found.advice,
+        )
 
 
-def _result(case: Case[B], bench: B, log: Log, close: Callable[[], str]) -> Result:
+def _run(case: Case[B], bench: B) -> Result:
     """Run one case on its bench."""
-    began = monotonic()
-    verdict, expected, actual = Verdict.OK, "", ""
+    return _finish(case.run, bench).result(case)
+
+
+def _finish(run: Callable[[B], None], bench: B) -> _Finished:
+    """Run on a bench, and close it whatever happens."""
     try:
-        case.run(bench)
-    except Finding as finding:
-        verdict, expected, actual = finding.verdict, finding.expected, finding.actual
+        found = _found(run, bench)
     finally:
-        stderr = close()
-    entries = tuple(log.entries)
-    return Result(cast("Case[object]", case), verdict, monotonic() - began, expected, actual, entries, stderr)
+        seconds = bench.log.now() - bench.log.began
+        stderr = bench.close()
+    return _Finished(found, seconds, tuple(bench.log.entries), stderr)
+
+
+def _found(run: Callable[[B], None], bench: B) -> Finding:
+    try:
+        run(bench)
+    except Finding as finding:
+        return finding
+    return Finding(Verdict.OK, "", "")

@@ -10,14 +10,17 @@ import struct
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import monotonic
+from typing import Protocol
 
 from arena_protocol.framing import LineReader, Overlong
 
 #: SO_LINGER on with no time: close() sends RST instead of FIN.
 _RESET = struct.pack("ii", 1, 0)
 _CHUNK = 65536
+#: As many bytes of an unfinished line are kept for reports.
+_KEPT = 80
 #: A peer that reads nothing for so long is as good as gone.
 SEND_S = 10.0
 
@@ -35,16 +38,35 @@ class Entry:
     data: bytes
 
 
-@dataclass
 class Log:
-    """All that was sent and received in one case, by whichever connection."""
+    """All that was sent and received in one case, by whichever connection; `now` is the clock of the case."""
 
-    began: float = field(default_factory=monotonic)
-    entries: list[Entry] = field(default_factory=list)
+    def __init__(self, now: Callable[[], float] = monotonic) -> None:
+        self.now = now
+        self.began = now()
+        self.entries: list[Entry] = []
 
     def add(self, connection: int, side: str, data: bytes) -> None:
         """Note a line, its LF left out, or a remark (`#`)."""
-        self.entries.append(Entry(monotonic() - self.began, connection, side, data.removesuffix(b"\n")))
+        self.entries.append(Entry(self.now() - self.began, connection, side, data.removesuffix(b"\n")))
+
+
+class Stream(Protocol):
+    """What a connection needs of a socket; tests have one without a network and with a clock of its own."""
+
+    def fileno(self) -> int: ...
+
+    def settimeout(self, value: float | None, /) -> None: ...
+
+    def setsockopt(self, level: int, name: int, value: int | bytes, /) -> None: ...
+
+    def sendall(self, data: bytes, /) -> None: ...
+
+    def recv(self, size: int, /) -> bytes: ...
+
+    def shutdown(self, how: int, /) -> None: ...
+
+    def close(self) -> None: ...
 
 
 class ReceiveTimeoutError(Exception):
@@ -54,7 +76,7 @@ class ReceiveTimeoutError(Exception):
 class Wire:
     """A connected socket. `side` is who we are, `S` or `C`; `limit` bounds the lines of the peer."""
 
-    def __init__(self, sock: socket.socket, side: str, limit: int, log: Log, number: int) -> None:
+    def __init__(self, sock: Stream, side: str, limit: int, log: Log, number: int) -> None:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket = sock
         self._side = side
@@ -67,6 +89,8 @@ class Wire:
         self.ended = False
         #: How many lines of the peer's ended in CR LF.
         self.with_cr = 0
+        #: The end of what the peer has sent since its last LF.
+        self.unfinished = b""
 
     def send(self, data: bytes) -> None:
         """Send these bytes in one piece."""
@@ -91,16 +115,26 @@ class Wire:
 
         Raises ReceiveTimeoutError if `patience` seconds pass without a whole line.
         """
-        deadline = monotonic() + patience
+        deadline = self._log.now() + patience
         while not self._ready and not self.ended:
-            left = deadline - monotonic()
+            left = deadline - self._log.now()
             if left <= 0:
                 raise ReceiveTimeoutError
-            self.socket.settimeout(left)
-            self._read()
+            self._read(left)
         return self._ready.popleft() if self._ready else None
 
-    def _read(self) -> None:
+    def pause(self, seconds: float) -> None:
+        """Read for so long; what comes is left to `receive` and `waiting`."""
+        deadline = self._log.now() + seconds
+        while not self.ended and (left := deadline - self._log.now()) > 0:
+            self._read(left)
+
+    def waiting(self) -> bytes | Overlong | None:
+        """Return the next line that has come without waiting for it; None without one."""
+        return self._ready.popleft() if self._ready else None
+
+    def _read(self, patience: float) -> None:
+        self.socket.settimeout(patience)
         try:
             data = self.socket.recv(_CHUNK)
         except TimeoutError:
@@ -113,6 +147,7 @@ class Wire:
             self._log.add(self._number, "#", f"{self._peer} closed the connection{rest}".encode())
             return
         self.with_cr += data.count(b"\r\n")
+        self.unfinished = (self.unfinished + data).rpartition(b"\n")[2][-_KEPT:]
         for line in self._lines.feed(data):
             self._ready.append(line)
             shown = line.head + b"... (too long)" if isinstance(line, Overlong) else line

@@ -1,37 +1,69 @@
-"""A bot that keeps to PROTOCOL.md, and bots that differ from it in exactly one way each.
+"""Bots without I/O: one that keeps to PROTOCOL.md, and bots that differ from it in exactly one way each.
 
-They run in a thread, so that a case costs milliseconds. `Good` is written without the client library: what is
-shown by its defects holds for bots in any language.
+They run in virtual time (`virtual.py`), so that a case costs microseconds. `Good` is written without the
+client library: what is shown by its defects holds for bots in any language.
 """
 
 from __future__ import annotations
 
-import socket
-import threading
+import re
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+
+class Surroundings(Protocol):
+    """What a bot has round it: one connection at a time, a clock, and the end of its process."""
+
+    def connect(self) -> None: ...
+
+    def send(self, data: bytes) -> None: ...
+
+    def close(self) -> None: ...
+
+    def later(self, seconds: float, call: Callable[[], None]) -> None: ...
+
+    def exit(self, status: int, stderr: str = "") -> None: ...
+
+
+class Program:
+    """A bot: `received` is called with what one read brings, `lost` when the connection has ended."""
+
+    def __init__(self, around: Surroundings, name: str, token: str) -> None:
+        self.around = around
+        self.name = name
+        self.token = token
+
+    def start(self) -> None:
+        self.around.connect()
+
+    def connected(self) -> None:
+        raise NotImplementedError
+
+    def received(self, data: bytes) -> None:
+        raise NotImplementedError
+
+    def lost(self, *, reset: bool) -> None:
+        raise NotImplementedError
 
 
 class LeaveError(Exception):
     """Ends the bot."""
 
 
-class Good:
+class Good(Program):
     """A bot that plays 6 and passes every case. Each method is what one defect replaces."""
 
     games = "insertion"
+    line_end = "\n"
 
-    def __init__(self, host: str, port: int, name: str, token: str) -> None:
-        self.where = host, port
-        self.name = name
-        self.token = token
+    def __init__(self, around: Surroundings, name: str, token: str) -> None:
+        super().__init__(around, name, token)
         self.resume = ""
         self.known = False
         self.welcomed = False
         self.greeted = False
-        self.stopped = threading.Event()
-        self.sock: socket.socket | None = None
+        self.pending = b""
         self.game: dict[str, str] = {}
         self.moves: list[str] = []
         self.pictures = ""
@@ -40,42 +72,36 @@ class Good:
 
     # -- connections
 
-    def run(self) -> None:
-        pause = 0.0
-        while not self.stopped.wait(pause):
-            try:
-                pause = self.after(self.visit())
-            except LeaveError:
-                return
-
-    def visit(self) -> list[str]:
-        """Connect and converse; an error is a cut."""
-        try:
-            self.connect()
-            return self.converse()
-        except (OSError, ValueError, LookupError):
-            return []
-
-    def connect(self) -> None:
-        self.sock = socket.create_connection(self.where, timeout=30)
+    def connected(self) -> None:
         self.greeted = self.welcomed = False
+        self.pending = b""
 
-    def converse(self) -> list[str]:
-        """Play on one connection; return the words of the line that ended it, none if it was cut."""
-        assert self.sock is not None
-        pending = b""
+    def received(self, data: bytes) -> None:
+        """Act on what one read brings; what cannot be understood is a cut."""
         try:
-            while data := self.sock.recv(65536):
-                lines, pending = self.split(pending + data)
-                for line in lines:
-                    words = line.decode("latin-1").split(" ")
-                    if self.is_last(words):
-                        return words
-                    self.receive(words)
-            self.at_end(pending)
-            return []
-        finally:
-            self.sock.close()
+            lines, self.pending = self.split(self.pending + data)
+            for line in lines:
+                words = line.decode("latin-1").split(" ")
+                if self.is_last(words):
+                    self.finish(words)
+                    return
+                self.receive(words)
+        except LeaveError:
+            self.around.exit(self.status)
+        except (ValueError, LookupError):
+            self.finish([])
+
+    def lost(self, *, reset: bool) -> None:
+        self.at_end(self.pending)
+        self.finish([])
+
+    def finish(self, words: list[str]) -> None:
+        """End the connection at this line, without one after a cut."""
+        self.around.close()
+        try:
+            self.around.later(self.after(words), self.around.connect)
+        except LeaveError:
+            self.around.exit(self.status)
 
     def split(self, data: bytes) -> tuple[list[bytes], bytes]:
         *lines, rest = data.split(b"\n")
@@ -91,7 +117,7 @@ class Good:
         """Return the seconds before the next connection. Raises LeaveError to end."""
         match words:
             case []:
-                return self.lost()
+                return self.cut()
             case ["BYE", "reason=slow", *_]:
                 return 0.01
             case ["ERROR", code, *rest] if code in ("full", "rate") or (code == "name-taken" and self.known):
@@ -104,14 +130,13 @@ class Good:
                 self.status = 1
         raise LeaveError
 
-    def lost(self) -> float:
+    def cut(self) -> float:
         return 0.01
 
     # -- lines
 
     def send(self, line: str) -> None:
-        assert self.sock is not None
-        self.sock.sendall(f"{line}\n".encode("latin-1"))
+        self.around.send(f"{line}{self.line_end}".encode("latin-1"))
 
     def receive(self, words: list[str]) -> None:
         handler = getattr(self, f"on_{words[0].lower()}", None)
@@ -186,67 +211,43 @@ class Good:
         pass
 
 
-@dataclass
-class InThread:
-    """Lets a bot of this module stand in for a process."""
+class Plain(Good):
+    """A bot of a few lines: it does not come back after a cut."""
 
-    make: Callable[[str, int, str, str], Good]
-    exited: socket.socket | None = field(default=None, init=False)
-
-    def start(self, host: str, port: int, name: str, token: str) -> None:
-        self._bot = self.make(host, port, name, token)
-        self.exited, self._end = socket.socketpair()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        try:
-            self._bot.run()
-        finally:
-            if self._bot.sock is not None:
-                self._bot.sock.close()
-            self._end.close()
-
-    def status(self) -> int | None:
-        return None if self._thread.is_alive() and not self._ended() else self._bot.status
-
-    def _ended(self) -> bool:
-        return self._end.fileno() < 0
-
-    def stop(self) -> str:
-        if self.exited is None:
-            return ""
-        self._bot.stopped.set()
-        while self._thread.is_alive():
-            # It may just be about to connect once more.
-            if self._bot.sock is not None:
-                with suppress(OSError):
-                    self._bot.sock.shutdown(socket.SHUT_RDWR)
-            self._thread.join(0.01)
-        self.exited.close()
-        self.exited = None
-        return "what the bot wrote to stderr"
+    def cut(self) -> float:
+        self.status = 1
+        raise LeaveError
 
 
 @dataclass(frozen=True)
 class Defect:
-    """A bot with one defect: the cases that name it, and the verdict that they are to give."""
+    """A bot with one defect: the cases that name it, their verdict, and words that the report has to have."""
 
-    bot: type[Good]
+    bot: type[Program]
     cases: tuple[str, ...]
     verdict: str
+    says: str
     what: str
 
 
 DEFECTS: dict[str, Defect] = {}
 
+B = TypeVar("B", bound=Program)
 
-def defect(*cases: str, verdict: str = "failed") -> Callable[[type[Good]], type[Good]]:
+
+def defect(*cases: str, verdict: str = "failed", says: str = "") -> Callable[[type[B]], type[B]]:
     """Enter a bot; its docstring says what is wrong with it."""
 
-    def enter(bot: type[Good]) -> type[Good]:
+    def enter(bot: type[B]) -> type[B]:
         assert bot.__doc__ is not None
-        DEFECTS[bot.__name__] = Defect(bot, cases, verdict, bot.__doc__)
+        assert bot.__name__ not in DEFECTS
+        DEFECTS[bot.__name__] = Defect(bot, cases, verdict, says, bot.__doc__)
         return bot
 
     return enter
+
+
+def variant(base: type[B], what: str, *cases: str, says: str = "", **replaced: object) -> None:
+    """Enter a bot that differs from `base` by these attributes."""
+    name = "".join(word.capitalize() for word in re.findall("[A-Za-z0-9]+", what))
+    defect(*cases, says=says)(type(name, (base,), {"__doc__": what, **replaced}))

@@ -50,11 +50,10 @@ class KeepsCr(Good):
 class SendsCr(Good):
     """Ends its lines in CR LF."""
 
-    def send(self, line: str) -> None:
-        super().send(f"{line}\r")
+    line_end = "\r\n"
 
 
-@defect("1.3/1")
+@defect("1.3/1", says="ASCII")
 class NotAscii(Good):
     """Writes its program's name in Latin-1."""
 
@@ -63,11 +62,19 @@ class NotAscii(Good):
 
 
 @defect("1.4/1")
-class TrailingSpace(Good):
-    """Leaves a space behind the move."""
+class WideNote(Good):
+    """Has two spaces in a note."""
 
-    def choose(self) -> str:
-        return "6 "
+    def on_start(self, words: list[str], options: dict[str, str]) -> None:
+        self.send(f"INFO game={words[1]} ply=1 text=a  b")
+
+
+@defect("1.3/1")
+class ForeignNote(Good):
+    """Has an umlaut in a note."""
+
+    def on_start(self, words: list[str], options: dict[str, str]) -> None:
+        self.send(f"INFO game={words[1]} ply=1 text=gr\xfcn")
 
 
 @defect("1.5/1")
@@ -123,14 +130,6 @@ class TellsAnyone(Good):
         self.send(self.hello())
 
 
-@defect("1.9/3")
-class SilentAtArena(Good):
-    """Does not answer ARENA."""
-
-    def on_arena(self, words: list[str], options: dict[str, str]) -> None:
-        self.greeted = True
-
-
 # -- 3 Client messages
 
 
@@ -162,9 +161,12 @@ class NoToken(Good):
 class SpeaksFirst(Good):
     """Sends HELLO before ARENA."""
 
-    def connect(self) -> None:
-        super().connect()
+    def connected(self) -> None:
+        super().connected()
         self.send(self.hello())
+
+    def on_arena(self, words: list[str], options: dict[str, str]) -> None:
+        self.greeted = True
 
 
 @defect("3.2/1")
@@ -177,10 +179,11 @@ class ReadyForG1(Good):
 
 @defect("3.2/2")
 class MovesAtStart(Good):
-    """Takes START for its turn, when it is not."""
+    """Takes START for its turn when another seat moves first."""
 
     def on_start(self, words: list[str], options: dict[str, str]) -> None:
-        self.send("MOVE 6")
+        if self.game["seat"] != "1":
+            self.send("MOVE 6")
 
 
 @defect("3.3/1")
@@ -197,16 +200,6 @@ class LeadingZero(Good):
 
     def choose(self) -> str:
         return "06"
-
-
-@defect("3.3/2")
-class MovesAgain(Good):
-    """Moves once more when its own move is played."""
-
-    def on_played(self, words: list[str], options: dict[str, str]) -> None:
-        super().on_played(words, options)
-        if options["seat"] == self.game["seat"]:
-            self.send("MOVE 6")
 
 
 @defect("3.6/1", verdict="not implemented")

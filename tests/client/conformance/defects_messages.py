@@ -39,15 +39,6 @@ class FirstSeatOnly(Good):
             super().on_turn(words, options)
 
 
-@defect("4.3/1")
-class SecondSeatOnly(Good):
-    """Waits for another seat's move before its own."""
-
-    def on_turn(self, words: list[str], options: dict[str, str]) -> None:
-        if self.moves:
-            super().on_turn(words, options)
-
-
 @defect("4.3/3")
 class TwoSeatsOnly(Good):
     """Unpacks clock= into two values."""
@@ -78,15 +69,6 @@ class _Boards(Good):
         if self.refused(words[1]):
             raise LeaveError
         super().on_state(words, options)
-
-
-@defect("4.4/1")
-class NoFullBoard(_Boards):
-    """Refuses a full board."""
-
-    @staticmethod
-    def refused(board: str) -> bool:
-        return "." not in board
 
 
 @defect("4.4/2", "4.4/4")

@@ -12,25 +12,30 @@ from .defects_messages import Byes
 
 @defect("5.1/1")
 class ReadyInTheLobby(Good):
-    """Says READY again when a game is over."""
+    """Says READY again when its third game is over."""
 
     def on_over(self, words: list[str], options: dict[str, str]) -> None:
-        self.send(f"READY {words[1]}")
+        if words[1] == "g3":
+            self.send(f"READY {words[1]}")
 
 
 @defect("5.1/2")
 class MovesInTheLobby(Good):
-    """Repeats its move when a game ends."""
+    """Repeats its move when a game ends in its turn."""
+
+    on_move = False
+
+    def on_turn(self, words: list[str], options: dict[str, str]) -> None:
+        self.on_move = True
+        super().on_turn(words, options)
+
+    def on_played(self, words: list[str], options: dict[str, str]) -> None:
+        self.on_move = False
+        super().on_played(words, options)
 
     def on_over(self, words: list[str], options: dict[str, str]) -> None:
-        self.send("MOVE 6")
-
-
-@defect("6.5/1")
-class OtherGames(Good):
-    """Says that it plays XO alone."""
-
-    games = "xo"
+        if self.on_move:
+            self.send("MOVE 6")
 
 
 @defect("6.6/1")
@@ -59,9 +64,8 @@ class DropsAfterOver(Good):
 class Slow(Good):
     """Thinks for 0.6 s, however short the clock is."""
 
-    def choose(self) -> str:
-        self.stopped.wait(0.6)  # the thinking itself: here time is what is wrong
-        return "6"
+    def on_turn(self, words: list[str], options: dict[str, str]) -> None:
+        self.around.later(0.6, lambda: self.send("MOVE 6"))
 
 
 # -- 8 Lost connections
@@ -71,11 +75,11 @@ class Slow(Good):
 class NeverBack(Good):
     """Does not come back."""
 
-    def lost(self) -> float:
+    def cut(self) -> float:
         raise LeaveError
 
     def after(self, words: list[str]) -> float:
-        return self.lost() if words[:2] == ["BYE", "reason=slow"] else super().after(words)
+        return self.cut() if words[:2] == ["BYE", "reason=slow"] else super().after(words)
 
 
 @defect("8.1/1", "8.1/2", verdict="non-strict")
@@ -124,11 +128,11 @@ class RisenZombie(Good):
 class FearsReset(Good):
     """Ends at a reset."""
 
-    def converse(self) -> list[str]:
-        try:
-            return super().converse()
-        except ConnectionResetError:
-            raise LeaveError from None
+    def lost(self, *, reset: bool) -> None:
+        if reset:
+            self.around.exit(1)
+        else:
+            super().lost(reset=reset)
 
 
 @defect("8.1/6", verdict="not implemented")
@@ -145,10 +149,10 @@ class LeavesAtSlow(Good):
 class NeedsWelcome(Good):
     """Comes back only once it was logged in."""
 
-    def lost(self) -> float:
+    def cut(self) -> float:
         if not self.known:
             raise LeaveError
-        return super().lost()
+        return super().cut()
 
 
 @defect("8.2/1", "8.2/2")
@@ -172,25 +176,25 @@ class BackOnce(Good):
 
     times = 0
 
-    def lost(self) -> float:
+    def cut(self) -> float:
         self.times += 1
         if self.times > 2:
             raise LeaveError
-        return super().lost()
+        return super().cut()
 
 
 @defect("8.2/3")
 class MovesAtOnce(Good):
     """Sends its move again as soon as it is back."""
 
-    moved = False
+    moved = ""
 
     def on_turn(self, words: list[str], options: dict[str, str]) -> None:
-        self.moved = True
+        self.moved = self.game["id"]
         super().on_turn(words, options)
 
     def on_start(self, words: list[str], options: dict[str, str]) -> None:
-        if self.moved:
+        if self.moved == words[1]:
             self.send("MOVE 6")
 
 
@@ -277,4 +281,4 @@ class Guesses(Good):
     """Tries a refused token again."""
 
     def after(self, words: list[str]) -> float:
-        return 0.01 if words[:2] == ["ERROR", "token"] else super().after(words)
+        return 0.01 if words[:2] == ["ERROR", "token"] and not self.resume else super().after(words)

@@ -17,9 +17,12 @@ from arena_client.conformance.runner import BOT_SUITE, SERVER_SUITE, check_bot
 
 from ..starters.toolchains import FOLDER, LANGUAGES, build, starter
 from . import (  # noqa: F401 - they enter their bots and servers
+    defects_client,
     defects_lines,
     defects_messages,
+    defects_moves,
     defects_play,
+    defects_start,
     mutants_lines,
     mutants_messages,
     mutants_play,
@@ -70,14 +73,17 @@ def score() -> str:
         f"- servers: {len(MUTANTS)} defects, all of them reported by the cases that name them; "
         f"{len(SERVER_SUITE.cases)} cases",
         "",
-        "| peer | defect | reported by | as |",
+        "| peer | reported by | as | defects |",
         "| --- | --- | --- | --- |",
     ]
     bots = [("bot", each.what, each.cases, each.verdict) for each in DEFECTS.values()]
     servers = [("server", each.what, each.cases, each.verdict) for each in MUTANTS.values()]
     for rows in (bots, servers):
-        for peer, what, cases, verdict in sorted(rows, key=lambda row: order(row[2][0])):
-            lines.append(f"| {peer} | {what} | {', '.join(cases)} | {verdict} |")
+        grouped: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
+        for peer, what, cases, verdict in sorted(rows, key=lambda row: [order(case) for case in row[2]]):
+            grouped.setdefault((peer, cases, verdict), []).append(what)
+        for (peer, cases, verdict), defects in grouped.items():
+            lines.append(f"| {peer} | {', '.join(cases)} | {verdict} | {' '.join(defects)} |")
     return "\n".join(lines) + "\n"
 
 

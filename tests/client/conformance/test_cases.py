@@ -95,6 +95,35 @@ def test_sections_clauses_and_cases_are_selected(selections: tuple[str, ...], se
     assert [case.id for case in suite.select(selections)] == selected
 
 
+def test_what_a_case_needs_stands_before_it() -> None:
+    suite: Suite[None] = Suite(needs=("1.1/1",))
+    for id_, needs in (
+        ("1.1/1", ()),
+        ("3.1/1", ("3.1/2", "11.1/1")),
+        ("3.1/2", None),
+        ("11.1/1", ("3.1/2",)),
+    ):
+        enter = suite.case(id_, POSITIVE, does="d", expects="e", advice="a", needs=needs)
+        enter(lambda bench: None)
+    assert [case.id for case in suite.with_needs(suite.select(["3.1/1"]))] == [
+        "1.1/1",
+        "3.1/2",
+        "11.1/1",
+        "3.1/1",
+    ]
+    assert [case.id for case in suite.with_needs(suite.select(["1.1"]))] == ["1.1/1"]
+
+
+def test_what_is_needed_exists_and_comes_first() -> None:
+    ordered = BOT_SUITE.with_needs(BOT_SUITE.select())
+    assert len(ordered) == len(BOT_SUITE.cases)
+    places = {case.id: place for place, case in enumerate(ordered)}
+    for case in ordered:
+        assert all(places[needed] < places[case.id] for needed in case.needs), case.id
+        # Whatever passes has to be able to take joined lines, but the plain game and that very case.
+        assert case.needs or case.plain or case.id == "1.1/1"
+
+
 def test_a_selection_of_no_case_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^no case '3\.2'; --list shows all of them$"):
         suite_of("3.1/1").select(["3.1", "3.2"])
@@ -115,3 +144,16 @@ def test_what_conforms(verdict: Verdict) -> None:
     results = [result(Verdict.OK), result(verdict)]
     assert is_conformant(results) == (verdict in (Verdict.OK, Verdict.NON_STRICT, Verdict.NOT_IMPLEMENTED))
     assert is_conformant(results, strict=True) == (verdict is Verdict.OK)
+
+
+def test_every_clause_stands_in_its_section_of_the_specification() -> None:
+    text = PROTOCOL.read_text(encoding="utf-8")
+    sections = re.split(r"^## (.*)$", text, flags=re.MULTILINE)
+    marked = {
+        (heading, id_)
+        for heading, body in zip(sections[1::2], sections[2::2], strict=True)
+        for id_ in re.findall(r"\[(\d+\.\d+)\]", body)
+    }
+    assert marked == {(clause.section, clause.id) for clause in CLAUSES}
+    for clause in CLAUSES:
+        assert text.count(f"[{clause.id}]") == 1 + (clause.id == "3.3"), clause.id  # 3.3 is the example

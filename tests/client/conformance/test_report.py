@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from arena_client.conformance import report
-from arena_client.conformance.cases import Suite, Verdict
+from arena_client.conformance.cases import Result, Suite, Verdict
 from arena_client.conformance.clauses import CLAUSE
 from arena_client.conformance.runner import BOT_SUITE, SERVER_SUITE
 from arena_client.conformance.wire import Entry
@@ -20,10 +20,39 @@ LINES = (Entry(0.0, 1, "S", b"TURN 1"), Entry(0.0125, 1, "C", b"MOVE 0\r"), Entr
 
 
 def test_a_line_for_each_case() -> None:
-    assert report.line(result(Verdict.OK)) == "ok              3.3/1   plays a game of 20 plies"
-    assert report.line(result(Verdict.FAILED)) == (
-        "failed          3.3/1   plays a game of 20 plies: expected a legal move at ply 1; got MOVE 0"
+    assert report.line(result(Verdict.OK)) == (
+        "ok              3.3/1   plain game: one legal MOVE for each TURN, and no other"
     )
+    cut = result(Verdict.OK, id_="8.1/2")
+    assert report.line(cut) == f"ok              8.1/2   {cut.case.does}"
+    assert report.line(result(Verdict.FAILED)) == (
+        "failed          3.3/1   plays the plain game: expected a legal move at ply 1; got MOVE 0"
+    )
+
+
+def test_a_clause_that_is_not_the_case_s_is_named() -> None:
+    case = result(Verdict.FAILED).case
+    found = Result(case, Verdict.FAILED, 1.0, "MOVE in time", "MOVE late", clause="7.5", advice="Be quick.")
+    assert report.line(found) == (
+        "failed          3.3/1   plays the plain game: clause 7.5, expected MOVE in time; got MOVE late"
+    )
+    text = report.detail(found, "bot")
+    assert f"\n  clause    PROTOCOL.md, A game, 7.5: {CLAUSE['7.5'].text}\n" in text
+    assert text.endswith("\n  next      Be quick.")
+    (plain,) = report.as_json([found], "bot")["cases"]
+    assert (plain["id"], plain["section"], plain["advice"]) == ("3.3/1", "A game", "Be quick.")
+
+
+def test_what_was_not_run_is_a_line_for_each_failure() -> None:
+    def missed(id_: str, needed: str) -> Result:
+        case = result(Verdict.NOT_REACHED, id_=id_).case
+        return Result(case, Verdict.NOT_REACHED, 0.0, needed=needed)
+
+    results = [result(Verdict.FAILED), missed("8.1/1", "6.6/1"), missed("1.1/1", "3.3/1")]
+    assert report.not_run([*results, missed("8.3/1", "6.6/1")]) == [
+        "not reached     2 that need 6.6/1: 8.1/1 to 8.3/1",
+        "not reached     1 that need 3.3/1: 1.1/1",
+    ]
 
 
 def test_a_failure_in_full() -> None:

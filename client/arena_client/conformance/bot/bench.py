@@ -7,15 +7,12 @@ at any time (PING, INFO, blank lines, late PONGs) is answered or passed over her
 
 from __future__ import annotations
 
-import selectors
-import socket
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from time import monotonic
 from typing import Any
 
-from arena_client.conformance.bot.process import BotUnderTest
+from arena_client.conformance.bot.door import Door
 from arena_client.conformance.bot.table import Table, deal
 from arena_client.conformance.cases import Finding, Suite, Verdict, failed, reaching
 from arena_client.conformance.wire import Form, Log, ReceiveTimeoutError, Wire, plainly
@@ -23,7 +20,8 @@ from arena_protocol import messages
 from arena_protocol.errors import ProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT, Overlong
 
-SUITE: Suite[BotBench] = Suite()
+#: After the plain game a game is played as servers send it, lines joined; most cases send them so.
+SUITE: Suite[BotBench] = Suite(needs=("1.1/1",))
 
 ARENA = "ARENA 1 arena-check/1"
 BYE = "BYE reason=finished"
@@ -52,17 +50,19 @@ class BotSettings:
 class BotBench:
     """What a case of the bot suite gets; closed after it."""
 
-    def __init__(self, bot: BotUnderTest, settings: BotSettings, listener: socket.socket) -> None:
+    def __init__(self, door: Door, settings: BotSettings) -> None:
         self.settings = settings
-        self.log = Log()
+        self.log = Log(door.now)
         self.form: Form = plainly
         #: Changes each line before it is sent; the cases about lines replace it.
         self.alter: Callable[[str], str] = str
+        #: HELLO of the plain game.
+        self.hello: messages.Hello | None = None
         self.key = ""
+        self.old_keys: set[str] = set()
         self.keys = 0
         self.games = 0
-        self._bot = bot
-        self._listener = listener
+        self.door = door
         self._started = False
         self._connections = 0
         self._wire: Wire | None = None
@@ -80,30 +80,15 @@ class BotBench:
 
         Raises Finding: failed if the bot has ended or does not connect in time.
         """
-        port = self._listener.getsockname()[1]
         if not self._started:
             self._started = True
             patience = patience or self.settings.start_s
-            self._bot.start(self.settings.host, port, self.settings.name, self.settings.token)
-        found = self._await_connection(patience or self.settings.patience)
-        if found is not None:
-            raise failed(f"a connection to port {port}", found)
-        sock = self._listener.accept()[0]
+            self.door.start(self.settings.name, self.settings.token)
+        found = self.door.accept(patience or self.settings.patience)
+        if isinstance(found, str):
+            raise failed(f"a connection to {self.door.address}", found)
         self._connections += 1
-        self._wire = Wire(sock, "S", CLIENT_LINE_LIMIT, self.log, self._connections)
-
-    def _await_connection(self, patience: float) -> str | None:
-        """Wait for the next connection; what came instead, or None if it is there."""
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._listener, selectors.EVENT_READ)
-            if self._bot.exited is not None:
-                selector.register(self._bot.exited, selectors.EVENT_READ)
-            ready = [key.fileobj for key, _ in selector.select(patience)]
-        if self._listener in ready:
-            return None
-        if ready:
-            return f"the bot ended{_with_status(self._bot.status())}"
-        return f"none within {patience:g} s"
+        self._wire = Wire(found, "S", CLIENT_LINE_LIMIT, self.log, self._connections)
 
     def reconnect(self) -> None:
         """Take the connection with which the bot comes back. Raises Finding: not implemented."""
@@ -131,12 +116,12 @@ class BotBench:
 
         Raises Finding: failed if it connects again, not strict if it goes on without a connection.
         """
-        if self._bot.exited is None:
+        if not self.door.sees_end:
             return
-        found = self._await_connection(self.settings.patience)
-        if found is None:
+        found = self.door.accept(self.settings.patience)
+        if not isinstance(found, str):
             raise failed("no further connection", "the bot connects again")
-        if not found.startswith("the bot ended"):
+        if self.door.status() is None:
             raise Finding(
                 Verdict.NON_STRICT, "the bot to end", f"it still runs after {self.settings.patience:g} s"
             )
@@ -148,7 +133,7 @@ class BotBench:
 
     def expect_exit_status(self, wanted: Callable[[int], bool], text: str) -> None:
         """Check the status of a bot that has ended, where it can be seen."""
-        status = self._bot.status()
+        status = self.door.status()
         if status is not None and not wanted(status):
             raise Finding(Verdict.NON_STRICT, text, f"exit status {status}")
 
@@ -158,7 +143,7 @@ class BotBench:
             with suppress(OSError):
                 self._wire.send(f"{BYE}\n".encode())
             self._wire.close()
-        return self._bot.stop()
+        return self.door.stop()
 
     # -- lines ---------------------------------------------------------------------------------------
 
@@ -200,21 +185,21 @@ class BotBench:
                 return message
             if isinstance(message, messages.Ping):
                 self.send(f"PONG {message.token}")
-            elif not isinstance(message, messages.Pong) and not self._is_late_ready(message):
+            elif not isinstance(message, messages.Pong) and not self.is_late_ready(message):
                 raise failed(expected, shown(line))
 
-    def _is_late_ready(self, message: object) -> bool:
+    def is_late_ready(self, message: object) -> bool:
         """Whether it is a READY after the first of its game, which changes nothing."""
         return isinstance(message, messages.Ready) and message.game_id == f"g{self.games}"
 
-    def expect_nothing(self, forbidden: str, *allowed: str) -> None:
+    def expect_nothing(self, forbidden: str, *allowed: str, clause: str = "", advice: str = "") -> None:
         """Check that no line comes for as long as the settings call quiet.
 
         What may come at any time, and messages of the verbs `allowed`, are passed over. The end of the
-        connection is no line.
+        connection is no line. `clause` and `advice` are for a Finding that is not what the case is about.
         """
-        deadline = monotonic() + self.settings.quiet
-        while (left := deadline - monotonic()) > 0:
+        deadline = self.log.now() + self.settings.quiet
+        while (left := deadline - self.log.now()) > 0:
             try:
                 line = self.receive(f"no {forbidden}", left)
             except Finding as finding:
@@ -225,7 +210,7 @@ class BotBench:
                 return
             verb = line.split(b" ")[0].decode("latin-1")
             if verb not in allowed and (verb not in _AT_ANY_TIME or not self.keys):
-                raise failed(f"no {forbidden}", shown(line))
+                raise failed(f"no {forbidden}", shown(line), clause=clause, advice=advice)
 
     # -- games ---------------------------------------------------------------------------------------
 
@@ -241,6 +226,7 @@ class BotBench:
 
     def welcome(self, extra: str = "") -> None:
         """Send WELCOME with a key that was not used before."""
+        self.old_keys.add(self.key)
         self.keys += 1
         self.key = f"{self.keys:032x}"
         self.send(f"WELCOME {self.settings.name} session=s{self.keys} resume={self.key}{extra}")
@@ -273,7 +259,8 @@ class BotBench:
         """Take READY, which must name the game."""
         ready = self.expect("READY")
         if ready.game_id != table.id:
-            raise failed(f"READY {table.id}", f"READY {ready.game_id}")
+            advice = "READY has the first value of the GAME that it answers."
+            raise failed(f"READY {table.id}", f"READY {ready.game_id}", clause="3.2", advice=advice)
 
     def begin(self, seat: int = 1, **more: Any) -> Table:
         """Offer a game, take READY and send START."""
@@ -294,18 +281,29 @@ class BotBench:
     def ask(self, table: Table, turn_extra: str = "") -> None:
         """Send TURN, take the MOVE, which must be legal and in time, and send PLAYED."""
         self.send(table.turn(turn_extra))
-        self.take_move(table, monotonic())
+        self.take_move(table)
 
-    def take_move(self, table: Table, since: float) -> None:
-        """Take the MOVE for a TURN that was sent at `since`, and send PLAYED."""
-        left = table.clocks[table.seat - 1]
+    def take_move(self, table: Table) -> None:
+        """Take the MOVE for a TURN that has just been sent, and send PLAYED."""
+        since, left = self.log.now(), table.clocks[table.seat - 1]
         move = self.expect("MOVE", patience=max(left / 1000, self.settings.patience)).move
-        spent = int((monotonic() - since) * 1000)
+        spent = self.check_time(table, since)
         if not table.rules.is_legal(table.position, move):
             raise failed(f"a legal move at ply {table.ply}", f"MOVE {move}")
-        if spent > left:
-            raise failed(f"MOVE within the {left} ms that were left", f"MOVE after {spent} ms")
         self.send(table.play(move, spent))
+
+    def check_time(self, table: Table, since: float) -> int:
+        """Return the milliseconds of a move that has just come. Raises Finding if the flag has fallen."""
+        spent, left = int((self.log.now() - since) * 1000), table.clocks[table.seat - 1]
+        if spent > left:
+            raise failed(
+                f"MOVE within the {left} ms that were left",
+                f"MOVE after {spent} ms",
+                clause="7.5",
+                advice="clock= of GAME is for the whole game, that of TURN is what is left: "
+                "divide it by the plies that are left.",
+            )
+        return spent
 
     def finish(self, table: Table) -> None:
         """Send OVER."""
@@ -383,7 +381,3 @@ def parsed(line: bytes) -> messages.ClientMessage:
 def shown(line: bytes) -> str:
     """A line of the peer's for people: its first 80 bytes, with escapes for what is not printable."""
     return repr(line[:80])[2:-1] + ("..." if len(line) > 80 else "")
-
-
-def _with_status(status: int | None) -> str:
-    return "" if status is None else f" with status {status}"

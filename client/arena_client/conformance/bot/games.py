@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from arena_client.conformance.bot.bench import SUITE, BotBench, shown
+from arena_client.conformance.bot.causes import LOBBY
 from arena_client.conformance.cases import NEGATIVE, POSITIVE, Finding, Kind, Verdict, failed, reaching
 from arena_protocol.errors import ProtocolError
 from arena_protocol.messages import Move, parse_server
@@ -14,16 +15,15 @@ case = SUITE.case
 _SEATS = "Take your seat from seat= of GAME, and the number of seats from seats=."
 
 
-@case("4.3/1", POSITIVE, does="seats the bot first", expects="a whole game is played", advice=_SEATS)
-def seat_1(bench: BotBench) -> None:
-    bench.reach_lobby()
-    bench.play_game(1)
-
-
 @case("4.3/2", POSITIVE, does="seats the bot second", expects="a whole game is played", advice=_SEATS)
 def seat_2(bench: BotBench) -> None:
     bench.reach_lobby()
-    bench.play_game(2)
+    table = bench.begin(2)
+    bench.expect_nothing(
+        "MOVE before TURN", clause="3.2", advice="Move when TURN comes; START is for all seats."
+    )
+    bench.play(table)
+    bench.finish(table)
 
 
 def _only_insertion(bench: BotBench) -> None:
@@ -37,6 +37,7 @@ def _only_insertion(bench: BotBench) -> None:
     does="plays games of three and of four seats, the bot last and second",
     expects="both games are played",
     advice="Lists such as clock= and total= have one value a seat.",
+    needs=("4.3/2", "6.6/1"),
 )
 def more_seats(bench: BotBench) -> None:
     _only_insertion(bench)
@@ -69,6 +70,7 @@ def _insertion_game(id_: str, kind: Kind, shown_: str, advice: str, **options: s
         does=f"offers insertion with {shown_}, from both seats",
         expects="both games are played",
         advice=advice,
+        needs=("4.3/2", "6.6/1"),
     )
     def play(bench: BotBench) -> None:
         _only_insertion(bench)
@@ -112,6 +114,7 @@ def lag_and_credit(bench: BotBench) -> None:
     does="makes the bot a zombie, plays on in its place, and offers the next game",
     expects="no MOVE after ZOMBIE, and the next game is played",
     advice="Wait for OVER after your own ZOMBIE; the next game begins normally.",
+    needs=("6.6/1",),
 )
 def own_zombie(bench: BotBench) -> None:
     table = bench.reach_game(moved=True)
@@ -146,6 +149,7 @@ _OVER = "OVER ends a game in any state: forget the game and be ready for the nex
     does="ends a game by OVER end=void before START, then offers another",
     expects="the next game is played",
     advice=_OVER,
+    needs=("6.6/1",),
 )
 def void_before_start(bench: BotBench) -> None:
     with reaching():
@@ -162,6 +166,7 @@ def void_before_start(bench: BotBench) -> None:
     does="ends a game by OVER end=void while another seat moves, then offers another",
     expects="the next game is played",
     advice=_OVER,
+    needs=("6.6/1",),
 )
 def void_off_move(bench: BotBench) -> None:
     table = bench.reach_game(moved=True)
@@ -175,6 +180,7 @@ def void_off_move(bench: BotBench) -> None:
     does="ends a game early by OVER end=forfeit, because the rival has forfeited",
     expects="the next game is played",
     advice=_OVER,
+    needs=("6.6/1",),
 )
 def forfeit(bench: BotBench) -> None:
     table = bench.reach_game(moved=True)
@@ -188,6 +194,7 @@ def forfeit(bench: BotBench) -> None:
     does="plays three games on one connection and sends BYE",
     expects="the bot sends in each state only what the table of states allows",
     advice="PROTOCOL.md, States, lists what a client may send in each state.",
+    needs=("4.9/1", "6.6/1"),
 )
 def states(bench: BotBench) -> None:
     bench.play_contest({"seat": 1}, {"seat": 2}, {"seat": 1})
@@ -216,6 +223,7 @@ def _advance(session: ServerSession, line: bytes) -> None:
     does="ends a game by OVER end=void together with a TURN, then offers another",
     expects="one MOVE at most for the TURN, then READY for the next game",
     advice="A line of yours may cross OVER on its way; after OVER is read the game has no more moves.",
+    needs=("6.6/1",),
 )
 def crossing(bench: BotBench) -> None:
     table = bench.reach_game()
@@ -235,13 +243,25 @@ def crossing(bench: BotBench) -> None:
     does="offers three games on one connection, one after the other",
     expects="all of them are played",
     advice="After OVER the connection goes on: the next GAME comes on it.",
+    needs=("4.3/2",),
 )
 def three_games(bench: BotBench) -> None:
     with reaching():
         bench.log_in()
         bench.play_game()
+    _expect_a_quiet_lobby(bench)
     bench.play_game(2)
+    _expect_a_quiet_lobby(bench)
     bench.play_game(1)
+
+
+def _expect_a_quiet_lobby(bench: BotBench) -> None:
+    try:
+        bench.expect_nothing("line in the lobby", clause=LOBBY.clause, advice=LOBBY.advice)
+    except Finding as finding:
+        if finding.actual != "QUIT":
+            raise
+        raise failed("the bot to wait for its next game", "QUIT") from None
 
 
 @case(
@@ -250,6 +270,7 @@ def three_games(bench: BotBench) -> None:
     does="sends OVER of a game and GAME, STATE, NEXT of the following one in one segment",
     expects="the following game is played",
     advice="OVER may be followed by GAME at once: forget the old game before you read on.",
+    needs=("6.6/1",),
 )
 def back_to_back(bench: BotBench) -> None:
     with reaching():
@@ -262,18 +283,6 @@ def back_to_back(bench: BotBench) -> None:
     bench.send(f"START {following.id}")
     bench.play(following)
     bench.finish(following)
-
-
-@case(
-    "7.5/1",
-    POSITIVE,
-    does="plays a game with a clock of 20 s for all plies together",
-    expects="the flag does not fall",
-    advice="clock= is for the whole game: divide it by the plies that are left.",
-)
-def clock(bench: BotBench) -> None:
-    bench.reach_lobby()
-    bench.play_game(clock=20_000)
 
 
 @case(

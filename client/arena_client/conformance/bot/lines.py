@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
-from time import monotonic
 
-from arena_client.conformance.bot.bench import SUITE, BotBench, shown
-from arena_client.conformance.cases import NEGATIVE, POSITIVE, Finding, Verdict, failed, reaching
+from arena_client.conformance.bot.bench import SUITE, BotBench
+from arena_client.conformance.cases import NEGATIVE, POSITIVE, Finding, reaching
 from arena_client.conformance.wire import Wire, plainly
 from arena_protocol.framing import SERVER_LINE_LIMIT
 
@@ -20,13 +18,14 @@ case = SUITE.case
     does="sends GAME, STATE, NEXT in one segment, then START and TURN in one",
     expects="a whole game is played",
     advice="Split what you read at LF; one read may bring many lines.",
+    needs=(),
 )
 def joined_lines(bench: BotBench) -> None:
     bench.reach_lobby()
     table = bench.table()
     bench.offer(table)
     bench.send(f"START {table.id}", table.turn())
-    bench.take_move(table, monotonic())
+    bench.take_move(table)
     bench.play(table)
     bench.finish(table)
 
@@ -46,7 +45,7 @@ def split_lines(bench: BotBench) -> None:
     with suppress(Finding):
         bench.expect_pong("split")
     bench.wire.send(turn[3:])
-    bench.take_move(table, monotonic())
+    bench.take_move(table)
     bench.form = lambda wire, lines: wire.send_bytewise("".join(f"{line}\n" for line in lines).encode())
     bench.play(table)
     bench.finish(table)
@@ -82,51 +81,6 @@ def cr_lf(bench: BotBench) -> None:
     bench.play_game()
 
 
-@case(
-    "1.2/2",
-    POSITIVE,
-    does="plays a game",
-    expects="the bot's own lines end in LF alone",
-    advice="Write \\n; a CR before it is tolerated, and wastes a byte of the line.",
-)
-def own_line_ends(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
-        bench.play_game()
-    if bench.wire.with_cr:
-        raise Finding(Verdict.NON_STRICT, "lines that end in LF", f"{bench.wire.with_cr} lines in CR LF")
-
-
-@case(
-    "1.3/1",
-    POSITIVE,
-    does="plays a game",
-    expects="every byte of the bot's lines is printable ASCII",
-    advice="Write text as ASCII, without a byte order mark, tabs or colours.",
-)
-def printable(bench: BotBench) -> None:
-    bench.log_in()
-    bench.play_game()
-    for entry in bench.log.entries:
-        if entry.side == "C" and not re.fullmatch(rb"[ -~]*\r?", entry.data):
-            raise failed("bytes 32 to 126", shown(entry.data))
-
-
-@case(
-    "1.4/1",
-    POSITIVE,
-    does="plays a game",
-    expects="the bot's lines have single spaces between their tokens",
-    advice="Join tokens with one space, without a space at the end.",
-)
-def single_spaces(bench: BotBench) -> None:
-    bench.log_in()
-    bench.play_game()
-    for entry in bench.log.entries:
-        if entry.side == "C" and (entry.data.strip(b" ") != entry.data or b"  " in entry.data):
-            raise failed("single spaces between tokens", shown(entry.data))
-
-
 def _reversed_options(line: str) -> str:
     tokens = line.split(" ")
     options = [token for token in tokens if "=" in token and not token.startswith("ERROR")]
@@ -139,6 +93,7 @@ def _reversed_options(line: str) -> str:
     does="sends the options of every line in the opposite order",
     expects="a whole game is played",
     advice="Find options by their key, not by their place.",
+    needs=("4.9/1",),
 )
 def option_order(bench: BotBench) -> None:
     bench.alter = _reversed_options
@@ -151,6 +106,7 @@ def option_order(bench: BotBench) -> None:
     does="sends a line of 65,536 bytes, of a verb that the bot does not know",
     expects="a game is played",
     advice="Let your line buffer hold 65,536 bytes and a line end.",
+    needs=("1.1/2", "1.9/1"),
 )
 def longest_line(bench: BotBench) -> None:
     bench.reach_lobby()
@@ -165,6 +121,7 @@ def longest_line(bench: BotBench) -> None:
     does="sends GAME with an option of the game's own of 60,000 bytes",
     expects="a game is played",
     advice="Let your line buffer hold 65,536 bytes and a line end.",
+    needs=("1.1/2",),
 )
 def long_game_line(bench: BotBench) -> None:
     bench.reach_lobby()
@@ -177,6 +134,7 @@ def long_game_line(bench: BotBench) -> None:
     does="sends blank lines, before ARENA and between all lines, some of them CR LF",
     expects="a whole game is played",
     advice="Pass over blank lines: they keep a connection alive.",
+    needs=("4.9/1",),
 )
 def blank_lines(bench: BotBench) -> None:
     def form(wire: Wire, lines: list[str]) -> None:
@@ -192,6 +150,7 @@ def blank_lines(bench: BotBench) -> None:
     does="adds an option that no version has to every line",
     expects="a whole game is played",
     advice="Pass over options that you do not know: a newer server sends them.",
+    needs=("4.9/1",),
 )
 def unknown_options(bench: BotBench) -> None:
     bench.alter = lambda line: line if line.startswith(("PONG", "PING")) else f"{line} x-new=1=2"
@@ -217,22 +176,10 @@ def unknown_verbs(bench: BotBench) -> None:
     does="sends the first line of another kind of server",
     expects="no HELLO: the token is for an arena server only",
     advice="Leave, with a message, if the first line is not ARENA.",
+    needs=("3.1/2",),
 )
 def another_server(bench: BotBench) -> None:
     with reaching():
         bench.connect()
     bench.send("SSH-2.0-OpenSSH_9.2")
     bench.expect_nothing("line to a server that is none")
-
-
-@case(
-    "1.9/3",
-    POSITIVE,
-    does="sends ARENA as its first line",
-    expects="HELLO",
-    advice="Answer ARENA by HELLO, once.",
-)
-def arena_first(bench: BotBench) -> None:
-    with reaching():
-        bench.connect()
-    bench.log_in()

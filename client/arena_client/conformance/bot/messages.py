@@ -2,35 +2,11 @@
 
 from __future__ import annotations
 
-from time import monotonic
-
 from arena_client.conformance.bot.bench import ARENA, BYE, SUITE, BotBench
 from arena_client.conformance.cases import NEGATIVE, POSITIVE, Finding, Verdict, failed, reaching
 from arena_protocol.framing import CLIENT_LINE_LIMIT
 
 case = SUITE.case
-
-
-@case(
-    "3.1/1",
-    POSITIVE,
-    does="sends ARENA",
-    expects="HELLO with version 1, the name and the token that the bot was given",
-    advice="Take host, port and name from the arguments or from ARENA_HOST, ARENA_PORT and ARENA_NAME, "
-    "and the token from ARENA_TOKEN.",
-)
-def hello(bench: BotBench) -> None:
-    with reaching():
-        bench.connect()
-    greeting = bench.log_in()
-    if greeting.version != 1:
-        raise failed("HELLO 1", f"HELLO {greeting.version}")
-    if greeting.name != bench.settings.name:
-        raise failed(f"the name {bench.settings.name}", greeting.name)
-    if greeting.token is None:
-        raise Finding(Verdict.NOT_IMPLEMENTED, "token=", "none")
-    if greeting.token != bench.settings.token:
-        raise failed("the token of ARENA_TOKEN", greeting.token)
 
 
 @case(
@@ -71,19 +47,6 @@ def ready(bench: BotBench) -> None:
 def waits_for_turn(bench: BotBench) -> None:
     bench.reach_game(seat=2)
     bench.expect_nothing("MOVE before TURN")
-
-
-@case(
-    "3.3/1",
-    POSITIVE,
-    does="plays a game of 20 plies",
-    expects="one legal MOVE for each TURN",
-    advice="The log shows the move; moves of insertion are 1 to 15, without a leading zero.",
-)
-def moves(bench: BotBench) -> None:
-    bench.reach_lobby()
-    longer = {"plies": "20"} if bench.settings.game == "insertion" else {}
-    bench.play_game(options=longer)
 
 
 @case(
@@ -220,6 +183,7 @@ _BYE = "Close the connection at BYE and end; do not connect again."
     does="sends BYE reason=finished after a game",
     expects="the bot closes the connection and ends with status 0",
     advice=_BYE,
+    needs=("6.6/1",),
 )
 def leaves(bench: BotBench) -> None:
     with reaching():
@@ -237,6 +201,7 @@ def leaves(bench: BotBench) -> None:
     does="sends BYE with a reason that no version has, in the lobby",
     expects="the bot closes the connection and ends",
     advice=_BYE,
+    needs=("4.9/1",),
 )
 def unknown_reason(bench: BotBench) -> None:
     bench.reach_lobby()
@@ -251,6 +216,7 @@ def unknown_reason(bench: BotBench) -> None:
     does="sends BYE reason=stopped in the midst of a game",
     expects="the bot closes the connection and ends",
     advice=_BYE,
+    needs=("4.3/2", "4.9/1"),
 )
 def stopped(bench: BotBench) -> None:
     with reaching():
@@ -291,21 +257,6 @@ def error_in_the_lobby(bench: BotBench) -> None:
 
 
 @case(
-    "6.5/1",
-    POSITIVE,
-    does="reads the games= of HELLO",
-    expects="the game that the bot is checked with is among them, or there is no list",
-    advice="List in games= what the bot can play, or leave it out; --game says which game to check with.",
-)
-def games(bench: BotBench) -> None:
-    with reaching():
-        bench.connect()
-    greeting = bench.log_in()
-    if greeting.games and bench.settings.game not in greeting.games:
-        raise failed(f"{bench.settings.game} in games=", ",".join(greeting.games))
-
-
-@case(
     "11.2/1",
     POSITIVE,
     does="refuses the log-in by ERROR full",
@@ -335,10 +286,10 @@ def rate(bench: BotBench) -> None:
         bench.connect()
         bench.send(ARENA)
         bench.expect("HELLO")
-    since = monotonic()
+    since = bench.log.now()
     bench.refuse("rate too many log-ins from this address retry_after=500")
     bench.reconnect()
-    waited = monotonic() - since
+    waited = bench.log.now() - since
     if waited < 0.5:
         raise failed("500 ms between the two connections", f"{int(waited * 1000)} ms")
     bench.log_in()

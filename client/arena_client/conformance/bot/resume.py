@@ -5,8 +5,6 @@ A bot that does not come back at all is `not implemented`: it loses the game, an
 
 from __future__ import annotations
 
-from time import monotonic
-
 from arena_client.conformance.bot.bench import ARENA, SUITE, BotBench
 from arena_client.conformance.bot.table import Table
 from arena_client.conformance.cases import NEGATIVE, POSITIVE, Finding, Verdict, failed, reaching
@@ -15,6 +13,9 @@ from arena_protocol.messages import Hello
 case = SUITE.case
 
 _BACK = "Connect again when a connection ends without BYE, and send HELLO with resume= of the last WELCOME."
+
+_NEXT_KEY = "Keep the key of each WELCOME, also of one that resumed: the ones before it become void."
+_AFRESH = "Begin afresh at GAME: clear the board, the pictures and the moves, then take every PLAYED again."
 
 
 def _check_key(bench: BotBench, hello: Hello, key: str) -> None:
@@ -25,7 +26,9 @@ def _check_key(bench: BotBench, hello: Hello, key: str) -> None:
         raise Finding(
             Verdict.NON_STRICT, f"resume={key}", "a log-in by token, which the old connection may block"
         )
-    raise failed(f"resume={key}", f"resume={hello.resume} token={hello.token}")
+    old = hello.resume is not None and hello.resume in bench.old_keys
+    clause, advice = ("8.3", _NEXT_KEY) if old else ("", "")
+    raise failed(f"resume={key}", f"resume={hello.resume} token={hello.token}", clause=clause, advice=advice)
 
 
 def _resume(bench: BotBench, table: Table, *, started: bool = True, zombie: str = "") -> None:
@@ -40,6 +43,7 @@ def _resume(bench: BotBench, table: Table, *, started: bool = True, zombie: str 
     does="cuts the connection in the lobby",
     expects="the bot comes back with resume= and plays the next game",
     advice=_BACK,
+    needs=("6.6/1",),
 )
 def in_the_lobby(bench: BotBench) -> None:
     with reaching():
@@ -65,7 +69,10 @@ def off_move(bench: BotBench) -> None:
     bench.cut()
     table.play(table.rival_move())
     _resume(bench, table)
-    bench.play(table)
+    try:
+        bench.play(table)
+    except Finding as finding:  # it is back, and does not play on
+        raise failed(finding.expected, finding.actual, clause="8.2", advice=_AFRESH) from None
     bench.finish(table)
 
 
@@ -95,6 +102,7 @@ def on_move(bench: BotBench) -> None:
     does="cuts the connection as a zombie",
     expects="the bot comes back, sends no MOVE in this game, and plays the next one",
     advice="Your own ZOMBIE is sent again after resume=; wait for OVER.",
+    needs=("6.6/1", "8.2/3"),
 )
 def as_a_zombie(bench: BotBench) -> None:
     table = bench.reach_game(moved=True)
@@ -128,6 +136,7 @@ def by_reset(bench: BotBench) -> None:
     does="sends BYE reason=slow in a game",
     expects="the bot comes back with resume= and plays the game to its end",
     advice="reason=slow ends the connection, not the contest: come back as after a cut.",
+    needs=("4.3/2",),
 )
 def slow(bench: BotBench) -> None:
     table = bench.reach_game(seat=2)
@@ -163,7 +172,8 @@ def before_log_in(bench: BotBench) -> None:
     POSITIVE,
     does="cuts the connection, lets rivals move meanwhile, and sends the game again from its start",
     expects="the bot starts from what is sent again and moves legally to the end",
-    advice="Begin afresh at GAME: clear the board, the pictures and the moves, then take every PLAYED again.",
+    advice=_AFRESH,
+    needs=("4.3/2",),
 )
 def from_the_start(bench: BotBench) -> None:
     _play_with_cuts(bench, cuts=1)
@@ -175,6 +185,7 @@ def from_the_start(bench: BotBench) -> None:
     does="cuts the connection three times in one game",
     expects="the bot comes back each time, with the key of the last WELCOME, and plays to the end",
     advice="Begin afresh at GAME each time, and count tries to connect from the last WELCOME.",
+    needs=("4.3/2",),
 )
 def three_cuts(bench: BotBench) -> None:
     _play_with_cuts(bench, cuts=3)
@@ -213,7 +224,7 @@ def piecemeal(bench: BotBench) -> None:
         bench.send(line)
     bench.expect_nothing("line but READY", "READY")
     bench.send("PING 1", table.turn())
-    bench.take_move(table, monotonic())
+    bench.take_move(table)
     bench.play(table)
     bench.finish(table)
 
@@ -223,7 +234,8 @@ def piecemeal(bench: BotBench) -> None:
     POSITIVE,
     does="cuts two connections, one after the other",
     expects="resume= has the key of the last WELCOME each time",
-    advice="Keep the key of each WELCOME, also of one that resumed: the ones before it become void.",
+    advice=_NEXT_KEY,
+    needs=("6.6/1",),
 )
 def next_key(bench: BotBench) -> None:
     with reaching():
@@ -302,6 +314,7 @@ def _get_ready(bench: BotBench, table: Table) -> None:
     does="cuts the connection and refuses the key by ERROR token",
     expects="the bot logs in by name and token",
     advice="A key may be spent or forgotten: after ERROR token for a resume=, try once more with the token.",
+    needs=("6.6/1",),
 )
 def refused_key(bench: BotBench) -> None:
     with reaching():
@@ -327,6 +340,7 @@ def refused_key(bench: BotBench) -> None:
     does="cuts the connection and refuses the next log-in by ERROR name-taken",
     expects="the bot tries again: the server has not noticed the cut yet",
     advice="After a WELCOME, name-taken passes: it is your own old connection.",
+    needs=("6.6/1",),
 )
 def name_taken(bench: BotBench) -> None:
     with reaching():

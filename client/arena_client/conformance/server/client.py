@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import socket
 from dataclasses import dataclass, field
 from time import monotonic, sleep
 from typing import Any, Protocol
 
 from arena_client.conformance.cases import Finding, failed
-from arena_client.conformance.wire import ReceiveTimeoutError, Wire
+from arena_client.conformance.wire import ReceiveTimeoutError, Stream, Wire
 from arena_protocol import messages as wire
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.framing import SERVER_LINE_LIMIT, Overlong
@@ -125,7 +124,7 @@ class Client:
         self._wire.send(data)
 
     @property
-    def socket(self) -> socket.socket:
+    def socket(self) -> Stream:
         """What to wait on together with other connections; every line that has come has been taken."""
         return self._wire.socket
 
