@@ -28,7 +28,7 @@ from arena_server.core.effects import ChunkMark, Effect, Marker, ShowLog
 from arena_server.core.log_events import ConnectionEvent, LogEvent, LoggedIn
 from arena_server.driver import Driver, Run
 from arena_server.errors import ArenaError
-from arena_server.interfaces import Machine, Routing
+from arena_server.interfaces import Core, Routing
 from arena_server.logs import log_fields
 
 #: The size of a bot's log; the oldest lines beyond it are dropped, half of the log at a time.
@@ -260,17 +260,17 @@ class LoggedDriver(Driver):
         cipher: Callable[[], Cipher | None] = lambda: None,
     ) -> None:
         super().__init__(router, loop, cap, log, cipher)
-        self._logs: dict[Machine, BotLogs] = {}
+        self._logs: dict[Core, BotLogs] = {}
         self._readings: dict[int, _Reading] = {}
 
     def keep_logs(self, run: Run, logs: BotLogs) -> None:
         """Log the lines of this contest's bots; call it before `add`."""
-        self._logs[run.machine] = logs
+        self._logs[run.core] = logs
 
     def _logs_of(self, number: int) -> BotLogs | None:
         """The logs of the contest of a connection; None before its HELLO, and of a contest without logs."""
-        machine = self._routes.get(number)
-        return None if machine is None else self._logs.get(machine)
+        core = self._routes.get(number)
+        return None if core is None else self._logs.get(core)
 
     def _connection(self, number: int, sock: socket.socket) -> Connection:
         return LoggedConnection(number, sock, self._clock, self, self._cipher(), self._sent)
@@ -297,7 +297,7 @@ class LoggedDriver(Driver):
         super().released(number)
 
     def _carry_out(self, effect: Effect, run: Run) -> None:
-        if (logs := self._logs.get(run.machine)) is not None:
+        if (logs := self._logs.get(run.core)) is not None:
             match effect:
                 case ConnectionEvent():
                     logs.happened(effect)

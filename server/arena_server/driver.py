@@ -37,7 +37,7 @@ from arena_server.core.events import Event, Lost, Opened, Overlong, Stalled, Sto
 from arena_server.core.journal import Entry
 from arena_server.core.log_events import LogEvent
 from arena_server.durations import BOUNDS, Durations
-from arena_server.interfaces import Environment, Machine, RecordStore, Routing
+from arena_server.interfaces import Core, DriverEvents, RecordStore, Routing
 from arena_server.listener import ConnectionPool
 from arena_server.logs import DescriptorsExhausted
 
@@ -142,14 +142,14 @@ class StallDetector:
 
 
 class Run:
-    """A contest in the driver: where its entries go, its environment, and what is on its way to the disk."""
+    """A contest in the driver: where its entries go, its listener, and what is on its way to the disk."""
 
-    __slots__ = ("barrier", "durations", "environment", "held_until", "machine", "queued", "store", "storing")
+    __slots__ = ("barrier", "core", "durations", "held_until", "listener", "queued", "store", "storing")
 
-    def __init__(self, machine: Machine, store: RecordStore, environment: Environment) -> None:
-        self.machine = machine
+    def __init__(self, core: Core, store: RecordStore, listener: DriverEvents) -> None:
+        self.core = core
         self.store = store
-        self.environment = environment
+        self.listener = listener
         self.barrier = CommitBarrier()
         self.durations = Durations()
         #: When each queued batch of entries, by its number, and each record was handed over.
@@ -186,8 +186,8 @@ class Driver:
         loop.add_reader(self._selector, self._on_ready)
         self.pool = ConnectionPool(loop, cap, self._connection, self._opened, self._exhausted)
         self._connections = self.pool.connections
-        self._runs: dict[Machine, Run] = {}
-        self._events: list[tuple[Machine, Event]] = []
+        self._runs: dict[Core, Run] = {}
+        self._events: list[tuple[Core, Event]] = []
         #: Connections that are gone, until the next batch.
         self._released: list[int] = []
         self._in_batch = False
@@ -201,27 +201,27 @@ class Driver:
 
     def add(self, run: Run) -> None:
         """Run a contest: it does what is due at once."""
-        self._runs[run.machine] = run
-        self.feed(run.machine, Tick())
+        self._runs[run.core] = run
+        self.feed(run.core, Tick())
 
     def remove(self, run: Run) -> None:
         """Run a contest no longer; its connections that are still open get what was sent, and are closed."""
-        self._runs.pop(run.machine, None)
-        self._events = [each for each in self._events if each[0] is not run.machine]
-        for number, machine in list(self._routes.items()):
-            if machine is run.machine and (connection := self._connections.get(number)) is not None:
+        self._runs.pop(run.core, None)
+        self._events = [each for each in self._events if each[0] is not run.core]
+        for number, core in list(self._routes.items()):
+            if core is run.core and (connection := self._connections.get(number)) is not None:
                 connection.close()
 
-    def _crash(self, machine: Machine, error: Exception) -> None:
+    def _crash(self, core: Core, error: Exception) -> None:
         """A contest raised: what it wanted in this batch is dropped, and its journal stays as it is.
 
         Any exception is caught, at this one boundary: the other contests are not at fault.
         """
-        if machine is self._router or machine not in self._runs:
+        if core is self._router or core not in self._runs:
             raise error
-        run = self._runs[machine]
+        run = self._runs[core]
         self.remove(run)
-        run.environment.crashed(error)
+        run.listener.crashed(error)
 
     def start(self) -> None:
         """Detect stalls from now on."""
@@ -246,8 +246,8 @@ class Driver:
         self._now = now = time.monotonic_ns()
         self._clock.read(now, time.time_ns())
         if stall := self._stalls.stall(now):  # before anything that came meanwhile
-            for machine in list(self._runs):
-                self._feed(machine, stall, now)
+            for core in list(self._runs):
+                self._feed(core, stall, now)
 
     def _on_ready(self) -> None:
         """Read all sockets that are ready, then commit and send."""
@@ -268,9 +268,9 @@ class Driver:
         busy = True
         while busy:
             for run in list(runs.values()):
-                machine, barrier = run.machine, run.barrier
-                if machine.output.effects or machine.output.entries:
-                    barrier.add(machine.take())
+                core, barrier = run.core, run.barrier
+                if core.output.effects or core.output.entries:
+                    barrier.add(core.take())
                     if entries := barrier.seal(self._now):
                         began = time.monotonic_ns()
                         if run.store.append(entries):
@@ -293,8 +293,8 @@ class Driver:
             if router.output.effects or self._events:
                 self._carry_out_events()
             busy = bool(router.output.effects or self._events)
-            for machine in runs:
-                if machine.output.effects or machine.output.entries:
+            for core in runs:
+                if core.output.effects or core.output.entries:
                     busy = True
         self._in_batch = False
         self._arm()
@@ -305,8 +305,8 @@ class Driver:
             self._carry_out_routing()
         events, self._events = self._events, []
         now = time.monotonic_ns()
-        for machine, event in events:
-            self._feed(machine, event, now)
+        for core, event in events:
+            self._feed(core, event, now)
 
     def _carry_out_routing(self) -> None:
         """Carry out the effects of the router, which nothing holds back: it journals nothing."""
@@ -326,15 +326,15 @@ class Driver:
             run.storing[each.game_id] = time.monotonic_ns(), each.record
             run.store.store(each.game_id, each.record)
 
-    def _feed(self, machine: Machine, event: Event, now: int) -> None:
+    def _feed(self, core: Core, event: Event, now: int) -> None:
         try:
-            machine.feed(event, now)
+            core.feed(event, now)
         except Exception as error:
-            self._crash(machine, error)
+            self._crash(core, error)
 
-    def feed(self, machine: Machine, event: Event) -> None:
+    def feed(self, core: Core, event: Event) -> None:
         """Let a contest, or the router, handle an event now, or at the end of the batch under way."""
-        self._events.append((machine, event))
+        self._events.append((core, event))
         self._run_batch()
 
     def _run_batch(self) -> None:
@@ -350,20 +350,20 @@ class Driver:
         for game_id in game_ids:
             if stored := run.storing.pop(game_id, None):
                 run.durations.store.observe(now - stored[0])
-                run.environment.recorded(stored[1])
+                run.listener.recorded(stored[1])
         run.barrier.durable(batches)
-        if run.machine in self._runs:
-            self._events += ((run.machine, Stored(game_id)) for game_id in game_ids)
+        if run.core in self._runs:
+            self._events += ((run.core, Stored(game_id)) for game_id in game_ids)
         self._run_batch()
 
     def _carry_out(self, effect: Effect, run: Run) -> None:
         match effect:
             case LogEvent():
-                run.environment.log(effect)
+                run.listener.log(effect)
             case Reply(number, problem):
-                run.environment.reply(number, problem)
+                run.listener.reply(number, problem)
             case Finished(reason):
-                run.environment.finished(reason)
+                run.listener.finished(reason)
             case ShowLog(conn, _, last):
                 if (connection := self._connections.get(conn)) is not None:
                     connection.send(last)
@@ -375,25 +375,25 @@ class Driver:
     # -- what connections report (connection.Sink)
 
     def received(self, number: int, line: bytes, arrived: int) -> None:
-        machine = self._routes.get(number, self._router)
+        core = self._routes.get(number, self._router)
         try:
-            machine.received(number, line, arrived, self._now)
+            core.received(number, line, arrived, self._now)
         except Exception as error:
-            self._crash(self._routes.get(number, machine), error)  # the line may have been passed on
+            self._crash(self._routes.get(number, core), error)  # the line may have been passed on
 
     def overlong(self, number: int, head: bytes, arrived: int) -> None:
         self._feed(self._routes.get(number, self._router), Overlong(number, arrived, head), self._now)
 
     def flushed(self, number: int, marker: Marker) -> None:
         at = time.monotonic_ns()
-        machine = self._routes[number]  # nothing that is sent before the login has a marker
-        if (run := self._runs.get(machine)) is None:
+        core = self._routes[number]  # nothing that is sent before the login has a marker
+        if (run := self._runs.get(core)) is None:
             return
         if type(marker) is TurnMark:
             turns = run.durations.turns  # `Histogram.observe`, without a call
             turns.counts[bisect_left(BOUNDS, at - self._now)] += 1
             turns.total += at - self._now
-        machine.flushed(number, marker, at, at)
+        core.flushed(number, marker, at, at)
 
     def lost(self, number: int, reason: str) -> None:
         self.feed(self._routes.get(number, self._router), Lost(number, reason))
@@ -451,8 +451,8 @@ class Driver:
         cheaper than a new one a ply.
         """
         alarm = self._router.deadlines.alarm
-        for machine, run in self._runs.items():
-            due = machine.deadlines.alarm
+        for core, run in self._runs.items():
+            due = core.deadlines.alarm
             if due is not None and (alarm is None or due < alarm):
                 alarm = max(due, run.held_until)
         if alarm is None or (self._timer is not None and alarm >= self._timer_at):
@@ -473,15 +473,15 @@ class Driver:
     def _tick(self, seen_until: int) -> None:
         self._timer = None
         self._begin_batch()
-        for machine in (self._router, *self._runs):
-            if machine.deadlines.alarm is None:
+        for core in (self._router, *self._runs):
+            if core.deadlines.alarm is None:
                 continue
-            run = self._runs.get(machine)
+            run = self._runs.get(core)
             held = None if run is None else run.barrier.held_since
             if run is not None and held is not None and seen_until - held > HELD_NS:
                 run.held_until = seen_until + HELD_NS
             else:
-                self._feed(machine, Tick(), seen_until)
+                self._feed(core, Tick(), seen_until)
         self._end_batch()
 
 

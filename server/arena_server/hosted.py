@@ -147,7 +147,7 @@ class HostedContest:
     def feed(self, event: Event) -> None:
         """Let the contest handle an event; one that has not started takes none."""
         if self._driver is not None:
-            self._driver.feed(self.run.machine, event)
+            self._driver.feed(self.run.core, event)
 
     def stop(self) -> None:
         """End the contest: running games are void, results so far are kept. `over` will be set."""
@@ -196,7 +196,7 @@ class HostedContest:
         else:
             self._later(self._driver.committed, self.run, batches, game_ids)
 
-    # -- what the driver needs (interfaces.Environment)
+    # -- what the driver needs (interfaces.DriverEvents)
 
     def recorded(self, record: GameRecord) -> None:
         for observer in self._observers:

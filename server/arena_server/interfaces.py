@@ -14,14 +14,14 @@ from arena_server.core.peers import Outbox
 
 
 class Alarm(Protocol):
-    """When a machine has to be woken."""
+    """When a core has to be woken."""
 
     @property
     def alarm(self) -> int | None:
         """When a Tick is due at the latest (monotonic ns); None: not before another event."""
 
 
-class Machine(Protocol):
+class Core(Protocol):
     """What the driver needs of a contest, and of the router."""
 
     @property
@@ -45,11 +45,11 @@ class Machine(Protocol):
         """The effects of all events since the last call, in order."""
 
 
-class Routing(Machine, Protocol):
+class Routing(Core, Protocol):
     """What the driver needs of the router: it takes the events of connections that are not in `routes`."""
 
     @property
-    def routes(self) -> Mapping[int, Machine]:
+    def routes(self) -> Mapping[int, Core]:
         """The contest of each connection that has logged in."""
 
     def released(self, conn: int) -> None:
@@ -66,7 +66,7 @@ class RecordStore(Protocol):
         """Make a record durable after all entries appended before; `Driver.committed` reports it."""
 
 
-class Environment(Protocol):
+class DriverEvents(Protocol):
     """What the driver needs of who runs a contest."""
 
     def reply(self, number: int, problem: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Fakes with a script for tests of the shell: a machine that records, peers that are bare sockets."""
+"""Fakes with a script for tests of the shell: a core that records, peers that are bare sockets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from arena_server.core.journal import Entry
 from arena_server.core.log_events import LogEvent
 from arena_server.core.peers import Outbox
 from arena_server.driver import Driver, Run
-from arena_server.interfaces import Machine
+from arena_server.interfaces import Core
 from arena_server.sockets import address_of, bind
 
 #: Nothing here takes long; a test that hangs ends with an error instead.
@@ -24,7 +24,7 @@ PATIENCE_S = 10.0
 
 @dataclass(eq=False)
 class Scripted:
-    """A machine that keeps every event and answers it as `answer` says."""
+    """A core that keeps every event and answers it as `answer` says."""
 
     answer: Callable[[Event], list[Effect]] = lambda event: []
     alarm: int | None = None
@@ -71,22 +71,22 @@ class Scripted:
 
 @dataclass(eq=False)
 class ScriptedRouter(Scripted):
-    """Passes every connection on to `machine`, its Opened too."""
+    """Passes every connection on to `core`, its Opened too."""
 
-    machine: Scripted = field(default_factory=Scripted)
-    routes: dict[int, Machine] = field(default_factory=dict)
+    core: Scripted = field(default_factory=Scripted)
+    routes: dict[int, Core] = field(default_factory=dict)
 
     def feed(self, event: Event, now: int) -> None:
         assert isinstance(event, Opened)
-        self.routes[event.conn] = self.machine
-        self.machine.feed(event, now)
+        self.routes[event.conn] = self.core
+        self.core.feed(event, now)
 
     def released(self, conn: int) -> None:
         self.routes.pop(conn, None)
 
 
 @dataclass
-class RecordingEnvironment:
+class Recorder:
     """Records what the driver hands over; every append is queued."""
 
     stored: list[tuple[str, GameRecord]] = field(default_factory=list)
@@ -155,8 +155,8 @@ class Peer:
 class RunningDriver:
     """A driver listening on loopback."""
 
-    machine: Scripted
-    environment: RecordingEnvironment
+    core: Scripted
+    recorder: Recorder
     driver: Driver
     run: Run
     sock: socket.socket
@@ -180,14 +180,14 @@ async def running_driver(
     answer: Callable[[Event], list[Effect]] = lambda event: [], cap: int = 100
 ) -> AsyncIterator[RunningDriver]:
     """A driver on a free port; everything is closed at the end."""
-    machine, environment = Scripted(answer), RecordingEnvironment()
-    driver = Driver(ScriptedRouter(machine=machine), asyncio.get_running_loop(), cap, environment.log)
-    run = Run(machine, environment, environment)
+    core, recorder = Scripted(answer), Recorder()
+    driver = Driver(ScriptedRouter(core=core), asyncio.get_running_loop(), cap, recorder.log)
+    run = Run(core, recorder, recorder)
     driver.add(run)
-    machine.seen.clear()  # the Tick with which a contest begins
+    core.seen.clear()  # the Tick with which a contest begins
     sock = bind("127.0.0.1", 0)
     listener = driver.pool.listen(sock)
-    opened = RunningDriver(machine, environment, driver, run, sock)
+    opened = RunningDriver(core, recorder, driver, run, sock)
     try:
         yield opened
     finally:

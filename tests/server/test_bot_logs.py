@@ -25,7 +25,7 @@ from arena_server.driver import Run
 from arena_server.errors import ArenaError
 from arena_server.sockets import bind
 
-from .peers import PATIENCE_S, Peer, RecordingEnvironment, RunningDriver, Scripted, ScriptedRouter
+from .peers import PATIENCE_S, Peer, Recorder, RunningDriver, Scripted, ScriptedRouter
 
 
 class Loop:
@@ -227,17 +227,17 @@ class TestBotLogs:
 
 @asynccontextmanager
 async def logged(tmp_path: Path, answer: Callable[[Event], list[Effect]]) -> AsyncIterator[RunningDriver]:
-    """A `LoggedDriver` on loopback, with a machine that answers events as `answer` says."""
+    """A `LoggedDriver` on loopback, with a core that answers events as `answer` says."""
     loop = asyncio.get_running_loop()
-    machine, environment, sock = Scripted(answer), RecordingEnvironment(), bind("127.0.0.1", 0)
+    core, recorder, sock = Scripted(answer), Recorder(), bind("127.0.0.1", 0)
     logs = BotLogs(tmp_path)
     logs.begin(loop, fresh=True)
-    driver = LoggedDriver(ScriptedRouter(machine=machine), loop, 100, environment.log)
-    run = Run(machine, environment, environment)
+    driver = LoggedDriver(ScriptedRouter(core=core), loop, 100, recorder.log)
+    run = Run(core, recorder, recorder)
     driver.keep_logs(run, logs)
     driver.add(run)
     listener = driver.pool.listen(sock)
-    here = RunningDriver(machine, environment, driver, run, sock)
+    here = RunningDriver(core, recorder, driver, run, sock)
     try:
         yield here
     finally:
@@ -274,7 +274,7 @@ class TestLoggedDriver:
     async def test_the_lines_of_a_bot_and_no_others(self, tmp_path: Path) -> None:
         async with logged(tmp_path, referee) as here:
             bot, reader = await here.visit(), await here.visit()
-            await here.machine.until(Opened, 2)
+            await here.core.until(Opened, 2)
             await bot.say(b"MOVE 4\n" + b"x" * 2000 + b"\n")
             assert await bot.line() == b"WELCOME mine"
             assert await bot.line() == b"PLAYED 1"
@@ -291,7 +291,7 @@ class TestLoggedDriver:
     async def test_a_long_log_goes_by_chunks(self, tmp_path: Path) -> None:
         async with logged(tmp_path, referee) as here:
             await here.visit()
-            await here.machine.until(Opened)
+            await here.core.until(Opened)
             (tmp_path / "mine.log.1").write_bytes(b"".join(b"t C MOVE %d\n" % at for at in range(40_000)))
             reader = await here.visit()
             await reader.say(b"show\n")
@@ -317,11 +317,11 @@ class TestLoggedDriver:
         async with logged(tmp_path, referee) as here:
             (tmp_path / "mine.log").write_bytes(b"t C PING 1\n" * 800_000)
             first = await here.visit(receive_buffer=4096)
-            await here.machine.until(Opened)
+            await here.core.until(Opened)
             await first.say(b"show\n")
-            await here.machine.until(Received)
+            await here.core.until(Received)
             second = await here.visit()
-            await here.machine.until(Opened, 2)
+            await here.core.until(Opened, 2)
             await second.say(b"show\n")
             assert (await lines_of(second))[-1] == "BYE reason=log"
             assert not (await first.everything()).endswith(b"BYE reason=log\n")
@@ -330,8 +330,8 @@ class TestLoggedDriver:
         async with logged(tmp_path, referee) as here:
             (tmp_path / "mine.log").write_bytes(b"t C PING 1\n" * 800_000)
             reader = await here.visit(receive_buffer=4096)
-            await here.machine.until(Opened)
+            await here.core.until(Opened)
             await reader.say(b"show\n")
-            await here.machine.until(Received)
+            await here.core.until(Received)
             reader.sock.close()
-            await here.machine.until(Lost)
+            await here.core.until(Lost)

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.asyncio
 
 
 def on(kind: type, effects: Callable[[Event], list[Effect]]) -> Callable[[Event], list[Effect]]:
-    """A machine that answers one kind of event."""
+    """A core that answers one kind of event."""
     return lambda event: effects(event) if isinstance(event, kind) else []
 
 
@@ -35,7 +35,7 @@ def echo(event: Event) -> list[Effect]:
 
 async def opened(here: RunningDriver, number: int = 1) -> int:
     """Wait for the `number`-th connection and return its own number."""
-    event = await here.machine.until(Opened, number)
+    event = await here.core.until(Opened, number)
     assert isinstance(event, Opened)
     return event.conn
 
@@ -46,10 +46,10 @@ async def test_lines_come_whole_stamped_and_in_order() -> None:
         before = time.monotonic_ns()
         await peer.say(b"HELLO 1 a\nREADY")
         await peer.say(b" g1\r\n\n")
-        last = await here.machine.until(Received, 3)
-        lines = [event for event in here.machine.events if isinstance(event, Received)]
+        last = await here.core.until(Received, 3)
+        lines = [event for event in here.core.events if isinstance(event, Received)]
         assert [event.line for event in lines] == [b"HELLO 1 a", b"READY g1", b""]
-        for event, now in here.machine.seen:
+        for event, now in here.core.seen:
             if isinstance(event, Received):
                 assert before - 5_000_000 <= event.arrived <= now
         assert isinstance(last, Received)
@@ -60,7 +60,7 @@ async def test_connections_are_told_apart_and_named_for_people() -> None:
     async with running_driver() as here:
         first, second = await here.visit(), await here.visit()
         assert await opened(here, 1) != await opened(here, 2)
-        peers = [event.address for event in here.machine.events if isinstance(event, Opened)]
+        peers = [event.address for event in here.core.events if isinstance(event, Opened)]
         assert peers == ["{}:{}".format(*peer.sock.getsockname()) for peer in (first, second)]
         assert len(here.driver.pool) == 2
 
@@ -69,8 +69,8 @@ async def test_a_line_too_long_is_reported_once_with_its_head() -> None:
     async with running_driver() as here:
         peer = await here.visit()
         await peer.say(b"x" * (3 * CLIENT_LINE_LIMIT) + b"\nPING 1\n")
-        await here.machine.until(Received)
-        long = [event for event in here.machine.events if isinstance(event, Overlong)]
+        await here.core.until(Received)
+        long = [event for event in here.core.events if isinstance(event, Overlong)]
         assert [event.head[:3] for event in long] == [b"xxx"]
 
 
@@ -80,7 +80,7 @@ async def test_a_turn_is_handed_when_the_socket_has_it() -> None:
         before = time.monotonic_ns()
         await peer.say(b"again\n")
         assert await peer.line() == b"again"
-        handed = await here.machine.until(Flushed)
+        handed = await here.core.until(Flushed)
         assert isinstance(handed, Flushed)
         assert handed.marker == TurnMark(1, 1)
         assert before <= handed.at <= time.monotonic_ns()
@@ -98,22 +98,22 @@ async def test_a_turn_that_waits_in_the_buffer_is_not_handed_yet() -> None:
         peer = await here.visit(receive_buffer=4096)
         # More than the two sockets hold, less than what makes the host give the peer up.
         room = await _room_of(here, peer)
-        assert here.machine.count(Lost) == 0
-        count = here.machine.count(Flushed)
+        assert here.core.count(Lost) == 0
+        count = here.core.count(Flushed)
         await peer.say(b"%d\n" % 8)
-        await here.machine.until(Received, room + 1)
-        assert here.machine.count(Flushed) == count  # still in our buffer
-        while b"TURN" not in await peer.line() or here.machine.count(Flushed) <= count:
-            assert here.machine.count(Lost) == 0
+        await here.core.until(Received, room + 1)
+        assert here.core.count(Flushed) == count  # still in our buffer
+        while b"TURN" not in await peer.line() or here.core.count(Flushed) <= count:
+            assert here.core.count(Lost) == 0
 
 
 async def _room_of(here: RunningDriver, peer: Peer) -> int:
     """Fill the sockets by 8 KiB a line until a TURN stays in the buffer; returns how many lines it took."""
     asked = 0
-    while here.machine.count(Flushed) == asked:
+    while here.core.count(Flushed) == asked:
         asked += 1
         await peer.say(b"8\n")
-        await here.machine.until(Received, asked)
+        await here.core.until(Received, asked)
         await asyncio.sleep(0)
     return asked
 
@@ -125,9 +125,9 @@ async def test_a_peer_that_does_not_read_is_dropped_at_the_limit() -> None:
     async with running_driver(on(Received, flood)) as here:
         peer = await here.visit(receive_buffer=4096)
         await peer.say(b"go\n")
-        lost = await here.machine.until(Lost)
+        lost = await here.core.until(Lost)
         assert lost == Lost(1, "backed-up")
-        assert here.machine.count(Lost) == 1
+        assert here.core.count(Lost) == 1
         assert len(here.driver.pool) == 0
 
 
@@ -139,19 +139,19 @@ async def test_a_muted_peer_is_not_heard_until_it_is_unmuted() -> None:
     async with running_driver(on(Received, mute)) as here:
         peer = await here.visit()
         await peer.say(b"one\n")
-        await here.machine.until(Received)
+        await here.core.until(Received)
         await peer.say(b"two\nthree\n")
         other = await here.visit()
         await other.say(b"honest\n")
-        await here.machine.until(Received, 2)
-        assert [e.line for e in here.machine.events if isinstance(e, Received)] == [b"one", b"honest"]
-        here.machine.answer = lambda event: [Unmute(1)] if isinstance(event, Opened) else []
+        await here.core.until(Received, 2)
+        assert [e.line for e in here.core.events if isinstance(e, Received)] == [b"one", b"honest"]
+        here.core.answer = lambda event: [Unmute(1)] if isinstance(event, Opened) else []
         await here.visit()
-        await here.machine.until(Received, 4)
-        assert [e.line for e in here.machine.events if isinstance(e, Received)][2:] == [b"two", b"three"]
+        await here.core.until(Received, 4)
+        assert [e.line for e in here.core.events if isinstance(e, Received)][2:] == [b"two", b"three"]
 
 
-async def test_close_flushes_first_and_tells_the_machine_nothing_more() -> None:
+async def test_close_flushes_first_and_tells_the_core_nothing_more() -> None:
     def goodbye(event: Event) -> list[Effect]:
         return [Send(1, b"BYE reason=finished\n"), Close(1), Send(1, b"never\n")]
 
@@ -163,8 +163,8 @@ async def test_close_flushes_first_and_tells_the_machine_nothing_more() -> None:
         peer.sock.close()
         await here.driver.pool.drained(PATIENCE_S)
         # Lines read in the same wakeup are passed on; the contest ignores a connection it has closed.
-        assert here.machine.count(Received) <= LINES_PER_WAKEUP
-        assert here.machine.count(Lost) == 0
+        assert here.core.count(Received) <= LINES_PER_WAKEUP
+        assert here.core.count(Lost) == 0
 
 
 async def test_a_peer_that_lingers_is_cut_off() -> None:
@@ -182,10 +182,10 @@ async def test_the_end_of_a_peer_is_told_with_its_reason() -> None:
         leaver, resetter = await here.visit(), await here.visit()
         await opened(here, 2)
         leaver.sock.close()
-        assert await here.machine.until(Lost) == Lost(1, "closed")
+        assert await here.core.until(Lost) == Lost(1, "closed")
         resetter.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         resetter.sock.close()
-        assert await here.machine.until(Lost, 2) == Lost(2, "reset")
+        assert await here.core.until(Lost, 2) == Lost(2, "reset")
 
 
 async def test_half_a_line_is_no_line() -> None:
@@ -193,8 +193,8 @@ async def test_half_a_line_is_no_line() -> None:
         peer = await here.visit()
         await peer.say(b"MOVE 6")
         peer.sock.shutdown(socket.SHUT_WR)
-        await here.machine.until(Lost)
-        assert here.machine.count(Received) == 0
+        await here.core.until(Lost)
+        assert here.core.count(Received) == 0
 
 
 async def test_over_the_cap_a_peer_is_told_so_and_nobody_else_suffers() -> None:
@@ -211,15 +211,15 @@ async def test_over_the_cap_a_peer_is_told_so_and_nobody_else_suffers() -> None:
         for peer in inside:
             await peer.say(b"still here\n")
             assert await peer.line() == b"still here"
-        assert here.machine.count(Opened) == 2
+        assert here.core.count(Opened) == 2
         inside[0].sock.close()
-        await here.machine.until(Lost)
+        await here.core.until(Lost)
         newcomer = await here.visit()
         await newcomer.say(b"room now\n")
         assert await newcomer.line() == b"room now"
 
 
-async def test_the_machine_is_told_of_one_event_at_a_time() -> None:
+async def test_the_core_is_told_of_one_event_at_a_time() -> None:
     depth, deepest = 0, 0
 
     def answer(event: Event) -> list[Effect]:
@@ -233,8 +233,8 @@ async def test_the_machine_is_told_of_one_event_at_a_time() -> None:
     async with running_driver(answer) as here:
         peer = await here.visit()
         await peer.say(b"a\nb\n")
-        await here.machine.until(Flushed, 2)
-        kinds = [type(event).__name__ for event in here.machine.events]
+        await here.core.until(Flushed, 2)
+        kinds = [type(event).__name__ for event in here.core.events]
         assert kinds == ["Opened", "Received", "Received", "Flushed", "Flushed"]
         assert deepest == 1
 
@@ -244,8 +244,8 @@ async def test_log_events_and_the_end_reach_whoever_runs_the_host() -> None:
     async with running_driver(on(Opened, lambda event: [absent, Finished("finished")])) as here:
         await here.visit()
         await opened(here)
-        assert here.environment.logged == [absent]
-        assert here.environment.reasons == ["finished"]
+        assert here.recorder.logged == [absent]
+        assert here.recorder.reasons == ["finished"]
 
 
 async def test_effects_for_a_connection_that_is_gone_are_nothing() -> None:
@@ -253,27 +253,27 @@ async def test_effects_for_a_connection_that_is_gone_are_nothing() -> None:
     async with running_driver(on(Opened, lambda event: effects)) as here:
         await here.visit()
         await opened(here)
-        assert here.machine.count(Lost) == 0
+        assert here.core.count(Lost) == 0
 
 
 class TestDeadlines:
-    async def test_the_machine_is_woken_at_its_deadline_and_not_before(self) -> None:
+    async def test_the_core_is_woken_at_its_deadline_and_not_before(self) -> None:
         async with running_driver() as here:
             due = time.monotonic_ns() + 20_000_000
-            here.machine.alarm = due
+            here.core.alarm = due
             await here.visit()
-            await here.machine.until(Tick)
-            _, now = next(seen for seen in here.machine.seen if isinstance(seen[0], Tick))
+            await here.core.until(Tick)
+            _, now = next(seen for seen in here.core.seen if isinstance(seen[0], Tick))
             assert now >= due
 
     async def test_a_deadline_that_moves_closer_is_kept(self) -> None:
         async with running_driver() as here:
-            here.machine.alarm = time.monotonic_ns() + 3600 * 10**9
-            here.machine.answer = _closer_on(here)
+            here.core.alarm = time.monotonic_ns() + 3600 * 10**9
+            here.core.answer = _closer_on(here)
             peer = await here.visit()
             await opened(here)
             await peer.say(b"sooner\n")
-            await here.machine.until(Tick)
+            await here.core.until(Tick)
 
     async def test_every_line_that_was_in_time_is_judged_before_the_deadline(self) -> None:
         """The loop stalls while lines and deadlines come: no Tick overtakes a line from before it."""
@@ -284,19 +284,19 @@ class TestDeadlines:
             def answer(event: Event) -> list[Effect]:
                 if isinstance(event, Received):
                     begun = time.monotonic_ns()
-                    here.machine.alarm = begun + 500_000
+                    here.core.alarm = begun + 500_000
                     peer.sock.send(b"MOVE 6\n")  # in the kernel at once, and the loop is not looking
                     while time.monotonic_ns() < begun + 1_000_000:
                         pass
                 return []
 
-            here.machine.answer = answer
+            here.core.answer = answer
             await peer.say(b"MOVE 6\n")
-            await here.machine.until(Tick, 10)
-            here.machine.answer = lambda event: []
-            here.machine.alarm = None
+            await here.core.until(Tick, 10)
+            here.core.answer = lambda event: []
+            here.core.alarm = None
             judged_until = 0
-            for event, now in here.machine.seen:
+            for event, now in here.core.seen:
                 if isinstance(event, Tick):
                     judged_until = now
                 elif isinstance(event, Received):
@@ -307,9 +307,9 @@ class TestDeadlines:
 def _closer_on(here: RunningDriver) -> Callable[[Event], list[Effect]]:
     def answer(event: Event) -> list[Effect]:
         if isinstance(event, Received):
-            here.machine.alarm = time.monotonic_ns()
+            here.core.alarm = time.monotonic_ns()
         elif isinstance(event, Tick):
-            here.machine.alarm = None
+            here.core.alarm = None
         return []
 
     return answer
@@ -322,6 +322,6 @@ async def test_the_time_from_a_batch_to_its_turns_is_reported() -> None:
     async with running_driver(answer) as here:
         peer = await here.visit()
         await peer.say(b"ping\nmove\nping\nmove\n")
-        await here.machine.until(Flushed, 2)
+        await here.core.until(Flushed, 2)
         assert sum(here.run.durations.turns.counts) == 2
         assert here.run.durations.turns.total > 0

@@ -30,7 +30,7 @@ def judge(event: Event) -> list[Effect]:
 
 async def visit(here: RunningDriver) -> Peer:
     peer = await here.visit()
-    await here.machine.until(Opened)
+    await here.core.until(Opened)
     return peer
 
 
@@ -38,14 +38,14 @@ async def test_nothing_is_told_before_it_is_durable() -> None:
     async with running_driver(judge) as here:
         peer = await visit(here)
         await peer.say(b"j1\n")
-        await here.machine.until(Received)
+        await here.core.until(Received)
         await peer.say(b"j2\nj3\n")
-        await here.machine.until(Received, 3)
-        assert here.environment.batches == [[ENTRY], [ENTRY, ENTRY]], "one commit for each batch of lines"
-        assert here.machine.count(Flushed) == 0
+        await here.core.until(Received, 3)
+        assert here.recorder.batches == [[ENTRY], [ENTRY, ENTRY]], "one commit for each batch of lines"
+        assert here.core.count(Flushed) == 0
         here.driver.committed(here.run, 1, [])
         assert await peer.line() == b"j1"
-        assert here.machine.count(Flushed) == 1
+        assert here.core.count(Flushed) == 1
         here.driver.committed(here.run, 2, [])
         assert await peer.line() == b"j2"
 
@@ -53,12 +53,12 @@ async def test_nothing_is_told_before_it_is_durable() -> None:
 async def test_what_comes_later_waits_behind_it_whoever_it_is_for() -> None:
     async with running_driver(judge) as here:
         first, second = await visit(here), await here.visit()
-        await here.machine.until(Opened, 2)
+        await here.core.until(Opened, 2)
         await first.say(b"j\n")
-        await here.machine.until(Received)
+        await here.core.until(Received)
         await second.say(b"free\n")
-        await here.machine.until(Received, 2)
-        assert here.machine.count(Flushed) == 0
+        await here.core.until(Received, 2)
+        assert here.core.count(Flushed) == 0
         here.driver.committed(here.run, 1, [])
         assert (await first.line(), await second.line()) == (b"j", b"free")
         await second.say(b"free again\n")
@@ -84,13 +84,13 @@ async def test_records_go_ahead_and_all_else_waits() -> None:
     async with running_driver(answer) as here:
         peer = await visit(here)
         await peer.say(b"go\n")
-        await here.machine.until(Received)
-        environment = here.environment
-        assert environment.stored == [("g1", record)]
-        assert (environment.logged, environment.replies, environment.reasons) == ([], [], [])
+        await here.core.until(Received)
+        recorder = here.recorder
+        assert recorder.stored == [("g1", record)]
+        assert (recorder.logged, recorder.replies, recorder.reasons) == ([], [], [])
         here.driver.committed(here.run, 1, [])
-        assert environment.logged == [BotAbsent("ann")]
-        assert (environment.replies, environment.reasons) == ([(7, "no")], ["finished"])
+        assert recorder.logged == [BotAbsent("ann")]
+        assert (recorder.replies, recorder.reasons) == ([(7, "no")], ["finished"])
         assert await peer.everything() == b""
 
 
@@ -99,17 +99,17 @@ async def test_a_slow_disk_lets_no_deadline_pass(monkeypatch: pytest.MonkeyPatch
     async with running_driver(judge) as here:
         peer = await visit(here)
         await peer.say(b"j\n")
-        await here.machine.until(Received)
+        await here.core.until(Received)
         held_since = time.monotonic_ns()
-        here.machine.alarm = held_since + 2_000_000
+        here.core.alarm = held_since + 2_000_000
         await peer.say(b"look\n")
-        await here.machine.until(Received, 2)
+        await here.core.until(Received, 2)
         while time.monotonic_ns() < held_since + 20_000_000:
             await asyncio.sleep(0)
-        assert here.machine.count(Tick) == 0
+        assert here.core.count(Tick) == 0
         here.driver.committed(here.run, 1, [])
         assert await peer.line() == b"j"
-        await here.machine.until(Tick)
+        await here.core.until(Tick)
 
 
 async def test_a_loop_that_stood_still_is_told_of_first() -> None:
@@ -120,10 +120,10 @@ async def test_a_loop_that_stood_still_is_told_of_first() -> None:
         peer.sock.send(b"late\n")
         while time.monotonic_ns() < begun + driver.STALL_NS + 20_000_000:
             pass
-        await here.machine.until(Received)
-        kinds = [type(event) for event in here.machine.events]
+        await here.core.until(Received)
+        kinds = [type(event) for event in here.core.events]
         assert kinds.index(Stalled) < kinds.index(Received)
-        stall = next(event for event in here.machine.events if isinstance(event, Stalled))
+        stall = next(event for event in here.core.events if isinstance(event, Stalled))
         assert stall.ended - stall.began > driver.STALL_NS
 
 
@@ -132,4 +132,4 @@ async def test_a_loop_that_runs_is_no_stall() -> None:
         peer = await visit(here)
         await peer.say(b"x\n")
         assert await peer.line() == b"x"
-        assert here.machine.count(Stalled) == 0
+        assert here.core.count(Stalled) == 0

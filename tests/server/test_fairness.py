@@ -17,7 +17,7 @@ FLOOD = b"".join(b"%03d\n" % number for number in range(MANY))
 
 
 def lines(here: RunningDriver, conn: int) -> list[bytes]:
-    return [e.line for e in here.machine.events if isinstance(e, Received) and e.conn == conn]
+    return [e.line for e in here.core.events if isinstance(e, Received) and e.conn == conn]
 
 
 async def test_a_flooder_waits_for_the_others_and_loses_no_line() -> None:
@@ -25,8 +25,8 @@ async def test_a_flooder_waits_for_the_others_and_loses_no_line() -> None:
         flooder, honest = await here.visit(), await here.visit()
         await flooder.say(FLOOD)
         await honest.say(b"MOVE 6\n")
-        await here.machine.until(Received, MANY + 1)
-        received = [e for e in here.machine.events if isinstance(e, Received)]
+        await here.core.until(Received, MANY + 1)
+        received = [e for e in here.core.events if isinstance(e, Received)]
         assert lines(here, 1) == FLOOD.split()
         before = next(number for number, event in enumerate(received) if event.conn == 2)
         assert before <= 4 * LINES_PER_WAKEUP
@@ -35,10 +35,10 @@ async def test_a_flooder_waits_for_the_others_and_loses_no_line() -> None:
 async def test_an_endless_talker_has_rests() -> None:
     async with running_driver() as here:
         flooder = await here.visit()
-        await here.machine.until(Opened)
+        await here.core.until(Opened)
         await flooder.say(FLOOD)
-        await here.machine.until(Received, MANY)
-        moments = [now for event, now in here.machine.seen if isinstance(event, Received)]
+        await here.core.until(Received, MANY)
+        moments = [now for event, now in here.core.seen if isinstance(event, Received)]
         at_once = LINES_PER_WAKEUP * (BUSY_WAKEUPS + 1)
         rests = (MANY - at_once) // LINES_PER_WAKEUP
         assert moments[-1] - moments[at_once - 1] >= rests * THROTTLE_S * 1e9
@@ -49,7 +49,7 @@ async def test_nothing_is_read_while_lines_wait_and_the_end_comes_after_them() -
         flooder = await here.visit()
         await flooder.say(FLOOD)
         flooder.sock.close()
-        await here.machine.until(Lost)
+        await here.core.until(Lost)
         assert lines(here, 1) == FLOOD.split()
 
 
@@ -63,9 +63,9 @@ async def test_muted_in_the_middle_it_is_heard_from_there_on_later(at: bytes) ->
     async with running_driver(mute) as here:
         flooder, other = await here.visit(), await here.visit()
         await flooder.say(FLOOD)
-        await here.machine.until(Received, int(at) + 1)
+        await here.core.until(Received, int(at) + 1)
         await other.say(b"go on\n")
-        await here.machine.until(Received, MANY + 1)
+        await here.core.until(Received, MANY + 1)
         assert lines(here, 1) == FLOOD.split()
 
 
