@@ -32,7 +32,7 @@ class Connections:
         self.peers[peer.conn] = peer
         self._deadlines.set((Kind.LOGIN, peer.conn), peer.opened + self._config.login_ms * NS_PER_MS)
 
-    def settle(self, peer: Peer) -> None:
+    def drop_login_deadline(self, peer: Peer) -> None:
         """The peer has logged in to play, or has sent WATCH: it has no login deadline any more."""
         self._deadlines.set((Kind.LOGIN, peer.conn), None)
 
@@ -75,7 +75,7 @@ class Connections:
     def _forget(self, peer: Peer, now: int) -> None:
         """The connection is gone; its player may come back on another."""
         del self.peers[peer.conn]
-        self.settle(peer)
+        self.drop_login_deadline(peer)
         self._games.forget(peer)
         if peer.player is not None:
             peer.player.disconnect()

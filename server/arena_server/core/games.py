@@ -157,9 +157,9 @@ class GameManager:
         """`Turns.advance`, after what may have sent the last line to a seat, or taken its connection away."""
         self.turns.advance(live, facts, now)
         if live.announced:
-            self._dissolve(live, now)
+            self._release_players(live, now)
 
-    def _dissolve(self, live: LiveGame, now: int) -> None:
+    def _release_players(self, live: LiveGame, now: int) -> None:
         """Players whose OVER has been sent are free for the next game."""
         end = len(live.transcript.lines)
         for cursor, player in zip(live.cursors, live.players, strict=True):

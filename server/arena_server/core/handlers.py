@@ -142,7 +142,7 @@ class Handlers:
         # not to wait for games that never come.
         if player.bot.plays:
             self._keep_keys(player.bot)
-            self._connections.settle(peer)
+            self._connections.drop_login_deadline(peer)
             self._connections.arrived(player.bot)
             self._games.arrive(player, now)
 
@@ -160,7 +160,7 @@ class Handlers:
         except ProtocolError as problem:
             self._refuse_idle(peer, problem, now)
         else:
-            self._connections.settle(peer)
+            self._connections.drop_login_deadline(peer)
             self._count_chatter(peer, line, now)
 
     def _quit(self, peer: Peer, now: int) -> None:

@@ -134,9 +134,9 @@ class GameState:
         """The ply to be played now; 1 before START."""
         return len(self.plies) + 1
 
-    def settled(self, seat: int) -> bool:
-        """Whether START need not wait for `seat`."""
-        return self.ready[seat - 1] or self.zombies[seat - 1]
+    def awaits(self, seat: int) -> bool:
+        """Whether START waits for `seat`."""
+        return not (self.ready[seat - 1] or self.zombies[seat - 1])
 
     def forfeited(self, seats: Iterable[int] = ()) -> tuple[int, ...]:
         """The totals if `seats` forfeit, beside those at fault already: several at once all lose."""
@@ -234,7 +234,7 @@ class Match(GameState):
             case SayReady(seat, arrived):
                 # A READY after the limit counts as not sent: the Expire that is due will blame the seat.
                 in_time = self.timer.deadline is not None and arrived < self.timer.deadline
-                awaited = self.phase is Phase.OFFERED and not self.settled(seat)
+                awaited = self.phase is Phase.OFFERED and self.awaits(seat)
                 return [Ready(seat)] if awaited and in_time else []
             case Blame(seat, kind, line):
                 return self._decide_fault(seat, kind, line)
@@ -288,7 +288,7 @@ class Match(GameState):
 
     def _decide_expiry(self) -> list[GameFact]:
         if self.phase is Phase.OFFERED:
-            late = [seat for seat in range(1, len(self.ready) + 1) if not self.settled(seat)]
+            late = [seat for seat in range(1, len(self.ready) + 1) if self.awaits(seat)]
             faults = [self._late(seat, FaultKind.NEVER_READY) for seat in late]
             return [*faults, *self._forfeit(late)]
         return [] if self.timer.sent is None else self._decide_flag(self.timer.sent)
@@ -316,7 +316,7 @@ class Match(GameState):
         """Apply what follows by itself, up to the turn of a seat that plays for itself."""
         last = facts[-1]
         if self.phase is Phase.OFFERED:
-            if not all(map(self.settled, range(1, len(self.ready) + 1))):
+            if any(map(self.awaits, range(1, len(self.ready) + 1))):
                 return
             facts.append(last := Started())
             self.apply(last, now)

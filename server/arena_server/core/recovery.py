@@ -145,7 +145,7 @@ def _problem(
         case Ended():
             return _end_problem(match, fact)
         case Started():
-            return None if offered and all(map(match.settled, _seats(match))) else "the game cannot start"
+            return None if offered and not any(map(match.awaits, _seats(match))) else "the game cannot start"
         case FaultRecord(0, ply, FaultKind.VOID):
             return None if ply == match.ply else "it is not a fault of this ply"
     if fact.seat not in _seats(match):
@@ -161,7 +161,7 @@ def _problem(
                 return "it is not a fault of this ply"
             return "the seat is at fault already" if match.zombies[seat - 1] else None
         case Ready(seat):
-            return None if offered and not match.settled(seat) else "the seat need not be ready"
+            return None if offered and match.awaits(seat) else "the seat need not be ready"
         case Away(seat):
             return None if offered and match.ready[seat - 1] else "the seat was not ready"
 

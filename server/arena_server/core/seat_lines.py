@@ -32,7 +32,7 @@ class SeatLines:
         """READY for the game of `peer`."""
         live, seat = _seat_of(peer)
         self._turns.key_arrived(live.players[seat - 1])
-        if live.match.phase is not Phase.OFFERED or live.match.settled(seat):
+        if live.match.phase is not Phase.OFFERED or not live.match.awaits(seat):
             self._count(live, seat, peer, line, now)
             return
         self._turns.advance(live, live.match.execute(SayReady(seat, arrived), now), now)
