@@ -149,7 +149,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Learn, and match the learned weights against none, equal ones, each alone and their opposite."""
-    rules = make_game(options.game, dict(each.split("=", 1) for each in options.option), strangers=False)
+    rules = make_game(options.game, dict(each.split("=", 1) for each in options.option), allow_unknown=False)
     shared = {"depth": options.depth, "opening": options.opening, "seed": options.seed}
     history = learn(rules, rounds=options.rounds, games=options.games, openings=options.trials, **shared)
     learned, count = history[-1], len(history[-1])

@@ -92,7 +92,7 @@ def _read(engine: Engine, path: Path, options: Mapping[str, object]) -> Iterator
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise EngineError(f"cannot read the positions in {path}: {reason}") from error
-    rules = make_game(engine.game, {**engine.analysis_options, **options}, strangers=False)
+    rules = make_game(engine.game, {**engine.analysis_options, **options}, allow_unknown=False)
     words = len(_line_format(engine).split("> "))
     for number, line in enumerate(lines, start=1):
         parts = line.split()

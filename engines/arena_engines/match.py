@@ -274,7 +274,7 @@ def match(
     `progress` is called after each game. Raises EngineError for a wrong engine or number of engines,
     GameError for a wrong game or option.
     """
-    rules = make_game(game, dict(options or {}), strangers=False)
+    rules = make_game(game, dict(options or {}), allow_unknown=False)
     if len(specs) != rules.seats:
         raise EngineError(f"a game of {rules.seats} seats needs {rules.seats} engines, got {len(specs)}")
     engines = [create(spec, game) for spec in specs]
@@ -322,7 +322,7 @@ def league(
     mean points of engine i against engine j, None on the diagonal; with more seats `table` is None.
     `progress` gets each game. Raises EngineError and GameError as `match` does.
     """
-    seats = make_game(game, dict(options or {}), strangers=False).seats
+    seats = make_game(game, dict(options or {}), allow_unknown=False).seats
     if len(specs) < seats:
         raise EngineError(f"a game of {seats} seats needs {seats} engines, got {len(specs)}")
     table: list[list[float | None]] = [[None] * len(specs) for _ in specs]

@@ -107,7 +107,7 @@ def command(
     if len(players) < 2:
         raise ConfigError(f"match: expected two players or more, got {len(players)}")
     settings = game_options(option)
-    rules = make_game(game, settings, strangers=False)
+    rules = make_game(game, settings, allow_unknown=False)
     if library is not None:
         settings["board"] = start_positions(library, rules)
     seats = rules.seats

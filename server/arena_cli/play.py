@@ -108,7 +108,7 @@ def command(
     if web:
         chosen = game_options(option)
         clock_ms = None if clock is None else duration(clock, "--clock")
-        rules = make_game(game, chosen, strangers=False)
+        rules = make_game(game, chosen, allow_unknown=False)
         opponent = usual_opponent(game) if against is None else against
         play_in_browser(rules, chosen, opponent, clock_ms, seed, database)
         return
@@ -118,10 +118,10 @@ def command(
         _console(against, game_options(option), seat, clock, seed, games)
         return
     settings = game_options(option)
-    rules = make_game(game, settings, strangers=False)
+    rules = make_game(game, settings, allow_unknown=False)
     if library is not None:
         settings["board"] = start_positions(library, rules)
-        rules = make_game(game, settings, strangers=False)
+        rules = make_game(game, settings, allow_unknown=False)
     if seat > rules.seats:
         raise ConfigError(f"--seat: {game} has {rules.seats} seats, got {seat}")
     deal = rules.deal(randbelow(2**63) if seed is None else seed)
@@ -149,7 +149,7 @@ def _console(
     spec: str, options: dict[str, object], seat: int, clock: str | None, seed: int | None, games: Path
 ) -> None:
     """Play XO against the program of 1970 at its console. Raises ConfigError for what it does not have."""
-    rules = make_game(Xo.name, options, strangers=False)
+    rules = make_game(Xo.name, options, allow_unknown=False)
     assert isinstance(rules, Xo), "the game of this name"
     if seat > rules.seats:
         raise ConfigError(f"--seat: {Xo.name} has {rules.seats} seats, got {seat}")

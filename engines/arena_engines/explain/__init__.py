@@ -55,7 +55,7 @@ def tree(
     The position is `state`, in the format of STATE, with the visible pictures `sequence` in games that have
     them; without `state` it is the deal of `seed`.
     """
-    rules = make_game(game, options, strangers=False)
+    rules = make_game(game, options, allow_unknown=False)
     position = _position(rules, state, sequence, seed)
     if method == "maxn":
         return trees.maxn_tree(rules, position, depth)
@@ -68,7 +68,7 @@ def tree(
 
 def whole(game: str, options: Mapping[str, object], *, state: str | None = None) -> Picture:
     """The whole tree of a small game with its won and lost positions; of disc, the figure of seed 000."""
-    rules = make_game(game, options, strangers=False)
+    rules = make_game(game, options, allow_unknown=False)
     return trees.whole_tree(rules, _position(rules, state, "", 0))
 
 
@@ -85,7 +85,7 @@ def strategy(
 
     Raises EngineError if there is no such strategy and not `everything`.
     """
-    rules = make_game(game, options, strangers=False)
+    rules = make_game(game, options, allow_unknown=False)
     _check_strategy(rules, seat)
     position = _position(rules, state, "", 0)
     space = Strategy(rules, seat, goal)
@@ -115,7 +115,7 @@ def searches(
     Fixed and dynamic order use the static evaluation of the game's engine `openlines` or `weighted`. Raises
     EngineError for a game without one.
     """
-    rules = make_game(game, options, strangers=False)
+    rules = make_game(game, options, allow_unknown=False)
     _check_strategy(rules, seat)
     position = _position(rules, state, "", 0)
     player = create(usual_analyst(game), game)
@@ -148,7 +148,7 @@ def evaluate(
     game: str, options: Mapping[str, object], *, state: str | None = None, engine: str | None = None
 ) -> str:
     """The static evaluation of a position by openlines or `weighted:k=...`, with its terms, as text."""
-    rules = make_game(game, options, strangers=False)
+    rules = make_game(game, options, allow_unknown=False)
     player = create(engine or usual_analyst(game), game)
     if not isinstance(player, HeuristicEngine):
         raise EngineError(

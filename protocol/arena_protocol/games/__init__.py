@@ -17,17 +17,17 @@ FLAGSHIP = Insertion.name
 GAMES: dict[str, type[Game[Any]]] = {game.name: game for game in (Insertion, Xo, TicTacToe, Disc, LastCoin)}
 
 
-def make_game(name: str, options: Mapping[str, object], *, strangers: bool = True) -> Game[Any]:
+def make_game(name: str, options: Mapping[str, object], *, allow_unknown: bool = True) -> Game[Any]:
     """Build a game by its name. Raises GameError for an unknown name or an impossible option.
 
     A client builds the game of a GAME line by `make_game(game, {**options, "seats": seats})` and
-    ignores options of a newer server. With `strangers=False` an unknown option is refused, for
+    ignores options of a newer server. With `allow_unknown=False` an unknown option is refused, for
     options that a person has typed.
     """
     if name not in GAMES:
         raise GameError(f"no game {name!r}; this version has: {', '.join(sorted(GAMES))}")
     known = GAMES[name].OPTIONS
-    for stranger in sorted(options.keys() - known):
-        if not strangers:
-            raise GameError(f"{name} has no option {stranger!r}; it has: {', '.join(sorted(known))}")
+    for unknown in sorted(options.keys() - known):
+        if not allow_unknown:
+            raise GameError(f"{name} has no option {unknown!r}; it has: {', '.join(sorted(known))}")
     return GAMES[name].from_options(options)

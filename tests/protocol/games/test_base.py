@@ -69,7 +69,7 @@ def test_an_unknown_option_is_ignored_from_a_server_and_refused_from_a_person() 
         == make_game("xo", {"size": "12"}).options()
     )
     with pytest.raises(GameError) as refused:
-        make_game("xo", {"wind": "north"}, strangers=False)
+        make_game("xo", {"wind": "north"}, allow_unknown=False)
     assert str(refused.value) == f"xo has no option 'wind'; it has: {', '.join(sorted(GAMES['xo'].OPTIONS))}"
 
 
