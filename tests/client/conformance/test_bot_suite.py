@@ -111,3 +111,13 @@ def test_what_a_case_needs_is_not_reached_instead_of_failed() -> None:
     assert (result.verdict, result.needed) == (Verdict.NOT_REACHED, "4.3/2")
     results = {each.case.id: each for each in check(DEFECTS["ReadyForG1"].bot, "3.2/1")}
     assert (results["3.2/1"].expected, results["3.2/1"].actual) == ("READY g-1:x!~,7", "READY g1")
+
+
+def test_an_illegal_move_of_a_game_without_numbers_is_answered_by_legal_ones() -> None:
+    class Numbers(Plain):
+        games = "xo"
+
+    results = check_at(VirtualDoor(Numbers), BotSettings(game="xo"), BOT_SUITE.select(["3.3/1"]))
+    (cause, *_) = results
+    assert (cause.case.id, cause.actual) == ("3.3/1", "MOVE 6")
+    assert "; legal here are a1, " in cause.advice
