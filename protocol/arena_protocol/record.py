@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from hashlib import sha256
@@ -437,9 +437,35 @@ __all__ = [
     "RecordError",
     "commitment",
     "decode",
+    "describe_result",
     "encode",
     "to_json",
+    "winning_seats",
 ]
+
+
+def winning_seats(totals: Sequence[int], end: str) -> list[int]:
+    """Return the seats with the most points; more than one is a draw of these, none a void game."""
+    return [] if end == VOID else [seat for seat, total in enumerate(totals, 1) if total == max(totals)]
+
+
+def describe_result(names: Sequence[str], totals: Sequence[int], end: str) -> str:
+    """Return how a game ended, in words: the winner with the totals of all. `end` is that of the record."""
+    winners = [names[seat - 1] for seat in winning_seats(totals, end)]
+    how = " by forfeit" if end == FORFEIT else ""
+    if not winners:
+        return "void, it does not count"
+    if len(winners) == 1:
+        verdict = f"{winners[0]} wins"
+    elif how:
+        verdict = "no winner"
+    else:
+        verdict = "a draw" if len(winners) == len(names) else f"a draw of {' and '.join(winners)}"
+    if len(names) != 2:
+        each = ", ".join(f"{name} {total:,}" for name, total in zip(names, totals, strict=True))
+        return f"{verdict}{how}: {each}"
+    score = " : ".join(f"{total:,}" for total in sorted(totals, reverse=True))
+    return f"{verdict}{' ' if len(winners) == 1 else ', '}{score}{how}"
 
 
 #: How much of an offending line is quoted.

@@ -15,7 +15,7 @@ from math import cos, pi, sin
 from textwrap import wrap
 from typing import TYPE_CHECKING, Final
 
-from arena_cli.render import PREVIEW, Frame, record_frames
+from arena_cli.render import PREVIEW, Frame, ended, record_frames
 from arena_cli.scene import (
     ACCENT,
     BAD,
@@ -84,12 +84,14 @@ def draw(frame: Frame) -> Scene:
         body += _belt(frame.preview, foot)
         foot += 54
     foot = max(foot, TOP + len(frame.seats) * (SEAT + 12) + 24)
-    ending = [f"end: {frame.end}"] if frame.end is not None else []
-    notes = [(frame.caption, INK), *((note, BAD) for note in frame.notes), *((each, INK) for each in ending)]
+    notes = [(frame.caption, INK), *((note, BAD) for note in frame.notes)]
     for note, colour in notes:
         for line in wrap(note, 84):
             body.append(Text(LEFT - 32, foot, 16, line, colour))
             foot += 24
+    for line in wrap(ended(frame.result), 76) if frame.result is not None else ():
+        body.append(Text(LEFT - 32, foot, 17, line, bold=True))
+        foot += 24
     head: list[Shape] = [
         Box(0, 0, WIDTH, foot, 0, PAGE),
         Text(LEFT - 32, 34, 21, _cut(frame.title.partition("   ")[0], 62), bold=True),
@@ -272,14 +274,29 @@ def _belt(preview: str, y: float) -> Iterator[Shape]:
 
 def _seats(frame: Frame) -> Iterator[Shape]:
     width, height = WIDTH - COLUMN - 24, SEAT
-    for number, (name, points, clock) in enumerate(frame.seats):
-        y = TOP - 6 + number * (height + 12)
-        colour = SEATS[number % len(SEATS)]
+    for seat, (name, points, clock) in enumerate(frame.seats, start=1):
+        y = TOP - 6 + (seat - 1) * (height + 12)
+        colour = SEATS[(seat - 1) % len(SEATS)]
+        if seat == frame.to_move or seat in frame.winners:
+            yield Box(COLUMN - 4, y - 4, width + 8, height + 8, 13, colour)
         yield Box(COLUMN, y, width, height, 10, PANEL, LINE)
         yield Box(COLUMN, y, 7, height, 3, colour)
         yield Text(COLUMN + 20, y + 22, 17, _cut(name, 20), colour, bold=True)
         yield Text(COLUMN + 20, y + 56, 25, f"{points:,}", bold=True)
         yield Text(COLUMN + width - 12, y + 57, 16, _clock(clock), SOFT, "end")
+        if words := _marks(frame, seat):
+            ink = BAD if seat in frame.zombies else colour
+            yield Text(COLUMN + width - 12, y + 38, 13, words, ink, "end", bold=True)
+
+
+def _marks(frame: Frame, seat: int) -> str:
+    """What is to be said of a seat, beside its colours: zombie, to move, wins, draws."""
+    words = ["zombie"] if seat in frame.zombies else []
+    if seat == frame.to_move:
+        words.append("to move")
+    elif seat in frame.winners:
+        words.append("wins" if len(frame.winners) == 1 else "draws")
+    return ", ".join(words)
 
 
 def _clock(ms: int | None) -> str:

@@ -14,7 +14,14 @@ from typing import Any
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game, Rim
 from arena_protocol.messages import Info
-from arena_protocol.record import GameRecord, InfoRecord, PlyRecord, describe_fault
+from arena_protocol.record import (
+    GameRecord,
+    InfoRecord,
+    PlyRecord,
+    describe_fault,
+    describe_result,
+    winning_seats,
+)
 
 #: Backgrounds of pictures 1..7: red, green, yellow, blue, magenta, cyan, white.
 _PAINT = {str(colour): f"\x1b[30;{40 + colour}m" for colour in range(1, 8)}
@@ -46,7 +53,12 @@ class Frame:
     preview: str
     seats: Sequence[tuple[str, int, int | None]]
     notes: Sequence[str] = ()
-    end: str | None = None
+    #: How the game ended, in words; None while it runs.
+    result: str | None = None
+    #: The seat to move, of a game that runs; the seats that are zombies, and those that have won.
+    to_move: int | None = None
+    zombies: frozenset[int] = frozenset()
+    winners: frozenset[int] = frozenset()
     rim: Rim = NO_RIM
     #: The last move, None at the start.
     move: str | None = None
@@ -65,9 +77,14 @@ def draw(frame: Frame, *, color: bool) -> str:
         time = "" if clock is None else f"   {clock / 1000:>8.3f} s"
         lines.append(f"{name:<32} {total:>6} points{time}")
     lines += frame.notes
-    if frame.end is not None:
-        lines.append(f"end: {frame.end}")
+    if frame.result is not None:
+        lines.append(ended(frame.result))
     return "\n".join([*lines, ""])
+
+
+def ended(result: str) -> str:
+    """The sentence about a result of `describe_result`."""
+    return f"The game is over: {result}."
 
 
 def compact(frame: Frame, *, color: bool) -> list[str]:
@@ -77,7 +94,7 @@ def compact(frame: Frame, *, color: bool) -> list[str]:
     for name, total, clock in frame.seats:
         time = "" if clock is None else f"{clock / 1000:>7.1f} s"
         lines.append(f"{name:<12.12} {total:>6}{time}")
-    last = f"end: {frame.end}" if frame.end is not None else frame.caption.partition(" in ")[0]
+    last = frame.result if frame.result is not None else frame.caption.partition(" in ")[0]
     return [*lines, *_board(frame.state, NO_RIM, color=color), f"{last:.{COMPACT}}"]
 
 
@@ -116,7 +133,9 @@ def record_frames(record: GameRecord) -> Iterator[Frame]:
 
 def _frame(record: GameRecord, game: Game[Any], position: Any, number: int) -> Frame:
     ply = record.plies[number - 1] if number else None
-    totals = ply.total if ply is not None else (0,) * len(record.names)
+    over = number == len(record.plies)
+    # A forfeit gives other totals than the last ply.
+    totals = record.totals if over else ply.total if ply is not None else (0,) * len(record.names)
     clocks = ply.clock if ply is not None else (record.clock_ms,) * len(record.names)
     names = " - ".join(record.names)
     return Frame(
@@ -126,7 +145,12 @@ def _frame(record: GameRecord, game: Game[Any], position: Any, number: int) -> F
         preview=record.sequence[number:],
         seats=list(zip(record.names, totals, clocks, strict=True)),
         notes=[*_faults(record, game, number), *_notes(record, number)],
-        end=record.end if number == len(record.plies) else None,
+        result=describe_result(record.names, record.totals, record.end) if over else None,
+        to_move=None if over else game.to_move(position),
+        zombies=frozenset(
+            fault.seat for fault in record.faults if fault.seat and (over or fault.ply <= number)
+        ),
+        winners=frozenset(winning_seats(record.totals, record.end) if over else ()),
         rim=game.rim(),
         move=None if ply is None else ply.move,
         rules=game,

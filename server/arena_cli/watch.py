@@ -26,7 +26,7 @@ from arena_cli.options import (
     use_color,
 )
 from arena_protocol import messages as wire
-from arena_protocol.record import describe_fault
+from arena_protocol.record import describe_fault, describe_result
 
 if TYPE_CHECKING:
     import socket
@@ -193,8 +193,8 @@ def text_line(update: Update) -> str | None:
             name = game.names[seat - 1] if seat else "?"
             fault = describe_fault(name, reason, ply, line or b"", zombie_move=game.zombie_move)
             return f"{game.game_id}: {fault}"
-        case wire.Over(_, total, end):
-            return f"{game.game_id}: over, {end}, {' - '.join(map(str, total))}"
+        case wire.Over(total=total, end=end):
+            return f"{game.game_id}: over, {describe_result(game.names, total, end)}"
     return None
 
 
@@ -223,7 +223,7 @@ def frame(game: GameView) -> Frame:
         state=game.board,
         preview=game.visible,
         seats=list(zip(game.names, game.totals, game.clocks, strict=True)),
-        end=None if game.over is None else game.over.end,
+        result=None if game.over is None else describe_result(game.names, game.over.total, game.over.end),
         rim=game.rules.rim() if game.rules is not None else NO_RIM,
     )
 
@@ -231,8 +231,8 @@ def frame(game: GameView) -> Frame:
 def result_line(game: GameView) -> str:
     """Return the result of a game that is over."""
     assert game.over is not None
-    score = " - ".join(map(str, game.over.total))
-    return f"{game.game_id}: {' - '.join(game.names)}   {score}, {game.over.end}"
+    result = describe_result(game.names, game.over.total, game.over.end)
+    return f"{game.game_id}: {' - '.join(game.names)}   {result}"
 
 
 class Screen:

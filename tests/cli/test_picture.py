@@ -12,9 +12,24 @@ from xml.etree import ElementTree
 import pytest
 from tests.server.programs import Shell
 
-from arena_cli.picture import LEFT, SIDE, TOP, draw_ply, gif_bytes
+from arena_cli.picture import COLUMN, LEFT, SEAT, SIDE, TOP, draw_ply, gif_bytes
 from arena_cli.render import record_frames
-from arena_cli.scene import ACCENT, FRAME, GOOD, PAINT, Box, Circle, Polygon, Stroke, Text, svg_text
+from arena_cli.scene import (
+    ACCENT,
+    BAD,
+    FRAME,
+    GOOD,
+    PAGE,
+    PAINT,
+    SEATS,
+    Box,
+    Circle,
+    Polygon,
+    Scene,
+    Stroke,
+    Text,
+    svg_text,
+)
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.record import FaultKind, FaultRecord
 
@@ -112,7 +127,60 @@ def test_names_and_faults_are_text_and_never_markup() -> None:
 def test_more_seats_than_the_board_is_high() -> None:
     record = played("disc", 2)
     scene = draw_ply(replace(record, names=("a", "b"), end="win"))
-    assert Text(LEFT - 32, scene.height - 24, 16, "end: win") in scene.shapes
+    sentence = "The game is over: a draw, 0 : 0."
+    assert Text(LEFT - 32, scene.height - 24, 17, sentence, bold=True) in scene.shapes
+
+
+def marks(scene: Scene) -> list[tuple[str, str]]:
+    """What is said of each seat beside its name and points, and in which colour."""
+    words = ("zombie", "to move", "wins", "draws")
+    return [
+        (shape.text, shape.colour)
+        for shape in scene.shapes
+        if isinstance(shape, Text) and shape.text.startswith(words)
+    ]
+
+
+def rings(scene: Scene) -> list[str]:
+    """The colours of the rings round the panels of seats."""
+    return [each.fill for each in scene.shapes if isinstance(each, Box) and each.x == COLUMN - 4]
+
+
+def test_the_mover_zombies_and_winners_are_marked() -> None:
+    fault = FaultRecord(2, 2, FaultKind.ILLEGAL, b"MOVE 0")
+    record = replace(played("insertion", 4), faults=(fault,), totals=(30, 10), end="complete")
+    shown = [draw_ply(record, ply) for ply in range(5)]
+    assert [marks(scene) for scene in shown] == [
+        [("to move", SEATS[0])],
+        [("to move", SEATS[1])],
+        [("to move", SEATS[0]), ("zombie", BAD)],
+        [("zombie, to move", BAD)],
+        [("wins", SEATS[0]), ("zombie", BAD)],
+    ]
+    assert [rings(scene) for scene in shown] == [[SEATS[ply % 2]] for ply in range(4)] + [[SEATS[0]]]
+    drawn = draw_ply(replace(record, totals=(20, 20), faults=()))
+    assert marks(drawn) == [("draws", SEATS[0]), ("draws", SEATS[1])]
+    void = draw_ply(replace(record, end="void"))
+    assert (marks(void), rings(void)) == ([("zombie", BAD)], [])
+
+
+def test_a_forfeit_has_the_points_of_its_result() -> None:
+    record = replace(played("xo", 2), totals=(0, 2), end="forfeit")
+    scene = draw_ply(record)
+    assert [each.text for each in scene.shapes if isinstance(each, Text) and each.size == 25] == ["0", "2"]
+    assert marks(scene) == [("wins", SEATS[1])]
+
+
+def test_the_marks_are_in_a_gif_too() -> None:
+    image = Image.open(BytesIO(gif_bytes(played("insertion", 2))))
+    for ply in range(2):
+        image.seek(ply)
+        pixels = image.convert("RGB")
+        for seat in range(2):
+            # At the left edge of the ring, half-way down.
+            at = (COLUMN - 2, TOP - 6 + seat * (SEAT + 12) + SEAT // 2)
+            wanted = bytes.fromhex((SEATS[seat] if seat == ply else PAGE)[1:])
+            assert max(abs(a - b) for a, b in zip(pixels.getpixel(at), wanted, strict=True)) < 24
 
 
 def test_a_gif_has_a_frame_per_ply_and_the_colours_of_the_board() -> None:
@@ -143,7 +211,8 @@ class TestReplay:
 
     def test_the_last_ply_is_drawn_without_ply(self, here: Path, shell: Shell) -> None:
         shell("replay", "g1", "--svg", "p.svg")
-        assert re.search(r"ply 8 of 8.*end: complete", (here / "p.svg").read_text(), re.DOTALL)
+        text = (here / "p.svg").read_text()
+        assert re.search(r"ply 8 of 8.*The game is over: [^<]+ \d+ : \d+\.<", text, re.DOTALL)
 
     def test_a_ply_that_was_not_played(self, here: Path, shell: Shell) -> None:
         outcome = shell("replay", "g1", "--ply", "9", "--svg", "p.svg")

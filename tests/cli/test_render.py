@@ -62,7 +62,7 @@ def test_one_board_per_ply_with_the_next_pictures() -> None:
     assert start[10] == "next   " + " ".join(ahead[:20])
     assert first[10] == "next   " + " ".join(ahead[1:21])
     assert first[11].split() == ["left", "0", "points", "0.995", "s"]
-    assert last[-1] == "end: void"
+    assert last[-1] == "The game is over: void, it does not count."
 
 
 def test_colours_are_painted_and_reset() -> None:
@@ -113,5 +113,5 @@ def test_faults_are_drawn_at_their_ply_or_the_last_one() -> None:
     assert last[-3:] == [
         'right sent an illegal move "z9" at ply 3; the seat loses the game',
         "the server aborted the game at ply 3",
-        "end: void",
+        "The game is over: void, it does not count.",
     ]

@@ -24,7 +24,7 @@ class TestReplay:
         assert "\x1b" not in outcome.out
         heads = [line for line in outcome.out.splitlines() if line.startswith("trial g1: ")]
         assert [head.rpartition("ply ")[2] for head in heads] == [f"{ply} of 8" for ply in range(9)]
-        assert outcome.out.count("end: complete") == 1
+        assert outcome.out.count("The game is over: ") == 1
 
     def test_one_ply(self, here: Path, shell: Shell) -> None:
         outcome = shell("replay", "g1", "--ply", "2")

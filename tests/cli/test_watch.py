@@ -36,7 +36,7 @@ def test_a_game_becomes_a_line_per_event() -> None:
         "g1 1: ann plays 6, 0 points, 0 ms, 0 - 0",
         "g1 2: bob plays 6, 0 points, 4 ms, 0 - 0",
         "g1 3: ann plays 6, 30 points, 0 ms, 30 - 0",
-        "g1: over, complete, 30 - 0",
+        "g1: over, ann wins 30 : 0",
     ]
 
 
@@ -63,7 +63,7 @@ def test_the_frame_of_a_game() -> None:
     assert picture.caption == "ann plays 6: 30 points in 0 ms"
     assert picture.state == "...../...../...../...../....."  # three fours in a column are gone
     assert picture.seats == [("ann", 30, 20000), ("bob", 0, 19996)]
-    assert picture.end == "complete"
+    assert picture.result == "ann wins 30 : 0"
 
 
 def test_the_screen_draws_once_per_call_and_follows_a_game_to_its_end() -> None:
@@ -76,13 +76,13 @@ def test_the_screen_draws_once_per_call_and_follows_a_game_to_its_end() -> None:
     assert len(drawn) == 1
     assert drawn[0].startswith(f"{HOME}g1: ann - bob   ply 3 of 3\n")
     screen(watching.receive(b"OVER" + second))
-    assert drawn[1].splitlines()[-1] == "g1: ann - bob   30 - 0, complete"
-    assert "end: complete" in drawn[1]
+    assert drawn[1].splitlines()[-1] == "g1: ann - bob   ann wins 30 : 0"
+    assert "The game is over: ann wins 30 : 0." in drawn[1]
     screen(watching.receive(b"PING x\n"))
     assert len(drawn) == 2
     screen(watching.receive(b"PLAYED 1 seat=1 move=6 time=0 clock=1,1 points=0 total=0,0 game=g2\n"))
     assert drawn[2].startswith(f"{HOME}g2: ann - bob   ply 1 of 3\n")
-    assert drawn[2].splitlines()[-1] == "g1: ann - bob   30 - 0, complete"
+    assert drawn[2].splitlines()[-1] == "g1: ann - bob   ann wins 30 : 0"
 
 
 def lines_of(name: bytes, until: bytes = b"ZOMBIE") -> bytes:
@@ -136,7 +136,7 @@ class TestWall:
         wall(watching.receive(over(b"g1")))
         assert self.shown(drawn[-1]) == ["g3", "g2"]
         assert drawn[-1].startswith(f"{HOME}2 games are running\n")
-        assert drawn[-1].endswith("\ng1: ann - bob   30 - 0, complete")
+        assert drawn[-1].endswith("\ng1: ann - bob   ann wins 30 : 0")
 
     def test_a_terminal_of_one_column_shows_one_game(self) -> None:
         wall, drawn, watching = self.wall(1, 1)
@@ -229,8 +229,8 @@ def test_a_contest_is_watched_to_its_end(tmp_path: Path, form: list[str]) -> Non
         games = [json.loads(line) for line in lines]
         assert [each["verb"] for each in games].count("PLAYED") == 12
     else:
-        assert "g1: over, complete" in out
-        assert "g2: over, complete" in out
+        assert "g1: over, " in out
+        assert "g2: over, " in out
         assert sum(" plays " in line for line in lines) == 12
 
 
@@ -255,9 +255,10 @@ def test_in_a_terminal_the_board_is_drawn(tmp_path: Path) -> None:
         bots.join()
         assert (watching.communicate(timeout=60)[1], watching.returncode) == (b"", 0)
     last = seen.decode().split(HOME)[-1]
-    assert "end: complete" in last
+    assert "The game is over: " in last
     assert "\x1b[30;4" in seen.decode()  # painted pictures
-    assert last.count(", complete\r\n") == 2  # both results beneath the board
+    # Both results beneath the board.
+    assert len(re.findall(r"^g\d: \w - \w   (?:\w wins \d+ : \d+|a draw, \d+ : \d+)\r$", last, re.M)) == 2
 
 
 @pytest.mark.slow

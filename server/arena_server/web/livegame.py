@@ -219,8 +219,16 @@ class LiveGame:
             "totals": totals if self._end is None else self._end["totals"],
             "clock": clocks,
             "clock_ms": self._info.get("clock_ms"),
+            "to_move": self._to_move(),
+            "zombies": sorted({fault["seat"] for fault in self._faults}),
             "end": None if self._end is None else self._end["end"],
         }
+
+    def _to_move(self) -> int | None:
+        """The seat whose clock runs; None before the game and after it."""
+        if self._rules is None or self._position is None or not self._started or self._end is not None:
+            return None
+        return self._rules.to_move(self._position) if self._rules.end(self._position) is None else None
 
     def _sequence_visible(self) -> str:
         return getattr(self._position, "visible", "")

@@ -12,6 +12,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from arena_protocol.record import describe_result, winning_seats
 from arena_server.store.reader import Results
 
 from ..programs import PATIENCE_S, Players, contest, inside
@@ -32,6 +33,8 @@ PAGES: dict[str, dict[str, object]] = {
 }
 EXAMPLE = Path(__file__).parents[3] / "examples" / "watch.html"
 LOST = "The connection is lost"
+#: The sign before the button that follows the game.
+MARK = "getComputedStyle(document.querySelector('.follow'), '::before').content"
 
 
 def test_a_contest_is_shown_to_its_final_totals(pages: Watched, tmp_path: Path) -> None:
@@ -44,6 +47,12 @@ def test_a_contest_is_shown_to_its_final_totals(pages: Watched, tmp_path: Path) 
         page = pages.open(server.page("contest.html", id=1))
         page.locator(".tag", has_text="running").wait_for()
         page.get_by_text("6 games: 6 planned").wait_for()
+        assert [row.split("\t")[0] for row in page.locator(".standings tbody tr").all_inner_texts()] == [
+            "–"
+        ] * 3
+        bot = pages.open(server.page("bot.html", contest=1, bot="six"))
+        bot.get_by_text("No rank before the first result").wait_for()
+        bot.context.close()
         Players(
             server.port, [("first", "first-legal"), ("six", "fixed:move=6"), ("zero", "zero-based")]
         ).join()
@@ -152,6 +161,8 @@ def test_a_running_game_late_lost_asleep_and_over(pages: Watched, tmp_path: Path
         page.context.set_offline(True)
         page.clock.run_for(30_000)
         page.get_by_text(LOST).wait_for()
+        assert page.locator(".tag").inner_text() == "○ not live"
+        assert page.evaluate(MARK) == '"○"'
         clocks = page.locator(".seat .clock").all_inner_texts()
         play(persons, range(10, 14))
         page.clock.run_for(60_000)
@@ -162,6 +173,8 @@ def test_a_running_game_late_lost_asleep_and_over(pages: Watched, tmp_path: Path
         page.clock.run_for(11_000)
         wait_for_ply(page, 13)
         assert not page.get_by_text(LOST).is_visible()
+        assert page.locator(".tag.live").inner_text() == "● live"
+        assert page.evaluate(MARK) == '"●"'
         # A tab that sleeps: ten minutes pass at once, and the next thing shown is the server's position.
         play(persons, range(14, 16))
         page.clock.fast_forward(600_000)
@@ -174,7 +187,60 @@ def test_a_running_game_late_lost_asleep_and_over(pages: Watched, tmp_path: Path
         play(persons, range(16, 41))
         page.get_by_text("Verified here").wait_for()
         assert page.locator(".counter").inner_text() == "ply 40 of 40"
+        # An address without a ply is that of the newest one.
+        after = pages.open(server.page("game.html", contest=server.contest, game="g1"))
+        after.locator(".counter", has_text="ply 40 of 40").wait_for()
+        with Results(server.database) as results:
+            (ended,) = results.rows(results.contest("trial"))
+        sentence = describe_result(ended["names"], ended["totals"], ended["end"])
+        assert f"The game is over: {sentence}." in after.locator(".status").inner_text()
         pages.close()
+
+
+def test_small_boards_mark_the_mover_zombies_and_what_is_over(pages: Watched, tmp_path: Path) -> None:
+    text = contest(
+        contest='ready = "10m"\nspectator_delay = "0s"\nprobation = 0\nannounce_zombies = true',
+        game='clock = "10m"\nplies = 4',
+        bots='[[bot]]\nname = "ann"\nperson = true\n[[bot]]\nname = "tom"\n',
+    )
+    with Web(text, tmp_path, 1) as server:
+        page = pages.open(server.page("index.html"))
+        bots = Players(server.port, [("tom", "illegal:ply=2")])
+        ann = Person(server, "ann")
+        ann.ready()
+        moving = page.locator(".card .row.moving")
+        assert moving.locator(".key").inner_text() == "ann"
+        assert (moving.locator(".mark").text_content() or "").startswith("to move ▸")
+        ann.play(1, "6")
+        zombie = page.locator(".card .row.zombie")
+        zombie.wait_for()
+        assert (zombie.locator(".key").inner_text(), zombie.locator(".mark").inner_text()) == (
+            "tom",
+            "zombie",
+        )
+        assert moving.locator(".key").inner_text() == "ann"
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            pages.check_access(page)
+            pages.shoot(page, f"wall-{scheme}")
+        ann.play(3, "7")
+        over = page.locator(".card.over")
+        over.wait_for()
+        assert page.locator(".card.over .row.moving").count() == 0
+        with Results(server.database) as results:
+            (ended,) = results.rows(results.contest("trial"))
+        sentence = describe_result(ended["names"], ended["totals"], ended["end"])
+        assert over.inner_text().endswith(f"g1, ply 4. Over: {sentence}")
+        winners = winning_seats(ended["totals"], ended["end"])
+        won = [ended["names"][seat - 1] for seat in winners] if len(winners) == 1 else []
+        assert over.locator(".row.won .key").all_inner_texts() == won
+        page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        pages.shoot(page, "wall-over-phone")
+        pages.close()
+        ann.close()
+        server.process.kill()
+        bots.join()
 
 
 def test_a_stream_that_is_refused_says_so_and_comes(pages: Watched, tmp_path: Path) -> None:

@@ -45,7 +45,8 @@ class TestPlay:
             pages.shoot(page, "play-hint")
             page.get_by_label("Your move").focus()
             page.keyboard.press("Enter")
-            page.get_by_text("The game is over: won, ann 2, bob 0.").wait_for()
+            page.locator(".status", has_text="The game is over: ann wins 2 : 0.").wait_for()
+            page.locator(".turn", has_text="The game is over: ann wins 2 : 0.").wait_for()
             page.get_by_role("link", name="The record of game g1").click()
             page.get_by_text("Verified here").wait_for()
             bob.close()
@@ -74,6 +75,16 @@ class TestPlay:
                 page.locator(f'[data-move="{cell}"]').click()
             ann, bob = seats
             ann.get_by_text("It is your turn.").wait_for()
+            # The nine cells are one stop of the tab key; arrow keys go from one to the next.
+            assert ann.locator("[data-move][tabindex='0']").count() == 1
+            ann.locator("[data-move][tabindex='0']").focus()
+            ann.keyboard.press("ArrowUp")
+            focused = "document.activeElement.dataset.move"
+            assert (
+                ann.evaluate(focused)
+                == ann.locator("[data-move][tabindex='0']").get_attribute("data-move")
+                == "a2"
+            )
             ann.get_by_label("Your move").fill("a1")
             ann.get_by_role("button", name="Play", exact=True).click()
             ann.get_by_text("a1 is not a legal move here.").wait_for()
@@ -83,7 +94,7 @@ class TestPlay:
             assert ann.evaluate("document.documentElement.scrollWidth <= innerWidth")
             pages.shoot(ann, "play-phone")
             ann.locator('[data-move="a3"]').click()
-            bob.get_by_text("The game is over: won, ann 2, bob 0.").wait_for()
+            bob.locator(".status", has_text="The game is over: ann wins 2 : 0.").wait_for()
             bob.get_by_role("button", name="Next game").click()
             bob.get_by_role("button", name="Ready").wait_for()
             pages.close()  # before the server goes

@@ -19,6 +19,7 @@ from arena_protocol.record import (
     GameRecord,
     PlyRecord,
     RecordError,
+    describe_result,
     encode,
     to_json,
 )
@@ -262,3 +263,13 @@ def test_the_chain_is_that_of_the_store(node: Node, records: list[bytes], data: 
             node("chain", data=records[place].hex(), chain=chain | {"digests": changed})
     with pytest.raises(Refused, match=r"^head of the chain: expected 00"):
         node("chain", data=records[place].hex(), chain=chain | {"head": "00" * 32})
+
+
+@given(
+    st.lists(st.integers(0, 3) | st.integers(0, 10**7), min_size=2, max_size=4),
+    st.sampled_from(["complete", "win", "draw", "forfeit", "void", "other"]),
+)
+@settings(relaxed, max_examples=200)
+def test_a_result_has_the_words_of_the_program(node: Node, totals: list[int], end: str) -> None:
+    names = ["ann", "bob", "cid", "dan"][: len(totals)]
+    assert node("result", names=names, totals=totals, end=end) == describe_result(names, totals, end)

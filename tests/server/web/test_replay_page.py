@@ -13,7 +13,7 @@ import pytest
 from tests.protocol import oracle
 from tests.protocol.records import FORFEIT, RECORD, ZOMBIE, a_record
 
-from arena_protocol.record import GameRecord, encode, to_json
+from arena_protocol.record import GameRecord, describe_result, encode, to_json
 from arena_server.web.app import application
 from arena_server.web.bundle import replay_page
 from arena_server.web.security import PageHeaders
@@ -105,7 +105,8 @@ def test_every_game_is_shown_and_verifies(pages: Watched, site: str, game: str) 
     page.keyboard.press("End")
     totals = [int(text.replace(",", "")) for text in page.locator(".seat .points").all_inner_texts()]
     assert totals == list(record.totals)
-    assert "The game is over" in page.inner_text(".status")
+    result = describe_result(record.names, record.totals, record.end)
+    assert page.inner_text(".status").endswith(f"The game is over: {result}.")
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         if scheme == "dark" or game in ("insertion", "four"):
@@ -145,6 +146,26 @@ def test_keys_slider_marks_and_links(pages: Watched, site: str) -> None:
     assert page.locator(".move[aria-current]").inner_text().startswith("5")
     page.locator(".move").nth(7).click()
     assert counter.inner_text() == "ply 8 of 120"
+
+
+def test_the_controls_are_a_few_tabs_away_and_the_moves_are_one_stop(pages: Watched, site: str) -> None:
+    page = show(pages, site, LONG)
+    focused = "document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent"
+    stops = []
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        stops.append(page.evaluate(focused))
+    assert stops.index("Ply") < stops.index("Play (space)") < 12
+    assert stops.index("Play (space)") < stops.index("Moves")
+    assert stops[stops.index("Moves") + 1].startswith("1")
+    assert page.locator(".moves [tabindex='0']").count() == 1
+    page.locator(".moves [tabindex='0']").focus()
+    for key, ply in (("ArrowDown", 1), ("ArrowDown", 2), ("ArrowDown", 3), ("ArrowUp", 2), ("ArrowRight", 3)):
+        page.keyboard.press(key)
+        assert page.locator(".counter").inner_text() == f"ply {ply} of 120"
+        assert page.evaluate("document.activeElement.className").startswith("move ")
+        assert page.evaluate("document.activeElement.firstChild.textContent") == str(ply)
+        assert page.locator(".moves [tabindex='0']").count() == 1
 
 
 def test_it_plays_to_the_end_and_pauses(pages: Watched, site: str) -> None:
@@ -199,6 +220,23 @@ class TestFiles:
             page.locator(".error-line", has_text=f"<b>{number}.record: ").filter(has_text=text).wait_for()
         drop(page, encode(RECORD))
         page.wait_for_selector(".badge.true")
+
+    def test_another_file_after_the_first(self, pages: Watched, site: str) -> None:
+        page = show(pages, site, RECORD)
+        assert page.get_by_text("Choose another file").is_visible()
+        pages.check_access(page)
+        pages.shoot(page, "replay-another")
+        drop(page, b"hello", "second.record")
+        page.locator(".error-line", has_text="second.record: not a record").wait_for()
+        assert page.inner_text(".counter") == "ply 0 of 12"  # the first one is still there
+        for record, plies in ((LONG, 120), (RECORD, 12), (RECORD, 12)):
+            drop(page, encode(record))
+            page.locator(".counter", has_text=f"ply 0 of {plies}").wait_for()
+            assert page.inner_text(".error-line") == ""
+            page.keyboard.press("ArrowRight")
+            assert page.inner_text(".counter") == f"ply 1 of {plies}"
+            page.keyboard.press("Home")
+        assert page.locator(".game").count() == 1
 
     def test_a_forged_record_is_shown_and_does_not_verify(self, pages: Watched, site: str) -> None:
         page = show(pages, site, replace(RECORD, totals=(990, 0)))

@@ -11,6 +11,7 @@ const { parseRecord, readRecord, RecordError } = await load("record.js");
 const { verify, verifyChain, verifyListed } = await load("verify.js");
 const { hint } = await load("hint.js");
 const { choose, interest } = await load("interest.js");
+const { resultText } = await load("dom.js");
 const { hex, sha256 } = await load("sha256.js");
 
 const bytes = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
@@ -41,6 +42,7 @@ const commands = {
     const rules = makeGame(game, options, seats);
     return hint(rules, moves.reduce((position, move) => rules.play(position, move).position, rules.start(deal)), limit);
   },
+  result: ({ names, totals, end }) => resultText(names, totals, end),
   interest: ({ game, gains, now, plies }) => interest(game, gains, now, plies),
   choose: ({ shown, scores, now }) => choose(shown, new Map(scores), now),
   verify: ({ record }) => { verify(parseRecord(record)); return null; },

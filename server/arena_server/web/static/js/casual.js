@@ -1,7 +1,7 @@
 // Games that a visitor starts: the form, the links that it gives, and the latest games that were played.
 
 import { get } from "./api.js";
-import { clockText, el, link, numberText } from "./dom.js";
+import { clockText, el, link, resultText } from "./dom.js";
 import { gameLink } from "./gameview.js";
 
 const PERSON = "person";
@@ -81,7 +81,7 @@ async function recent() {
     const [game] = contest.rows;
     const names = contest.bots.join(" – ");
     const played = game ? el("a", { href: gameLink(contest.id, game[0], game[4]) }, names) : names;
-    const end = game ? `${game[2].map(numberText).join(" : ")}, ${game[3]}` : contest.status === "running" ? "running" : "not played";
+    const end = game ? resultText(game[1].map((bot) => contest.bots[bot]), game[2], game[3]) : contest.status === "running" ? "running" : "not played";
     return el("tr", {}, el("td", {}, contest.started_at.slice(0, 16).replace("T", " ")), el("td", {}, contest.game), el("td", { class: "name-cell" }, played), el("td", {}, end));
   };
   return el("section", { class: "panel" }, el("h2", {}, "The latest games played here"),

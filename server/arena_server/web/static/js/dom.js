@@ -42,6 +42,18 @@ export function pliesText(count) {
   return `${numberText(count)} ${count === 1 ? "ply" : "plies"}`;
 }
 
+/** How a game ended, in words: the winner with the totals of all. `describe_result` in Python prints the same. */
+export function resultText(names, totals, end) {
+  if (end === "void") return "void, it does not count";
+  const best = Math.max(...totals);
+  const winners = names.filter((_, i) => totals[i] === best);
+  const how = end === "forfeit" ? " by forfeit" : "";
+  const verdict = winners.length === 1 ? `${winners[0]} wins` : how ? "no winner" : winners.length === names.length ? "a draw" : `a draw of ${winners.join(" and ")}`;
+  if (names.length !== 2) return `${verdict}${how}: ${names.map((name, i) => `${name} ${numberText(totals[i])}`).join(", ")}`;
+  const score = [...totals].sort((a, b) => b - a).map(numberText).join(" : ");
+  return `${verdict}${winners.length === 1 ? " " : ", "}${score}${how}`;
+}
+
 /** The parameter `name` of the page's address. */
 export function parameter(name) {
   return new URLSearchParams(location.search).get(name);

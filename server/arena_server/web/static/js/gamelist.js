@@ -195,7 +195,7 @@ export class GameList {
     const best = Math.max(...row.totals);
     const end = (...children) => el("a", { href: gameLink(contest.id, row.id, row.plies) }, ...children);
     return el("tr", {},
-      el("td", {}, el("a", { href: gameLink(contest.id, row.id) }, row.id)),
+      el("td", {}, el("a", { href: gameLink(contest.id, row.id, 0) }, row.id)),
       bots,
       el("td", {}, end(...row.totals.flatMap((total, seat) => [seat ? " : " : "", el(total === best && row.end !== "void" ? "b" : "span", {}, numberText(total))]))),
       el("td", {}, end(row.end)),

@@ -2,7 +2,7 @@
 
 import { makeBoard } from "./boards.js";
 import { Chart } from "./chart.js";
-import { clockText, el, link, numberText, plural, svg } from "./dom.js";
+import { clockText, el, link, numberText, plural, resultText, svg } from "./dom.js";
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16];
 /** Plies a second at speed 1. */
@@ -31,8 +31,8 @@ export class GameView {
     this.controls = this.#controls();
     this.element = el("div", { class: "game" },
       el("div", { class: "stage" }, this.board.element, this.board.extra ?? null, this.status),
-      el("div", { class: "side" }, el("div", { class: "seats" }, ...this.seats.map((seat) => seat.element)), this.badge, this.#movesBox()),
       this.controls,
+      el("div", { class: "side" }, el("div", { class: "seats" }, ...this.seats.map((seat) => seat.element)), this.badge, this.#movesBox()),
       el("div", { class: "charts" }, ...this.charts.map((chart) => el("figure", {}, el("figcaption", {}, chart.title, this.#legend()), chart.element))));
     this.refresh();
   }
@@ -185,7 +185,7 @@ export class GameView {
       const waves = timeline.steps[ply].waves;
       parts.push(`Ply ${ply}: ${this.#name(last.seat)} plays ${last.move}${zombie}, ${plural(last.points, "point")}${waves > 1 ? ` in ${waves} waves` : ""}.`);
     }
-    if (over) parts.push(`The game is over: ${endText(timeline.end)}, ${timeline.info.names.map((name, i) => `${name} ${timeline.points(ply)[i]}`).join(", ")}.`);
+    if (over) parts.push(`The game is over: ${resultText(timeline.info.names, timeline.points(ply), timeline.end)}.`);
     return parts.join(" ");
   }
 
@@ -198,10 +198,14 @@ export class GameView {
       this.movesShown = shown;
       this.moves.replaceChildren(...timeline.plies.slice(from - 1, to).map((move, i) => this.#moveRow(from + i, move)));
     }
-    this.moves.querySelector("[aria-current]")?.removeAttribute("aria-current");
-    const row = this.moves.children[ply - from];
+    const current = this.moves.querySelector("[aria-current]");
+    current?.removeAttribute("aria-current");
+    this.moves.querySelector("[tabindex='0']")?.setAttribute("tabindex", "-1");
+    const row = this.moves.children[Math.max(0, ply - from)];
+    row?.firstChild.setAttribute("tabindex", "0");
     if (ply && row) {
       row.firstChild.setAttribute("aria-current", "step");
+      if (current !== null && document.activeElement === current) row.firstChild.focus({ preventScroll: true });
       const box = this.moves.getBoundingClientRect();
       const place = row.getBoundingClientRect();
       if (place.top < box.top || place.bottom > box.bottom) this.moves.scrollTop += place.top - box.top - box.height / 2;
@@ -211,13 +215,21 @@ export class GameView {
   #moveRow(number, move) {
     const faults = this.timeline.faults.filter((fault) => fault.ply === number);
     const classes = `move s${move.seat}${move.zombie ? " zombie" : ""}`;
-    return el("li", {}, el("button", { type: "button", class: classes, onclick: () => this.jump(number) },
+    return el("li", {}, el("button", { type: "button", class: classes, tabindex: -1, onclick: () => this.jump(number) },
       el("span", { class: "n" }, String(number)), el("span", { class: "dot" }), el("span", { class: "m" }, move.move),
       el("span", { class: "p" }, move.points ? `+${move.points}` : ""),
       el("span", { class: "t" }, faults.length ? faults.map((fault) => fault.kind).join(", ") : `${numberText(move.time_ms)} ms`)));
   }
 
+  /** One stop of the tab key: with the focus on a move, up and down go to the one before and after it. */
   #movesBox() {
+    this.moves.addEventListener("keydown", (event) => {
+      const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+      if (step === undefined) return;
+      event.preventDefault();
+      this.jump(Math.max(1, this.ply + step));
+      this.moves.querySelector("[tabindex='0']").focus({ preventScroll: true });
+    });
     return el("details", { class: "moves-box", open: matchMedia("(min-width: 800px)").matches }, el("summary", {}, "Moves"), this.moves);
   }
 
@@ -247,7 +259,7 @@ export class GameView {
     this.playButton = button("Play (space)", icon("play"), () => (this.playing ? this.pause() : this.play()));
     this.speedSelect = el("select", { "aria-label": "Speed", onchange: () => { this.speed = Number(this.speedSelect.value); } },
       ...SPEEDS.map((speed) => el("option", { value: speed, selected: speed === 1 }, `${speed}×`)));
-    this.followButton = el("button", { type: "button", class: "follow", onclick: () => this.follow() }, "● Live");
+    this.followButton = el("button", { type: "button", class: "follow", onclick: () => this.follow() }, "Live");
     this.jumps = {
       fault: el("span", { class: "group" }, button("Previous fault", "‹ !", () => this.mark(-1, ["fault"])), button("Next fault", "! ›", () => this.mark(1, ["fault"]))),
       cascade: el("span", { class: "group" }, button("Previous cascade", "‹ ◆", () => this.mark(-1, ["cascade"])), button("Next cascade", "◆ ›", () => this.mark(1, ["cascade"]))),
@@ -307,10 +319,6 @@ const ICONS = {
 
 function icon(name) {
   return svg("svg", { viewBox: "0 0 20 20", width: 16, height: 16, "aria-hidden": "true", class: "icon" }, svg("path", { d: ICONS[name] }));
-}
-
-export function endText(end) {
-  return { complete: "all plies are played", win: "won", draw: "a draw", forfeit: "forfeited", void: "void, it does not count" }[end] ?? end;
 }
 
 export class SeatCard {

@@ -1,7 +1,7 @@
 // One bot in one contest: its row of the standings, its opponents, its games.
 
 import { get, LiveStream, spaced } from "./api.js";
-import { applyTheme, el, link, numberText, pageHeader, parameter } from "./dom.js";
+import { applyTheme, el, link, numberText, pageHeader, parameter, plural } from "./dom.js";
 import { GameList, filterGames, idsOf, loadGames, loadSchedule, openGames, resultFor, runningRows, withLeaving } from "./gamelist.js";
 import { gameLink } from "./gameview.js";
 
@@ -48,7 +48,7 @@ async function begin() {
   main.replaceChildren(
     el("p", { class: "crumbs" }, el("a", { href: link("contest.html", { id: number }) }, `← ${contest.name}`)),
     el("div", { class: "title" }, el("h1", {}, name),
-      el("p", { class: "sub" }, `Rank ${row.rank} of ${contest.standings.length}: ${numberText(row.points)} points in ${row.games} games, ${row.wins} won${faults ? "; faults: " : ""}`, faults ? el("span", { class: "faults" }, faults) : null)),
+      el("p", { class: "sub" }, `${row.rank === null ? "No rank before the first result" : `Rank ${row.rank} of ${contest.standings.length}: ${numberText(row.points)} points in ${plural(row.games, "game")}, ${row.wins} won`}${faults ? "; faults: " : ""}`, faults ? el("span", { class: "faults" }, faults) : null)),
     el("section", { class: "panel" }, el("h2", {}, "Opponents"), table),
     el("section", { class: "panel" }, el("h2", {}, "Games"), list.element));
   let all = [];

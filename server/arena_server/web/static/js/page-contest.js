@@ -14,7 +14,7 @@ const number = parameter("id");
 export function standingsTable(contest, rows) {
   const heads = ["Rank", "Bot", "Points", "Games", "Mean", "Wins", "Faults"];
   const body = rows.map((row) => el("tr", {},
-    el("td", { class: "num" }, String(row.rank)),
+    el("td", { class: "num" }, row.rank === null ? "–" : String(row.rank)),
     el("td", { class: "name-cell" }, el("a", { href: link("bot.html", { contest: contest.id, bot: row.bot }) }, row.bot)),
     el("td", { class: "num" }, el("b", {}, numberText(row.points))),
     el("td", { class: "num" }, numberText(row.games)),

@@ -32,6 +32,8 @@ async function replay() {
   const record = decodeRecord(bytes);
   showTitle(record.names);
   const view = showRecord(main, record, { download: `api/v1/${recordPath}.record`, botLink, proof: await proofOf(bytes) });
+  // An address without a ply shows the newest one, of a running game as of one that has just ended.
+  if (!location.hash) view?.go(view.timeline.length);
   main.prepend(back());
   return view;
 }
@@ -52,8 +54,12 @@ function back() {
   return el("p", { class: "crumbs" }, el("a", { href: link("contest.html", { id: contest }) }, "← The contest"));
 }
 
+const LIVE = "● live";
+
 function watch() {
   const banner = el("p", { class: "banner", role: "status" });
+  const tag = el("span", { class: "tag" });
+  const showTag = (text) => { tag.textContent = text; tag.classList.toggle("live", text === LIVE); };
   let view = null;
   const live = new LiveGame(gamePath(game), {
     onbegin: (timeline) => {
@@ -64,16 +70,17 @@ function watch() {
       showTitle(timeline.info.names);
       main.replaceChildren(back(), banner,
         el("div", { class: "title" }, el("h1", {}, timeline.info.names.join(" – ")),
-          el("p", { class: "sub" }, el("span", { class: "tag live" }, "● live"), ` game ${game} of ${timeline.info.game}`)),
+          el("p", { class: "sub" }, tag, ` game ${game} of ${timeline.info.game}`)),
         view.element);
       keys.view = view;
     },
     ongrow: () => view.grown(),
     onnote: () => view.noted(),
-    onover: () => { live.close(); clearInterval(clock); untilRecord(0); },
+    onover: () => { live.close(); clearInterval(clock); showTag("over"); untilRecord(0); },
     onstate: (state) => {
       banner.textContent = state === "lost" ? "The connection is lost; the game may be further on. Connecting again ..." : "";
       view?.element.classList.toggle("stale", state !== "live");
+      showTag(state === "live" ? LIVE : "○ not live");
     },
   });
   const clock = setInterval(() => {
@@ -91,7 +98,7 @@ async function untilRecord(attempt) {
   const { state } = await get(`contests/${encodeURIComponent(contest)}/state/${encodeURIComponent(game)}.json`).catch(() => ({ state: null }));
   if (state === "over") {
     keys.view = null;
-    await replay().then((view) => view?.go(view.timeline.length));
+    await replay();
   } else if (state === "withheld") {
     document.querySelector(".banner").textContent = `The game is over. ${WITHHELD}`;
   } else if (attempt < 8) setTimeout(() => untilRecord(attempt + 1), 500 * 2 ** attempt);

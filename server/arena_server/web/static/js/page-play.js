@@ -3,7 +3,7 @@
 
 import { API, get } from "./api.js";
 import { casualPart, seatLink } from "./casual.js";
-import { applyTheme, el, link, pageHeader } from "./dom.js";
+import { applyTheme, el, link, pageHeader, resultText } from "./dom.js";
 import { gameLink, GameView } from "./gameview.js";
 import { hint } from "./hint.js";
 import { LiveGame } from "./livegame.js";
@@ -170,8 +170,11 @@ async function checkSession() {
 function show() {
   const mine = seat.turn !== null && seat.turn !== undefined;
   const ended = seat.next !== null;
+  const shown = seat.view?.timeline;
+  const outcome = shown && shown.end !== null ? `: ${resultText(shown.info.names, shown.points(shown.length), shown.end)}` : "";
   const words = ended ? "The game is over, and another one waits for you." : mine ? "It is your turn." : seat.state === "playing" ? "The others move." : (seat.contest ? CASUAL_TEXTS[seat.state] : null) ?? TEXTS[seat.state] ?? "";
-  text.textContent = seat.problem ? `${words} (${seat.problem})` : words;
+  const said = words.replace("The game is over", `The game is over${outcome}`);
+  text.textContent = seat.problem ? `${said} (${seat.problem})` : said;
   goOn.hidden = !ended;
   start.hidden = ended || seat.state !== "invited";
   form.hidden = ended || !["playing", "ready"].includes(seat.state);
@@ -200,9 +203,16 @@ function showMoves(mine) {
 function makePlayable(view) {
   const nodes = [...view.board.element.querySelectorAll("[data-move]")];
   view.board.element.setAttribute("role", "group");
+  // One stop of the tab key: the move that had the focus last.
+  let stop = nodes[0];
   for (const node of nodes) {
     node.setAttribute("role", "button");
-    node.setAttribute("tabindex", "0");
+    node.setAttribute("tabindex", node === stop ? "0" : "-1");
+    node.addEventListener("focus", () => {
+      stop.setAttribute("tabindex", "-1");
+      node.setAttribute("tabindex", "0");
+      stop = node;
+    });
     node.setAttribute("aria-label", `Move ${node.dataset.move}`);
     node.addEventListener("keydown", (event) => {
       if (event.key === "Enter" || event.key === " ") play(node.dataset.move);

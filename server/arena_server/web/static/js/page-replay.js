@@ -8,12 +8,17 @@ applyTheme();
 const main = document.getElementById("main");
 const embedded = document.getElementById("record");
 document.body.prepend(pageHeader());
-const chooser = el("input", { type: "file", id: "file", class: "hidden-file", onchange: () => chooser.files.length && open(chooser.files[0]) });
+const chooser = el("input", { type: "file", id: "file", class: "hidden-file", onchange: () => {
+  if (chooser.files.length) open(chooser.files[0]);
+  chooser.value = ""; // the same file may be chosen again
+} });
+const label = el("label", { class: "button", for: "file" }, "Choose a file");
 const message = el("p", { class: "error-line", role: "alert" });
+const host = el("div");
 const drop = el("div", { class: "drop" },
   el("h1", {}, "Replay a record"),
   el("p", {}, "Drop a file here: a record of ", el("code", {}, "arena export"), " or the output of ", el("code", {}, "arena replay --json"), ". It stays in your browser."),
-  el("label", { class: "button", for: "file" }, "Choose a file"), chooser, message);
+  label, chooser, message);
 
 async function open(file) {
   message.textContent = "";
@@ -22,14 +27,18 @@ async function open(file) {
     show(new Uint8Array(await file.arrayBuffer()));
   } catch (error) {
     message.textContent = `${file.name}: ${error.message}`;
-    if (!main.contains(drop)) main.replaceChildren(drop);
   }
 }
 
 function show(bytes) {
   const record = readRecord(bytes);
   const download = URL.createObjectURL(new Blob([bytes]));
-  showRecord(main, record, { worker: embedded ? embeddedWorker : startWorker, download: embedded ? download : null });
+  if (!main.contains(host)) main.replaceChildren(host);
+  if (!embedded && drop.contains(label)) {
+    label.textContent = "Choose another file";
+    main.prepend(el("div", { class: "another" }, label, chooser, el("span", { class: "sub" }, "or drop it here"), message));
+  }
+  showRecord(host, record, { worker: embedded ? embeddedWorker : startWorker, download: embedded ? download : null });
   document.title = `${record.names.join(" – ")}, ${record.game_id}`;
 }
 

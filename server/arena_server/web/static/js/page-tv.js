@@ -2,8 +2,8 @@
 
 import { get, LiveStream } from "./api.js";
 import { makeBoard } from "./boards.js";
-import { applyTheme, el, numberText, pageHeader } from "./dom.js";
-import { endText, SeatCard } from "./gameview.js";
+import { applyTheme, el, numberText, pageHeader, resultText } from "./dom.js";
+import { SeatCard } from "./gameview.js";
 import { choose, interest, RECENT_MS } from "./interest.js";
 import { gamePath, LiveGame } from "./livegame.js";
 
@@ -53,7 +53,7 @@ function watch(id) {
     if (animate && ply) board.animate(timeline.steps[ply], last, PHASE_MS);
     else board.show(timeline.position(ply), last);
     cards.forEach((card, i) => card.show({ points: timeline.points(ply)[i], clock: timeline.clocks(ply)[i], bank: timeline.info.clock_ms, moving: timeline.toMove(ply) === i + 1, gained: last?.seat === i + 1 ? last.points : 0, fault: timeline.fault(i + 1, ply) }));
-    status.textContent = timeline.end !== null ? `The game is over: ${endText(timeline.end)}` : `Game ${id}, ply ${ply}`;
+    status.textContent = timeline.end !== null ? `The game is over: ${resultText(timeline.info.names, timeline.points(ply), timeline.end)}.` : `Game ${id}, ply ${ply}`;
   };
   let shown = 0;
   const live = new LiveGame(gamePath(id), {
@@ -70,7 +70,12 @@ function watch(id) {
     },
     ongrow: () => { const grown = live.timeline.length === shown + 1; shown = live.timeline.length; board.stop(); show(live.timeline, grown); },
     onover: () => { state.until = performance.now() + RESULT_MS; },
-    onstate: (connection) => stage.classList.toggle("stale", connection !== "live"),
+    onstate: (connection) => {
+      stage.classList.toggle("stale", connection !== "live");
+      if (live.timeline === null) return;
+      if (connection === "live") show(live.timeline, false);
+      else status.textContent = "The connection is lost; the game may be further on. Connecting again ...";
+    },
   });
   live.tick = () => { const running = live.running(); if (running && cards.length) cards[running.seat - 1].showClock(running.ms, live.timeline.info.clock_ms); };
   return live;

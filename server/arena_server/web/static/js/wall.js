@@ -2,8 +2,8 @@
 
 import { LiveStream } from "./api.js";
 import { makeBoard } from "./boards.js";
-import { el, numberText, clockText } from "./dom.js";
-import { endText, gameLink } from "./gameview.js";
+import { el, numberText, clockText, resultText } from "./dom.js";
+import { gameLink } from "./gameview.js";
 import { makeGame } from "./rules.js";
 
 /** A position to show, from the summary of a game. */
@@ -19,8 +19,8 @@ class Card {
     this.board.compact?.();
     this.rows = game.names.map((name, i) => {
       const points = el("b", {});
-      const clock = el("span", { class: "sub" });
-      return { points, clock, element: el("span", { class: `row s${i + 1}` }, el("span", { class: "key" }, el("span", { class: "dot" }), name), el("span", {}, points, " ", clock)) };
+      const mark = el("span", { class: "mark" });
+      return { points, mark, element: el("span", { class: `row s${i + 1}` }, el("span", { class: "key" }, el("span", { class: "dot" }), name), el("span", {}, points, " ", mark)) };
     });
     this.foot = el("span", { class: "sub" });
     this.element = el("a", { class: "card", href: gameLink(contest, game.game_id) }, this.board.element, ...this.rows.map((row) => row.element), this.foot);
@@ -34,9 +34,19 @@ class Card {
     } catch { /* a state that these rules refuse: the points are shown all the same */ }
     this.rows.forEach((row, i) => {
       row.points.textContent = numberText(game.totals[i] ?? 0);
-      row.clock.textContent = game.clock ? clockText(game.clock[i]) : "";
+      const zombie = game.zombies.includes(i + 1);
+      const moving = game.to_move === i + 1;
+      const won = game.end !== null && game.end !== "void" && game.totals.every((total, other) => other === i || total < game.totals[i]);
+      row.element.classList.toggle("zombie", zombie);
+      row.element.classList.toggle("moving", moving);
+      row.element.classList.toggle("won", won);
+      // The clock, where there is one to watch: with an arrow if it runs.
+      const clock = game.clock ? clockText(game.clock[i]) : "";
+      const words = [won ? "wins" : "", zombie ? "zombie" : ""].filter(Boolean).join(", ");
+      row.mark.replaceChildren(...(moving ? [el("span", { class: "visually-hidden" }, "to move "), "▸ "] : []), words || clock);
     });
-    this.foot.textContent = `${game.game_id}, ply ${game.ply}${game.end ? `, over: ${endText(game.end)}` : ""}`;
+    this.element.classList.toggle("over", game.end !== null);
+    this.foot.textContent = `${game.game_id}, ply ${game.ply}${game.end ? `. Over: ${resultText(game.names, game.totals, game.end)}` : ""}`;
   }
 }
 
