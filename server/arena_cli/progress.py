@@ -22,7 +22,15 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from arena_cli.results import PLAIN_WIDTH, standings_table
+from arena_cli.options import DEFAULT_DATABASE, print_json
+from arena_cli.results import (
+    PLAIN_WIDTH,
+    open_results,
+    plain_standings,
+    print_standings,
+    standings_table,
+    unplayed_message,
+)
 from arena_server.tournament.supervisor import ProgressListener
 
 #: Seconds before the next plain line: the first lines come soon, the last interval repeats.
@@ -104,6 +112,10 @@ class Display(ProgressListener):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Remove the live table."""
         if self._live is not None:
             self._live.stop()
 
@@ -164,6 +176,56 @@ class Display(ProgressListener):
             self._live.start()
         table = standings_table(progress["standings"][:ROWS])
         self._live.update(Group(self._bar, Text(_connected(progress)), table))
+
+
+class TournamentDisplay(Display):
+    """The display of a tournament with results in `database`; the final table is printed on stdout once."""
+
+    def __init__(
+        self, name: str, database: str, console: Console | None = None, *, json: bool = False
+    ) -> None:
+        super().__init__(name, console, json=json)
+        self._database = database
+        self._url: str | None = None
+        self._shown = self._kept = False
+
+    def web(self, url: str) -> None:
+        """Print the address of the web page."""
+        self._url = url
+        super().web(url)
+
+    def page_kept(self) -> None:
+        """Print the outcome, and how long the page stays."""
+        self._kept = True
+        self.show_outcome()
+        assert self.last is not None
+        if self.last["ended"] != "finished":
+            self.say(unplayed_message(self.last))
+        self.say(f"the page stays at {self._url} until Ctrl-C; {self._way_to_store_it()}")
+
+    def show_outcome(self) -> None:
+        """Print the standings as they are, once; nothing if the contest has not begun."""
+        if self._shown or self.last is None:
+            return
+        self._shown = True
+        self.stop()
+        last = self.last
+        with open_results(self._database) as results:
+            contest = results.contest(self._name)
+            if self._json:
+                unplayed = {key: last[key] for key in ("missing", "unplayed") if last["ended"] != "finished"}
+                print_json(plain_standings(results, contest) | unplayed)
+            else:
+                print_standings(results, contest)
+
+    def page_gone(self) -> None:
+        """Say in a terminal that the page has gone, and how to store it, unless it was kept."""
+        if self._url is not None and self._console.is_terminal and not self._kept:
+            self.say(f"the page has ended; {self._way_to_store_it()}")
+
+    def _way_to_store_it(self) -> str:
+        database = "" if self._database == DEFAULT_DATABASE else f" --database {self._database}"
+        return f"to keep it as files: arena site FOLDER --contest {self._name}{database}"
 
 
 def _line(progress: dict[str, Any], speed: float, left: str) -> str:

@@ -45,6 +45,9 @@ STDERR = 2
 #: Games that visitors of a page on loopback may have at once, where the file gives no number.
 CASUAL_GAMES = 2
 
+#: Whether a server that leaves after the last game stays for its page: `visited` asks for a browser there.
+KeepPage = Literal["no", "visited", "always"]
+
 #: The port of the web page where none is given; if it is taken, any free one.
 WEB_PORT = 2080
 
@@ -161,6 +164,7 @@ def command(
         ),
     ] = None,
     supervised: Annotated[bool, typer.Option("--supervised", hidden=True)] = False,
+    keep_page: Annotated[KeepPage, typer.Option("--keep-page", hidden=True)] = "no",
 ) -> None:
     """Run a contest server; bots connect to it over TCP.
 
@@ -202,7 +206,8 @@ def command(
     from arena_server.sockets import address_of
 
     typer.echo(f"listening on {address_of(prepared.sock)}")
-    serve(prepared, (log_level, log_format), until_finished=until_finished, supervised=supervised)
+    chosen = (log_level, log_format)
+    serve(prepared, chosen, until_finished=until_finished, supervised=supervised, keep_page=keep_page)
 
 
 def stopped_early(_number: int, _frame: object) -> NoReturn:
@@ -360,7 +365,14 @@ def _casual(database: StoreURL, server: ServerTable, site: socket.socket | None)
     return CasualSetup(limit, path.with_name(f"{path.stem}-play{path.suffix}"), arena, DIGESTS_VARIABLE)
 
 
-def serve(prepared: Prepared, log: tuple[str, str], *, until_finished: bool, supervised: bool) -> None:
+def serve(
+    prepared: Prepared,
+    log: tuple[str, str],
+    *,
+    until_finished: bool,
+    supervised: bool,
+    keep_page: KeepPage = "no",
+) -> None:
     """Serve until the end; `log` is (level, format). Raises ArenaError if the server fails."""
     import asyncio
     import gc
@@ -375,6 +387,7 @@ def serve(prepared: Prepared, log: tuple[str, str], *, until_finished: bool, sup
         max_connections=prepared.max_connections,
         software=prepared.specs[0].config.software,
         until_finished=until_finished,
+        keep_page=lambda: keep_page == "always" or (keep_page == "visited" and prepared.web.visited.is_set()),
         cipher=prepared.cipher or (lambda: None),
         reserved=reserved,
     )

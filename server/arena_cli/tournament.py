@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena_cli.options import DEFAULT_DATABASE, Config, Database, Json, Library, Web, WebPort, print_json
+from arena_cli.options import DEFAULT_DATABASE, Config, Database, Json, Library, Web, WebPort, is_terminal
 from arena_server.errors import INTERRUPTED
 
 if TYPE_CHECKING:
-    from arena_cli.progress import Display
+    from arena_cli.progress import TournamentDisplay
     from arena_server.config_schema import ContestFile
     from arena_server.tournament.supervisor import LocalBot, Tournament
 
@@ -45,6 +45,13 @@ def command(
         bool,
         typer.Option("--resume", help="Resume the latest contest of this name if it is unfinished."),
     ] = False,
+    keep_page: Annotated[
+        bool,
+        typer.Option(
+            "--keep-page",
+            help="Serve the page until Ctrl-C; in a terminal also where a browser has been there.",
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Run a contest from CONFIG to the final standings.
@@ -66,13 +73,16 @@ def command(
     the missing bots and counts the unplayed games by cause, and the status is 1. After Ctrl-C
     running games are void, results are kept, the status is 130, and --resume continues.
 
+    The page ends with the last game; with --keep-page, and in a terminal if a browser has been there, it
+    stays until Ctrl-C, which then does not change the exit status. `arena site` writes it as files.
+
     Example: arena tournament examples/local.toml
     """
     import asyncio
 
     from arena_cli.local_bots import ARENA, compile_engines, server_environment
-    from arena_cli.progress import Display
-    from arena_cli.results import open_results, plain_standings, print_standings, unplayed_message
+    from arena_cli.progress import TournamentDisplay
+    from arena_cli.results import unplayed_message
     from arena_server.config_file import check_remote_bots, load_contest
     from arena_server.errors import ArenaError, ConfigError
     from arena_server.store.database import database_of
@@ -84,50 +94,49 @@ def command(
         raise ConfigError(
             f"{config}: server.tls_certificate: the bots of a tournament connect without TLS; use arena serve"
         )
+    if keep_page and not (web if web is not None else file.server.web or web_port is not None):
+        raise ConfigError(f"--keep-page: expected a page to keep, but --no-web or {config} turns it off")
     check_remote_bots(file, host or file.server.host, tournament=True)
     bots = _local_bots(file, config)
     make_folder(logs)
     check_writable(database_of(database, async_journal=file.server.journal_commit == "async"))
     if port is None:
         port = file.server.port if "port" in file.server.model_fields_set else 0
-    server = [*ARENA, "serve", str(config), "--port", str(port), "--database", database]
-    server += ["--until-finished", "--supervised"]
-    if host is not None:
-        server += ["--host", host]
-    if library is not None:
-        server += ["--library", str(library)]
+    values = {
+        "--port": port,
+        "--database": database,
+        "--host": host,
+        "--library": library,
+        "--bot-logs": bot_logs,
+        "--web-port": web_port,
+        "--keep-page": "always" if keep_page else "visited" if is_terminal() else None,
+        # A person may take a while to open the link.
+        "--absent": None
+        if file.contest.absent is not None or any(bot.person for bot in file.bot)
+        else DEFAULT_ABSENT,
+    }
+    flags = ["--until-finished", "--supervised", *(() if resume else ("--new",))]
     if web is not None:
-        server.append("--web" if web else "--no-web")
-    if bot_logs is not None:
-        server += ["--bot-logs", str(bot_logs)]
-    if web_port is not None:
-        server += ["--web-port", str(web_port)]
-    if not resume:
-        server.append("--new")
-    # A person may take a while to open the link.
-    if file.contest.absent is None and not any(bot.person for bot in file.bot):
-        server += ["--absent", DEFAULT_ABSENT]
-    with Display(file.contest.name, json=as_json) as display:
+        flags.append("--web" if web else "--no-web")
+    server = [*ARENA, "serve", str(config), *flags]
+    for option, value in values.items():
+        server += () if value is None else (option, str(value))
+    with TournamentDisplay(file.contest.name, database, json=as_json) as display:
         engines = (bot.engine for bot in file.bot if bot.engine is not None)
         compile_engines(file.contest.game, engines, display.step)
         ended = asyncio.run(_run(Tournament(server, server_environment(bots), bots, logs), display))
     last = display.last
     if last is None:
         raise typer.Exit(INTERRUPTED)
-    with open_results(database) as results:
-        contest = results.contest(file.contest.name)
-        if as_json:
-            unplayed = {key: last[key] for key in ("missing", "unplayed") if last["ended"] != "finished"}
-            print_json(plain_standings(results, contest) | unplayed)
-        else:
-            print_standings(results, contest)
+    display.show_outcome()
+    display.page_gone()
     if not ended:
         raise typer.Exit(INTERRUPTED)
     if last["ended"] != "finished":
         raise ArenaError(unplayed_message(last))
 
 
-async def _run(tournament: Tournament, display: Display) -> bool:
+async def _run(tournament: Tournament, display: TournamentDisplay) -> bool:
     from arena_server.tournament.supervisor import interrupt_event, run
 
     return await run(tournament, display, interrupt_event())

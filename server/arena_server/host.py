@@ -60,6 +60,7 @@ class HostObserver:
 class HostSetup:
     """What all contests of a host share. `until_finished`: it leaves after the last game of all.
 
+    It stays if `keep_page` then answers True.
     `cipher` makes the server's end of an encrypted connection, if connections are to be encrypted.
     `reserved` descriptors are kept for the web server. `software` is what ARENA says.
     """
@@ -68,6 +69,7 @@ class HostSetup:
     max_connections: int
     software: str
     until_finished: bool = False
+    keep_page: Callable[[], bool] = lambda: False
     cipher: Callable[[], Cipher | None] = lambda: None
     reserved: int = 0
 
@@ -210,7 +212,11 @@ class Host:
         if all(hosted.failure is not None for hosted in contests):
             self._failure = self._failure or next(hosted.failure for hosted in contests)
             self._leave.set()
-        elif self._setup.until_finished and all(hosted.over.is_set() for hosted in contests):
+        elif (
+            self._setup.until_finished
+            and all(hosted.over.is_set() for hosted in contests)
+            and not self._setup.keep_page()
+        ):
             self._leave.set()
 
     # -- the end

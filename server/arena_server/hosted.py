@@ -46,6 +46,9 @@ class ContestObserver:
     def happened(self, event: LogEvent) -> None:
         """The contest or its host logged an event."""
 
+    def stored(self) -> None:
+        """The contest is over, and how it ended is stored."""
+
     def replied(self, number: int, problem: str | None) -> None:
         """The organiser's command of this number is done, or `problem` says why not."""
 
@@ -214,9 +217,13 @@ class HostedContest:
     def finished(self, reason: str) -> None:
         """Nothing more will be played."""
         self.reason = reason
-        self._writer.end(reason)
+        self._writer.end(reason, lambda: self._later(self._stored))
         self._router.ended()
         self._set_over()
+
+    def _stored(self) -> None:
+        for observer in self._observers:
+            observer.stored()
 
     def crashed(self, error: Exception) -> None:
         """The contest raised: a fault of our own, after which no verdict of it could be trusted."""

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from arena_cli import progress
-from arena_cli.progress import Display, Speed, TimeLeft
+from arena_cli.progress import Display, Speed, TimeLeft, TournamentDisplay
 
 
 def report(
@@ -141,6 +141,22 @@ def test_in_a_terminal_the_table_is_live(clock: Clock) -> None:
     assert "ahead" in seen
     assert "quit 1" in seen
     assert "bot behind ended with status 1; starting it again" in seen
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_the_way_to_keep_the_page_is_said_once(monkeypatch: pytest.MonkeyPatch, kept: bool) -> None:
+    console = screen(terminal=True)
+    monkeypatch.setattr(TournamentDisplay, "show_outcome", lambda _: None)
+    with TournamentDisplay("club", "sqlite:///x.db", console) as shown:
+        shown.web("http://127.0.0.1:2080")
+        shown.report(report(8, 100, ended="finished"))
+        if kept:
+            shown.page_kept()
+        shown.page_gone()
+    when = "the page stays at http://127.0.0.1:2080 until Ctrl-C" if kept else "the page has ended"
+    way = "to keep it as files: arena site FOLDER --contest club --database sqlite:///x.db"
+    assert f"{when}; {way}\n" in text(console)
+    assert text(console).count("arena site") == 1
 
 
 def test_the_output_of_bots_is_not_markup(clock: Clock) -> None:

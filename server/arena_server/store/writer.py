@@ -56,6 +56,7 @@ class _Enter:
 @dataclass(frozen=True, slots=True)
 class _End:
     status: str
+    done: Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +133,9 @@ class Writer:
         """
         self._jobs.put(_Store(game_id, record))
 
-    def end(self, status: str) -> None:
-        """Set the status of the contest, `finished` or `stopped`. Never waits."""
-        self._jobs.put(_End(status))
+    def end(self, status: str, done: Callable[[], None] = lambda: None) -> None:
+        """Set the status of the contest, `finished` or `stopped`, then call `done`. Never waits."""
+        self._jobs.put(_End(status, done))
 
     def close(self) -> None:
         """Write what is queued and end the thread. Waits for the disk."""
@@ -193,6 +194,9 @@ class Writer:
         if isinstance(self._database, Path):
             self._direct = store.appender
         self._report(len(batches), [game_id for game_id, _, _ in results])
+        for job in jobs:
+            if isinstance(job, _End):
+                job.done()
         store.maintain()
         return not isinstance(jobs[-1], _Close)
 

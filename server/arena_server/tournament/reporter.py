@@ -5,6 +5,7 @@ On stdout it writes JSON lines; times are milliseconds.
     {"web": URL}                  the address of the web page
     {"login": NAME, "slot": 1}    a bot has logged in for the first time
     {"result": {...}}             a game has a durable result, see `plain_result`; not for void games
+    {"page": "kept"}              the contest is over, and the server stays for its page until SIGTERM
     {"done": 3, ...}              the fields of `core.standings.Progress`; `waiting`: the bots not connected
 
 On stdin it reads JSON lines, and answers them:
@@ -85,6 +86,11 @@ class HostReporter(HostObserver, ContestObserver):
     def recorded(self, record: GameRecord) -> None:
         if self._lines is not None and record.end != VOID:
             self._lines.write(json.dumps({"result": plain_result(record)}))
+
+    def stored(self) -> None:
+        if self._lines is not None and not self._host.leaving:
+            self._write(self._lines)
+            self._lines.write(json.dumps({"page": "kept"}))
 
     def report(self) -> dict[str, Any]:
         """Return the progress as JSON types."""

@@ -73,6 +73,9 @@ class ProgressListener:
     def result(self, result: dict[str, Any]) -> None:
         """Take the result of a game, see `reporter`."""
 
+    def page_kept(self) -> None:
+        """The contest is over; the server stays for its page until the run is interrupted."""
+
     def say(self, line: str) -> None:
         """Take a message for a person."""
 
@@ -326,6 +329,8 @@ def interrupt_event() -> asyncio.Event:
 async def run(tournament: Tournament, listener: ProgressListener, interrupted: asyncio.Event) -> bool:
     """Run the tournament. Return False if `interrupted` was set and ended it early.
 
+    A server that keeps its page after the contest serves it until `interrupted` is set.
+
     Raises ArenaError, with the server's last line and exit status, if the server failed, and
     BotError if a bot cannot start. No process is left, whatever happens.
     """
@@ -338,11 +343,13 @@ async def run(tournament: Tournament, listener: ProgressListener, interrupted: a
         log=None if tournament.logs is None else tournament.logs / SERVER_LOG,
     )
     try:
-        serving = asyncio.ensure_future(_supervise(server, tournament, listener))
+        over = asyncio.Event()
+        serving = asyncio.ensure_future(_supervise(server, tournament, listener, over))
         stopping = asyncio.ensure_future(interrupted.wait())
         await asyncio.wait([serving, stopping], return_when=asyncio.FIRST_COMPLETED)
         if not serving.done():
-            listener.say("stopping: running games are void, results so far are kept")
+            if not over.is_set():
+                listener.say("stopping: running games are void, results so far are kept")
             server.terminate()
             await asyncio.wait([serving], timeout=STOP_S)
         stopping.cancel()
@@ -354,13 +361,17 @@ async def run(tournament: Tournament, listener: ProgressListener, interrupted: a
         except ArenaError:
             if not interrupted.is_set() or await server.wait() not in EARLY_ENDS:
                 raise
-        return not interrupted.is_set()
+        return over.is_set() or not interrupted.is_set()
     finally:
         await server.end()
 
 
-async def _supervise(server: Child, tournament: Tournament, listener: ProgressListener) -> None:
+async def _supervise(
+    server: Child, tournament: Tournament, listener: ProgressListener, over: asyncio.Event
+) -> None:
     """Start the bots when the server listens, and pass on its reports until it ends.
+
+    `over` is set when the contest is over and the server stays.
 
     Raises BotError, when the server has stopped, for a bot that cannot start.
     """
@@ -374,7 +385,7 @@ async def _supervise(server: Child, tournament: Tournament, listener: ProgressLi
         for bot in tournament.bots
     }
     running = [asyncio.ensure_future(bot.run()) for bot in bots.values()]
-    reading = asyncio.ensure_future(_pass_reports(server, bots, games, listener))
+    reading = asyncio.ensure_future(_pass_reports(server, bots, games, listener, over))
     try:
         await asyncio.wait([reading, *running], return_when=asyncio.FIRST_EXCEPTION)
         failed = [task.exception() for task in running if task.done()]
@@ -397,6 +408,7 @@ async def _pass_reports(
     bots: Mapping[tuple[str, int], RestartingBot],
     games: GameQuestions,
     listener: ProgressListener,
+    over: asyncio.Event,
 ) -> int:
     """Pass the server's reports to the listener and the bots until it ends; return its exit status."""
     async for line in _lines(server):
@@ -414,6 +426,11 @@ async def _pass_reports(
                     listener.play_link(seat, url)
                 case {"web": url}:
                     listener.web(url)
+                case {"page": "kept"}:
+                    over.set()
+                    for bot in bots.values():
+                        bot.contest_over()
+                    listener.page_kept()
                 case {"done": _} as progress:
                     listener.report(progress)
     status = await server.wait()

@@ -10,8 +10,9 @@ import json
 import os
 import secrets
 import socket
+import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -66,7 +67,7 @@ class WebPorts:
     Without a port of their own the organiser's pages are part of the site. Without a `token`
     there are none. `names` are the host names by which the ports are reached, beside addresses
     and localhost. The site holds at most `connections`. `persons` play in a browser. With `casual`
-    visitors of the site may start games of their own.
+    visitors of the site may start games of their own. `visited` is set when a browser has been on the site.
     """
 
     site: socket.socket | None = None
@@ -76,6 +77,7 @@ class WebPorts:
     connections: int = SITE_CONNECTIONS
     persons: Sequence[Invitation] = ()
     casual: CasualSetup | None = None
+    visited: threading.Event = field(default_factory=threading.Event)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from arena_server.web.bridge import HostView, LoopBridge
 from arena_server.web.casual import CasualGames
 from arena_server.web.live import LiveHub, SocketFeed
 from arena_server.web.play import PlayApi
-from arena_server.web.security import HostCheck, PageHeaders, RateLimit
+from arena_server.web.security import HostCheck, PageHeaders, RateLimit, VisitWatch
 from arena_server.web.site import Pages, PublicApi
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def site_app(
         routes += PlayApi(ports.persons, config.game, referee.connect, casual).routes()
     middleware = [
         Middleware(HostCheck, names=ports.names),
+        Middleware(VisitWatch, visited=ports.visited),
         Middleware(RateLimit),
         Middleware(PageHeaders),
     ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ipaddress
 import secrets
 import socket
+import threading
 import time
 from base64 import b64encode
 from collections.abc import Callable, Iterable
@@ -189,6 +190,21 @@ def _is_secure(scope: Scope) -> bool:
         return True
     name = host_name(headers.get(b"host", b"").decode("latin-1")) or ""
     return name == "localhost" or (_is_address(name) and is_loopback(name))
+
+
+class VisitWatch:
+    """ASGI middleware: sets `visited` when a browser opens a page; a program does not ask for text/html."""
+
+    def __init__(self, app: ASGIApp, visited: threading.Event) -> None:
+        self._app = app
+        self._visited = visited
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and is_page(scope["path"]):
+            accepted = (value for name, value in scope["headers"] if name == b"accept")
+            if any(b"text/html" in value for value in accepted):
+                self._visited.set()
+        await self._app(scope, receive, send)
 
 
 class HostCheck:

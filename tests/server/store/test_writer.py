@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from queue import Queue
 from random import Random
 
 import pytest
@@ -95,6 +96,19 @@ class TestWriter:
         keep(path, 1, 2, 3)
         log = path.with_name("arena.db-wal")
         assert not log.exists() or log.stat().st_size == 0
+
+    def test_the_end_is_told_when_it_can_be_read(self, path: Path) -> None:
+        kept = Kept(path)
+        kept.start()
+        seen: Queue[str] = Queue()
+
+        def done() -> None:
+            with Results(path) as results:
+                seen.put(results.contest().status)
+
+        kept.writer.end("finished", done)
+        assert seen.get(timeout=PATIENCE_S) == "finished"
+        kept.close()
 
     def test_the_rows_say_what_the_contest_and_its_games_were(self, path: Path) -> None:
         kept = Kept(path)

@@ -71,6 +71,22 @@ async def test_reports_are_passed_on_and_the_end_is_the_servers() -> None:
     assert recorder.reports == [{"done": 1}, {"done": 2}]
 
 
+async def test_a_server_that_keeps_its_page_is_stopped_by_the_interrupt() -> None:
+    """That is no early end, and its bots are not started again."""
+    kept: list[str] = []
+
+    class Keeper(Recorder):
+        def page_kept(self) -> None:
+            kept.append("kept")
+            os.kill(os.getpid(), signal.SIGINT)
+
+    code = LISTEN + """print('{"page": "kept"}', flush=True); import signal; """
+    code += "signal.signal(signal.SIGTERM, lambda *_: exit(0)); signal.pause()"
+    recorder = Keeper()
+    assert await run_it(server(code), recorder)
+    assert (kept, recorder.said) == (["kept"], [])
+
+
 async def test_a_server_that_fails_before_it_listens_is_quoted() -> None:
     code = "import sys; print('log', file=sys.stderr); sys.exit('arena: the port is in use')"
     assert await failure(code) == "the port is in use"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Callable
+from threading import Event
 
 import pytest
 from hypothesis import given
@@ -28,6 +29,7 @@ from arena_server.web.security import (
     PageHeaders,
     PageLimit,
     RateLimit,
+    VisitWatch,
     host_name,
     is_page,
     read_body,
@@ -178,6 +180,29 @@ def behind(address: str) -> Callable[[], ASGIApp]:
         return application([Route("/", answer), Route("/api/v1/site.json", answer)], middleware)
 
     return make
+
+
+@pytest.mark.parametrize(
+    ("path", "accept", "visited"),
+    [
+        ("/", "text/html,application/xhtml+xml", True),
+        ("/replay.html", "text/html", True),
+        ("/", "*/*", False),
+        ("/api/v1/site.json", "text/html", False),
+    ],
+)
+def test_a_browser_that_opens_a_page_is_a_visit(path: str, accept: str, visited: bool) -> None:
+    seen = Event()
+
+    async def answer(_: Request) -> Response:
+        return PlainTextResponse("here")
+
+    def make() -> ASGIApp:
+        return application([Route(path, answer)], [Middleware(VisitWatch, visited=seen)])
+
+    with running(make) as server:
+        assert server.ask(f"GET {path}", f"Accept: {accept}\n")[0] == 200
+    assert seen.is_set() == visited
 
 
 class TestRateLimit:
