@@ -365,7 +365,7 @@ class SimulatedServer:
         while True:
             for name in list(self.lives):
                 if name in self.lives:
-                    self._settle(name, self.lives[name])
+                    self._carry_out_batch(name, self.lives[name])
                 if deaths != self._deaths:
                     return
             routed, self._routed = self._routed, []
@@ -380,7 +380,7 @@ class SimulatedServer:
         self._in_batch = False
         self._arm()
 
-    def _settle(self, name: str, life: Life) -> None:
+    def _carry_out_batch(self, name: str, life: Life) -> None:
         barrier, deaths = life.barrier, self._deaths
         if (entries := barrier.seal(self.queue.now)) and self._append(name, entries, barrier.batch):
             barrier.durable(barrier.batch)

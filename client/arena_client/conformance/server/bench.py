@@ -176,7 +176,7 @@ class ServerBench:
         """A new connection that is logged in, in the lobby or in a game that goes on."""
         client = self.client(which)
         client.log_in()
-        client.settle()
+        client.sync()
         return client
 
     def spectator(self) -> Client:
@@ -223,7 +223,7 @@ class ServerBench:
         """A new connection that takes up the seat of one that was cut, with all that is sent to it."""
         client = self.client(self.settings.names.index(old.name))
         client.log_in()
-        client.settle()
+        client.sync()
         return client
 
     def pair(self) -> Pair:
@@ -239,7 +239,7 @@ class ServerBench:
                     "a game to be offered to both bots", f"none within {2 * self.settings.limits:g} s"
                 )
             self._go_on(both)
-            if not (both[0].settle() + both[1].settle()):
+            if not (both[0].sync() + both[1].sync()):
                 self._await_line(both)
         first = both[0].game
         assert first is not None

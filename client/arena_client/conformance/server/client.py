@@ -227,7 +227,7 @@ class Client:
                 raise failed(kind.__name__.upper(), f"BYE reason={message.reason}")
         return message
 
-    def settle(self) -> list[wire.ServerMessage]:
+    def sync(self) -> list[wire.ServerMessage]:
         """Return everything that was sent so far: up to the answer to a PING."""
         token = self.bench.next_token()
         self.send(f"PING {token}")
@@ -242,10 +242,10 @@ class Client:
 
     def expect_refusal(self, line: bytes, code: str) -> None:
         """Send a line that cannot be read to this logged-in connection: one ERROR, and it goes on."""
-        self.settle()
+        self.sync()
         self.send_bytes(line + b"\n")
         self.expect_error(code)
-        self.settle()
+        self.sync()
 
     def expect_zombie(self, reason: str, patience: float | None = None) -> wire.Zombie:
         """Take the own ZOMBIE with this reason; an ERROR may come before it."""

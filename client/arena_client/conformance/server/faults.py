@@ -94,7 +94,7 @@ def flood(bench: ServerBench) -> None:
 def free_lines(bench: ServerBench) -> None:
     pair = bench.begun()
     pair.waiter.send(*["", "PONG x"] * 150)
-    seen = pair.waiter.settle()
+    seen = pair.waiter.sync()
     if seen:
         raise failed("no answer", str(seen[0]))
     pair.finish()
@@ -224,7 +224,7 @@ def zombie_lines(bench: ServerBench) -> None:
     with reaching():
         mover.expect_zombie("illegal")
     mover.send(*[f"MOVE {pair.legal()}"] * 3)
-    mover.settle()
+    mover.sync()
     waiter.play_out()
     for client in (mover, waiter):
         client.until(wire.Game)

@@ -148,7 +148,7 @@ def positions(bench: ServerBench) -> None:
 def turns(bench: ServerBench) -> None:
     pair = bench.begun()
     while True:
-        seen = pair.waiter.settle()
+        seen = pair.waiter.sync()
         if any(isinstance(message, wire.Turn) for message in seen):
             raise failed("TURN for one seat", "TURN for both")
         pair.move()
@@ -231,7 +231,7 @@ def opponents_zombie(bench: ServerBench) -> None:
     mover.send(f"MOVE {ILLEGAL}")
     with reaching():
         mover.expect_zombie("illegal")
-    for message in waiter.settle():
+    for message in waiter.sync():
         if isinstance(message, wire.Zombie) and message.seat != pair.seats.index(mover) + 1:
             raise failed("no ZOMBIE, or one with the seat= of the other", str(message))
 
@@ -311,7 +311,7 @@ def order(bench: ServerBench) -> None:
 def late_ready(bench: ServerBench) -> None:
     pair = bench.begun()
     pair.waiter.send(f"READY {pair.game.offer.game_id}")
-    seen = pair.waiter.settle()
+    seen = pair.waiter.sync()
     if seen:
         raise failed("no answer", str(seen[0]))
     pair.finish()
@@ -328,7 +328,7 @@ def out_of_place(bench: ServerBench) -> None:
     pair = bench.begun()
     id_ = pair.game.offer.game_id
     pair.waiter.send(f"HELLO 1 {pair.waiter.name}", "WATCH *", f"READY {id_}", "READY no-such-game")
-    for message in pair.waiter.settle():
+    for message in pair.waiter.sync():
         if not isinstance(message, wire.Error):
             raise failed("ERROR or nothing", str(message))
     pair.finish()
@@ -346,7 +346,7 @@ def ready_twice(bench: ServerBench) -> None:
         pair = bench.pair()
     first = pair.seats[0]
     first.send(f"READY {pair.game.offer.game_id}")
-    if first.settle():
+    if first.sync():
         raise failed("nothing before both are ready", "a line")
     pair.begin()
     pair.finish()

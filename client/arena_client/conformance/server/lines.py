@@ -60,7 +60,7 @@ def half_line(bench: ServerBench) -> None:
     pair.mover.close()
     again = bench.client(bench.settings.names.index(pair.mover.name))
     again.log_in()
-    for message in again.settle():
+    for message in again.sync():
         if isinstance(message, wire.Zombie):
             raise failed("no fault", f"ZOMBIE reason={message.reason}")
     if again.turn is None:
@@ -88,12 +88,12 @@ def not_printable(bench: ServerBench) -> None:
     with reaching():
         client = bench.visitor()
     for line in (b"PING \xff", b"PING\tx", b"PING x\x00"):
-        client.settle()
+        client.sync()
         client.send_bytes(line + b"\n")
         error = client.expect(wire.Error)
         if error.code not in ("syntax", "unknown-verb"):
             raise failed("ERROR syntax", f"ERROR {error.code} {error.text}")
-    client.settle()
+    client.sync()
 
 
 @case("1.4/1", NEGATIVE, does="puts two spaces between tokens", expects="ERROR syntax", advice=_REFUSE)
@@ -184,7 +184,7 @@ def blank_lines(bench: ServerBench) -> None:
     client.expect(wire.Arena)
     client.send("", f"HELLO 1 {client.name}{client.credentials()}", "", "")
     client.expect_welcome()
-    errors = [message for message in client.settle() if isinstance(message, wire.Error)]
+    errors = [message for message in client.sync() if isinstance(message, wire.Error)]
     if errors:
         raise failed("no answer to a blank line", f"ERROR {errors[0].code} {errors[0].text}")
 

@@ -61,15 +61,15 @@ def quits(bench: ServerBench) -> None:
     advice="PING is answered in every state after WELCOME.",
 )
 def ping(bench: ServerBench) -> None:
-    bench.visitor().settle()
+    bench.visitor().sync()
     with reaching():
         pair = bench.pair()
     for client in pair.seats:
-        client.settle()
+        client.sync()
     with reaching():
         pair.begin()
     for client in pair.seats:
-        client.settle()
+        client.sync()
 
 
 @case(
@@ -102,7 +102,7 @@ def unasked_pong(bench: ServerBench) -> None:
     with reaching():
         client = bench.visitor()
     client.send("PONG moonrise")
-    seen = client.settle()
+    seen = client.sync()
     if seen:
         raise failed("no answer", str(seen[0]))
 
@@ -270,7 +270,7 @@ def name_taken(bench: ServerBench) -> None:
     second.hello(bench.token_option)
     second.expect_error("name-taken")
     second.expect_end()
-    first.settle()
+    first.sync()
 
 
 @case(
@@ -327,7 +327,7 @@ def first_slot(bench: ServerBench) -> None:
     second = bench.client()
     second.hello(bench.token_option)
     second.expect_error("name-taken")
-    first.settle()
+    first.sync()
 
 
 @case(

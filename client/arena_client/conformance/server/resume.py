@@ -162,7 +162,7 @@ def before_start(bench: ServerBench) -> None:
         pair = bench.pair()
     first, second = pair.seats
     first.send(f"READY {pair.game.offer.game_id}")
-    first.settle()
+    first.sync()
     first.close()
     again = bench.resumed(first)
     if again.game is None or again.game.offer != pair.game.offer:

@@ -43,7 +43,7 @@ def watch(bench: ServerBench) -> None:
     client = bench.spectator()
     id_ = pair.game.offer.game_id
     client.send(f"WATCH {id_}")
-    seen = client.settle()
+    seen = client.sync()
     with reaching():
         pair.finish()
     while not (seen and isinstance(seen[-1], wire.Over)):
@@ -73,9 +73,9 @@ def spectator_moves(bench: ServerBench) -> None:
         pair.begin()
         client = bench.spectator()
     client.send(f"WATCH {pair.game.offer.game_id}", "MOVE 1")
-    client.settle()
+    client.sync()
     for seat in pair.seats:
-        seen = seat.settle()
+        seen = seat.sync()
         if seen:
             raise failed("no line for the seats", str(seen[0]))
     pair.finish()
@@ -93,7 +93,7 @@ def watch_nothing(bench: ServerBench) -> None:
         client = bench.spectator()
     client.send("WATCH no-such-game")
     client.expect_error("no-such-game")
-    client.settle()
+    client.sync()
 
 
 @case(
@@ -107,7 +107,7 @@ def watch_all(bench: ServerBench) -> None:
     with reaching():
         client = bench.spectator()
     client.send("WATCH *")
-    client.settle()
+    client.sync()
     with reaching():
         pair = bench.pair()
         pair.begin()
@@ -129,7 +129,7 @@ def note_to_spectators(bench: ServerBench) -> None:
     with reaching():
         client = bench.spectator()
         client.send(f"WATCH {pair.game.offer.game_id}")
-        client.settle()
+        client.sync()
     seat = pair.seats.index(pair.mover) + 1
     ply = pair.game.ply
     pair.mover.send(_note(pair))
@@ -159,9 +159,9 @@ def note_to_no_rival(bench: ServerBench) -> None:
     pair = bench.begun()
     for client in pair.seats:
         client.send(_note(pair))
-        client.settle()
+        client.sync()
     for client in pair.seats:
-        seen = client.settle()
+        seen = client.sync()
         if seen:
             raise failed("no line for the seats", shown(wire.encode(seen[0])))
     _moves_on(pair)
