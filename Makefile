@@ -47,9 +47,8 @@ tournament: $(TOURNAMENT)  ## play a contest of built-in bots and print the stan
 	@$(BIN)/arena tournament $(CONFIG)
 
 test: $(INSTALLED) lint types  ## run linter, type checker and all tests except the soak runs
-	@# Tests with real clocks may miss a limit beside others: what failed runs once more, one at a time.
-	$(BIN)/pytest -m "not soak" --numprocesses 2 --dist worksteal tests || \
-		$(BIN)/pytest -m "not soak" --last-failed --last-failed-no-failures none tests
+	@# Those with a real clock or a process run one after the other, on one of the two workers.
+	$(BIN)/pytest -m "not soak" --numprocesses 2 --dist loadgroup tests
 
 check: $(INSTALLED) lint types unit  ## run the fast checks before a commit
 
@@ -75,7 +74,7 @@ types: $(INSTALLED)
 	$(BIN)/mypy
 
 unit: $(INSTALLED)
-	$(BIN)/pytest -m "not soak and not slow" tests/protocol tests/server/core
+	$(BIN)/pytest -m "not soak and not slow and not real" tests/protocol tests/server/core
 
 coverage: $(INSTALLED)  ## measure branch coverage of protocol and core; fail below 100 %
 	$(BIN)/pytest -m "not soak" --numprocesses 2 --cov --cov-branch --cov-fail-under=100 tests/protocol tests/server/core

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 from . import tether
+from .guard import Guard
 
 # A deadline per example and a limit on the time of drawing are timing assertions: a busy machine fails them.
 settings.register_profile(
@@ -22,6 +23,10 @@ settings.load_profile("fixed")
 def pytest_configure(config: pytest.Config) -> None:
     """Before anything is started."""
     config.add_cleanup(tether.begin())
+    guard, patch = Guard(), pytest.MonkeyPatch()
+    guard.install(patch)
+    config.add_cleanup(patch.undo)
+    config.pluginmanager.register(guard)
     # A shell without job control starts a program in the background with SIGINT ignored, which its children
     # inherit: no test could interrupt one.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -30,6 +35,13 @@ def pytest_configure(config: pytest.Config) -> None:
     assert callable(providers._get_local_constants)
     nothing = providers._local_constants
     providers._get_local_constants = lambda: nothing
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """With xdist, one worker runs all tests that need a real clock or a process, one after the other."""
+    for item in items:
+        if item.get_closest_marker("real") is not None:
+            item.add_marker(pytest.mark.xdist_group("real"))
 
 
 @pytest.fixture(scope="session")

@@ -105,6 +105,7 @@ def test_the_server_names_no_game() -> None:
             assert "arena_protocol.games.insertion" not in set(imported(path)), path
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("heavy", ["numpy", "numba", "trio"])
 def test_the_referee_never_imports(heavy: str) -> None:
     imports = "import arena_server.listener, arena_server.core.contest, arena_server.store, sys"
@@ -153,4 +154,4 @@ def attributes_written(path: Path) -> Iterator[tuple[int, str]]:
                 while isinstance(each, ast.Subscript):
                     each = each.value
                 if isinstance(each, ast.Attribute) and ast.unparse(each.value) != "self":
-                    yield node.lineno, each.attr
+                    yield each.lineno, each.attr

@@ -39,6 +39,7 @@ def started(program: str) -> subprocess.Popen[str]:
     return parent
 
 
+@pytest.mark.real
 def test_a_killed_parent_takes_all_with_it() -> None:
     with started(PARENT) as parent:
         parent.kill()
@@ -48,12 +49,14 @@ def test_a_killed_parent_takes_all_with_it() -> None:
     assert "left behind by the tests, and killed: " in err
 
 
+@pytest.mark.real
 def test_what_is_left_behind_in_good_order_is_ended_too() -> None:
     with started(PARENT + "end()\nprint('over')") as parent:
         out, _ = parent.communicate("\n", timeout=PATIENCE_S)
     assert (out, parent.returncode) == ("over\n", 0)
 
 
+@pytest.mark.real
 def test_others_are_let_alone() -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
         assert tether.kill_marked("no such mark") == []

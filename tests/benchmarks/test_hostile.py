@@ -15,7 +15,7 @@ from arena_server.errors import ArenaError
 MS = 1_000_000
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_all_attacks_are_measured_and_the_server_survives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hostile, "QUICK_SECONDS", 0.3)
     monkeypatch.setattr(hostile, "SETTLING_S", 0.1)
@@ -52,6 +52,7 @@ def test_the_memory_is_only_known_on_linux(monkeypatch: pytest.MonkeyPatch) -> N
         hostile._resident_kib(1)
 
 
+@pytest.mark.real
 def test_a_server_that_does_not_start(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,7 +14,7 @@ from benchmarks.referee.load import Figures, Load, cpu_seconds
 from arena_server.errors import ArenaError
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_referee_and_echo_are_measured_in_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "QUICK_GAMES", (1, 3))
     monkeypatch.setattr(run, "QUICK_SECONDS", 0.3)
@@ -37,6 +37,7 @@ def test_a_row_compares_referee_and_echo() -> None:
     assert table.splitlines()[2].split() == ["10", "1,000", "4,000", "0.250", "90.0", "15.0", "6.00"]
 
 
+@pytest.mark.real
 def test_a_server_that_does_not_start() -> None:
     with (
         pytest.raises(ArenaError, match=r"^the measured server did not start; see above$"),
@@ -45,6 +46,7 @@ def test_a_server_that_does_not_start() -> None:
         pass
 
 
+@pytest.mark.real
 def test_a_server_that_closes_the_connections_ends_the_run() -> None:
     code = "import socket; s = socket.create_server(('127.0.0.1', 0)); print(s.getsockname()[1], flush=True)"
     with subprocess.Popen(

@@ -55,6 +55,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(program, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.real
 def test_a_match_is_won_against_a_rival_that_marks_cell_after_cell(tmp_path: Path) -> None:
     result = run(
         "--rival",
@@ -79,6 +80,7 @@ def test_a_match_is_won_against_a_rival_that_marks_cell_after_cell(tmp_path: Pat
     assert result.stderr.count("games:") == 2
 
 
+@pytest.mark.real
 def test_an_absent_rival_is_one_clear_line(tmp_path: Path) -> None:
     result = run("--rival", str(tmp_path / "absent"), "--games", "2")
     assert result.returncode == 1
@@ -88,6 +90,7 @@ def test_an_absent_rival_is_one_clear_line(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.real
 def test_a_rival_that_dies_is_one_clear_line(tmp_path: Path) -> None:
     result = run("--rival", str(rival(tmp_path, dies=True)), "--games", "2", "--movetime", "7")
     assert result.returncode == 1

@@ -73,6 +73,7 @@ class TestProgram:
         assert outcome.err.startswith(f"Usage: {' '.join(('arena', *command))} ")
         assert "Example: arena " in outcome.err
 
+    @pytest.mark.real
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
     def test_a_full_disk_is_one_line(self, here: Path) -> None:
         with open("/dev/full", "w") as full:
@@ -122,6 +123,7 @@ class TestProgram:
         assert message is not None
         assert message.startswith("this command needs the extra [trio]: ")
 
+    @pytest.mark.real
     def test_without_its_libraries_the_program_names_the_extra(self, tmp_path: Path) -> None:
         (tmp_path / "typer.py").write_text("raise ModuleNotFoundError('no typer', name='typer')")
         program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from arena_cli import main; main()"
@@ -149,6 +151,7 @@ class TestProgram:
         outcome = shell()
         assert (outcome.code, outcome.err) == (130, "")
 
+    @pytest.mark.real
     def test_a_closed_stdout_is_no_error_message(self, here: Path) -> None:
         reading = subprocess.Popen(
             [*ARENA, "replay", "g1"], cwd=here, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -70,6 +70,7 @@ class TestBot:
         assert outcome.code == 2
         assert outcome.line.startswith("arena: no engine 'chmapion' for insertion; there are: dummy, ")
 
+    @pytest.mark.real
     def test_an_unknown_bot_name(self, tmp_path: Path) -> None:
         with Server(contest("a", "b"), tmp_path) as server:
             address = f"127.0.0.1:{server.port}"
@@ -77,6 +78,7 @@ class TestBot:
             assert outcome.code == 1
             assert outcome.line.startswith("arena: the server refuses c: token: ")
 
+    @pytest.mark.real
     def test_the_server_comes_from_the_environment(self, tmp_path: Path) -> None:
         with Server(contest("dummy", "b"), tmp_path, "--until-finished") as server:
             other = Players(server.port, [("b", "first-legal")])

@@ -63,6 +63,7 @@ def brain(defect: str, *once: Path) -> list[str]:
 
 @pytest.mark.slow
 class TestBrains:
+    @pytest.mark.real
     @pytest.mark.parametrize("ending", ["cr", "crlf"])
     def test_a_brain_plays_two_games_whatever_ends_its_lines(self, tmp_path: Path, ending: str) -> None:
         done, row = play(tmp_path, brain(ending), "--piskvork")
@@ -70,6 +71,7 @@ class TestBrains:
         assert (row["games"], row["faults"]) == (2, {})
         assert 'mine: the brain is name="Fake", version="1"' in done.err
 
+    @pytest.mark.real
     def test_a_brain_that_ends_in_a_game_loses_it_by_quit_and_plays_the_next(self, tmp_path: Path) -> None:
         done, row = play(tmp_path, brain("ends-at-move", tmp_path / "once"), "--piskvork")
         assert done.code == 0, done.err
@@ -77,18 +79,21 @@ class TestBrains:
         assert "mine: the program ended by itself in game " in done.err
         assert "(exit status 3): leaving with 3" in done.err
 
+    @pytest.mark.real
     def test_a_brain_that_fails_is_reported_and_started_again(self, tmp_path: Path) -> None:
         done, row = play(tmp_path, brain("no-coordinates", tmp_path / "once"), "--piskvork")
         assert done.code == 0, done.err
         assert (row["games"], row["faults"]) == (2, {"quit": 1})
         assert "mine: the program failed: expected X,Y, got 'resign' in game " in done.err
 
+    @pytest.mark.real
     def test_a_silent_brain_loses_on_time_and_is_started_again(self, tmp_path: Path) -> None:
         done, row = play(tmp_path, brain("silent"), "--piskvork", clock="1s")
         assert done.code == 0, done.err
         assert row["faults"] == {"timeout": 2}
         assert "mine: the program has not answered in this game; it is started again" in done.err
 
+    @pytest.mark.real
     def test_a_brain_that_never_runs_is_given_up_with_its_stderr(self, tmp_path: Path) -> None:
         done, _ = play(tmp_path, brain("ends-at-once"), "--piskvork")
         assert done.code == 1
@@ -96,6 +101,7 @@ class TestBrains:
         assert last.startswith("arena: mine: the program ended by itself")
         assert last.endswith("(exit status 7): no licence file; given up after 3 times")
 
+    @pytest.mark.real
     def test_our_own_engine_is_a_brain(self, tmp_path: Path) -> None:
         done, row = play(tmp_path, [*ARENA, "brain", "xo1970"], "--piskvork", "--turn", "1s")
         assert done.code == 0, done.err
@@ -105,6 +111,7 @@ class TestBrains:
 
 @pytest.mark.slow
 class TestPlainPrograms:
+    @pytest.mark.real
     def test_a_program_plays_by_the_lines_of_the_protocol(self, tmp_path: Path) -> None:
         log = tmp_path / "program.log"
         program = [sys.executable, "-c", PLAIN]
@@ -114,6 +121,7 @@ class TestPlainPrograms:
         assert log.read_text().splitlines() == ["a game is over"] * 2
         assert done.err == ""
 
+    @pytest.mark.real
     def test_a_program_that_ends_is_started_again_for_the_next_game(self, tmp_path: Path) -> None:
         program = [sys.executable, "-c", PLAIN, str(tmp_path / "once")]
         done, row = play(tmp_path, program, game="insertion")
@@ -123,6 +131,7 @@ class TestPlainPrograms:
 
 
 class TestErrors:
+    @pytest.mark.real
     @pytest.mark.parametrize(
         ("arguments", "line"),
         [

@@ -34,7 +34,7 @@ def test_list_shows_what_is_selected() -> None:
     assert SERVER_SUITE.cases["3.3/2"].expects in one.out
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_a_bot_that_conforms(tmp_path: Path) -> None:
     junit = tmp_path / "report.xml"
     ended = inside("check", "bot", "3.3", "8.1/2", "--junit", junit, "--", *GOOD)
@@ -49,7 +49,7 @@ def test_a_bot_that_conforms(tmp_path: Path) -> None:
     assert ElementTree.parse(junit).getroot().get("tests") == "4"
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_a_bot_that_does_not_is_shown_in_full_with_its_stderr() -> None:
     ended = inside("check", "bot", "3.3/1", "8.1", "--", *ZERO)
     assert ended.code == 1
@@ -65,14 +65,14 @@ def test_a_bot_that_does_not_is_shown_in_full_with_its_stderr() -> None:
     assert shown[-1] == "13 cases: 0 ok, 0 non-strict, 0 not implemented, 1 failed, 12 not reached"
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_strict_fails_on_what_is_not_ok() -> None:
     bot = (sys.executable, str(STARTERS / "bot.py"), "{host}", "{port}", "{name}")
     assert inside("check", "bot", "8.3", "--", *bot).code == 0
     assert inside("check", "bot", "8.3", "--strict", "--", *bot).code == 1
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_json_is_the_whole_output() -> None:
     ended = inside("check", "bot", "3.1/1", "--json", "--", *GOOD)
     (case,) = json.loads(ended.out)["cases"]
@@ -80,7 +80,7 @@ def test_json_is_the_whole_output() -> None:
     assert case["lines"][0]["text"] == "ARENA 1 arena-check/1"
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_a_bot_that_is_started_by_hand() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -153,6 +153,7 @@ def test_an_unknown_game_and_a_command_that_is_none() -> None:
     assert command.line == "arena: check bot: no program '/no/such/bot' here or on the path"
 
 
+@pytest.mark.real
 def test_a_file_that_the_system_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mybot.py").touch(0o644)
@@ -188,7 +189,7 @@ def test_a_server_that_is_not_there() -> None:
     assert "expected a connection to 127.0.0.1:1; got Connection refused" in ended.out
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_help_has_an_example() -> None:
     for peer in ("bot", "server"):
         helped = arena("check", peer, "--help")

@@ -192,7 +192,7 @@ def test_the_readme_has_the_table() -> None:
     assert table == ["0", str(FAILED), str(MISUSED), str(INTERRUPTED)]
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_a_taken_port_is_the_same_error_everywhere(here: Path, taken: int) -> None:
     for command in ("serve", "tournament"):
         outcome = arena(command, "good.toml", "--port", str(taken), cwd=here)

@@ -48,6 +48,7 @@ def test_a_drawing_goes_to_a_file(tmp_path: Path) -> None:
     assert file.read_text(encoding="utf-8").startswith('<svg xmlns="http://www.w3.org/2000/svg"')
 
 
+@pytest.mark.real
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [

@@ -148,13 +148,16 @@ class TestCompiling:
         compile_engines("insertion", ["dummy", "greedy"], step)
         return shown
 
+    @pytest.mark.real
     def test_it_is_shown_if_a_function_is_compiled(self, monkeypatch: pytest.MonkeyPatch) -> None:
         assert self.compile(monkeypatch, "print('compiling little.kernel')") == ["compiling engines ..."]
 
+    @pytest.mark.real
     def test_a_wait_for_another_process_is_shown_as_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
         shown = self.compile(monkeypatch, f"print('{WAITING} little.kernel')")
         assert shown == ["waiting for another process, which compiles engines ..."]
 
+    @pytest.mark.real
     def test_it_is_not_shown_if_all_are_in_the_cache(self, monkeypatch: pytest.MonkeyPatch) -> None:
         assert self.compile(monkeypatch, "") == []
 
@@ -162,6 +165,7 @@ class TestCompiling:
         monkeypatch.setattr(local_bots, "ARENA", ("./no-such-program",))
         compile_engines("insertion", [], lambda _: pytest.fail("nothing is compiled"))
 
+    @pytest.mark.real
     @pytest.mark.parametrize(
         ("code", "why"), [("exit('arena: no numba')", "no numba"), ("exit(3)", "status 3")]
     )

@@ -87,6 +87,7 @@ class TestServer:
         outcome = inside("log", "--connect", f"127.0.0.1:{server.port}", *arguments)
         return outcome.code, outcome.out, outcome.err
 
+    @pytest.mark.real
     def test_only_its_token_opens_the_log_of_a_bot(self, server: Server, connect: Connect) -> None:
         bot = connect(server)
         bot.say("HELLO 1 mine token=s3cret agent=test/1")
@@ -132,6 +133,7 @@ class TestServer:
         bot.say("PING 3")
         bot.until("PONG 3")
 
+    @pytest.mark.real
     def test_files_and_denials(self, server: Server, connect: Connect, tmp_path: Path) -> None:
         bot = connect(server)
         bot.say("HELLO 1 mine token=s3cret")
@@ -150,6 +152,7 @@ class TestServer:
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         assert file.read_text().splitlines()[-1].endswith(" S BYE reason=stopped")
 
+    @pytest.mark.real
     def test_a_finished_contest_and_the_clocks_in_the_log(self, connect: Connect, tmp_path: Path) -> None:
         text = contest(bots=bots(), seed=None, game='plies = 4\nlag_quota = "1s"')
         with Server(text, tmp_path, "--bot-logs", str(tmp_path / "logs")) as server:
@@ -177,6 +180,7 @@ class TestServer:
         assert lines[-2] == "S BYE reason=finished"
         assert lines[-1].startswith("* log-read peer=")
 
+    @pytest.mark.real
     def test_a_server_without_logs(self, connect: Connect, tmp_path: Path) -> None:
         with Server(contest(bots=bots(), seed=None), tmp_path) as server:
             code, out, err = self.log(server, "--name", "mine", "--token", "s3cret")

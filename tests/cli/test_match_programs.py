@@ -89,6 +89,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 class TestMatch:
+    @pytest.mark.real
     def test_two_pairs_of_processes_at_once_with_records_to_replay(self, folder: Path) -> None:
         arguments = (
             "python mybot.py",
@@ -130,6 +131,7 @@ class TestMatch:
             "_server.log",
         }
 
+    @pytest.mark.real
     def test_the_sequential_test_ends_the_match(self, folder: Path) -> None:
         arguments = ("greedy", "python mybot.py", "--sprt", "--elo1", "300", "--deals", "500", "--json")
         outcome = arena("match", *arguments, *SHORT, "--option", "plies=20", cwd=folder)
@@ -142,6 +144,7 @@ class TestMatch:
         assert (answer["alpha"], answer["beta"]) == (0.05, 0.05)
         assert "stopping" not in outcome.err
 
+    @pytest.mark.real
     def test_three_seats(self, folder: Path) -> None:
         players = ("greedy", "python mybot.py", "dummy")
         outcome = arena(
@@ -152,11 +155,13 @@ class TestMatch:
         assert (answer["deals"], answer["games"], len(answer["points"])) == (2, 6, 3)
         assert "elo" not in answer
 
+    @pytest.mark.real
     def test_a_scripted_bot_is_seated_by_the_referee_too(self, folder: Path) -> None:
         outcome = arena("match", "greedy", "zero-based", *SHORT, "--deals", "1", cwd=folder)
         assert outcome.code == 0, outcome.err
         assert "zero-based sent an illegal move" in outcome.err
 
+    @pytest.mark.real
     def test_a_program_that_crashes_at_its_start_is_one_line(self, folder: Path) -> None:
         (folder / "crash.py").write_text("import no_such_module\n")
         outcome = arena("match", "python crash.py", "dummy", cwd=folder)
@@ -165,6 +170,7 @@ class TestMatch:
             "arena: bot crash cannot start: ModuleNotFoundError: No module named 'no_such_module'"
         )
 
+    @pytest.mark.real
     def test_ctrl_c_prints_the_table_so_far(self, folder: Path) -> None:
         running = subprocess.Popen(
             [*ARENA, "match", "python mybot.py", "dummy", *SHORT, "--deals", "9999"],
@@ -210,6 +216,7 @@ class TestEnds:
         monkeypatch.setattr("arena_cli.match.interrupt_event", asyncio.Event)
         return inside("match", "python mybot.py", "dummy", "--deals", "3", *arguments, cwd=folder)
 
+    @pytest.mark.real
     def test_games_that_could_not_be_played(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         outcome = self.end(
             monkeypatch, folder, ended="incomplete", total=6, missing=["mybot"], unplayed={"absent: mybot": 4}
@@ -221,6 +228,7 @@ class TestEnds:
             "missing bots: mybot"
         )
 
+    @pytest.mark.real
     def test_all_games(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         outcome = self.end(monkeypatch, folder, ended="finished", total=2)
         assert outcome.code == 0
@@ -229,6 +237,7 @@ class TestEnds:
             "g1: dummy 0, mybot 80 | 1 of 3 deals, points 85 : 5.00",
         ]
 
+    @pytest.mark.real
     def test_a_decided_match_is_finished(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         arguments = ("--sprt", "--elo1", "2000", "--alpha", "0.4", "--beta", "0.4", "--json")
         outcome = self.end(monkeypatch, folder, *arguments, ended="never", total=6)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.server.programs import ARENA, PATIENCE_S, Outcome, inside
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.real
 
 SHORT = ("--option", "plies=6", "--seed", "3")
 

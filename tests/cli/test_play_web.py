@@ -41,7 +41,7 @@ def test_an_engine_that_does_not_exist(tmp_path: Path) -> None:
     assert "missing" in outcome.line
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_a_game_against_an_engine(tmp_path: Path) -> None:
     from tests.server.web.persons import Person, Web
 
@@ -74,7 +74,7 @@ def test_a_game_against_an_engine(tmp_path: Path) -> None:
         assert contest.name.startswith("play-")
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_a_tournament_prints_the_link_of_a_person(tmp_path: Path) -> None:
     bots = '[[bot]]\nname = "eva"\nperson = true\n[[bot]]\nname = "greedy"\nengine = "greedy"\n'
     file = tmp_path / "c.toml"

@@ -10,16 +10,21 @@ from pathlib import Path
 
 import pytest
 
-from ..client.starters.contest import TOKEN, Contest, run
+from ..client.starters.contest import TOKEN, Contest, environment, run
 from ..server.programs import ARENA, inside
 
 STARTER = Path(__file__).resolve().parents[2] / "client" / "starters" / "python" / "starter.py"
 FAULTS = ("--delay", "1ms", "--jitter", "2ms", "--split", "--join", "--reset-after", "300ms", "--seed", "4")
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_a_bot_plays_its_games_through_every_fault(tmp_path: Path) -> None:
-    with Contest(tmp_path, plies=40) as contest:
+    with Contest(tmp_path, ["starter", "rival"], plies=40) as contest:
+        rival = subprocess.Popen(
+            [sys.executable, str(STARTER), "127.0.0.1", str(contest.port), "rival"],
+            env=environment(ARENA_TOKEN=TOKEN),
+            stdout=subprocess.DEVNULL,
+        )
         proxy = subprocess.Popen(
             [*ARENA, "proxy", "127.0.0.1:0", f"127.0.0.1:{contest.port}", *FAULTS],
             stdout=subprocess.PIPE,
@@ -29,6 +34,7 @@ def test_a_bot_plays_its_games_through_every_fault(tmp_path: Path) -> None:
         assert proxy.stdout is not None
         port = proxy.stdout.readline().rpartition(":")[2].strip()
         ended = run([sys.executable, str(STARTER)], "127.0.0.1", port, "starter", ARENA_TOKEN=TOKEN)
+        assert rival.wait(60) == 0
         proxy.send_signal(signal.SIGINT)
         reported, complaint = proxy.communicate(timeout=60)
     assert ended.returncode == 0, ended.stderr

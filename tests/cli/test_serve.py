@@ -21,7 +21,7 @@ from tests.server.programs import ARENA, PATIENCE_S, Players, Server, arena, con
 from arena_cli.serve import DIGESTS_VARIABLE
 from arena_server.store.reader import Results
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.real
 
 
 class Raw:

@@ -131,7 +131,7 @@ def served(folder: Path) -> Iterator[str]:
         server.server_close()
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_a_browser_verifies_the_records_from_a_plain_file_server(here: Path, shell: Shell) -> None:
     """From the list of contests by links to the last ply of a game; no error, no other host."""
     chromium = shutil.which("chromium")

@@ -18,7 +18,7 @@ from tests.server.programs import ARENA, PATIENCE_S, Outcome, Players, arena, co
 
 from arena_server.store.reader import Results
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.real
 
 
 def engines(*specs: str) -> str:

@@ -235,7 +235,7 @@ class TestExport:
         )
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_a_killed_server_goes_on_with_its_chain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = TEXT.replace("plies = 8", "plies = 60")
     with Server(text, tmp_path) as server:

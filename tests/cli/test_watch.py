@@ -190,6 +190,7 @@ def test_a_closed_output_is_not_an_error_of_the_connection() -> None:
             watch(ours, spectator(), closed, TlsTransport(None, "here"))
 
 
+@pytest.mark.real
 def test_no_server() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -200,6 +201,7 @@ def test_no_server() -> None:
     )
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("address", ["nowhere", "host:0", "host:70000", ":7"])
 def test_a_wrong_address(address: str) -> None:
     outcome = arena("watch", "--connect", address)
@@ -207,7 +209,7 @@ def test_a_wrong_address(address: str) -> None:
     assert outcome.line == f"arena: --connect: expected HOST:PORT, got {address!r}"
 
 
-@pytest.mark.slow
+@pytest.mark.real
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_a_contest_is_watched_to_its_end(tmp_path: Path, form: list[str]) -> None:
     with Server(contest("a", "b"), tmp_path) as server:
@@ -234,7 +236,7 @@ def test_a_contest_is_watched_to_its_end(tmp_path: Path, form: list[str]) -> Non
         assert sum(" plays " in line for line in lines) == 12
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_in_a_terminal_the_board_is_drawn(tmp_path: Path) -> None:
     ours, theirs = os.openpty()
     with Server(contest("a", "b"), tmp_path) as server:
@@ -261,7 +263,7 @@ def test_in_a_terminal_the_board_is_drawn(tmp_path: Path) -> None:
     assert len(re.findall(r"^g\d: \w - \w   (?:\w wins \d+ : \d+|a draw, \d+ : \d+)\r$", last, re.M)) == 2
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_a_game_that_is_not_played(tmp_path: Path) -> None:
     with Server(contest("a", "b"), tmp_path) as server:
         outcome = arena("watch", "g9", "--connect", f"127.0.0.1:{server.port}")

@@ -18,6 +18,7 @@ def test_trio_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
         importlib.import_module("arena_client.trio_client")
 
 
+@pytest.mark.real
 def test_the_client_imports_msgpack_only() -> None:
     """Beyond the standard library, the scripted bots included."""
     program = (

@@ -14,6 +14,8 @@ import pytest
 
 from .fake_server import BYE, DEALT, OFFER, START, TURN_1, Connection, FakeServer
 
+pytestmark = pytest.mark.real
+
 BROKEN = """
 from arena_client import run
 

@@ -62,6 +62,7 @@ def contest(hello: str, games: int = 2) -> Script:
     return script
 
 
+@pytest.mark.real
 @pytest.mark.parametrize(
     ("arguments", "environment", "hello"),
     [
@@ -84,6 +85,7 @@ def test_it_plays_a_whole_contest(
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
+@pytest.mark.real
 def test_it_ends_with_the_connection(server: FakeServer) -> None:
     def script(connection: Connection) -> None:
         connection.send_lines("ARENA 1 fake/1")

@@ -87,6 +87,7 @@ def test_no_tls_context_for_a_plain_connection() -> None:
     assert tls_context(None) is tls_context(False) is None
 
 
+@pytest.mark.real
 def test_tls_contexts_check_the_certificate(tmp_path: Path) -> None:
     given = ssl.create_default_context()
     assert tls_context(given) is given

@@ -59,6 +59,7 @@ def referee(connection: Connection) -> None:
     connection.expect_end()
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("number", range(len(PROGRAMS)))
 def test_the_programs_of_the_page_play_a_game(server: FakeServer, tmp_path: Path, number: int) -> None:
     program = tmp_path / "mybot.py"
@@ -80,7 +81,7 @@ def test_the_programs_of_the_page_play_a_game(server: FakeServer, tmp_path: Path
 PRINTS = ["", r"g1 against rival: \d+ of \d+ points\n", r"g1: \(\d+, \d+\)\n", "finished\n", "", ""]
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_the_programs_of_the_page_pass_a_strict_type_checker(tmp_path: Path) -> None:
     files = [tmp_path / f"program{number}.py" for number in range(len(PROGRAMS))]
     for file, program in zip(files, PROGRAMS, strict=True):
@@ -111,7 +112,7 @@ def test_the_first_game_takes_at_most_20_lines_and_3_commands() -> None:
     assert len(commands[1]) <= 3
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_the_first_contest_of_the_page_is_played(tmp_path: Path) -> None:
     (tmp_path / "mybot.py").write_text(PROGRAMS[0], encoding="utf-8")
     (tmp_path / "try.toml").write_text(CONTEST, encoding="utf-8")

@@ -73,7 +73,7 @@ def test_it_leads_to_no_other_page() -> None:
     assert not re.search(r"\]\([^)]*\)", re.sub(r"^```.*?^```$", "", TEXT, flags=re.MULTILINE | re.DOTALL))
 
 
-@pytest.mark.slow
+@pytest.mark.real
 @pytest.mark.parametrize("number", range(len(PROGRAMS)))
 def test_the_programs_play_the_contest_of_the_text(number: int, tmp_path: Path) -> None:
     (tmp_path / "mybot.py").write_text(PROGRAMS[number], encoding="utf-8")
@@ -86,7 +86,7 @@ def test_the_programs_play_the_contest_of_the_text(number: int, tmp_path: Path) 
     assert arena("verify", cwd=tmp_path).out == "verified: 2 games\n"
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_the_bot_that_keeps_the_board_passes_the_checks_of_a_starter(tmp_path: Path) -> None:
     """The sections of a game and of lost connections; `arena check bot` plays the rest."""
     (tmp_path / "mybot.py").write_text(BOARD, encoding="utf-8")

@@ -23,7 +23,7 @@ def block(language: str) -> str:
     return text
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_the_program_of_the_page_plays_the_tournament_of_the_page(tmp_path: Path) -> None:
     (tmp_path / "six.py").write_text(block("python"), encoding="utf-8")
     (tmp_path / "bridged.toml").write_text(block("toml"), encoding="utf-8")

@@ -92,6 +92,7 @@ def test_the_published_ports_are_those_of_the_page_and_of_the_organiser() -> Non
     assert any(not (networks[name] or {}).get("internal") for name in referee["networks"])
 
 
+@pytest.mark.real
 def test_docker_compose_itself_accepts_the_file() -> None:
     checker = shutil.which("docker-compose")
     if checker is None:
@@ -126,7 +127,7 @@ def addresses(referee: subprocess.Popen[str]) -> dict[str, tuple[str, str]]:
     return {match[1]: (match[2], match[3]) for match in found if match}
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_the_commands_of_the_services_with_their_own_hosts_play_the_contest(tmp_path: Path) -> None:
     services = compose()["services"]
     text = (ROOT / "examples" / "compose.toml").read_text(encoding="utf-8")

@@ -171,7 +171,7 @@ def plain(lines: list[str]) -> list[str]:
     return [line for line in words if line]
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_the_commands_of_the_page(tmp_path: Path) -> None:
     toml = re.search(r"```toml\n(.*?)```", PAGE, re.DOTALL)
     assert toml

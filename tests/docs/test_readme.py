@@ -30,7 +30,7 @@ def commands() -> list[str]:
     return sorted(set(re.findall(r"`arena ((?:bench )?[a-z]+)", README)))
 
 
-@pytest.mark.slow
+@pytest.mark.real
 @pytest.mark.parametrize("command", commands())
 def test_every_command_that_the_readme_names_has_help_with_an_example(command: str) -> None:
     done = arena(*command.split(), "--help")
@@ -60,7 +60,7 @@ def test_the_bot_of_the_readme_takes_the_most_points() -> None:
     assert View.position.gain(choose(View)) == max(map(View.position.gain, View.legal_moves))
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_the_contest_of_the_readme_is_played_without_an_activated_environment(tmp_path: Path) -> None:
     """The two commands of the README, with a free port and shorter games."""
     with socket.create_server(("127.0.0.1", 0)) as free:

@@ -56,6 +56,7 @@ def test_the_columns_and_forms_are_those_of_the_export() -> None:
     assert all(f"`{sign}`" in PAGE for sign in FORMULA)
 
 
+@pytest.mark.real
 def test_the_program_of_the_page_reads_a_record_and_refuses_a_changed_one(tmp_path: Path) -> None:
     found = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)
     assert found is not None
@@ -78,7 +79,7 @@ def test_the_program_of_the_page_reads_a_record_and_refuses_a_changed_one(tmp_pa
     assert "the file is damaged" in bad.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_the_commands_of_the_page_write_the_files_that_it_names(tmp_path: Path) -> None:
     match = ("match", "greedy", "dummy", "--keep", "arena.db", "--deals", "1", "--option", "plies=6")
     subprocess.run([sys.executable, "-m", "arena_cli", *match], cwd=tmp_path, capture_output=True, check=True)

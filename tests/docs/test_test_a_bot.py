@@ -20,7 +20,7 @@ SHORTER = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.real
 @pytest.mark.parametrize("block", range(len(BLOCKS)))
 def test_the_commands_run(tmp_path: Path, block: int) -> None:
     for name in ("mybot", "oldbot"):

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.real
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PATIENCE_S = 120.0
@@ -98,18 +100,15 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
     opened.close()
 
 
-@pytest.mark.slow
 def test_the_tutorial_of_bot_authors(shell: Shell) -> None:
     assert shell.play("tutorial-bot.md") == 5
 
 
-@pytest.mark.slow
 def test_the_tutorial_of_organisers(shell: Shell) -> None:
     assert shell.play("tutorial-organiser.md") == 11
     assert (shell.folder / "public" / "index.html").is_file()
 
 
-@pytest.mark.slow
 def test_the_tutorial_of_spectators(shell: Shell) -> None:
     """The contest of the organiser's page is played; a spectator of an open one sees its end."""
     organiser = (DOCS / "tutorial-organiser.md").read_text(encoding="utf-8")

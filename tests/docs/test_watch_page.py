@@ -139,7 +139,7 @@ def test_every_picture_and_file_of_the_page_is_there() -> None:
     assert "(docs/pictures/game.svg)" in (ROOT / "README.md").read_text(encoding="utf-8")[:400]
 
 
-@pytest.mark.slow
+@pytest.mark.real
 @pytest.mark.parametrize("command", ["site", "replay", "watch"])
 def test_the_options_of_the_page_are_those_of_the_command(command: str) -> None:
     text = arena(command, "--help").out
@@ -161,7 +161,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
         yield found
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_the_example_shows_a_game_from_another_origin(pages: Watched, tmp_path: Path) -> None:
     from starlette.responses import HTMLResponse
     from starlette.routing import Route

@@ -56,7 +56,7 @@ def installed_with(*extras: str) -> set[str]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_a_tournament_runs_with_what_its_target_installs(tmp_path: Path) -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     target = re.search(r"^\$\(TOURNAMENT\):.*\n\t\$\(call pip,(.*)\)", makefile, re.M)

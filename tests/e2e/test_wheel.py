@@ -62,6 +62,7 @@ def test_every_package_is_typed(wheel: Path) -> None:
     assert {f"{package}/py.typed" for package in PACKAGES} <= files(wheel)
 
 
+@pytest.mark.real
 def test_the_command_runs_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
     shutil.unpack_archive(wheel, tmp_path / "site", "zip")
     program = (

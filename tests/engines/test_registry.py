@@ -66,6 +66,7 @@ def test_an_unknown_game_is_refused_with_the_known_ones() -> None:
         engine_class("champion", "go")
 
 
+@pytest.mark.real
 def test_engines_are_listed_made_and_the_simple_ones_play_without_numba() -> None:
     program = (
         "import sys\n"

@@ -28,7 +28,7 @@ def check(fault: str, moment: str, folder: Path) -> None:
     assert not any(line.startswith((b"ERROR", b"ZOMBIE")) for line in out.bob)
 
 
-@pytest.mark.slow
+@pytest.mark.real
 @pytest.mark.parametrize(("fault", "moment"), HANDFUL)
 def test_a_handful_of_cells(fault: str, moment: str, tmp_path: Path) -> None:
     check(fault, moment, tmp_path)

@@ -25,7 +25,7 @@ from ..server import programs
 from ..server.programs import EAGER, PATIENCE_S, Server, contest
 from ..server.records import shown
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.real
 
 #: The server stands still for twice the clock.
 CLOCK_MS, STANDS_STILL_S = 500, 1.0

@@ -169,6 +169,7 @@ def test_the_commands_of_the_page_exist() -> None:
     assert commands == ["tournament", "replay", "verify", "play", "explain"]
 
 
+@pytest.mark.real
 def test_the_code_of_the_page_is_in_the_style_of_the_house() -> None:
     ruff = Path(sys.executable).with_name("ruff")
     for source in (POSITION + "\n\n" + PLUG_IN, PLAYER):

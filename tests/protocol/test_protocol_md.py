@@ -204,6 +204,7 @@ def tls_server(tmp_path: Path) -> Iterator[tuple[int, str]]:
 ECHO = b"ARENA 1 test/1\nHELLO 1 me\n"
 
 
+@pytest.mark.real
 def test_the_shell_command_makes_a_connection(tls_server: tuple[int, str]) -> None:
     port, certificate = tls_server
     ((*command,),) = blocks("sh")
@@ -247,6 +248,7 @@ int main(int count, char **arguments)
 """
 
 
+@pytest.mark.real
 @pytest.mark.skipif(
     shutil.which("cc") is None or not Path("/usr/include/openssl/ssl.h").exists(),
     reason="needs a C compiler and the headers of OpenSSL",

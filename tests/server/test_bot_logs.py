@@ -299,6 +299,7 @@ class TestLoggedDriver:
         assert lines[:40_000] == [f"C MOVE {at}" for at in range(40_000)]
         assert lines[40_000:] == ["* login peer=p agent=test/1 resumed=False slot=1", "BYE reason=log"]
 
+    @pytest.mark.real
     async def test_a_reader_that_does_not_read_is_disconnected(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -21,7 +21,7 @@ from arena_server.sockets import bind
 from arena_server.spec import ContestSpec
 from arena_server.store.reader import Results
 
-pytestmark = [pytest.mark.asyncio, pytest.mark.slow]
+pytestmark = [pytest.mark.asyncio, pytest.mark.real]
 
 PATIENCE_S = 60.0
 

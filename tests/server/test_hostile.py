@@ -19,7 +19,7 @@ from arena_server.store.reader import Results
 
 from .programs import PATIENCE_S, Players, Server, contest
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.real
 
 HONEST = [("a", "first-legal"), ("b", "fixed:move=6")]
 FINISHED = {"a": "finished", "b": "finished"}

@@ -162,7 +162,7 @@ def undisturbed(folder: Path, games: int) -> list[tuple[str, int, int]]:
     return table(database)
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_a_server_that_is_killed_five_times_loses_nothing(tmp_path: Path, database: Database) -> None:
     done = survive(tmp_path, database, games=8, kills=5, seed=2006)
     assert done > 0
@@ -195,7 +195,7 @@ def stopped_and_gone_on(folder: Path, limit: Callable[[], None], more: Callable[
     return outcome.line.removeprefix(f"arena: {path}: ")
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_a_disk_that_fails_is_a_clear_stop(tmp_path: Path) -> None:
     """No file may grow beyond the limit: every write that would fails."""
 
@@ -206,7 +206,7 @@ def test_a_disk_that_fails_is_a_clear_stop(tmp_path: Path) -> None:
     assert line == "the disk fails (disk I/O error); nothing more can be kept"
 
 
-@pytest.mark.slow
+@pytest.mark.real
 @pytest.mark.skipif(sys.platform != "linux" or os.getuid() != 0, reason="NO FULL DISK: only root mounts one")
 def test_a_full_disk_is_a_clear_stop_and_with_room_again_the_contest_goes_on(tmp_path: Path) -> None:
     mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "arena", tmp_path], check=False)
@@ -220,7 +220,7 @@ def test_a_full_disk_is_a_clear_stop_and_with_room_again_the_contest_goes_on(tmp
         subprocess.run(["umount", tmp_path], check=True)
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_a_server_that_was_stopped_goes_on_and_plays_its_void_games_again(tmp_path: Path) -> None:
     port = free_port()
     options = ("--port", str(port), "--log-level", "error")
@@ -259,7 +259,7 @@ COMMANDS = (
 )
 
 
-@pytest.mark.slow
+@pytest.mark.real
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
 def test_announced_results_that_are_missing_are_reported(killed: Path, command: tuple[str, ...]) -> None:
     killed.with_name("arena.db-wal").unlink()
@@ -273,7 +273,7 @@ def test_announced_results_that_are_missing_are_reported(killed: Path, command: 
     )
 
 
-@pytest.mark.slow
+@pytest.mark.real
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
 @pytest.mark.parametrize("size", ["missing", "empty"])
 def test_a_missing_or_empty_database_beside_its_wal(
@@ -290,7 +290,7 @@ def test_a_missing_or_empty_database_beside_its_wal(
     )
 
 
-@pytest.mark.slow
+@pytest.mark.real
 @pytest.mark.parametrize("replaced", [False, True])
 def test_a_database_deleted_or_replaced_under_a_server_stops_it(tmp_path: Path, replaced: bool) -> None:
     with Server(the_contest(30), tmp_path, "--log-level", "error") as server:
@@ -309,7 +309,7 @@ def test_a_database_deleted_or_replaced_under_a_server_stops_it(tmp_path: Path, 
     )
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_two_servers_cannot_play_the_same_contest(tmp_path: Path) -> None:
     with (
         Server(the_contest(2), tmp_path) as server,
@@ -326,7 +326,7 @@ def test_two_servers_cannot_play_the_same_contest(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_another_config_is_no_continuation(tmp_path: Path) -> None:
     with Server(the_contest(2), tmp_path) as server:
         bots = Bots(server.port)

@@ -22,6 +22,7 @@ from arena_server.sockets import bind
 
 
 class TestDescriptors:
+    @pytest.mark.real
     def test_the_soft_limit_is_raised_to_the_hard_one(self) -> None:
         program = (
             "import resource; from arena_server.listener import raise_descriptor_limit\n"

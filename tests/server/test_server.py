@@ -11,7 +11,7 @@ import pytest
 
 from .programs import Server, contest
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.real
 
 
 def few_descriptors() -> None:

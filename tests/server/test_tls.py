@@ -32,8 +32,9 @@ def over_tls(pair: Pair) -> str:
     return contest("a", "b", contest='login = "500ms"', server=keys)
 
 
-@pytest.mark.slow
+@pytest.mark.real
 class TestAContest:
+    @pytest.mark.real
     def test_both_shells_play_encrypted(self, pair: Pair, tmp_path: Path) -> None:
         context = ssl.create_default_context(cafile=pair[0])
         with Server(over_tls(pair), tmp_path) as server:
@@ -48,6 +49,7 @@ class TestAContest:
 
             assert asyncio.run(both()) == "finished finished"
 
+    @pytest.mark.real
     def test_the_command_plays_encrypted(self, pair: Pair, tmp_path: Path) -> None:
         with Server(over_tls(pair), tmp_path) as server:
             context = ssl.create_default_context(cafile=pair[0])
@@ -64,6 +66,7 @@ class TestAContest:
 
             assert asyncio.run(both()) == "a leaves: finished\n"
 
+    @pytest.mark.real
     @pytest.mark.parametrize("trusted", [True, False])
     def test_a_contest_is_watched_encrypted(self, pair: Pair, tmp_path: Path, trusted: bool) -> None:
         with Server(over_tls(pair), tmp_path, "--log-level", "info") as server:
@@ -96,6 +99,7 @@ class TestAContest:
         assert sum(" plays " in line for line in out.splitlines()) == 12
         assert "g2: over, complete" in out
 
+    @pytest.mark.real
     def test_whoever_speaks_plainly_is_let_go(self, pair: Pair, tmp_path: Path) -> None:
         with Server(over_tls(pair), tmp_path) as server:
             plain = Rude(server.port)
@@ -106,6 +110,7 @@ class TestAContest:
             assert silent.rest() in ([], ["reset"])
             silent.close()
 
+    @pytest.mark.real
     @pytest.mark.parametrize("shell", [asyncio_client, trio_client])
     def test_a_server_that_nobody_vouches_for(self, pair: Pair, tmp_path: Path, shell: object) -> None:
         with Server(over_tls(pair), tmp_path) as server, pytest.raises(ClientError) as refusal:
@@ -131,6 +136,7 @@ class TestRefusals:
         assert (outcome.code, outcome.out) == (2, "")
         return outcome.line
 
+    @pytest.mark.real
     def test_files_that_are_no_pair(self, tmp_path: Path) -> None:
         (tmp_path / "x.pem").write_text("nothing")
         assert self.serve(tmp_path, 'tls_certificate = "x.pem"\ntls_key = "x.pem"') == (
@@ -138,17 +144,20 @@ class TestRefusals:
             "(PEM, the key not encrypted)"
         )
 
+    @pytest.mark.real
     def test_files_that_are_not_there(self, tmp_path: Path) -> None:
         assert self.serve(tmp_path, 'tls_certificate = "x.pem"\ntls_key = "y.pem"') == (
             "arena: server.tls_certificate, server.tls_key: cannot read x.pem and y.pem: "
             "No such file or directory"
         )
 
+    @pytest.mark.real
     def test_one_without_the_other(self, tmp_path: Path) -> None:
         assert self.serve(tmp_path, 'tls_key = "y.pem"') == (
             "arena: c.toml: server: expected tls_certificate and tls_key or neither, got tls_key alone"
         )
 
+    @pytest.mark.real
     def test_a_tournament_starts_no_bot_that_could_not_connect(self, tmp_path: Path, pair: Pair) -> None:
         (tmp_path / "c.toml").write_text(over_tls(pair))
         outcome = arena("tournament", "c.toml", cwd=tmp_path)
@@ -158,6 +167,7 @@ class TestRefusals:
             "use arena serve"
         )
 
+    @pytest.mark.real
     def test_a_file_without_certificates_to_trust(self, tmp_path: Path) -> None:
         (tmp_path / "x.pem").write_text("nothing")
         for name, why in (("x.pem", "no certificates in PEM"), ("y.pem", "No such file or directory")):

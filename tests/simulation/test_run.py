@@ -112,6 +112,7 @@ class TestTheCommand:
             "digest: d1"
         )
 
+    @pytest.mark.real
     def test_json(self) -> None:
         done = subprocess.run(
             [sys.executable, "-m", "tests.simulation", "--seed", "3", "--games", "1", "--json"],
@@ -124,6 +125,7 @@ class TestTheCommand:
         assert (printed["seed"], printed["games"], printed["digest"]) == (3, alone.games, alone.digest)
         assert printed["faults"] == dict(alone.faults)
 
+    @pytest.mark.real
     def test_the_server_never_loads_it(self) -> None:
         program = (
             "import sys; import arena_cli.app, arena_cli.serve\n"

@@ -36,18 +36,21 @@ def run(script: str, *words: str) -> tuple[int | None, str]:
     return status, process.stop()
 
 
+@pytest.mark.real
 def test_the_words_and_the_environment_say_where_to_play() -> None:
     status, said = run(TELL, "{host}:{port}", "--name={name}", "{token}", "{}")
     assert status == 0
     assert said == ("['127.0.0.1:2006', '--name=me', 's3cret', '{}'] ['127.0.0.1', 'me', '2006', 's3cret']\n")
 
 
+@pytest.mark.real
 def test_the_end_of_a_long_stderr_is_kept() -> None:
     status, said = run("import sys; sys.stderr.write('x' * 10000 + 'end'); sys.exit(3)")
     assert status == 3
     assert said == "x" * (STDERR_TAIL - 3) + "end"
 
 
+@pytest.mark.real
 def test_a_bot_that_goes_on_is_killed_with_its_children() -> None:
     process = Process([sys.executable, "-c", PARENT])
     process.start(*WHERE)
@@ -70,6 +73,7 @@ def _await_line(process: Process) -> int:
     return int(said)
 
 
+@pytest.mark.real
 def test_a_command_that_is_none_is_an_os_error() -> None:
     process = Process(["/no/such/program"])
     with pytest.raises(FileNotFoundError):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
@@ -15,9 +18,11 @@ from arena_client.conformance.server.bench import ServerSettings
 from ...protocol.test_tls import make_pair
 from . import mutants_lines, mutants_messages, mutants_play  # noqa: F401 - they enter their servers
 from .contest import TOKEN, serving
-from .mutants import MUTANTS, MutantServer, all_cases
+from .mutants import MUTANTS, Mutant, MutantServer, all_cases
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.real
+#: How many servers are checked at once.
+SERVERS = 6
 
 
 @pytest.fixture(scope="module")
@@ -55,9 +60,9 @@ def test_our_server_passes_over_tls(tmp_path: Path) -> None:
     assert (distrusted.verdict, distrusted.expected) == ("failed", "a TLS handshake")
 
 
-@pytest.mark.parametrize("name", MUTANTS)
-def test_each_defect_is_reported_by_the_case_that_names_it(port: int, name: str) -> None:
-    mutant = MUTANTS[name]
+def report(port: int, mutant: Mutant) -> dict[str, Result]:
+    """What each case that names the defect says of it, before the server at `port`."""
+    results = {}
     for case in mutant.cases:
         # The server draws the deal of each game: one in eight hides a move that is not the one played.
         for _ in range(6):
@@ -65,10 +70,37 @@ def test_each_defect_is_reported_by_the_case_that_names_it(port: int, name: str)
             assert before.verdict is Verdict.OK
             with MutantServer(port, mutant) as server:
                 tls = ssl.create_default_context() if case.startswith("10.") else None
-                (result,) = check(server.port, case, patience=1.0, limits=2.5, tls=tls)
-            if result.verdict == mutant.verdict:
+                (results[case],) = check(server.port, case, patience=1.0, limits=2.5, tls=tls)
+            if results[case].verdict == mutant.verdict:
                 break
-        assert result.verdict == mutant.verdict, f"{case}: {result.expected}; got {result.actual}"
+    return results
+
+
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Future[dict[str, Result]]]:
+    """The reports of all mutants. Most of the time a case waits: several servers are checked at once."""
+    free: SimpleQueue[int] = SimpleQueue()
+
+    def on_a_free_server(mutant: Mutant) -> dict[str, Result]:
+        port = free.get()
+        try:
+            return report(port, mutant)
+        finally:
+            free.put(port)
+
+    with ExitStack() as stack:
+        for _ in range(SERVERS):
+            free.put(stack.enter_context(serving(tmp_path_factory.mktemp("mutants"))))
+        threads = stack.enter_context(ThreadPoolExecutor(SERVERS))
+        return {name: threads.submit(on_a_free_server, mutant) for name, mutant in MUTANTS.items()}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_each_defect_is_reported_by_the_case_that_names_it(
+    name: str, reported: dict[str, Future[dict[str, Result]]]
+) -> None:
+    for case, result in reported[name].result().items():
+        assert result.verdict == MUTANTS[name].verdict, f"{case}: {result.expected}; got {result.actual}"
         assert result.log or name == "no_tls"
 
 

@@ -1,10 +1,11 @@
-"""A real `arena serve` for one starter, with a scripted rival."""
+"""A real `arena serve` in which all starters play each other."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -13,21 +14,19 @@ ARENA = (sys.executable, "-m", "arena_cli")
 LIMIT_S = 120.0
 TOKEN = "s3cret"
 
-CONFIG = f"""
+CONFIG = """
 [contest]
 name = "starters"
-games_per_pair = {{games}}
+games_per_pair = 2
 
 [game]
-plies = {{plies}}
+plies = {plies}
 clock = "20s"
-
+"""
+BOT = f"""
 [[bot]]
-name = "starter"
+name = "{{name}}"
 token_sha256 = "{sha256(TOKEN.encode()).hexdigest()}"
-
-[[bot]]
-name = "rival"
 """
 
 
@@ -37,11 +36,11 @@ def environment(**variables: str) -> dict[str, str]:
 
 
 class Contest:
-    """A contest on a free port against a rival that plays the first legal move; a context manager."""
+    """A contest on a free port between bots of these names, two games a pair; a context manager."""
 
-    def __init__(self, folder: Path, *, games: int = 2, plies: int = 20) -> None:
+    def __init__(self, folder: Path, names: Sequence[str], *, plies: int = 20) -> None:
         config = folder / "contest.toml"
-        config.write_text(CONFIG.format(games=games, plies=plies))
+        config.write_text(CONFIG.format(plies=plies) + "".join(BOT.format(name=name) for name in names))
         self._server = subprocess.Popen(
             [*ARENA, "serve", str(config), "--port", "0", "--database", f"sqlite:///{folder / 'arena.db'}"],
             stdout=subprocess.PIPE,
@@ -52,19 +51,13 @@ class Contest:
         line = self._server.stdout.readline()
         assert line.startswith("listening on "), self._server.communicate()[1]
         self.port = int(line.rpartition(":")[2])
-        self._rival = subprocess.Popen(
-            [*ARENA, "bot", "first-legal", "--connect", f"127.0.0.1:{self.port}", "--name", "rival"],
-            stdout=subprocess.DEVNULL,
-            env=environment(),
-        )
 
     def __enter__(self) -> Contest:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for process in (self._rival, self._server):
-            process.kill()
-            process.communicate()
+        self._server.kill()
+        self._server.communicate()
 
 
 def run(command: list[str], *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:

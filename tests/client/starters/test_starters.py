@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import socket
+import subprocess
 import threading
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -18,21 +21,85 @@ from .toolchains import FOLDER, LANGUAGES, build, starter
 ROOT = FOLDER.parents[1]
 ISSUE = {"bash", "c", "cpp", "go", "java", "javascript", "python", "rust"}
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.real
 
 
-@pytest.fixture(scope="module", params=LANGUAGES)
-def command(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    return build(request.param, tmp_path_factory.mktemp("starter"))
+HERE = [language for language in LANGUAGES if starter(language).missing is None]
+#: What a starter did in a contest of all of them: how it ended, and the lines of both sides.
+Played = dict[str, tuple[subprocess.CompletedProcess[str], Relay]]
 
 
-def test_it_plays_a_contest_to_its_end(command: list[str], tmp_path: Path) -> None:
-    with Contest(tmp_path) as contest, Relay(contest.port) as relay:
-        ended = run(command, "127.0.0.1", str(relay.port), "starter", ARENA_TOKEN=TOKEN)
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """The commands that run the starters whose toolchain is here, built."""
+    folder = tmp_path_factory.mktemp("starters")
+    return {language: build(language, folder) for language in HERE}
+
+
+@pytest.fixture(params=LANGUAGES)
+def language(request: pytest.FixtureRequest) -> str:
+    missing = starter(request.param).missing
+    if missing is not None:
+        pytest.skip(f"{request.param}: {missing} is not installed")
+    return str(request.param)
+
+
+def play(
+    folder: Path,
+    commands: dict[str, list[str]],
+    start: Callable[[list[str], str, Relay], subprocess.CompletedProcess[str]],
+    *,
+    plies: int = 20,
+    cuts: Sequence[Cut] = (),
+) -> Played:
+    """A contest of all starters at once; `start(command, name, relay)` runs one to its end."""
+    with (
+        Contest(folder, list(commands), plies=plies) as contest,
+        ExitStack() as stack,
+        ThreadPoolExecutor(len(commands)) as threads,
+    ):
+        relays = {name: stack.enter_context(Relay(contest.port, cuts)) for name in commands}
+        running = {
+            name: threads.submit(start, command, name, relays[name]) for name, command in commands.items()
+        }
+        ended = {name: each.result() for name, each in running.items()}
+    return {name: (ended[name], relays[name]) for name in commands}
+
+
+def by_arguments(command: list[str], name: str, relay: Relay) -> subprocess.CompletedProcess[str]:
+    return run(command, "127.0.0.1", str(relay.port), name, ARENA_TOKEN=TOKEN)
+
+
+def by_environment(command: list[str], name: str, relay: Relay) -> subprocess.CompletedProcess[str]:
+    where = {"ARENA_HOST": "127.0.0.1", "ARENA_PORT": str(relay.port), "ARENA_NAME": name}
+    return run(command, ARENA_TOKEN=TOKEN, ARENA_SLOT="1", ARENA_DEBUG="1", **where)
+
+
+@pytest.fixture(scope="module")
+def whole(commands: dict[str, list[str]], tmp_path_factory: pytest.TempPathFactory) -> Played:
+    return play(tmp_path_factory.mktemp("whole"), commands, by_arguments)
+
+
+@pytest.fixture(scope="module")
+def cut_off(commands: dict[str, list[str]], tmp_path_factory: pytest.TempPathFactory) -> Played:
+    return play(tmp_path_factory.mktemp("cut"), commands, by_arguments, cuts=CUTS)
+
+
+@pytest.fixture(scope="module")
+def debugged(commands: dict[str, list[str]], tmp_path_factory: pytest.TempPathFactory) -> Played:
+    return play(tmp_path_factory.mktemp("debugged"), commands, by_environment, plies=4)
+
+
+#: Two games with every other starter.
+GAMES = 2 * (len(HERE) - 1)
+
+
+def test_it_plays_a_contest_to_its_end(whole: Played, language: str) -> None:
+    ended, relay = whole[language]
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.splitlines() == printed(relay)
-    assert [line.split()[3] for line in printed(relay)[:2]] == ["end=complete", "end=complete"]
-    assert printed(relay)[2:] == ["BYE reason=finished"]
+    assert [line.split()[3] for line in printed(relay)[:GAMES]] == ["end=complete"] * GAMES
+    assert printed(relay)[GAMES:] == ["BYE reason=finished"]
     moves = [line for line in relay.lines("C") if line.startswith("MOVE ")]
     assert moves == [f"MOVE {6 + ply % 5}" for seat in seats(relay) for ply in range(seat - 1, 20, 2)]
 
@@ -64,22 +131,19 @@ CUTS = (
 )
 
 
-def test_it_takes_its_seat_up_again_after_every_cut(command: list[str], tmp_path: Path) -> None:
-    with Contest(tmp_path) as contest, Relay(contest.port, CUTS) as relay:
-        ended = run(command, "127.0.0.1", str(relay.port), "starter", ARENA_TOKEN=TOKEN)
+def test_it_takes_its_seat_up_again_after_every_cut(cut_off: Played, language: str) -> None:
+    ended, relay = cut_off[language]
     assert ended.returncode == 0, ended.stderr
     overs = [line.split() for line in relay.lines("S") if line.startswith("OVER")]
-    assert [words[3] for words in overs] == ["end=complete", "end=complete"]
+    assert [words[3] for words in overs] == ["end=complete"] * GAMES
     assert not [line for line in relay.lines("S") if line.startswith("ZOMBIE")]
     hellos = [line for line in relay.lines("C") if line.startswith("HELLO")]
     assert len(hellos) >= len(CUTS) - 1
     assert sum(" resume=" in line for line in hellos) >= len(CUTS) - 4
 
 
-def test_it_takes_everything_from_the_environment(command: list[str], tmp_path: Path) -> None:
-    with Contest(tmp_path, games=2, plies=4) as contest, Relay(contest.port) as relay:
-        where = {"ARENA_HOST": "127.0.0.1", "ARENA_PORT": str(relay.port), "ARENA_NAME": "starter"}
-        ended = run(command, ARENA_TOKEN=TOKEN, ARENA_SLOT="1", ARENA_DEBUG="1", **where)
+def test_it_takes_everything_from_the_environment(debugged: Played, language: str) -> None:
+    ended, relay = debugged[language]
     assert ended.returncode == 0
     assert " slot=1 " in f"{relay.lines('C')[0]} "
     stamped = [re.fullmatch(r"\d\d:\d\d:\d\d\.\d{3} ([<>]) (.*)", line) for line in ended.stderr.splitlines()]
@@ -88,8 +152,8 @@ def test_it_takes_everything_from_the_environment(command: list[str], tmp_path: 
         assert [found[2] for found in stamped if found and found[1] == mark] == relay.lines(side)
 
 
-def test_it_explains_what_it_needs(command: list[str]) -> None:
-    ended = run(command)
+def test_it_explains_what_it_needs(commands: dict[str, list[str]], language: str) -> None:
+    ended = run(commands[language])
     assert ended.returncode == 1
     assert "HOST PORT NAME" in ended.stderr
 
@@ -131,9 +195,14 @@ def one_server() -> Iterator[Callable[[bytes], int]]:
     ],
 )
 def test_it_leaves_a_server_that_refuses_it_or_is_none(
-    command: list[str], one_server: Callable[[bytes], int], said: str, output: str, complaint: str
+    commands: dict[str, list[str]],
+    language: str,
+    one_server: Callable[[bytes], int],
+    said: str,
+    output: str,
+    complaint: str,
 ) -> None:
-    ended = run(command, "127.0.0.1", str(one_server(said.encode())), "starter")
+    ended = run(commands[language], "127.0.0.1", str(one_server(said.encode())), "starter")
     assert (ended.returncode, ended.stdout) == (1, output)
     assert complaint in ended.stderr
 

@@ -65,6 +65,7 @@ def test_wildcards_are_searched_where_the_depth_passes_the_pictures(
         assert (task.depth, task.wildcards) == (min(visible, 5), searched)
 
 
+@pytest.mark.real
 def test_the_kernel_runs_when_it_is_loaded_from_the_disk(tmp_path: Path) -> None:
     program = (
         "from arena_engines.insertion.wildcards import expected\n"

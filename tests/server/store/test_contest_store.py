@@ -394,7 +394,7 @@ def test_results_wait_for_the_disk_and_so_do_entries_by_default(
             assert setting == ("off" if async_journal else "on",)
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_a_crash_of_postgresql_takes_back_nothing_that_was_announced() -> None:
     """Entries alone come last: a result would bring those before it to the disk as well."""
     with cluster() as own:
@@ -451,6 +451,7 @@ class TestChain:
             (1, extend(GENESIS, encode(game(1))))
         ] * 2
 
+    @pytest.mark.real
     def test_a_contest_that_goes_on_goes_on_with_its_chain(self, tmp_path: Path) -> None:
         path = tmp_path / "arena.db"
         keep(path, 1, 2, status="stopped")

@@ -179,7 +179,7 @@ def test_a_table_whose_page_is_junk(tmp_path: Path, name: str) -> None:
     assert refused(database).startswith("the database is damaged (database disk image is malformed); restore")
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_the_command_reports_damage_before_it_listens(tmp_path: Path) -> None:
     kept = Kept(tmp_path / "arena.db")
     kept.start()
@@ -194,7 +194,7 @@ def test_the_command_reports_damage_before_it_listens(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.real
 def test_entries_of_no_contest_are_one_line_after_the_start(tmp_path: Path) -> None:
     """A row with the right digest and entries that mean nothing is found when they are applied."""
     text = contest("a", "b")
@@ -314,6 +314,7 @@ def test_a_database_that_can_only_be_read(postgres: Cluster) -> None:
     check_readable(read_only)
 
 
+@pytest.mark.real
 def test_a_server_that_is_not_there(tmp_path: Path) -> None:
     pytest.importorskip("psycopg")
     nowhere = Postgres(f"postgresql://me:secret@localhost/x?host={tmp_path}")

@@ -135,6 +135,7 @@ class TestWriter:
             ).fetchall()
             assert rows == [("b", 2, 1, "illegal", b"MOVE 0\xff"), (None, 0, 1, "void", b"")]
 
+    @pytest.mark.real
     def test_nothing_reported_is_lost_when_the_process_is_killed(self, path: Path) -> None:
         """The child prints each stored game and is killed after 20 of them."""
         program = (

@@ -9,7 +9,7 @@ import pytest
 
 from arena_server.tournament.process import TRACE_LINES, Child
 
-pytestmark = pytest.mark.asyncio
+pytestmark = [pytest.mark.asyncio, pytest.mark.real]
 
 
 async def test_only_the_end_of_the_output_is_kept() -> None:

@@ -25,7 +25,7 @@ from arena_server.tournament.supervisor import (
     interrupt_event,
 )
 
-pytestmark = pytest.mark.asyncio
+pytestmark = [pytest.mark.asyncio, pytest.mark.real]
 
 LISTEN = "print('listening on 127.0.0.1:1', flush=True); "
 

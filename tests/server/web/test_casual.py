@@ -90,6 +90,7 @@ async def problem_of(seat: PersonSeat) -> str | None:
 class TestProcesses:
     pytestmark = pytest.mark.asyncio
 
+    @pytest.mark.real
     async def test_engines_that_cannot_be_listed(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -99,6 +100,7 @@ class TestProcesses:
         with pytest.raises(SeatError, match=r"^the engines cannot be listed: it takes too long$"):
             await games(tmp_path, "import time; time.sleep(60)").offer()
 
+    @pytest.mark.real
     async def test_a_server_that_fails(self, tmp_path: Path) -> None:
         started = games(tmp_path, fake("sys.exit('the disk is full')"))
         assert (await started.offer())["running"] == 0
@@ -110,6 +112,7 @@ class TestProcesses:
         assert await finished(started) == "the game cannot be played: the disk is full"
         assert (await started.offer())["running"] == 0
 
+    @pytest.mark.real
     async def test_no_process_inherits_a_secret(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -125,6 +128,7 @@ class TestProcesses:
         assert "DIGESTS" in seen
         assert "secret" not in seen
 
+    @pytest.mark.real
     async def test_a_game_without_a_player_gives_its_place_to_another(self, tmp_path: Path) -> None:
         started = games(tmp_path, fake("time.sleep(60)"))
         contests = [(await started.start(WISH, HERE))["contest"] for _ in range(3)]
@@ -140,6 +144,7 @@ class TestProcesses:
         assert len(set(contests)) == 3
         await end(started)
 
+    @pytest.mark.real
     async def test_an_address_of_another_machine_has_half_of_the_places(self, tmp_path: Path) -> None:
         started = games(tmp_path, fake("time.sleep(60)"), limit=3)
         for _ in range(5):
@@ -156,6 +161,7 @@ class TestProcesses:
             await started.start(WISH, ELSEWHERE)
         await end(started)
 
+    @pytest.mark.real
     async def test_a_game_whose_players_have_left_ends(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -179,6 +185,7 @@ class TestProcesses:
         assert (await started.offer())["running"] == 0
         await end(started)
 
+    @pytest.mark.real
     async def test_a_game_that_takes_too_long(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "LONGEST_S", 0.0)
         started = games(tmp_path, fake("time.sleep(60)"))

@@ -22,7 +22,7 @@ from .persons import Person, Web
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.real
 
 WISH = {"game": "tictactoe", "opponent": "perfect", "clock": False, "seat": 1, "hints": True}
 

@@ -274,6 +274,7 @@ async def turns() -> None:
 
 @pytest.mark.asyncio
 class TestLiveHub:
+    @pytest.mark.real
     async def test_the_feed_is_connected_while_someone_watches(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "LINGER_S", 0.0)
         feed = ScriptedFeed()
@@ -370,6 +371,7 @@ class TestLiveHub:
         ]
         hub.stop()
 
+    @pytest.mark.real
     async def test_a_game_is_forgotten_some_time_after_its_end(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "KEPT_S", 0.0)
         feed = ScriptedFeed()

@@ -22,7 +22,7 @@ from .persons import PERSONS, Person, Web, game_of_two, play, two_persons, wait_
 if TYPE_CHECKING:
     from playwright.sync_api import Route
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.real
 
 PAGES: dict[str, dict[str, object]] = {
     "index.html": {},

@@ -25,7 +25,7 @@ from .browser import DESKTOP, PHONE, Watched
 from .persons import Person, Web, wait_for_ply
 from .running import running
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.real
 
 NOTES = (
     InfoRecord(1, 1, 4, 30, 1200, "4,7,12", "two runs ahead"),

@@ -21,7 +21,7 @@ from arena_server.store.reader import Results
 
 from ..programs import PATIENCE_S, Outcome, Players, Server, arena, contest, inside
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.real
 TOKEN = "a-token-of-the-organiser"
 
 

@@ -13,7 +13,7 @@ from ..programs import contest, inside
 from .browser import PHONE, Watched
 from .persons import PERSONS, Person, Table, game_of_two, two_persons
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.real
 
 
 class TestPlay:

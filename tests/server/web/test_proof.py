@@ -24,7 +24,7 @@ from .running import running
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.real
 GAMES = 5
 
 

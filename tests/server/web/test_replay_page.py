@@ -25,7 +25,7 @@ from .running import running
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.real
 
 LONG = a_record(options={"plies": 120}, faults={31: (1, "illegal"), 77: (2, "flood")})
 SHORT = a_record(options={"plies": 60})

@@ -221,7 +221,7 @@ class TestEnd:
         def make() -> ASGIApp:
             raise LookupError("no such page")
 
-        with running(make) as server, server.connect() as sock, suppress(ConnectionResetError):
+        with running(make) as server, suppress(ConnectionResetError), server.connect() as sock:
             assert sock.recv(1) == b""
         assert server.log.splitlines()[-1].endswith("error web-fault trace='LookupError: no such page'")
 

@@ -156,7 +156,7 @@ class TestServed:
             assert "content-encoding" not in server.ask(f"GET {API}/site.json", "Accept-Encoding: gzip\n")[1]
 
 
-@pytest.mark.slow
+@pytest.mark.real
 class TestInABrowser:
     def test_thirty_pages_of_one_address_at_once(self, pages: Watched, database: Path) -> None:
         """What a browser asks for to show a page, thirty times over without a cache: nothing is refused."""

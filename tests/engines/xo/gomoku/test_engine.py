@@ -178,6 +178,7 @@ def test_it_never_leaves_a_four_unanswered() -> None:
     assert player("xo:nodes=50").choose(at) in {names[cell] for cell in fives(10, o, x)}
 
 
+@pytest.mark.real
 def test_making_it_loads_no_compiler() -> None:
     program = (
         "import sys; from arena_engines.registry import create; create('xo', 'xo'); "
