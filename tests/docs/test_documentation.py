@@ -108,6 +108,18 @@ def test_the_site_loads_nothing_from_other_hosts(site: Path) -> None:
 
 @built
 @pytest.mark.slow
+def test_the_sidebar_names_every_page_once(site: Path) -> None:
+    text = (site / "docs" / "index.html").read_text(encoding="utf-8")
+    sidebar = text.partition('<div class="sidebar-tree">')[2].partition("</aside>")[0]
+    links = re.findall(r'href="(.*?)"', sidebar)
+    assert len(links) == len(set(links))
+    listed = {(site / "docs" / link.partition("#")[0]).resolve() for link in links}
+    documents = {path for path in (site / "docs").glob("*.html") if path.name != "index.html"}
+    assert documents <= listed
+
+
+@built
+@pytest.mark.slow
 def test_every_document_is_a_page_of_the_site(site: Path) -> None:
     for document in [*(ROOT / "docs").glob("*.md"), *(ROOT / "protocol").glob("*.md")]:
         assert (site / document.relative_to(ROOT)).with_suffix(".html").is_file(), document

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import email
 import shutil
 import subprocess
 import sys
@@ -60,6 +61,15 @@ def test_it_has_every_module(wheel: Path) -> None:
 
 def test_every_package_is_typed(wheel: Path) -> None:
     assert {f"{package}/py.typed" for package in PACKAGES} <= files(wheel)
+
+
+def test_an_index_can_file_it(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        name = next(name for name in archive.namelist() if name.endswith("/METADATA"))
+        metadata = email.message_from_bytes(archive.read(name))
+    assert "board games" in metadata["Keywords"].split(",")
+    filed = metadata.get_all("Classifier", [])
+    assert {"Topic :: Games/Entertainment :: Board Games", "Typing :: Typed"} <= set(filed)
 
 
 @pytest.mark.real
