@@ -38,10 +38,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """With xdist, one worker runs all tests that need a real clock or a process, one after the other."""
+    """With xdist, one worker runs all tests that need a real clock or a process, one after the other.
+
+    Of the others those of a file stay together: what a fixture or a cache has for them is made once.
+    """
     for item in items:
-        if item.get_closest_marker("real") is not None:
-            item.add_marker(pytest.mark.xdist_group("real"))
+        group = "real" if item.get_closest_marker("real") is not None else item.path.stem
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="session")
