@@ -286,7 +286,7 @@ def _spec(file: ContestFile, options: ServeOptions) -> tuple[ContestSpec, list[I
     from arena_server.web.access import invite
 
     absent_ms = None if options.absent is None else duration(options.absent, "--absent")
-    persons = [invite(bot.name) for bot in file.bot if bot.person]
+    persons = [invite(bot.name, file.contest.name, file.contest.game) for bot in file.bot if bot.person]
     digests = json.loads(os.environ.get(DIGESTS_VARIABLE, "{}"))
     digests |= {person.name: sha256(person.token.encode("ascii")).hexdigest() for person in persons}
     logs = options.bot_logs
@@ -457,7 +457,7 @@ def _web(prepared: Prepared, host: Host, log: Log, *, supervised: bool) -> Itera
     address = prepared.sock.getsockname()
     referee = Referee(
         host,
-        prepared.specs[0].config,
+        [spec.config for spec in prepared.specs],
         prepared.database,
         (address[0], address[1]),
         prepared.cipher is not None,

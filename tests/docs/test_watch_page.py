@@ -107,9 +107,9 @@ async def test_every_event_of_a_contest_is_of_the_schema(tmp_path: Path, status:
     kept.writer.store("g1", game(1, ("a", "b"), (30, 10)))
     kept.close(status)
     feed = ScriptedFeed()
-    api = PublicApi(Archive(tmp_path / "arena.db"), {"name": "trial"})
-    hub = LiveHub(feed, api.contest_document, "e")
-    api.connect(hub)
+    api = PublicApi(Archive(tmp_path / "arena.db"), {"names": ["trial"]})
+    hub = LiveHub(feed, lambda: api.contest_document("trial"), "e")
+    api.connect("trial", hub)
     hub.arrive()
     feed.batches.put_nowait(GAME_LINES[GAME_LINES.index(b"GAME") :].splitlines()[:6])
     feed.batches.put_nowait([])
@@ -120,7 +120,7 @@ async def test_every_event_of_a_contest_is_of_the_schema(tmp_path: Path, status:
     assert len(event[1]["running"]) == 1
     assert event[1]["contest"]["games_played"] == 1
     assert list(breaches(event[1], SCHEMA["$defs"]["contest"])) == []
-    nothing = await PublicApi(Archive(tmp_path / "arena.db"), {"name": "other"}).contest_document()
+    nothing = await PublicApi(Archive(tmp_path / "arena.db"), {"names": ["other"]}).contest_document("other")
     assert list(breaches(nothing | {"running": []}, SCHEMA["$defs"]["contest"])) == []
 
 

@@ -36,15 +36,20 @@ SITE_CONNECTIONS = 6_400
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """A seat for a person: the bot's name and token, and the key of the link, which works once."""
+    """A seat for a person in `contest` of `game`: the bot's name and token, and the key of the link.
+
+    The key works once.
+    """
 
     name: str
+    contest: str
+    game: str
     token: str
     key: str
 
 
-def invite(name: str) -> Invitation:
-    return Invitation(name, secrets.token_hex(TOKEN_BYTES), secrets.token_hex(TOKEN_BYTES))
+def invite(name: str, contest: str, game: str) -> Invitation:
+    return Invitation(name, contest, game, secrets.token_hex(TOKEN_BYTES), secrets.token_hex(TOKEN_BYTES))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
@@ -40,10 +41,11 @@ def site_app(
     referee: Referee, bridge: LoopBridge, view: HostView, token: str | None, ports: WebPorts
 ) -> Starlette:
     """The application behind `--web-port`; with a `token` the organiser's pages are part of it."""
-    config = referee.config
+    first = referee.configs[0]
     features = {
-        "software": config.software,
-        "name": config.name,
+        "software": first.software,
+        "name": first.name,
+        "names": [config.name for config in referee.configs],
         "organiser": token is not None,
         "play": bool(ports.persons),
         "start": ports.casual is not None,
@@ -51,15 +53,16 @@ def site_app(
     viewers = int(ports.connections * (1 - KEPT_FOR_PAGES))
     played = None if ports.casual is None else Archive(ports.casual.database, by_name=True)
     public = PublicApi(Archive(referee.database, delayed=True), features, viewers, played)
-    if config.guests:
-        feed = SocketFeed(referee.connect)
-        public.connect(LiveHub(feed, public.contest_document, secrets.token_hex(4)))
-    routes: list[BaseRoute] = [*public.routes(), *_pages(features, live=config.guests).routes()]
+    live = [config.name for config in referee.configs if config.guests]
+    for name in live:
+        feed = SocketFeed(referee.connect, name)
+        public.connect(name, LiveHub(feed, partial(public.contest_document, name), secrets.token_hex(4)))
+    routes: list[BaseRoute] = [*public.routes(), *_pages(features, live=bool(live)).routes()]
     if token is not None:
         routes += OrganiserApi(bridge, view, token, spectators=True).routes()
     if ports.persons or ports.casual is not None:
-        casual = None if ports.casual is None else CasualGames(ports.casual, config)
-        routes += PlayApi(ports.persons, config.game, referee.connect, casual).routes()
+        casual = None if ports.casual is None else CasualGames(ports.casual, first)
+        routes += PlayApi(ports.persons, referee.connect, casual).routes()
     middleware = [
         Middleware(HostCheck, names=ports.names),
         Middleware(VisitWatch, visited=ports.visited),

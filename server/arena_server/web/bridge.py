@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
@@ -126,7 +126,7 @@ class Referee:
     """The server that the pages show: `address` is its port for bots, `tls` whether that is encrypted."""
 
     host: Host
-    config: ContestConfig
+    configs: Sequence[ContestConfig]
     database: Database
     address: tuple[str, int]
     tls: bool = False

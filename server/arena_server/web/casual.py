@@ -194,7 +194,7 @@ class CasualGame(ProgressListener):
         names = []
         for seat in range(1, seats + 1):
             if seat == wish.seat or wish.opponent == PERSON:
-                persons.append(invite(f"person-{seat}"))
+                persons.append(invite(f"person-{seat}", self.contest, wish.game))
                 names.append(persons[-1].name)
             else:
                 names.append(f"{wish.opponent}-{seat}")
@@ -210,7 +210,6 @@ class CasualGame(ProgressListener):
         self.seats = [
             PersonSeat(
                 person,
-                wish.game,
                 self._connect,
                 contest=self.contest,
                 hints=wish.hints,

@@ -60,12 +60,11 @@ class LiveFeed(Protocol):
 
 
 class SocketFeed:
-    """A spectator's connection to the referee's own port."""
+    """A spectator's connection to the port for bots of a server, which may have other contests too."""
 
-    def __init__(
-        self, connect: Callable[[], Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]
-    ) -> None:
+    def __init__(self, connect: Connect, contest: str) -> None:
         self._connect = connect
+        self._contest = contest
 
     async def lines(self) -> AsyncGenerator[list[bytes], None]:
         try:
@@ -74,7 +73,8 @@ class SocketFeed:
             raise FeedError(f"the referee cannot be reached: {error}") from None
         try:
             # PONG follows the lines of the running games.
-            writer.write(b"HELLO 1 web role=spectator agent=web/1\nWATCH *\nPING shown\n")
+            hello = f"HELLO 1 web role=spectator agent=web/1 contest={self._contest}"
+            writer.write(f"{hello}\nWATCH *\nPING shown\n".encode("ascii"))
             buffer = LineReader(SERVER_LINE_LIMIT)
             while data := await reader.read(65536):
                 lines = [line for line in buffer.feed(data) if not isinstance(line, Overlong)]

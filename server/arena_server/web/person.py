@@ -45,7 +45,6 @@ class PersonSeat:
     def __init__(
         self,
         invitation: Invitation,
-        game: str,
         connect: Connect,
         *,
         contest: str | None = None,
@@ -65,7 +64,7 @@ class PersonSeat:
         self._finished = finished
         self._hints = hints
         self._leaving: asyncio.TimerHandle | None = None
-        self._game_name = game
+        self._invitation = invitation
         self._connect = connect
         self._token = invitation.token
         self._resume: str | None = None
@@ -164,7 +163,8 @@ class PersonSeat:
                 credential = f"token={self._token}" if self._resume is None else f"resume={self._resume}"
                 self._resume = None  # a key that is refused is not tried again
                 try:
-                    self._send(f"HELLO 1 {self.name} games={self._game_name} {credential} agent=web/1")
+                    seat = f"games={self._invitation.game} contest={self._invitation.contest}"
+                    self._send(f"HELLO 1 {self.name} {seat} {credential} agent=web/1")
                     await self._read(reader)
                 except OSError as error:
                     self._problem = f"the connection to the referee is lost: {error}"

@@ -44,11 +44,10 @@ class PlayApi:
     def __init__(
         self,
         persons: Sequence[Invitation],
-        game: str,
         connect: Connect,
         casual: CasualGames | None = None,
     ) -> None:
-        self._persons = [PersonSeat(person, game, connect) for person in persons]
+        self._persons = [PersonSeat(person, connect) for person in persons]
         self._casual = casual
         self._starts = AddressLimit(STARTS, STARTS / 60)
         self._failures = AddressLimit(FAILURES, FAILURES / 60)

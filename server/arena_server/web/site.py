@@ -10,7 +10,7 @@
     GET /api/v1/contests/3/records/g7.json      the record of a game (.record: the exported bytes)
     GET /api/v1/contests/3/state/g7.json        is it running, over, withheld, or unknown
     GET /api/v1/played.json                     the latest games that visitors played (casual.py)
-    GET /api/v1/live/contest                    events: standings and running games
+    GET /api/v1/live/contest?contest=3          events: standings and running games (the first if absent)
     GET /api/v1/live/boards                     events: the boards of running games
     GET /api/v1/live/games/g7                   events: one game, ply by ply
     GET /api/v1/live/games/g7.json              a snapshot of it
@@ -57,6 +57,7 @@ PACKED_BYTES: Final = 1000
 #: Rows of the standings in an event; the page of the contest has all.
 EVENT_ROWS: Final = 100
 
+NOT_LIVE: Final = "this server shows no running games"
 #: Games of visitors in a list.
 RECENT: Final = 20
 
@@ -120,14 +121,15 @@ class PublicApi:
         self._features = features
         self._most_viewers = viewers
         self._viewers = 0
-        self._hub: LiveHub | None = None
-        self._contest: int | None = None
+        #: The running games of each contest that this server plays, by its name, and the contests' numbers.
+        self._hubs: dict[str, LiveHub] = {}
+        self._numbers: dict[str, int] = {}
         # The database is read on one thread: SQLite and the archive's memory need no lock then.
         self._thread = ThreadPoolExecutor(1, "archive")
 
-    def connect(self, hub: LiveHub) -> None:
-        """Serve live games from `hub`."""
-        self._hub = hub
+    def connect(self, contest: str, hub: LiveHub) -> None:
+        """Serve the live games of a contest from `hub`; the first one is meant where a request names none."""
+        self._hubs[contest] = hub
 
     def routes(self) -> list[BaseRoute]:
         documents = {
@@ -175,7 +177,13 @@ class PublicApi:
         return answer
 
     async def _site(self, _: Request) -> Response:
-        live = {"live": self._hub is not None, "state": True, "contest": await self.running()}
+        numbers = [await self.running(name) for name in self._played_here]
+        live = {
+            "live": bool(self._hubs),
+            "state": True,
+            "contest": numbers[0] if numbers else None,
+            "running": [number for number in numbers if number is not None],
+        }
         return JSONResponse(self._features | live)
 
     async def _contests(self, _: Request) -> Response:
@@ -210,8 +218,8 @@ class PublicApi:
         game = request.path_params["game"]
         if (state := await self._read(request, Archive.state, game)) is not None:
             return JSONResponse({"state": state})
-        hub = self._hub
-        if hub is not None and request.path_params["number"] == str(await self.running()):
+        hub = await self._hub_of(request.path_params["number"])
+        if hub is not None:
             hub.arrive()
             await hub.ready()
             hub.depart()
@@ -247,23 +255,40 @@ class PublicApi:
 
     # -- live
 
-    async def running(self) -> int | None:
-        """The number of the contest that this server plays, once it is in the database."""
-        if self._contest is None and self._features.get("name") is not None:
-            self._contest = await self._run(self._archive.latest, self._features["name"])
-        return self._contest
+    @property
+    def _played_here(self) -> list[str]:
+        """The names of the contests that this server plays."""
+        return list(self._features.get("names", ()))
 
-    async def contest_document(self) -> dict[str, Any]:
-        """What the contest channel shows beside the running games."""
-        number = await self.running()
+    async def running(self, name: str) -> int | None:
+        """The number of a contest that this server plays, once it is in the database."""
+        if name not in self._numbers:
+            number = await self._run(self._archive.latest, name)
+            if number is None:
+                return None
+            self._numbers[name] = number
+        return self._numbers[name]
+
+    async def contest_document(self, name: str) -> dict[str, Any]:
+        """What the channel of a contest shows beside the running games."""
+        number = await self.running(name)
         if number is None:
-            return {"contest": None, "standings": [], "live": self._problem()}
+            return {"contest": None, "standings": [], "live": self._problem(name)}
         whole = await self._run(self._archive.contest, number)
         standings = whole.pop("standings")
-        return {"contest": whole, "standings": standings[:EVENT_ROWS], "live": self._problem()}
+        return {"contest": whole, "standings": standings[:EVENT_ROWS], "live": self._problem(name)}
 
-    def _problem(self) -> str | None:
-        return "this server shows no running games" if self._hub is None else self._hub.problem
+    def _problem(self, name: str) -> str | None:
+        return self._hubs[name].problem if name in self._hubs else NOT_LIVE
+
+    async def _hub_of(self, number: str | None) -> LiveHub | None:
+        """The live games of the contest of this number, of the first one for None."""
+        if number is None:
+            return next(iter(self._hubs.values()), None)
+        for name, hub in self._hubs.items():
+            if number == str(await self.running(name)):
+                return hub
+        return None
 
     def _stream(
         self, endpoint: Callable[[LiveHub, Request], Awaitable[EventStream | Response]]
@@ -272,10 +297,11 @@ class PublicApi:
 
         class Stream:
             async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-                hub, request = api._hub, Request(scope, receive)
+                request = Request(scope, receive)
+                hub = await api._hub_of(request.query_params.get("contest"))
                 answer: EventStream | Response
                 if hub is None:
-                    answer = JSONResponse({"error": api._problem()}, 404, CORS)
+                    answer = JSONResponse({"error": NOT_LIVE}, 404, CORS)
                 elif request.method != "GET":
                     answer = Response(status_code=405, headers=CORS)
                 elif api._viewers >= api._most_viewers:
@@ -305,9 +331,9 @@ class PublicApi:
         return EventStream(_subscribe(hub.wall, lambda: [hub.wall_snapshot()]), hub.wall.viewers.discard)
 
     async def _live_snapshot(self, request: Request) -> Response:
-        hub = self._hub
+        hub = await self._hub_of(request.query_params.get("contest"))
         if hub is None:
-            raise NotFoundError(str(self._problem()))
+            raise NotFoundError(NOT_LIVE)
         hub.arrive()
         try:
             await hub.ready()

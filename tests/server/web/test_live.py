@@ -421,7 +421,7 @@ class TestSocketFeed:
         found: list[bytes] = []
         empty, error = False, None
         try:
-            async for batch in SocketFeed(lambda: asyncio.open_connection(host, port)).lines():
+            async for batch in SocketFeed(lambda: asyncio.open_connection(host, port), "friday").lines():
                 found += batch
                 empty = empty or not batch
         except FeedError as raised:
@@ -436,7 +436,7 @@ class TestSocketFeed:
         )
         assert found == [*OFFER, START]
         assert (empty, error) == (True, None)
-        assert received == b"HELLO 1 web role=spectator agent=web/1\nWATCH *\nPING shown\n"
+        assert received == b"HELLO 1 web role=spectator agent=web/1 contest=friday\nWATCH *\nPING shown\n"
 
     async def test_a_chunk_without_a_game_is_not_the_end_of_the_running_games(self) -> None:
         _, empty, _, _ = await self.read(
@@ -457,4 +457,4 @@ class TestSocketFeed:
             raise ConnectionRefusedError("refused")
 
         with pytest.raises(FeedError, match=r"^the referee cannot be reached: refused$"):
-            await anext(SocketFeed(refuse).lines())
+            await anext(SocketFeed(refuse, "friday").lines())

@@ -71,8 +71,8 @@ class Seat:
     """A seat whose link has been used, and a viewer that keeps the last seat event."""
 
     def __init__(self, referee: Referee, **casual: Any) -> None:
-        self.invitation = invite("ann")
-        self.seat = PersonSeat(self.invitation, "insertion", referee.connect, **casual)
+        self.invitation = invite("ann", "friday", "insertion")
+        self.seat = PersonSeat(self.invitation, referee.connect, **casual)
         self.viewer = FakeViewer()
         self.events: list[tuple[str, Any]] = []
         self.session = self.seat.take()
@@ -105,7 +105,7 @@ async def test_a_game_from_the_link_to_its_end(referee: Referee) -> None:
     reader, writer = await referee.next()
     hello = (await reader.readline()).decode()
     token = seat.invitation.token
-    assert hello == f"HELLO 1 ann games=insertion token={token} agent=web/1\n"
+    assert hello == f"HELLO 1 ann games=insertion contest=friday token={token} agent=web/1\n"
     send(writer, b"ARENA 1 x", welcome("r1"), b"PING t", GAME, STATE, NEXT)
     assert await reader.readline() == b"PONG t\n"
     assert (await seat.until(lambda shown: shown["state"] == "invited"))["game"] == "g7"

@@ -90,6 +90,11 @@ async function pause(text, seconds) {
   if (!--waiting) notice("");
 }
 
+/** The path of a stream about a contest by its number; null: the first contest of the server. */
+export function livePath(path, contest) {
+  return contest === null ? `live/${path}` : `live/${path}?contest=${encodeURIComponent(contest)}`;
+}
+
 /**
  * A stream of events. `handlers` are functions by the name of an event; `onstate` gets "live", "lost", or "refused"
  * by a server that is busy, which the page says by itself. Unless it is live nothing that depends on the time may be
@@ -116,8 +121,8 @@ export class LiveStream {
   }
 
   #open() {
-    const query = this.lastId === null ? "" : `?last_event_id=${encodeURIComponent(this.lastId)}`;
-    this.source = new EventSource(`${API}${this.path}${query}`);
+    const last = this.lastId === null ? "" : `${this.path.includes("?") ? "&" : "?"}last_event_id=${encodeURIComponent(this.lastId)}`;
+    this.source = new EventSource(`${API}${this.path}${last}`);
     for (const [name, handler] of Object.entries({ sync: () => {}, ...this.handlers })) {
       this.source.addEventListener(name, (event) => {
         this.lastEvent = performance.now();

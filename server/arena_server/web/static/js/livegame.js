@@ -1,10 +1,10 @@
 // A running game: the events of its stream become a timeline that grows, and clocks that run.
 
-import { LiveStream } from "./api.js";
+import { livePath, LiveStream } from "./api.js";
 import { Timeline } from "./timeline.js";
 
-/** The stream of a running game. */
-export const gamePath = (id) => `live/games/${encodeURIComponent(id)}`;
+/** The stream of a running game of a contest. */
+export const gamePath = (id, contest) => livePath(`games/${encodeURIComponent(id)}`, contest);
 
 /**
  * `onbegin(timeline)` is called for every snapshot, `ongrow()` after each change of the timeline, `onnote()` after

@@ -1,6 +1,6 @@
 // One bot in one contest: its row of the standings, its opponents, its games.
 
-import { get, LiveStream, spaced } from "./api.js";
+import { get, livePath, LiveStream, spaced } from "./api.js";
 import { applyTheme, el, link, numberText, pageHeader, parameter, plural } from "./dom.js";
 import { GameList, filterGames, idsOf, loadGames, loadSchedule, openGames, resultFor, runningRows, withLeaving } from "./gamelist.js";
 import { gameLink } from "./gameview.js";
@@ -62,7 +62,7 @@ async function begin() {
   const schedule = await loadSchedule(contest);
   const showOpen = (running) => list.setOpen(filterGames(openGames(contest, all, schedule, running), { bot: place }));
   showOpen([]);
-  if (!site.live || String(site.contest) !== number || contest.status !== "running") return;
+  if (!site.live || !(site.running ?? []).map(String).includes(number) || contest.status !== "running") return;
   const games = new Map();
   let running = [];
   const catchUp = spaced(async () => {
@@ -70,7 +70,7 @@ async function begin() {
     await showGames();
     showOpen(running);
   });
-  new LiveStream("live/boards", {
+  new LiveStream(livePath("boards", contest.id), {
     boards: ({ changed, shown }) => {
       for (const game of changed) games.set(game.game_id, game);
       const now = shown.map((id) => games.get(id)).filter((game) => game && !game.end);

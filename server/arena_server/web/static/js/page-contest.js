@@ -1,6 +1,6 @@
 // One contest: standings, running games, cross-table, list of games. A running contest is kept up to date.
 
-import { get, LiveStream, spaced } from "./api.js";
+import { get, livePath, LiveStream, spaced } from "./api.js";
 import { applyTheme, clockText, el, link, numberText, pageHeader, parameter, plural } from "./dom.js";
 import { CrossTable } from "./crosstable.js";
 import { GameList, loadGames, idsOf, loadSchedule, openGames, runningRows, withLeaving } from "./gamelist.js";
@@ -35,7 +35,7 @@ async function begin() {
   if (!number) throw new Error("the address names no contest");
   let contest = await get(`contests/${encodeURIComponent(number)}.json`);
   document.title = contest.name;
-  const live = site.live && String(site.contest) === number && contest.status === "running";
+  const live = site.live && (site.running ?? []).map(String).includes(number) && contest.status === "running";
   const banner = el("p", { class: "banner", role: "status" });
   const status = el("span", { class: "tag" });
   const sub = el("span", {});
@@ -90,7 +90,7 @@ async function begin() {
     await showGames();
     if (contest.status !== "running") { stream.close(); boards.remove(); running = []; showOpen(); }
   });
-  const stream = new LiveStream("live/contest", {
+  const stream = new LiveStream(livePath("contest", contest.id), {
     contest: (event) => {
       if (event.contest === null) return;
       const played = event.contest.games_played + event.contest.games_void;

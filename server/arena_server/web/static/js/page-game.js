@@ -61,7 +61,7 @@ function watch() {
   const tag = el("span", { class: "tag" });
   const showTag = (text) => { tag.textContent = text; tag.classList.toggle("live", text === LIVE); };
   let view = null;
-  const live = new LiveGame(gamePath(game), {
+  const live = new LiveGame(gamePath(game, contest), {
     onbegin: (timeline) => {
       const followed = view === null || view.following;
       const ply = view?.ply ?? 0;

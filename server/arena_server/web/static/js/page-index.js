@@ -12,10 +12,9 @@ async function begin() {
   const site = await get("site.json");
   const { contests } = await get("contests.json");
   const parts = [];
-  if (site.live && site.contest !== null) {
-    const running = contests.find((contest) => contest.id === site.contest);
-    if (running?.status === "running") {
-      parts.push(el("section", { "aria-label": "Running games" }, el("h1", {}, "Now playing: ", el("a", { href: link("contest.html", { id: running.id }) }, running.name)), new Wall(running.id).element));
+  if (site.live) {
+    for (const running of contests.filter((contest) => (site.running ?? []).includes(contest.id) && contest.status === "running").reverse()) {
+      parts.push(el("section", { "aria-label": "Running games" }, el(parts.length ? "h2" : "h1", {}, "Now playing: ", el("a", { href: link("contest.html", { id: running.id }) }, running.name)), new Wall(running.id).element));
     }
   }
   parts.push(el("section", { class: "list" }, el(parts.length ? "h2" : "h1", {}, "Contests"), contests.length ? table(contests) : el("p", { class: "empty" }, "No contest has begun yet.")));

@@ -1,8 +1,8 @@
 // The most interesting running game on the whole screen; it goes on to the next one by itself.
 
-import { get, LiveStream } from "./api.js";
+import { get, livePath, LiveStream } from "./api.js";
 import { makeBoard } from "./boards.js";
-import { applyTheme, el, numberText, pageHeader, resultText } from "./dom.js";
+import { applyTheme, el, numberText, pageHeader, parameter, resultText } from "./dom.js";
 import { SeatCard } from "./gameview.js";
 import { choose, interest, RECENT_MS } from "./interest.js";
 import { gamePath, LiveGame } from "./livegame.js";
@@ -56,7 +56,7 @@ function watch(id) {
     status.textContent = timeline.end !== null ? `The game is over: ${resultText(timeline.info.names, timeline.points(ply), timeline.end)}.` : `Game ${id}, ply ${ply}`;
   };
   let shown = 0;
-  const live = new LiveGame(gamePath(id), {
+  const live = new LiveGame(gamePath(id, parameter("contest")), {
     onbegin: (timeline) => {
       board = makeBoard(timeline.info.game, timeline.rules);
       cards = timeline.info.names.map((name, i) => new SeatCard(i + 1, name, null));
@@ -91,12 +91,12 @@ async function begin() {
   const site = await get("site.json").catch(() => ({ live: false }));
   if (!site.live) { waiting.textContent = "This server shows no running games."; return; }
   const boards = new Map();
-  new LiveStream("live/boards", { boards: ({ changed, shown }) => {
+  new LiveStream(livePath("boards", parameter("contest")), { boards: ({ changed, shown }) => {
     for (const game of changed) boards.set(game.game_id, game);
     takeBoards(shown.map((id) => boards.get(id)).filter((game) => game?.names));
     turn();
   } });
-  new LiveStream("live/contest", { contest: ({ contest, standings }) => {
+  new LiveStream(livePath("contest", parameter("contest")), { contest: ({ contest, standings }) => {
     leaders.replaceChildren(...(contest === null ? [] : standings.slice(0, 8).map((row) => el("li", {}, el("b", {}, row.rank === null ? row.bot : `${row.rank}. ${row.bot}`), ` ${numberText(row.points)}`))));
   } });
   setInterval(turn, 1000);

@@ -1,6 +1,6 @@
 // Small boards of running games, kept up to date by one stream.
 
-import { LiveStream } from "./api.js";
+import { livePath, LiveStream } from "./api.js";
 import { makeBoard } from "./boards.js";
 import { el, numberText, clockText, resultText } from "./dom.js";
 import { gameLink } from "./gameview.js";
@@ -58,7 +58,7 @@ export class Wall {
     this.grid = el("div", { class: "wall" });
     this.empty = el("p", { class: "empty" }, "No game is running.");
     this.element = el("div", {}, this.grid, this.empty);
-    this.stream = new LiveStream("live/boards", {
+    this.stream = new LiveStream(livePath("boards", contest), {
       boards: ({ changed, shown }) => {
         for (const game of changed) this.games.set(game.game_id, game);
         for (const id of this.games.keys()) if (!shown.includes(id)) this.games.delete(id);
