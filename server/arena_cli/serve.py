@@ -223,15 +223,16 @@ def prepare(paths: Sequence[Path], options: ServeOptions) -> Prepared:
 
     files = _load(paths, options)
     server = files[0].server
-    where = database_of(options.database, async_journal=server.journal_commit == "async")
-    check_writable(where)
     specs, persons = [], []
     for file in files:
         spec, invited = _spec(file, options)
-        names = [entrant.name for entrant in spec.entrants]
-        check_contest(where, spec.config, names, new=spec.new, seeded=spec.seeded)
         specs.append(spec)
         persons += invited
+    where = database_of(options.database, async_journal=server.journal_commit == "async")
+    check_writable(where)  # it makes a database where there is none: all other input is right
+    for spec in specs:
+        names = [entrant.name for entrant in spec.entrants]
+        check_contest(where, spec.config, names, new=spec.new, seeded=spec.seeded)
     cipher = _cipher(server)
     sock = bind(options.host or server.host, server.port if options.port is None else options.port)
     try:
