@@ -64,8 +64,8 @@ def bot(
     from arena_client.conformance.bot.table import DEFAULTS
     from arena_client.conformance.runner import BOT_SUITE, check_bot
     from arena_protocol.games import make_game
+    from arena_server.launch.process import why_not_started
     from arena_server.sockets import parse_address
-    from arena_server.tournament.supervisor import why_not_started
 
     selections, command = _split(words or [])
     cases = _selected(BOT_SUITE, selections)

@@ -17,7 +17,7 @@ from tempfile import TemporaryFile
 
 from arena_engines.jit import WAITING
 from arena_server.errors import ArenaError, ConfigError
-from arena_server.tournament.supervisor import LocalBot
+from arena_server.launch.base import LocalBot
 
 ARENA = (sys.executable, "-m", "arena_cli")
 #: The first words of a command that mean this installation: the interpreter that runs `arena`, which can

@@ -19,7 +19,8 @@ from tempfile import TemporaryDirectory
 from arena_cli.local_bots import ARENA, engine_command, local_bot, parse_command, server_environment
 from arena_protocol.games import GAMES
 from arena_protocol.record import describe_fault
-from arena_server.tournament.supervisor import LocalBot, Tournament
+from arena_server.launch.base import LocalBot
+from arena_server.tournament.supervisor import Tournament
 
 #: The games of a bot that stays away longer are not played.
 ABSENT = "30s"

@@ -47,8 +47,9 @@ from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game
 from arena_protocol.games.mnk import Xo
 from arena_server.errors import ArenaError, ConfigError
+from arena_server.launch.base import LocalBot
 from arena_server.sockets import parse_address
-from arena_server.tournament.supervisor import LocalBot, ProgressListener, run
+from arena_server.tournament.supervisor import ProgressListener, run
 
 #: The clock of a program if none is given, and what each further ply may take: the person is not hurried.
 PROGRAM_CLOCK_MS = 20_000

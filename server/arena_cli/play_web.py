@@ -73,8 +73,8 @@ def play_in_browser(
     """Serve the games until Ctrl-C. Raises ConfigError or ArenaError with one line."""
     from arena_cli.serve import DIGESTS_VARIABLE, ServeOptions, WebOptions, prepare, serve
     from arena_server.config_file import load_contest
+    from arena_server.launch.base import inherited
     from arena_server.sockets import address_of
-    from arena_server.tournament.supervisor import inherited
 
     if opponent != PERSON:
         check(opponent, rules.name)

@@ -13,7 +13,8 @@ from arena_server.errors import INTERRUPTED
 if TYPE_CHECKING:
     from arena_cli.progress import TournamentDisplay
     from arena_server.config_schema import ContestFile
-    from arena_server.tournament.supervisor import LocalBot, Tournament
+    from arena_server.launch.base import LocalBot
+    from arena_server.tournament.supervisor import Tournament
 
 #: The value of contest.absent here, where the file gives none.
 DEFAULT_ABSENT = "30s"

@@ -1,1 +1,1 @@
-"""The processes of a tournament: `supervisor` runs the server and restarts bots, `process` is one of them."""
+"""A tournament in processes: `supervisor` runs the server and its bots, `reporter` is the server's end."""

@@ -26,11 +26,11 @@ from hashlib import sha256
 from typing import Any
 
 from arena_protocol.record import VOID, GameRecord
-from arena_server.core.events import Abandoned
-from arena_server.core.log_events import GameOver, GameResumed, GameStarted, LogEvent, LoggedIn
+from arena_server.core.log_events import LogEvent, LoggedIn
 from arena_server.core.standings import Overview, plain_row
 from arena_server.host import Host, HostObserver
 from arena_server.hosted import ContestObserver, HostedContest
+from arena_server.launch.games import ObservedGames
 from arena_server.logs import LineWriter
 
 STDIN, STDOUT = 0, 1
@@ -50,9 +50,7 @@ class HostReporter(HostObserver, ContestObserver):
         self._last: dict[str, Any] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._logged_in: set[tuple[str, int]] = set()
-        #: The bots of each running game with their slots; those that are not started again before its end.
-        self._players: dict[str, tuple[tuple[str, int], ...]] = {}
-        self._abandoned: set[tuple[str, int]] = set()
+        self._answering: set[asyncio.Task[None]] = set()
         #: The beginning of a line on stdin.
         self._rest = b""
         host.observe(self)
@@ -60,6 +58,7 @@ class HostReporter(HostObserver, ContestObserver):
     def added(self, hosted: HostedContest) -> None:
         if self._hosted is None:
             self._hosted = hosted
+            self._games = ObservedGames(hosted)
             hosted.observe(self)
 
     def started(self) -> None:
@@ -69,19 +68,11 @@ class HostReporter(HostObserver, ContestObserver):
             self._write_often(self._lines)
 
     def happened(self, event: LogEvent) -> None:
-        if self._lines is None:
-            return
         match event:
-            case LoggedIn(bot=str(bot), slot=slot) if (bot, slot) not in self._logged_in:
+            case LoggedIn(bot=str(bot), slot=slot) if self._lines and (bot, slot) not in self._logged_in:
                 # At once: a bot may end right after its log-in, and the supervisor has to know the order.
                 self._logged_in.add((bot, slot))
                 self._lines.write(json.dumps({"login": bot, "slot": slot}))
-            case GameStarted(game, names, slots) | GameResumed(game, names, _, slots):
-                self._players[game] = tuple(zip(names, slots or (1,) * len(names), strict=True))
-            case GameOver(game):
-                for player in self._players.pop(game, ()):
-                    if player in self._abandoned:
-                        self._tell_over(self._lines, *player)
 
     def recorded(self, record: GameRecord) -> None:
         if self._lines is not None and record.end != VOID:
@@ -103,26 +94,22 @@ class HostReporter(HostObserver, ContestObserver):
             self._host.stop("the supervisor is gone")
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
-            self._answer(json.loads(line))
+            answering = self._loop.create_task(self._answer(json.loads(line)))
+            self._answering.add(answering)
+            answering.add_done_callback(self._answering.discard)
 
-    def _answer(self, question: dict[str, Any]) -> None:
+    async def _answer(self, question: dict[str, Any]) -> None:
         """Answer a line of the supervisor, now or when a game is over."""
         assert self._lines is not None
         match question:
             case {"crashed": str(bot), "slot": int(slot)}:
-                games = (game for game, players in self._players.items() if (bot, slot) in players)
-                self._lines.write(json.dumps(question | {"game": next(games, None)}))
+                answer = question | {"game": await self._games.game_of(bot, slot)}
             case {"abandoned": str(bot), "slot": int(slot), "game": str(game)}:
-                self._abandoned.add((bot, slot))
-                if (bot, slot) in self._players.get(game, ()):
-                    assert self._hosted is not None
-                    self._hosted.feed(Abandoned(bot, slot, game))
-                else:
-                    self._tell_over(self._lines, bot, slot)
-
-    def _tell_over(self, lines: LineWriter, bot: str, slot: int) -> None:
-        self._abandoned.remove((bot, slot))
-        lines.write(json.dumps({"over": bot, "slot": slot}))
+                await self._games.abandon(bot, slot, game)
+                answer = {"over": bot, "slot": slot}
+            case _:
+                return
+        self._lines.write(json.dumps(answer))
 
     def _write_often(self, lines: LineWriter) -> None:
         self._write(lines)

@@ -31,9 +31,10 @@ from typing import Any, Final
 from arena_protocol.games import GAMES, make_game
 from arena_server.core.config import LONGEST_MS, ContestConfig
 from arena_server.errors import ArenaError
+from arena_server.launch.base import LocalBot, inherited
+from arena_server.launch.process import Child
 from arena_server.sockets import parse_address
-from arena_server.tournament.process import Child
-from arena_server.tournament.supervisor import LocalBot, ProgressListener, Tournament, inherited, run
+from arena_server.tournament.supervisor import ProgressListener, Tournament, run
 from arena_server.web.access import CasualSetup, Invitation, invite
 from arena_server.web.person import PersonSeat, SeatError
 from arena_server.web.security import is_loopback

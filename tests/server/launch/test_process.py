@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena_server.tournament.process import TRACE_LINES, Child
+from arena_server.launch.process import TRACE_LINES, Child
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.real]
 

@@ -1,8 +1,12 @@
-"""One child process in a session of its own; the end of its output stays in memory."""
+"""Bots as processes of this machine: a child process has a session of its own.
+
+The end of its output stays in memory.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import re
 import signal
@@ -11,12 +15,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from arena_server.launch.base import Ended, LaunchError, LocalBot
+
 #: How much of the end of the output is kept.
 TAIL_BYTES = 16 * 1024
 #: The limit of a line that the caller reads from `process.stdout`: a report with 10,000 bots.
 LINE_BYTES = 4 * 1024 * 1024
 #: Seconds from SIGTERM to SIGKILL.
 GRACE_S = 3.0
+#: How many of a crashed bot's last lines are shown if it left no traceback.
+LAST_LINES = 5
 
 
 #: How a program of any common language begins to tell why it crashed.
@@ -136,3 +144,50 @@ class Child:
 
 def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
+
+
+class ProcessLauncher:
+    """Starts bots as processes that connect to `host`:`port`.
+
+    With a folder `logs` the output of each goes to a file there.
+    """
+
+    def __init__(self, host: str, port: int, logs: Path | None = None) -> None:
+        self._host = host
+        self._port = port
+        self._logs = logs
+
+    async def start(self, bot: LocalBot) -> BotProcess:
+        """Start the process of a bot. Raises LaunchError for a file that the system does not run."""
+        command = bot.command_line(self._host, self._port)
+        environment = bot.environment(self._host, self._port, os.environ)
+        log = None if self._logs is None else self._logs / bot.log_name
+        try:
+            return BotProcess(await Child.start(command, environment, log=log))
+        except OSError as error:
+            raise LaunchError(why_not_started(command[0], error)) from None
+
+
+class BotProcess:
+    """A bot as a process (`base.Running`)."""
+
+    def __init__(self, child: Child) -> None:
+        self._child = child
+
+    async def wait(self) -> Ended:
+        """Wait until it has ended by itself."""
+        child = self._child
+        return Ended(await child.wait(), child.last_error(), child.trace(), child.last_lines(LAST_LINES))
+
+    async def end(self) -> None:
+        """End its whole session."""
+        await self._child.end()
+
+
+def why_not_started(program: str, error: OSError) -> str:
+    """Return one line on an executable file that the system does not run."""
+    if isinstance(error, FileNotFoundError) and Path(program).exists():
+        return f"{program}: the interpreter that its first line names does not exist"
+    if error.errno == errno.ENOEXEC:
+        return f"{program}: not a program: its first line names no interpreter (#!)"
+    return f"{program}: {error.strerror}"

@@ -1,0 +1,1 @@
+"""Places where bots run: `base` is the interface, `process` the first one, `restarts` keeps bots running."""

@@ -1,0 +1,136 @@
+"""What a place where bots run offers, and what it knows of a bot.
+
+Launcher.start(bot) -> Running.wait() -> Ended
+Running.end()
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from arena_server.errors import ArenaError
+
+#: What a bot inherits of this process's environment. Everything else may be a secret of the
+#: organiser, such as ARENA_ADMIN_TOKEN or a password of the database.
+INHERITED = ("PATH", "HOME", "LANG", "TMPDIR", "XDG_CACHE_HOME", "ARENA_DEBUG")
+
+Cause = tuple[object, ...]
+
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+
+
+@dataclass(frozen=True, slots=True)
+class LocalBot:
+    """One run of a bot's program: a process, where processes are the place.
+
+    {host} {port} {name} {token} {slot} in `command` are replaced. A bot that plays several games at once
+    has a process for each, in `slot` 1, 2, ...
+    """
+
+    name: str
+    command: Sequence[str]
+    token: str
+    slot: int = 1
+
+    @property
+    def label(self) -> str:
+        """The name for messages; no bot's name has a blank."""
+        return self.name if self.slot == 1 else f"{self.name} slot {self.slot}"
+
+    @property
+    def log_name(self) -> str:
+        """The name of its log file; no bot's name has a `@`."""
+        return f"{self.name}.log" if self.slot == 1 else f"{self.name}@{self.slot}.log"
+
+    def command_line(self, host: str, port: int) -> list[str]:
+        """Return `command` with the values filled in."""
+        values = {
+            "{host}": host,
+            "{port}": str(port),
+            "{name}": self.name,
+            "{token}": self.token,
+            "{slot}": str(self.slot),
+        }
+        return [_replace(word, values) for word in self.command]
+
+    def environment(self, host: str, port: int, own: Mapping[str, str]) -> dict[str, str]:
+        """Return its whole environment: what it inherits of `own`, the server's address, name and token."""
+        return inherited(own) | {
+            "ARENA_HOST": host,
+            "ARENA_PORT": str(port),
+            "ARENA_NAME": self.name,
+            "ARENA_TOKEN": self.token,
+            **({"ARENA_SLOT": str(self.slot)} if self.slot > 1 else {}),
+        }
+
+
+def inherited(own: Mapping[str, str]) -> dict[str, str]:
+    """What a process that needs no secret of ours inherits of our environment `own`."""
+    return {name: own[name] for name in INHERITED if name in own}
+
+
+def _replace(word: str, values: dict[str, str]) -> str:
+    for key, value in values.items():
+        word = word.replace(key, value)
+    return word
+
+
+class BotError(ArenaError):
+    """A bot's program that cannot play."""
+
+
+class LaunchError(ArenaError):
+    """A program that the launcher cannot start; the text is one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a run of a bot ended. `status` is the exit status, or the negative signal; None: it did not start.
+
+    `error` is the last line of its stderr, `trace` its last traceback, `lines` its last lines.
+    """
+
+    status: int | None
+    error: str = ""
+    trace: Sequence[str] = ()
+    lines: Sequence[str] = ()
+
+    @property
+    def cause(self) -> Cause:
+        """Equal for equal crashes, wherever their objects lie in memory."""
+        return self.status, *(_ADDRESS.sub("0x0", line) for line in self.trace or [self.error])
+
+    def __str__(self) -> str:
+        if self.status is None:
+            return "before it began"
+        return f"with status {self.status}" if self.status >= 0 else f"by signal {-self.status}"
+
+
+class Running(Protocol):
+    """A bot that was started."""
+
+    async def wait(self) -> Ended:
+        """Wait until it has ended by itself."""
+
+    async def end(self) -> None:
+        """End it and all that it has started, if it has not ended; call it in any case."""
+
+
+class Launcher(Protocol):
+    """A place where bots run; it knows the address of the server that they connect to."""
+
+    async def start(self, bot: LocalBot) -> Running:
+        """Start a bot. Raises LaunchError if that is not possible."""
+
+
+class BotGames(Protocol):
+    """The games of a contest, as far as the restarts of its bots depend on them."""
+
+    async def game_of(self, name: str, slot: int) -> str | None:
+        """Return the game that a bot plays in this slot, None between two games."""
+
+    async def abandon(self, name: str, slot: int, game: str) -> None:
+        """Have the referee play for a bot in its game, and wait for the end of the game."""

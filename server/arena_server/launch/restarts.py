@@ -1,0 +1,182 @@
+"""Bots that are started again when they end before their contest does.
+
+BotGroup.run_beside(server) -> RestartingBot.run -> Launcher.start ... Ended -> wait -> Launcher.start ...
+server is over -> contest_over -> the bots end -> none is left
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import chain, repeat
+from typing import Any, TypeVar
+
+from arena_server.launch.base import (
+    BotError,
+    BotGames,
+    Cause,
+    Ended,
+    Launcher,
+    LaunchError,
+    LocalBot,
+    Running,
+)
+
+#: Seconds before each restart of a bot that ended; the last one repeats.
+RESTARTS_S = (0.5, 1.0, 2.0, 4.0, 8.0)
+#: Seconds for the report of a log-in to arrive.
+REPORT_S = 1.5
+#: Seconds for a bot to end after the server's BYE.
+LEAVE_S = 2.0
+#: Seconds for the server to end after it was asked to; its own limits add up to less.
+STOP_S = 40.0
+#: How many causes of crashes of a bot are remembered.
+MOST_CAUSES = 16
+
+T = TypeVar("T")
+
+
+@dataclass
+class RestartingBot:
+    """Runs one bot, and starts it again when it ends before the contest does.
+
+    `logged_in` has to be set after its first log-in: a process that ends without one is not started again.
+    After two equal crashes in one game it is started again when that game is over.
+    """
+
+    bot: LocalBot
+    launcher: Launcher
+    games: BotGames
+    say: Callable[[str], None]
+    logged_in: asyncio.Event = field(default_factory=asyncio.Event)
+    _over: asyncio.Event = field(default_factory=asyncio.Event)
+    #: The causes of the last crashes, whose traces have been printed.
+    _printed: deque[Cause] = field(default_factory=lambda: deque(maxlen=MOST_CAUSES))
+
+    async def run(self) -> None:
+        """Keep the bot running until `contest_over`. Raises BotError if it ended without a log-in."""
+        waits, last = chain(RESTARTS_S, repeat(RESTARTS_S[-1])), None
+        while True:
+            ended = await self._run_once()
+            if ended is None or self._over.is_set():
+                break
+            game = await self._before_the_end(self._game())
+            if game is not None and last == (game, ended.cause):
+                self._complain(f"ended {ended} again; starting it again when {game} is over", ended)
+                waits, last = chain(RESTARTS_S, repeat(RESTARTS_S[-1])), None
+                await self._before_the_end(self.games.abandon(self.bot.name, self.bot.slot, game))
+                await self._before_the_end(asyncio.sleep(next(waits)))
+                if self._over.is_set():
+                    return
+                continue
+            last = game, ended.cause
+            # The bots get BYE just before the end of the server is seen here.
+            await self._before_the_end(asyncio.sleep(next(waits)))
+            if self._over.is_set():
+                break
+            if not await self._has_logged_in():
+                what = ended.error or f"it ended {ended} before it logged in"
+                raise BotError(f"bot {self.bot.label} cannot start: {what}")
+            self._complain(f"ended {ended}; starting it again", ended)
+        if ended is not None and ended.status:
+            # The crash may be why the contest ended, so its author needs the output.
+            self._complain(f"ended {ended}", ended)
+
+    async def _game(self) -> str | None:
+        """The game that its process left; None between two games."""
+        with suppress(TimeoutError):
+            return await asyncio.wait_for(self.games.game_of(self.bot.name, self.bot.slot), REPORT_S)
+        return None
+
+    async def _before_the_end(self, work: Coroutine[Any, Any, T]) -> T | None:
+        """Return the result of `work`, None if the contest ends before."""
+        working, over = asyncio.ensure_future(work), asyncio.ensure_future(self._over.wait())
+        try:
+            await asyncio.wait([working, over], return_when=asyncio.FIRST_COMPLETED)
+            return working.result() if working.done() else None
+        finally:
+            working.cancel()
+            over.cancel()
+
+    async def _has_logged_in(self) -> bool:
+        # The server's report of the log-in may arrive after the bot's end.
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.logged_in.wait(), REPORT_S)
+        return self.logged_in.is_set()
+
+    def contest_over(self) -> None:
+        """Let the bot end; it is not started again."""
+        self._over.set()
+
+    async def _run_once(self) -> Ended | None:
+        """Start the bot and wait for its end; None if the contest was over and it had to be ended."""
+        try:
+            running = await self.launcher.start(self.bot)
+        except LaunchError as error:
+            return Ended(None, str(error))
+        try:
+            return await self._wait(running)
+        finally:
+            await running.end()
+
+    async def _wait(self, running: Running) -> Ended | None:
+        """Wait for the bot's end, at most `LEAVE_S` after the end of the contest."""
+        ended, over = asyncio.ensure_future(running.wait()), asyncio.ensure_future(self._over.wait())
+        try:
+            await asyncio.wait([ended, over], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([ended], timeout=LEAVE_S)
+            return ended.result() if ended.done() else None
+        finally:
+            ended.cancel()
+            over.cancel()
+
+    def _complain(self, what: str, ended: Ended) -> None:
+        """Say that the process ended; the cause is printed with its first crash only."""
+        self.say(f"bot {self.bot.label} {what}")
+        if ended.cause not in self._printed:
+            self._printed.append(ended.cause)
+            for line in ended.trace or ended.lines:
+                self.say(f"  {self.bot.label}: {line}")
+
+
+class BotGroup:
+    """The bots of one contest."""
+
+    def __init__(
+        self, bots: Sequence[LocalBot], launcher: Launcher, games: BotGames, say: Callable[[str], None]
+    ) -> None:
+        self._bots = {(bot.name, bot.slot): RestartingBot(bot, launcher, games, say) for bot in bots}
+
+    def logged_in(self, name: str, slot: int) -> None:
+        """A bot has logged in for the first time; one that is not of the group may be named, too."""
+        if (bot := self._bots.get((name, slot))) is not None:
+            bot.logged_in.set()
+
+    def contest_over(self) -> None:
+        """Let the bots end; they are not started again."""
+        for bot in self._bots.values():
+            bot.contest_over()
+
+    async def run_beside(self, serving: asyncio.Future[T], stop: Callable[[], None]) -> T:
+        """Keep the bots running until `serving` is done, and return its result; no bot is left then.
+
+        Raises BotError for a bot that cannot start, when `stop` has ended `serving`.
+        """
+        running = [asyncio.ensure_future(bot.run()) for bot in self._bots.values()]
+        tasks: list[asyncio.Future[Any]] = [serving, *running]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+            failed = [task.exception() for task in running if task.done()]
+            for error in failed:
+                if error is not None:
+                    stop()
+                    await asyncio.wait([serving], timeout=STOP_S)
+                    raise error
+            return await serving
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,210 @@
+"""Bots that crash, and are started again or not."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from arena_server.errors import FAILED
+from arena_server.launch import restarts
+from arena_server.launch.base import INHERITED, BotError, LocalBot
+from arena_server.launch.process import ProcessLauncher
+from arena_server.launch.restarts import RestartingBot
+
+pytestmark = [pytest.mark.asyncio, pytest.mark.real]
+
+
+class Games:
+    """The game of each crash in turn; every abandoned game is over at once."""
+
+    def __init__(self, *games: str) -> None:
+        self._games = list(games)
+        self.abandoned: list[str] = []
+
+    async def game_of(self, name: str, slot: int) -> str | None:
+        return self._games.pop(0) if self._games else None
+
+    async def abandon(self, name: str, slot: int, game: str) -> None:
+        self.abandoned.append(game)
+
+
+class SilentGames(Games):
+    """Never answers."""
+
+    async def game_of(self, name: str, slot: int) -> str | None:
+        await asyncio.Event().wait()
+        return None
+
+
+def running(
+    bot: LocalBot, say: Callable[[str], None] = lambda _: None, games: Games | None = None
+) -> RestartingBot:
+    return RestartingBot(bot, ProcessLauncher("127.0.0.1", 1), games or Games(), say)
+
+
+def python(name: str, code: str) -> LocalBot:
+    return LocalBot(name, [sys.executable, "-c", code], "token")
+
+
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        ("print('hello'); import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("pass", "it ended with status 0 before it logged in"),
+        ("import os; os.kill(os.getpid(), 9)", "it ended by signal 9 before it logged in"),
+    ],
+)
+async def test_a_bot_that_ends_without_a_log_in_cannot_start(
+    monkeypatch: pytest.MonkeyPatch, code: str, line: str
+) -> None:
+    monkeypatch.setattr(restarts, "RESTARTS_S", (0.0,))
+    monkeypatch.setattr(restarts, "REPORT_S", 0.0)
+    with pytest.raises(BotError) as caught:
+        await running(python("ghost", code)).run()
+    assert str(caught.value) == f"bot ghost cannot start: {line}"
+    assert caught.value.exit_code == FAILED
+
+
+@pytest.mark.parametrize(
+    ("script", "mode", "reason"),
+    [
+        (None, 0, "No such file or directory"),
+        ("#!/no/such/python\n", 0o700, "the interpreter that its first line names does not exist"),
+        ("print(1)\n", 0o700, "not a program: its first line names no interpreter (#!)"),
+        ("#!/bin/sh\n", 0o600, "Permission denied"),
+    ],
+)
+async def test_a_program_that_cannot_be_executed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str | None, mode: int, reason: str
+) -> None:
+    monkeypatch.setattr(restarts, "RESTARTS_S", (0.0,))
+    monkeypatch.setattr(restarts, "REPORT_S", 0.0)
+    program = tmp_path / "bot"
+    if script is not None:
+        program.write_text(script)
+        program.chmod(mode)
+    with pytest.raises(BotError) as caught:
+        await running(LocalBot("ghost", [str(program)], "token")).run()
+    assert str(caught.value) == f"bot ghost cannot start: {program}: {reason}"
+
+
+class TestCrashes:
+    """A bot that logged in, and whose processes crash by one cause after the other."""
+
+    @pytest.fixture(autouse=True)
+    def no_waiting(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(restarts, "RESTARTS_S", (0.0,))
+        monkeypatch.setattr(restarts, "LEAVE_S", 0.0)
+
+    async def said(self, folder: Path, causes: str, games: Games) -> list[str]:
+        """What is said of the crashes, a letter each; the contest is over with the last."""
+        (folder / "causes").write_text(causes)
+        code = (
+            f"import os; os.chdir({str(folder)!r}); causes = open('causes').read()\n"
+            "open('causes', 'w').write(causes[1:])\n"
+            "def choose(): raise KeyError(causes[0], object())\n"
+            "choose()"
+        )
+        said: list[str] = []
+
+        def say(line: str) -> None:
+            said.append(line)
+            if sum(each.startswith("bot ") for each in said) == len(causes):
+                bot.contest_over()
+
+        bot = running(python("b", code), say, games)
+        bot.logged_in.set()
+        await bot.run()
+        return said
+
+    async def test_the_traceback_is_printed_once_and_from_its_beginning(self, tmp_path: Path) -> None:
+        said = await self.said(tmp_path, "xxyx", Games())
+        traces = [line for line in said if line.startswith("  b: ")]
+        assert [line for line in said if line.startswith("bot ")] == [
+            "bot b ended with status 1; starting it again"
+        ] * 4
+        assert traces[:2] == [
+            "  b: Traceback (most recent call last):",
+            '  b:   File "<string>", line 4, in <module>',
+        ]
+        assert [line[:20] for line in traces if "Error" in line] == [
+            "  b: KeyError: ('x',",
+            "  b: KeyError: ('y',",
+        ]
+
+    async def test_after_two_equal_crashes_in_a_game_it_waits_for_the_next(self, tmp_path: Path) -> None:
+        games = Games("g1", "g1", "g2", "g2")
+        said = await self.said(tmp_path, "xxxx", games)
+        assert [line for line in said if line.startswith("bot ")] == [
+            "bot b ended with status 1; starting it again",
+            "bot b ended with status 1 again; starting it again when g1 is over",
+            "bot b ended with status 1; starting it again",
+            "bot b ended with status 1 again; starting it again when g2 is over",
+        ]
+        assert games.abandoned[0] == "g1"
+
+    @pytest.mark.parametrize(
+        ("causes", "games"),
+        [("xyxy", ("g1",) * 4), ("xx", ("g1", "g2")), ("xxx", ()), ("xyx", ("g1", "g1", "g1"))],
+    )
+    async def test_other_crashes_have_it_back_in_its_game(
+        self, tmp_path: Path, causes: str, games: tuple[str, ...]
+    ) -> None:
+        answers = Games(*games)
+        said = await self.said(tmp_path, causes, answers)
+        assert answers.abandoned == []
+        assert sum(line == "bot b ended with status 1; starting it again" for line in said) == len(causes)
+
+    async def test_a_server_that_does_not_answer_delays_no_restart(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setattr(restarts, "REPORT_S", 0.0)
+        assert len(await self.said(tmp_path, "xy", SilentGames())) > 2
+
+
+async def test_a_bot_inherits_only_a_list_of_variables() -> None:
+    own = {"PATH": "/bin", "HOME": "/home/o", "ARENA_ADMIN_TOKEN": "secret", "PGPASSWORD": "secret"}
+    assert LocalBot("a", ["true"], "t0ken").environment("::1", 2006, own) == {
+        "PATH": "/bin",
+        "HOME": "/home/o",
+        "ARENA_HOST": "::1",
+        "ARENA_PORT": "2006",
+        "ARENA_NAME": "a",
+        "ARENA_TOKEN": "t0ken",
+    }
+
+
+async def test_a_bot_process_has_only_that_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ARENA_ADMIN_TOKEN", "secret")
+    seen = tmp_path / "seen"
+    code = f"import os; open({str(seen)!r}, 'w').write(' '.join(os.environ))"
+    bot = running(python("b", code))
+    bot.contest_over()
+    await bot.run()
+    names = set(seen.read_text().split())
+    assert names - {"LC_CTYPE"} <= {*INHERITED, "ARENA_HOST", "ARENA_PORT", "ARENA_NAME", "ARENA_TOKEN"}
+    assert {"PATH", "ARENA_TOKEN"} <= names
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("import sys; sys.exit('no attribute')", ["bot b ended with status 1", "  b: no attribute"]),
+        ("print('bye')", []),
+    ],
+)
+async def test_a_bot_that_crashes_as_the_contest_ends_is_quoted_all_the_same(
+    code: str, said: list[str]
+) -> None:
+    """The crash may be why the contest ended, so its author needs the output."""
+    lines: list[str] = []
+    bot = running(python("b", code), lines.append)
+    bot.contest_over()
+    await bot.run()
+    assert lines == said
