@@ -18,8 +18,8 @@ from tests.server.web.running import running
 from tests.server.web.test_live import ScriptedFeed
 
 from arena_server.web.archive import Archive
+from arena_server.web.gamestream import GameStream
 from arena_server.web.live import LiveHub
-from arena_server.web.livegame import LiveGame
 from arena_server.web.site import API, PublicApi
 
 ROOT = Path(__file__).parents[2]
@@ -79,7 +79,7 @@ class Sent:
 
 def test_every_event_of_a_game_is_of_the_schema() -> None:
     sent = Sent()
-    game = LiveGame("g1", "e", channel=sent)  # type: ignore[arg-type]  # publishes only
+    game = GameStream("g1", "e", channel=sent)  # type: ignore[arg-type]  # publishes only
     before, after = game.snapshot(), None
     notes = b"INFO game=g1 ply=3 seat=1 depth=2 eval=-3 nodes=9 line=6,7 text=hm\nINFO game=g1 ply=3 seat=2\n"
     for line in (

@@ -18,7 +18,7 @@ from contextlib import aclosing, suppress
 from typing import Any, Final, Protocol
 
 from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
-from arena_server.web.livegame import LiveGame, game_of
+from arena_server.web.gamestream import GameStream, game_of
 from arena_server.web.streams import Channel, encode_event
 
 #: How long the feed stays connected after the last viewer has gone.
@@ -108,7 +108,7 @@ class LiveHub:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`contest` gives the document of the contest channel, without the running games."""
-        self.games: dict[str, LiveGame] = {}
+        self.games: dict[str, GameStream] = {}
         #: Why there are no live games; None while the feed works.
         self.problem: str | None = "not connected yet"
         self.wall = Channel()
@@ -122,7 +122,7 @@ class LiveHub:
         self._linger: asyncio.TimerHandle | None = None
         self._shown = asyncio.Event()
         #: Games with viewers and lines that are not published yet.
-        self._unread: set[LiveGame] = set()
+        self._unread: set[GameStream] = set()
         self._viewers = 0
         self._contest_event = self._contest_published = b""
         #: When `_contest_event` was made: viewers that come within CONTEST_S share it.
@@ -204,7 +204,7 @@ class LiveHub:
             if game is None:
                 if not line.startswith(b"GAME "):
                     continue
-                game = self.games[game_id] = LiveGame(
+                game = self.games[game_id] = GameStream(
                     game_id, f"{self._epoch}.{self._connections}", self._clock, eager=False
                 )
             game.add(line)
@@ -220,7 +220,7 @@ class LiveHub:
         for game in unread:
             game.read()
 
-    def _forget(self, game: LiveGame) -> None:
+    def _forget(self, game: GameStream) -> None:
         if self.games.get(game.game_id) is game and not game.channel.viewers:
             del self.games[game.game_id]
 
@@ -257,7 +257,7 @@ class LiveHub:
                     encode_event("boards", {"changed": changed, "shown": [game.game_id for game in shown]})
                 )
 
-    def _on_wall(self) -> list[LiveGame]:
+    def _on_wall(self) -> list[GameStream]:
         running = [game for game in self.games.values() if not game.over]
         over = [game for game in self.games.values() if game.over]
         return [*running, *over[::-1][: max(0, WALL_FILL - len(running))]][:WALL_GAMES]

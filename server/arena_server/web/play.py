@@ -1,7 +1,7 @@
 """The requests of persons that play in a browser; `person.PersonSeat` has their connections.
 
     link #key --POST take--> session      once; the page keeps the session
-    GET  events?session=                  events: seat, and those of a running game (see livegame)
+    GET  events?session=                  events: seat, and those of a running game (see gamestream)
     POST ready, move, quit                READY, MOVE and QUIT on the connection
     POST check                            is the session good
     GET  offer.json, POST start           games that visitors start themselves (see casual)

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal
+from arena_server.web import gamestream
 from arena_server.web import live as module
-from arena_server.web import livegame
+from arena_server.web.gamestream import GameStream, game_of
 from arena_server.web.live import FeedError, LiveHub, SocketFeed
-from arena_server.web.livegame import LiveGame, game_of
 
 GAME = (
     b"GAME g7 insertion seat=0 seats=2 names=ann,bob plies=4 colours=6 lookahead=2 "
@@ -65,14 +65,14 @@ class FakeViewer:
         return found
 
 
-def a_game(*lines: bytes, clock: Callable[[], float] | None = None) -> LiveGame:
-    game = LiveGame("g7", "e", clock or Clock())
+def a_game(*lines: bytes, clock: Callable[[], float] | None = None) -> GameStream:
+    game = GameStream("g7", "e", clock or Clock())
     for line in lines:
         game.add(line)
     return game
 
 
-def join(game: LiveGame, last: str | None = None) -> FakeViewer:
+def join(game: GameStream, last: str | None = None) -> FakeViewer:
     viewer = FakeViewer()
     for event in game.join(viewer, last):  # type: ignore[arg-type]
         viewer.send(event)
@@ -134,7 +134,7 @@ class TestLiveGame:
         assert [kind for _, kind, _ in join(a_game(*OFFER, START), last).events()] == ["snapshot"]
 
     def test_a_browser_that_missed_a_lot_gets_a_snapshot(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(livegame, "MISSED", 1)
+        monkeypatch.setattr(gamestream, "MISSED", 1)
         game = a_game(*OFFER, START, *PLAYED)
         assert [kind for _, kind, _ in join(game, "e-1").events()] == ["snapshot"]
         assert [kind for _, kind, _ in join(game, "e-2").events()] == ["played", "sync"]
@@ -185,7 +185,7 @@ class TestLiveGame:
         )
     )
     def test_any_lines_leave_a_snapshot(self, lines: list[bytes]) -> None:
-        game = LiveGame("g7", "e", Clock())
+        game = GameStream("g7", "e", Clock())
         viewer = join(game)
         for line in lines:
             game.add(line)

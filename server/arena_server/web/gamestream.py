@@ -32,7 +32,7 @@ def game_of(line: bytes) -> str | None:
     return (rest.partition(b" ")[0].decode("latin-1") or None) if tag else None
 
 
-class LiveGame:
+class GameStream:
     """One running game. `read` catches up with its lines; the rest is what is known then."""
 
     def __init__(
