@@ -240,7 +240,8 @@ class Contest:
                     if (slow := self._games.expire(number, now)) is not None:
                         self._connections.too_slow(slow, now)
                 case Kind.ABSENCE:
-                    self._connections.absence_expired(self._bots[number])
+                    if self._ended is None:  # after the end every bot leaves, and none is awaited
+                        self._connections.absence_expired(self._bots[number])
                 case Kind.FEED:
                     self._games.spectators.update(number, now)
                     self._games.reconsider()

@@ -251,6 +251,18 @@ def test_a_bot_that_never_connects_is_awaited_until_the_limit() -> None:
     assert harness.contest.progress().done == 2
 
 
+def test_after_the_end_no_bot_is_absent() -> None:
+    harness = ContestHarness("ann", "bob", options=ONE_PLY, absent_ms=5000)
+    harness.log_in("ann")
+    harness.log_in("bob")
+    play_on(harness)
+    assert harness.finished == "finished"
+    harness.disconnect("ann")
+    harness.disconnect("bob")
+    harness.wait(10_000)
+    assert harness.logged(BotAbsent) == []
+
+
 def test_a_late_bot_plays_if_the_contest_still_goes_on() -> None:
     harness = ContestHarness("ann", "bob", "late", options=ONE_PLY, absent_ms=5000)
     harness.log_in("ann")
