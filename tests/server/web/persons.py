@@ -25,7 +25,9 @@ class Web(Server):
     def __init__(self, config: str, folder: Path, persons: int = 0) -> None:
         super().__init__(config, folder, "--web-port", "0")
         assert self.process.stdout is not None
-        self.url = self.process.stdout.readline().removeprefix("web on ").rstrip()
+        # A page that others reach has an admin port beside it, which is named first.
+        line = next(line for line in self.process.stdout if line.startswith("web on "))
+        self.url = line.split()[2]
         lines = [self.process.stdout.readline().rstrip() for _ in range(persons)]
         self.links = dict(line.split(" plays at ") for line in lines)
         try:

@@ -133,7 +133,7 @@ def test_two_people_by_a_link(pages: Watched, tmp_path: Path) -> None:
             page.get_by_label("Your move").fill("1" if number == 3 else "2")
             page.get_by_role("button", name="Play", exact=True).click()
         for page in (ann, bob):
-            page.get_by_text("The game is over.", exact=True).first.wait_for()
+            page.locator(".turn", has_text="The game is over: person-1 wins 2 : 0.").wait_for()
         pages.close()
         (game,) = played(server)
         assert game["rows"][0][2] == [2, 0], "seven coins: bob had to take the last one"

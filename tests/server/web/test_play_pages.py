@@ -46,7 +46,7 @@ class TestPlay:
             page.get_by_label("Your move").focus()
             page.keyboard.press("Enter")
             page.locator(".status", has_text="The game is over: ann wins 2 : 0.").wait_for()
-            page.locator(".turn", has_text="The game is over: ann wins 2 : 0.").wait_for()
+            page.locator(".turn", has_text="The game is over: ann wins 2 : 0").wait_for()
             page.get_by_role("link", name="The record of game g1").click()
             page.get_by_text("Verified here").wait_for()
             bob.close()
@@ -83,7 +83,7 @@ class TestPlay:
             assert (
                 ann.evaluate(focused)
                 == ann.locator("[data-move][tabindex='0']").get_attribute("data-move")
-                == "a2"
+                == "a3"  # from a2, which was clicked
             )
             ann.get_by_label("Your move").fill("a1")
             ann.get_by_role("button", name="Play", exact=True).click()
