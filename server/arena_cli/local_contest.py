@@ -1,6 +1,6 @@
 """A contest on this machine whose bots are all started or seated here, for `arena match` and `arena play`.
 
-    players on the command line -> `seat`: named bots -> `tournament`: configuration, database, server, bots
+    players on the command line -> `seat`: named bots -> LocalContest.spec -> RefereeThread: host and bots
 
 One group of bots (`contest.format = "matches"`) plays paired deals, up to `concurrency` games at once; each
 bot has a process for each of them.
@@ -8,22 +8,32 @@ bot has a process for each of them.
 
 from __future__ import annotations
 
-import json
+import asyncio
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path, PurePath
+from secrets import randbits
 from tempfile import TemporaryDirectory
+from threading import Thread
+from typing import Self
 
-from arena_cli.local_bots import ARENA, engine_command, local_bot, parse_command, server_environment
+from arena_cli.local_bots import ARENA, engine_command, local_bot, parse_command
 from arena_protocol.games import GAMES
 from arena_protocol.record import describe_fault
+from arena_server.config_file import SECRET_BITS
+from arena_server.core.config import ContestConfig, Entrant, check_numbers
 from arena_server.launch.base import LocalBot
-from arena_server.tournament.supervisor import Tournament
+from arena_server.spec import ContestSpec
+from arena_server.store.database import database_of
+from arena_server.store.preflight import check_writable
+from arena_server.tournament.local import LocalRun, run_local
+from arena_server.tournament.supervisor import ProgressListener
 
 #: The games of a bot that stays away longer are not played.
-ABSENT = "30s"
+ABSENT_MS = 30_000
 #: The length of a bot's name without the letter of an equal one.
 NAME_SIZE = 24
 _INTERPRETER = re.compile(r"(python|pypy|perl|ruby|node|lua|bash|sh|java|Rscript)[0-9.]*")
@@ -46,25 +56,29 @@ class LocalContest:
     byoyomi_ms: int = 0
     seed: int | None = None
 
-    def configuration(self) -> str:
-        """Return the configuration of the server (TOML)."""
-        seats = len(self.group)
-        contest = {
-            "name": self.name,
-            "game": self.game,
-            "format": "matches",
-            "games_per_pair": self.deals * seats,
-            "deals": "paired",
-            "probation": 0,
-            "absent": ABSENT,
-            "guests": False,
-        }
-        if self.seed is not None:
-            contest["seed"] = self.seed
-        game = {"clock": f"{self.clock_ms}ms", "byoyomi": f"{self.byoyomi_ms}ms", **self.options}
-        tables = [{"name": bot.name, "concurrency": self.concurrency} for bot in self.group]
-        bots = "".join(f"[[bot]]\n{_table(table)}" for table in tables)
-        return f"[contest]\n{_table(contest)}[game]\n{_table(game)}{bots}"
+    def spec(self) -> ContestSpec:
+        """Return the contest for a host. Raises ContestConfigError for a number out of its range."""
+        config = ContestConfig(
+            name=self.name,
+            seed=randbits(SECRET_BITS) if self.seed is None else self.seed,
+            game=self.game,
+            # On the command line all options are texts; the other makers of a contest have numbers.
+            options={key: _number(value) for key, value in self.options.items()},
+            format="matches",
+            games_per_pair=self.deals * len(self.group),
+            deals="paired",
+            clock_ms=self.clock_ms,
+            byoyomi_ms=self.byoyomi_ms,
+            absent_ms=ABSENT_MS,
+            probation=0,
+            guests=False,
+        )
+        check_numbers(config)
+        entrants = [
+            Entrant(bot.name, sha256(bot.token.encode("ascii")).hexdigest(), concurrency=self.concurrency)
+            for bot in self.group
+        ]
+        return ContestSpec(config=config, entrants=entrants, new=True, seeded=self.seed is not None)
 
     def processes(self) -> list[LocalBot]:
         """Return the bots to start, each once for every game that it may play at the same time."""
@@ -72,25 +86,68 @@ class LocalContest:
         return [replace(bot, slot=slot) for slot in slots for bot in self.group if bot.command]
 
 
-def _table(values: Mapping[str, object]) -> str:
-    """Return the lines of a TOML table; a text of digits is written as a number."""
-    lines = []
-    for key, value in values.items():
-        number = isinstance(value, str) and value.isascii() and value.isdigit()
-        lines.append(f"{key} = {value if number else json.dumps(value)}\n")
-    return "".join(lines)
+def _number(value: object) -> object:
+    return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
 
 
-@contextmanager
-def tournament(contest: LocalContest, database: str | None, logs: Path | None) -> Iterator[Tournament]:
-    """Return what `supervisor.run` needs. Without a `database` (a URL) results are deleted at the end."""
-    with TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True) as folder:
-        file = Path(folder) / "contest.toml"
-        file.write_text(contest.configuration(), encoding="utf-8")
-        url = database or f"sqlite:///{folder}/arena.db"
-        server = [*ARENA, "serve", str(file), "--host", "127.0.0.1", "--port", "0", "--database", url]
-        server += ["--new", "--no-web", "--until-finished", "--supervised", "--log-level", "error"]
-        yield Tournament(server, server_environment(contest.group), contest.processes(), logs)
+class RefereeThread:
+    """Runs host and bots of a contest in a thread, in a `with` statement; `address` is HOST:PORT.
+
+    The main thread stays free: neither a person nor a terminal that takes no text delays a clock there.
+    `listener` is called in the thread. Without a `database` (a URL) results are deleted at the end.
+    """
+
+    def __init__(
+        self,
+        contest: LocalContest,
+        listener: ProgressListener,
+        database: str | None = None,
+        logs: Path | None = None,
+    ) -> None:
+        self._spec = contest.spec()
+        self._bots = contest.processes()
+        self._database = None if database is None else database_of(database)
+        if self._database is not None:
+            check_writable(self._database)
+        self._logs = logs
+        self._listener = listener
+        self._ended: Future[bool] = Future()
+        self._thread = Thread(target=self._run, name="referee")
+        self._loop = asyncio.new_event_loop()
+        self._stop = asyncio.Event()
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop the contest."""
+        self.stop()
+        self._thread.join()
+        self._loop.close()
+
+    def stop(self) -> None:
+        """End the contest early, if it is not over."""
+        self._loop.call_soon_threadsafe(self._stop.set)
+
+    def join(self) -> bool:
+        """Wait until the contest has ended; False if it was stopped early. Raises what ended it."""
+        return self._ended.result()
+
+    def when_ended(self, call: Callable[[], object]) -> None:
+        """Call in some thread when the contest has ended."""
+        self._ended.add_done_callback(lambda _: call())
+
+    def _run(self) -> None:
+        try:
+            with TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True) as folder:
+                where = self._database or Path(folder) / "arena.db"
+                local = LocalRun(self._spec, where, self._bots, self._logs)
+                finished = self._loop.run_until_complete(run_local(local, self._listener, self._stop))
+        except BaseException as error:  # raised again in the main thread
+            self._ended.set_exception(error)
+        else:
+            self._ended.set_result(finished)
 
 
 def bot_names(players: Sequence[str], commands: Sequence[Sequence[str] | None]) -> list[str]:

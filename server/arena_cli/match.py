@@ -6,18 +6,20 @@ real referee over loopback (`match_programs`), in one or more pairs of processes
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Annotated, Any
 
 import typer
 
 from arena_cli.bot import is_scripted
 from arena_cli.local_bots import compile_engines, is_command
-from arena_cli.local_contest import LocalContest, fault_lines, seat, tournament
+from arena_cli.local_contest import LocalContest, RefereeThread, fault_lines, seat
 from arena_cli.options import (
     GameOptions,
     Json,
@@ -33,7 +35,7 @@ from arena_engines.elo import Sprt
 from arena_protocol.games import make_game
 from arena_server.core.config import MOST_SLOTS
 from arena_server.errors import INTERRUPTED, ArenaError, ConfigError
-from arena_server.tournament.supervisor import ProgressListener, interrupt_event, run
+from arena_server.tournament.supervisor import ProgressListener
 
 #: The lead, as a share of all points, that the test uses with three players and more.
 MARGIN = 0.02
@@ -250,7 +252,7 @@ class ProgramMatch(ProgressListener):
         self._games = 0
         make_folder(logs)
         compile_engines(self.game, (each for each in self.players if not is_command(each)), _step)
-        interrupted = asyncio.run(self._run(contest, database, logs))
+        interrupted = self._run(contest, database, logs)
         answer = self._answer()
         if database is not None:
             answer |= {"database": database, "contest": CONTEST}
@@ -265,12 +267,18 @@ class ProgramMatch(ProgressListener):
         if not self.decided and self.last.get("ended") != "finished":
             raise ArenaError(unplayed_message(self.last))
 
-    async def _run(self, contest: LocalContest, database: str | None, logs: Path | None) -> bool:
+    def _run(self, contest: LocalContest, database: str | None, logs: Path | None) -> bool:
         """Return whether the match was interrupted by a signal."""
-        self._stop = interrupt_event()
-        with tournament(contest, database, logs) as started:
-            finished = await run(started, self, self._stop)
-        return not finished and not self.decided
+        calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        with (
+            RefereeThread(contest, _Relay(self, calls), database, logs) as referee,
+            stopped_by_signals(referee),
+        ):
+            self._referee = referee
+            referee.when_ended(lambda: calls.put(None))
+            while (call := calls.get()) is not None:
+                call()
+            return not referee.join() and not self.decided
 
     def report(self, progress: dict[str, Any]) -> None:
         """Keep the server's last report."""
@@ -288,7 +296,7 @@ class ProgramMatch(ProgressListener):
             typer.echo(f"{result['game']}: {line}", err=True)
         if complete and standing.get("verdict", "open") != "open":
             self.decided = True
-            self._stop.set()
+            self._referee.stop()
 
     def say(self, line: str) -> None:
         """Print a message on stderr; a decided match stops its running games silently."""
@@ -304,6 +312,35 @@ class ProgramMatch(ProgressListener):
             "concurrency": self.concurrency,
             **self._tally.scores.summary(self.players, self.test),
         }
+
+
+class _Relay(ProgressListener):
+    """Has what the referee's thread reports handled by the main thread."""
+
+    def __init__(self, listener: ProgressListener, calls: SimpleQueue[Callable[[], None] | None]) -> None:
+        self._listener = listener
+        self._calls = calls
+
+    def report(self, progress: dict[str, Any]) -> None:
+        self._calls.put(partial(self._listener.report, progress))
+
+    def result(self, result: dict[str, Any]) -> None:
+        self._calls.put(partial(self._listener.result, result))
+
+    def say(self, line: str) -> None:
+        self._calls.put(partial(self._listener.say, line))
+
+
+@contextmanager
+def stopped_by_signals(referee: RefereeThread) -> Iterator[None]:
+    """Let SIGINT and SIGTERM stop the referee, inside the `with` statement."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda *_: referee.stop()) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
 
 
 @contextmanager

@@ -6,20 +6,18 @@ seat. Against a program the referee runs it: `PersonBot` connects as a bot does.
 
 from __future__ import annotations
 
-import asyncio
 import signal
 from collections.abc import Sequence
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from pathlib import Path
 from secrets import randbelow
-from threading import Thread
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import typer
 
 from arena_cli.console import Console
 from arena_cli.local_bots import is_command, local_bot, parse_command
-from arena_cli.local_contest import LocalContest, bot_names, tournament
+from arena_cli.local_contest import LocalContest, RefereeThread, bot_names
 from arena_cli.options import (
     DEFAULT_DATABASE,
     Color,
@@ -49,7 +47,7 @@ from arena_protocol.games.mnk import Xo
 from arena_server.errors import ArenaError, ConfigError
 from arena_server.launch.base import LocalBot
 from arena_server.sockets import parse_address
-from arena_server.tournament.supervisor import ProgressListener, run
+from arena_server.tournament.supervisor import ProgressListener
 
 #: The clock of a program if none is given, and what each further ply may take: the person is not hurried.
 PROGRAM_CLOCK_MS = 20_000
@@ -202,8 +200,14 @@ def _play_program(
     )
     adviser = _engine(usual_opponent(rules.name), rules.name)
     typer.echo(introduction(rules) + "\n")
-    with _Referee(contest) as referee:
-        host, port = parse_address(referee.address, "the referee")
+    programs = _Programs()
+    with RefereeThread(contest, programs) as referee:
+        referee.when_ended(programs.address.cancel)
+        try:
+            host, port = parse_address(programs.address.result(), "the referee")
+        except CancelledError:
+            referee.join()
+            raise
         bot = PersonBot(adviser, group, color=color)
         try:
             reason = asyncio_client.run(bot, host, port, name=you, token=person.token)
@@ -214,55 +218,24 @@ def _play_program(
                 typer.echo("you left the game")
         except ClientError as error:
             raise ArenaError(str(error)) from None
+        finally:
+            programs.left = True
 
 
-class _Referee(ProgressListener):
-    """Runs the server and the programs in a thread, in a `with` statement; `address` is HOST:PORT.
+class _Programs(ProgressListener):
+    """Takes the referee's address, and prints messages about the programs until the person leaves."""
 
-    The main thread stays free for the person: reading stdin there, Ctrl-C ends the game at once.
-    """
-
-    def __init__(self, contest: LocalContest) -> None:
-        self._contest = contest
-        self._address: Future[str] = Future()
-        self._ended: Future[None] = Future()
-        self._thread = Thread(target=self._run, name="referee")
-        self._loop = asyncio.new_event_loop()
-        self._stop = asyncio.Event()
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        self.address = self._address.result()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Stop the server and the programs."""
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
-        self._loop.close()
-
-    def join(self) -> None:
-        """Wait until the server and the programs have ended. Raises their error, such as BotError."""
-        self._ended.result()
-
-    def _run(self) -> None:
-        try:
-            with tournament(self._contest, None, None) as started:
-                self._loop.run_until_complete(run(started, self, self._stop))
-        except Exception as error:  # raised again in the main thread
-            self._ended.set_exception(error)
-            if not self._address.done():
-                self._address.set_exception(error)
-        else:
-            self._ended.set_result(None)
+    def __init__(self) -> None:
+        self.address: Future[str] = Future()
+        self.left = False
 
     def listening(self, address: str) -> None:
         """Let the person connect."""
-        self._address.set_result(address)
+        self.address.set_result(address)
 
     def say(self, line: str) -> None:
-        """Print a message about a program; the end of the server is the person's own wish."""
-        if not self._stop.is_set():
+        """Print a message about a program; the end of the contest is the person's own wish."""
+        if not self.left:
             typer.echo(line, err=True)
 
 

@@ -376,12 +376,10 @@ def serve(
 ) -> None:
     """Serve until the end; `log` is (level, format). Raises ArenaError if the server fails."""
     import asyncio
-    import gc
 
     from arena_server.host import HostSetup
     from arena_server.logs import LineWriter, Log
 
-    gc.enable()
     prepared, reserved = _share_descriptors(prepared)
     setup = HostSetup(
         database=prepared.database,
@@ -416,13 +414,17 @@ def _print_standings(prepared: Prepared, reports: dict[str, dict[str, Any]]) -> 
 
 async def _serve(prepared: Prepared, setup: Any, log: Log, supervised: bool) -> dict[str, dict[str, Any]]:
     """Serve until the end and return the last progress report of each contest."""
-    from arena_server.host import Host
+    import asyncio
+
+    from arena_server.host import Host, ProcessTuning
     from arena_server.tournament.reporter import HostReporter, report_of
 
-    host = Host(setup, prepared.sock, log)
+    host = Host(setup, prepared.sock, log, [ProcessTuning()])
     reporter = HostReporter(host, supervised=supervised)
     try:
         with _web(prepared, host, log, supervised=supervised):
+            for number in (signal.SIGINT, signal.SIGTERM):
+                asyncio.get_running_loop().add_signal_handler(number, host.stop, number.name)
             await host.run(prepared.specs)
     finally:
         reporter.close()

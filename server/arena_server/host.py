@@ -1,8 +1,8 @@
 """The life of a server: contests on one port, one database and one event loop, in a stated order.
 
-start   signals; every contest: its writer thread opens the database, its core begins or goes on;
-        accept; freeze what is loaded
-serve   until a signal, the end of all contests if asked for, or the failure of the last one
+start   every contest: its writer thread opens the database, its core begins or goes on;
+        accept
+serve   until `stop`, the end of all contests if asked for, or the failure of the last one
 stop    accept no more; stop the contests; wait until their results are durable and sent;
         let connections drain; close the database
 """
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import signal
 import socket
 import sys
 import traceback
@@ -54,6 +53,22 @@ class HostObserver:
 
     def removed(self, hosted: HostedContest) -> None:
         """A contest is not part of the host any more."""
+
+    def serving(self) -> None:
+        """The contests that were given to `run` have begun, and clients can connect."""
+
+
+class ProcessTuning(HostObserver):
+    """Sets interpreter and collector of the whole process for a host: short waits, few collections."""
+
+    def __init__(self) -> None:
+        sys.setswitchinterval(SWITCH_S)
+        gc.enable()
+        gc.set_threshold(*COLLECT)
+
+    def serving(self) -> None:
+        gc.collect()
+        gc.freeze()  # what is loaded now stays; the collector need not look at it again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,12 +124,8 @@ class Host:
 
         A contest that fails is closed; the error is raised if it was the last one.
         """
-        sys.setswitchinterval(SWITCH_S)
-        gc.set_threshold(*COLLECT)
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._crashed)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self.stop, number.name)
         self._router = Router(self._setup.software)
         self._driver = driver = self._make_driver(loop, specs)
         try:
@@ -144,8 +155,8 @@ class Host:
     async def _serve(self, driver: Driver) -> None:
         listener = driver.pool.listen(self._sock)
         driver.start()
-        gc.collect()
-        gc.freeze()  # what is loaded now stays; the collector need not look at it again
+        for observer in self._observers:
+            observer.serving()
         try:
             await self._leave.wait()
         finally:

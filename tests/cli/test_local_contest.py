@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from hashlib import sha256
 
 import pytest
 
 from arena_cli.local_bots import ARENA, local_bot
 from arena_cli.local_contest import LocalContest, bot_names, fault_lines, seat
-from arena_server.config_file import parse_contest
+from arena_server.core.config import ContestConfigError
 from arena_server.errors import ConfigError
 
 
@@ -24,22 +25,38 @@ def contest(**values: object) -> LocalContest:
     return LocalContest(**(setting | values))  # type: ignore[arg-type] # the values of a test
 
 
-def test_the_configuration_is_what_the_server_reads() -> None:
-    file = parse_contest(contest(seed=7, byoyomi_ms=500).configuration(), "it")
-    assert (file.contest.format, file.contest.deals, file.contest.games_per_pair) == ("matches", "paired", 6)
-    assert (file.contest.seed, file.contest.probation, file.contest.absent) == (7, 0, 30_000)
-    assert (file.game.clock, file.game.byoyomi, file.game.own_options) == (1500, 500, {"plies": 20})
-    assert [(bot.name, bot.concurrency) for bot in file.bot] == [("greedy", 1), ("dummy", 1)]
+def test_the_contest_of_a_host() -> None:
+    spec = contest(seed=7, byoyomi_ms=500).spec()
+    config = spec.config
+    assert (config.format, config.deals, config.games_per_pair) == ("matches", "paired", 6)
+    assert (config.seed, config.probation, config.absent_ms, config.guests) == (7, 0, 30_000, False)
+    assert (config.clock_ms, config.byoyomi_ms, config.options) == (1500, 500, {"plies": 20})
+    assert [(each.name, each.concurrency) for each in spec.entrants] == [("greedy", 1), ("dummy", 1)]
+    assert (spec.new, spec.seeded) == (True, True)
 
 
-def test_without_a_seed_the_server_draws_a_secret() -> None:
-    assert parse_contest(contest().configuration(), "it").contest.seed is None
+def test_a_bot_logs_in_with_its_token() -> None:
+    group = seat(["greedy", "dummy"], "insertion")
+    digests = [sha256(bot.token.encode("ascii")).hexdigest() for bot in group]
+    assert [each.token_sha256 for each in contest(group=group).spec().entrants] == digests
+
+
+def test_without_a_seed_a_secret_is_drawn() -> None:
+    first, second = contest().spec(), contest().spec()
+    assert not first.seeded
+    assert first.config.seed != second.config.seed
+    assert first.config.seed.bit_length() > 200
 
 
 def test_an_option_that_is_no_number_is_a_text() -> None:
     group = seat(["greedy"] * 3, "insertion")
-    text = contest(options={"board": "12345/12345", "seats": "3"}, group=group).configuration()
-    assert 'board = "12345/12345"\nseats = 3\n' in text
+    spec = contest(options={"board": "12345/12345", "seats": "3"}, group=group).spec()
+    assert spec.config.options == {"board": "12345/12345", "seats": 3}
+
+
+def test_a_number_out_of_its_range_is_one_line() -> None:
+    with pytest.raises(ContestConfigError, match=r"^clock_ms must be from 1 to 864000000, not 900000000$"):
+        contest(clock_ms=900_000_000).spec()
 
 
 @pytest.mark.parametrize(
@@ -82,8 +99,7 @@ def test_games_at_once_are_processes_of_the_same_bots() -> None:
     ]
     assert [bot.token for bot in two.processes()] == [bot.token for bot in group] * 2
     assert [bot.log_name for bot in two.processes()] == ["x.log", "greedy.log", "x@2.log", "greedy@2.log"]
-    file = parse_contest(two.configuration(), "it")
-    assert [(bot.name, bot.concurrency) for bot in file.bot] == [("x", 2), ("greedy", 2)]
+    assert [(each.name, each.concurrency) for each in two.spec().entrants] == [("x", 2), ("greedy", 2)]
 
 
 def test_a_bot_without_a_command_is_not_started() -> None:

@@ -18,7 +18,8 @@ from arena_cli.match import Tally
 from arena_engines.elo import Sprt
 from arena_protocol.record import decode
 from arena_server.store.reader import Results
-from arena_server.tournament.supervisor import ProgressListener, Tournament
+from arena_server.tournament.local import LocalRun
+from arena_server.tournament.supervisor import ProgressListener
 
 BOT = "from arena_client import run\nrun(lambda view: '6')\n"
 SHORT = ("--option", "plies=10", "--clock", "20s")
@@ -200,20 +201,19 @@ class TestEnds:
     def end(
         self, monkeypatch: pytest.MonkeyPatch, folder: Path, *arguments: str, **progress: object
     ) -> Outcome:
-        async def script(_: Tournament, listener: ProgressListener, stop: asyncio.Event) -> bool:
+        async def script(_: LocalRun, listener: ProgressListener, stop: asyncio.Event) -> bool:
             games = [(("mybot", "dummy"), (90, 10)), (("dummy", "mybot"), (0, 80))]
             for names, totals in games:
                 listener.result(
                     {**result("x", totals), "game": "g1", "names": list(names), "end": "complete"}
                 )
-                if stop.is_set():
-                    listener.say("stopping")
-                    return False
+            if progress["ended"] == "stopped":
+                await stop.wait()
+                listener.say("stopping")
             listener.report({"done": 2, "missing": [], "unplayed": {}, **progress})
-            return True
+            return not stop.is_set()
 
-        monkeypatch.setattr("arena_cli.match.run", script)
-        monkeypatch.setattr("arena_cli.match.interrupt_event", asyncio.Event)
+        monkeypatch.setattr("arena_cli.local_contest.run_local", script)
         return inside("match", "python mybot.py", "dummy", "--deals", "3", *arguments, cwd=folder)
 
     @pytest.mark.real
@@ -240,7 +240,7 @@ class TestEnds:
     @pytest.mark.real
     def test_a_decided_match_is_finished(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         arguments = ("--sprt", "--elo1", "2000", "--alpha", "0.4", "--beta", "0.4", "--json")
-        outcome = self.end(monkeypatch, folder, *arguments, ended="never", total=6)
+        outcome = self.end(monkeypatch, folder, *arguments, ended="stopped", total=6)
         assert outcome.code == 0
         assert json.loads(outcome.out)["verdict"] == "better"
         assert "stopping" not in outcome.err

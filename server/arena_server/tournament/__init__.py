@@ -1,1 +1,1 @@
-"""A tournament in processes: `supervisor` runs the server and its bots, `reporter` is the server's end."""
+"""A contest with its bots. `supervisor`: the server is a process; `local`: it is here; `reporter` reports."""

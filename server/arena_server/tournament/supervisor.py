@@ -29,6 +29,7 @@ EARLY_ENDS = (0, 128 + signal.SIGINT, -signal.SIGINT, -signal.SIGTERM)
 LISTENING = "listening on "
 #: The log file of the server; no bot's log has this name, because no name begins with `_`.
 SERVER_LOG = "_server.log"
+STOPPING = "stopping: running games are void, results so far are kept"
 
 
 class ProgressListener:
@@ -131,7 +132,7 @@ async def run(tournament: Tournament, listener: ProgressListener, interrupted: a
         await asyncio.wait([serving, stopping], return_when=asyncio.FIRST_COMPLETED)
         if not serving.done():
             if not over.is_set():
-                listener.say("stopping: running games are void, results so far are kept")
+                listener.say(STOPPING)
             server.terminate()
             await asyncio.wait([serving], timeout=STOP_S)
         stopping.cancel()
