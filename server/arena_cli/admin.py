@@ -92,6 +92,7 @@ def _show(status: dict[str, Any], *, as_json: bool) -> None:
     from rich.console import Console
 
     from arena_cli.results import PLAIN_WIDTH
+    from arena_server.waiting import waiting_line
 
     console = Console(highlight=False)
     if not console.is_terminal:
@@ -104,6 +105,8 @@ def _show(status: dict[str, Any], *, as_json: bool) -> None:
         markup=False,
         soft_wrap=True,
     )
+    for bot in status["waiting"]:
+        console.print(waiting_line([bot]), markup=False, soft_wrap=True)
     if status["running"]:
         rows = [(game["game_id"], " - ".join(game["names"]), game["plies"]) for game in status["running"]]
         console.print(_table(("game", "bots", "plies"), rows))

@@ -32,6 +32,7 @@ from arena_cli.results import (
     unplayed_message,
 )
 from arena_server.tournament.supervisor import ProgressListener
+from arena_server.waiting import waiting_line
 
 #: Seconds before the next plain line: the first lines come soon, the last interval repeats.
 PLAIN_S = (1.0, 2.0, 5.0)
@@ -40,8 +41,6 @@ WINDOW_S = 3.0
 REFRESHES_PER_SECOND = 8
 #: The live table has to fit on the screen; the final table has all rows.
 ROWS = 20
-#: How many of the bots that the contest waits for are named.
-NAMES = 5
 
 
 class Speed:
@@ -101,7 +100,7 @@ class Display(ProgressListener):
         )
         self._task = self._bar.add_task(name, total=None, speed=0.0, left="-")
         self._next_line = self._last_line = 0.0
-        self._waiting: list[str] = []
+        self._waiting: list[dict[str, Any]] = []
         self._intervals = chain(PLAIN_S, repeat(PLAIN_S[-1]))
         if not self._console.is_terminal:
             self._console.width = PLAIN_WIDTH
@@ -238,13 +237,10 @@ def _line(progress: dict[str, Any], speed: float, left: str) -> str:
 
 
 def _connected(progress: dict[str, Any]) -> str:
-    """Return how many bots are connected, and the names of those that are not."""
-    waiting = progress["waiting"]
-    text = f"{progress['connected']} of {progress['connected'] + len(waiting)} bots connected"
-    if not waiting:
-        return text
-    more = f" and {len(waiting) - NAMES} more" if len(waiting) > NAMES else ""
-    return f"{text}, waiting for {', '.join(waiting[:NAMES])}{more}"
+    """Return how many bots are connected, and whom the contest waits for."""
+    text = f"{progress['connected']} of {len(progress['standings'])} bots connected"
+    waiting = waiting_line(progress["waiting"])
+    return f"{text}, {waiting}" if waiting else text
 
 
 def _minutes(seconds: float | None) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from arena_protocol.games import make_game
 from arena_protocol.record import GameRecord
 from arena_server.bot_logs import BotLogs, LoggedDriver
+from arena_server.core.clock import NS_PER_MS
 from arena_server.core.contest import Contest
 from arena_server.core.events import Event, Stop
 from arena_server.core.journal import JournalError
@@ -29,6 +30,7 @@ from arena_server.logs import BotLogLinesDropped, ContestTakenUp, PowerCut, Serv
 from arena_server.spec import ContestSpec
 from arena_server.store.database import ContestHeader, Database, damaged
 from arena_server.store.writer import Writer
+from arena_server.waiting import WaitingList
 
 if TYPE_CHECKING:
     from arena_server.store.reader import UnfinishedContest
@@ -73,6 +75,8 @@ class HostedContest:
         self.reason: str | None = None
         self.failure: ArenaError | None = None
         self.contest: Contest | None = None
+        #: Whom it waits for, once it has started.
+        self.waiting: WaitingList | None = None
         self._database = database
         self._log = log
         self._ended = ended
@@ -142,6 +146,8 @@ class HostedContest:
         self._writer.enter(config)
         router.add(Member(contest, listed=self.spec.listed, logs=self._logs is not None))
         driver.add(self.run)
+        self.waiting = WaitingList(contest, config.spectator_delay_ms * NS_PER_MS, self.log)
+        self.waiting.begin()
         for observer in self._observers:
             observer.started()
 
@@ -164,6 +170,8 @@ class HostedContest:
         if self._driver is not None:
             self._driver.remove(self.run)
             self._router.remove(self.name)
+        if self.waiting is not None:
+            self.waiting.close()
         if self._logs is not None:
             self._logs.close()
             if self._logs.dropped:
@@ -175,6 +183,8 @@ class HostedContest:
         """Nothing more can be promised: no verdict and no result leaves any more."""
         if self.failure is None:
             self.failure = error
+        if self.waiting is not None:
+            self.waiting.close()
         if self._driver is not None:
             self._driver.remove(self.run)
         self._set_over()

@@ -149,6 +149,15 @@ class ContestTakenUp(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class ContestWaiting(LogEvent):
+    """No game runs, and games wait for this many bots; `text` names them with the reasons."""
+
+    event = "waiting"
+    bots: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class PowerCut(LogEvent):
     """The last rows of the journal did not reach the disk before the last server ended."""
 

@@ -15,7 +15,12 @@ from arena_cli.progress import Display, Speed, TimeLeft, TournamentDisplay
 
 
 def report(
-    done: int, plies: int, ended: str | None = None, connected: int = 2, waiting: Sequence[str] = ()
+    done: int,
+    plies: int,
+    ended: str | None = None,
+    connected: int = 2,
+    waiting: Sequence[str] = (),
+    bots: int = 2,
 ) -> dict[str, Any]:
     """A report of the server."""
     rows = [
@@ -38,12 +43,13 @@ def report(
             "faults": {"quit": 1},
         },
     ]
+    rows += ({**rows[1], "bot": f"more-{number}"} for number in range(bots - 2))
     return {
         "done": done,
         "total": 8,
         "plies": plies,
         "connected": connected,
-        "waiting": list(waiting),
+        "waiting": [{"bot": name, "text": "never connected"} for name in waiting],
         "ended": ended,
         "standings": rows,
     }
@@ -97,16 +103,18 @@ def test_in_a_pipe_plain_lines_come_less_and_less_often(clock: Clock) -> None:
 def test_a_line_names_the_bots_that_are_missing_and_comes_when_they_change(clock: Clock) -> None:
     console = screen(terminal=False)
     with Display("local", console) as shown:
-        shown.report(report(0, 0, connected=0, waiting=[f"b{number}" for number in range(7)]))
+        shown.report(report(0, 0, connected=0, waiting=[f"b{number}" for number in range(7)], bots=7))
         clock.now += 0.5
-        shown.report(report(0, 0, connected=6, waiting=["b6"]))  # the lines have a least distance
+        shown.report(report(0, 0, connected=6, waiting=["b6"], bots=7))  # the lines have a least distance
         clock.now += 0.5
-        shown.report(report(0, 0, connected=6, waiting=["b6"]))
+        shown.report(report(0, 0, connected=6, waiting=["b6"], bots=7))
         clock.now += 1.0
-        shown.report(report(0, 0, connected=7))
+        shown.report(report(0, 0, connected=7, bots=7))
     assert text(console).splitlines() == [
-        "games 0/8, 0 plies/s, ETA -, 0 of 7 bots connected, waiting for b0, b1, b2, b3, b4 and 2 more",
-        "games 0/8, 0 plies/s, ETA -, 6 of 7 bots connected, waiting for b6",
+        "games 0/8, 0 plies/s, ETA -, 0 of 7 bots connected, waiting for "
+        + ", ".join(f"b{number} (never connected)" for number in range(5))
+        + " and 2 more",
+        "games 0/8, 0 plies/s, ETA -, 6 of 7 bots connected, waiting for b6 (never connected)",
         "games 0/8, 0 plies/s, ETA -, 7 of 7 bots connected",
     ]
 
@@ -136,7 +144,7 @@ def test_in_a_terminal_the_table_is_live(clock: Clock) -> None:
     seen = text(console)
     assert "4/8 games" in seen
     assert "ETA 0:02" in seen
-    assert "1 of 2 bots connected, waiting for behind" in seen
+    assert "1 of 2 bots connected, waiting for behind (never connected)" in seen
     assert "300 plies/s" in seen
     assert "ahead" in seen
     assert "quit 1" in seen

@@ -19,7 +19,7 @@ from arena_cli.admin import Order
 from arena_server import logs
 from arena_server.core import log_events
 from arena_server.core.log_events import LogEvent
-from arena_server.core.standings import Progress
+from arena_server.core.standings import Awaited, Progress
 from arena_server.durations import Durations, Histogram
 from arena_server.web.metrics import ContestSnapshot, Counts, Snapshot, exposition
 
@@ -60,7 +60,21 @@ class TestMetrics:
         {"name": "club", "game": "insertion", "software": "test"},
         Counts({"complete": 3}, {"flood": 1}, {"token": 2}, {"kick": 1}, 2, 1500),
         durations(),
-        Progress(done=3, total=6, void=1, running=2, plies=77, connected=2, ended=None, standings=()),
+        Progress(
+            done=3,
+            total=6,
+            void=1,
+            running=2,
+            plies=77,
+            connected=2,
+            ended=None,
+            standings=(),
+            waiting=(
+                Awaited("a", "away", 4, 0),
+                Awaited("b", "away", 5, 0),
+                Awaited("c", "probation", None, 3),
+            ),
+        ),
     )
     snapshot = Snapshot([contest], 4, 100)
 
@@ -106,6 +120,9 @@ class TestMetrics:
             "arena_connections 4.0",
             "arena_connections_max 100.0",
             "arena_bots_connected 2.0",
+            'arena_bots_waiting_for{reason="away"} 2.0',
+            'arena_bots_waiting_for{reason="probation"} 1.0',
+            'arena_bots_waiting_for{reason="kicked"} 0.0',
         ):
             assert f"\n{line}\n" in text, line
 

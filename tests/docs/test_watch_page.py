@@ -17,6 +17,8 @@ from tests.server.web.persons import game_of_two, play
 from tests.server.web.running import running
 from tests.server.web.test_live import ScriptedFeed
 
+from arena_server.core.standings import Awaited
+from arena_server.waiting import waiting_now
 from arena_server.web.archive import Archive
 from arena_server.web.gamestream import GameStream
 from arena_server.web.live import LiveHub
@@ -107,7 +109,12 @@ async def test_every_event_of_a_contest_is_of_the_schema(tmp_path: Path, status:
     kept.writer.store("g1", game(1, ("a", "b"), (30, 10)))
     kept.close(status)
     feed = ScriptedFeed()
-    api = PublicApi(Archive(tmp_path / "arena.db"), {"names": ["trial"]})
+
+    async def waiting(name: str) -> list[dict[str, Any]]:
+        lists = {"trial": (Awaited("a", "away", 4, 0), Awaited("b", "never-connected", None, 0))}
+        return waiting_now(lists[name])
+
+    api = PublicApi(Archive(tmp_path / "arena.db"), {"names": ["trial"]}, waiting=waiting)
     hub = LiveHub(feed, lambda: api.contest_document("trial"), "e")
     api.connect("trial", hub)
     hub.arrive()
@@ -119,6 +126,7 @@ async def test_every_event_of_a_contest_is_of_the_schema(tmp_path: Path, status:
     assert event[0] == "contest"
     assert len(event[1]["running"]) == 1
     assert event[1]["contest"]["games_played"] == 1
+    assert [each["bot"] for each in event[1]["waiting"]] == ["a", "b"]
     assert list(breaches(event[1], SCHEMA["$defs"]["contest"])) == []
     nothing = await PublicApi(Archive(tmp_path / "arena.db"), {"names": ["other"]}).contest_document("other")
     assert list(breaches(nothing | {"running": []}, SCHEMA["$defs"]["contest"])) == []

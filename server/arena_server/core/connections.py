@@ -86,6 +86,7 @@ class Connections:
     def departed(self, player: Player, now: int) -> None:
         """`player` has no connection any more, or watches instead of playing."""
         if not any(other.peer is not None for other in player.bot.players if other is not player):
+            player.bot.leave(now)
             self.absent_from(player.bot, now)
         self._games.depart(player, now)
 

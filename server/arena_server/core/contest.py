@@ -13,6 +13,7 @@ no sequence of events. No result is sent before the event Stored.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from arena_protocol.errors import ByeReason
 from arena_protocol.messages import Hello
@@ -45,7 +46,15 @@ from arena_server.core.login import Authenticator
 from arena_server.core.peers import Outbox, Peer
 from arena_server.core.recovery import recover
 from arena_server.core.seat_lines import SeatLines
-from arena_server.core.standings import BotState, Overview, Progress, where_is
+from arena_server.core.standings import (
+    Awaited,
+    BotState,
+    Overview,
+    Progress,
+    is_missing,
+    where_is,
+    why_waiting,
+)
 
 #: How a contest ends: every scheduled game has a result; some never will; the organiser ended it.
 FINISHED, INCOMPLETE, STOPPED = "finished", "incomplete", "stopped"
@@ -89,6 +98,7 @@ class Contest:
         self._stopping = False
         self._ended: str | None = None
         self._end_reported = False
+        self._missing_at_end: tuple[str, ...] = ()
         for bot in self._bots:
             if bot.plays:
                 self._connections.absent_from(bot, now)
@@ -217,7 +227,25 @@ class Contest:
     def progress(self) -> Progress:
         """The work grows with the number of bots."""
         connected = sum(bot.connected for bot in self._bots)
-        return self._games.progress(connected, self.ended, self._missing())
+        progress = self._games.progress(connected, self.ended, self._missing())
+        return replace(progress, missing=self._missing_at_end, waiting=self.waiting())
+
+    def waiting(self) -> tuple[Awaited, ...]:
+        """Whom the contest waits for, in the order of the entrants; empty once it has ended."""
+        if self._ended is not None:
+            return ()
+        return tuple(
+            Awaited.of(bot, reason)
+            for bot in self._bots
+            if bot.plays
+            and (reason := why_waiting(bot)) is not None
+            and self._games.ledger.has_games_left(bot.name)
+        )
+
+    @property
+    def idle(self) -> bool:
+        """Whether games may start, and none runs."""
+        return self._ended is None and self._commands.state is RunState.OPEN and self._games.quiet
 
     def overview(self) -> Overview:
         """The organiser's view; the work grows with the numbers of bots and of games."""
@@ -273,6 +301,8 @@ class Contest:
             stopped = self._stopping or self._commands.state is RunState.DRAINING
             if stopped or self._games.ledger.exhausted(self._missing()):
                 self._ended = STOPPED if stopped else self._outcome()
+                if self._ended != FINISHED:
+                    self._missing_at_end = self._absent_or_removed()
         if (bye_reason := self.bye_reason) is not None:
             self._close_all(bye_reason, now)
             spectators = self._games.spectators
@@ -288,6 +318,10 @@ class Contest:
             for bot in self._bots
             if bot.plays and (bot.barred or bot.gone)
         }
+
+    def _absent_or_removed(self) -> tuple[str, ...]:
+        causes = self._missing()
+        return tuple(bot.name for bot in self._bots if bot.name in causes and is_missing(bot))
 
     def _outcome(self) -> str:
         """`finished` if every scheduled game has a result."""

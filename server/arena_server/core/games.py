@@ -88,7 +88,6 @@ class GameManager:
             connected=connected,
             ended=ended,
             standings=self.ledger.results.standings.rows(),
-            missing=tuple(causes) if incomplete else (),
             unplayed=dict(self.ledger.unplayed(causes)) if incomplete else {},
         )
 

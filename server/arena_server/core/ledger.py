@@ -32,6 +32,8 @@ class Ledger:
         self._pairer = Pairer(self._schedule, seats)
         self._seats = seats
         self._paired = config.deals == "paired"
+        #: The games that each bot plays: a schedule is fair.
+        self._games_each = self.total * seats // len(names)
         self._out = out
         self.results = Results(config, bots, out)
         #: The games that are played again, each by the number of the void one.
@@ -79,6 +81,11 @@ class Ledger:
         if self._void_only:
             counts["void, not played again"] += len(self._void_only)
         return counts
+
+    def has_games_left(self, name: str) -> bool:
+        """Whether a game of `name` has no result, and may still have one."""
+        void = sum(name in pairing.names for pairing in self._void_only.values())
+        return self.results.standings.games(name) + void < self._games_each
 
     # -- games that end
 

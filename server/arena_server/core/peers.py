@@ -57,7 +57,8 @@ class Bot:
     """One entrant, with a player for each of its slots. One that does not play may only watch.
 
     `barred`: paired no more, because of `faulty_games` beyond those `forgiven`, or because it was
-    `kicked`. `gone`: without any connection for longer than the contest waits.
+    `kicked`. `gone`: without any connection for longer than the contest waits. `known`: it has logged in
+    to this contest before. `last_seen` (ns) is when it lost its last connection to this server.
     """
 
     number: int
@@ -70,6 +71,8 @@ class Bot:
     kicked: bool = False
     barred: bool = False
     gone: bool = False
+    known: bool = False
+    last_seen: int | None = None
 
     @property
     def connected(self) -> bool:
@@ -118,6 +121,10 @@ class Bot:
         """Whether the contest waits for it."""
         self.gone = not awaited
 
+    def leave(self, now: int) -> None:
+        """Its last connection ended, or watches from now on."""
+        self.last_seen = now
+
 
 @dataclass(slots=True, eq=False)
 class Player:
@@ -153,6 +160,7 @@ class Player:
         """It has logged in on `peer`: the digests of its new resume key, and of the one that it has used."""
         self.peer, peer.player, self.watches = peer, self, False
         self.resume, self.former = resume, former
+        self.bot.known = True
 
     def disconnect(self) -> None:
         """Its connection is gone."""
@@ -173,6 +181,7 @@ class Player:
     def restore_key(self, digest: str | None) -> None:
         """Take what the journal has of its resume key."""
         self.resume = digest
+        self.bot.known = True  # the journal has an entry of keys for each bot that has logged in
 
     def restore_former(self, digest: str | None) -> None:
         """Take what the journal has of the key before."""

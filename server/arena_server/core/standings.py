@@ -94,6 +94,10 @@ class Standings:
         for name, kind in result.faults:
             self._sums[name].faults[kind] += 1
 
+    def games(self, name: str) -> int:
+        """How many games of `name` have a result."""
+        return self._sums[name].games
+
     def rows(self) -> tuple[Row, ...]:
         """The table, the best first."""
         order = sorted(self._sums, key=self._order)
@@ -152,6 +156,47 @@ class Results:
             self._out.effects.append(BotOnProbation(bot.name, bot.faulty_games))
 
 
+#: Where a bot is: in a game; connected and free; disconnected; disconnected for longer than `absent`;
+#: paired no more because of its faults; removed by the organiser.
+PLAYING, FREE, AWAY, GONE, PROBATION, KICKED = "playing", "free", "away", "gone", "probation", "kicked"
+#: Games wait for a bot that has never logged in.
+NEVER_CONNECTED = "never-connected"
+
+
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    """A bot that cannot be paired and has games left, or the rest of its game to play.
+
+    `reason` is `never-connected`, `away`, `probation` or `kicked`. `last_seen` (ns) is when it lost its
+    last connection, None if it has had none to this server. `faulty_games` are those not forgiven.
+    """
+
+    name: str
+    reason: str
+    last_seen: int | None
+    faulty_games: int
+
+    @classmethod
+    def of(cls, bot: Bot, reason: str) -> Awaited:
+        return cls(bot.name, reason, bot.last_seen, bot.faulty_games - bot.forgiven)
+
+
+def why_waiting(bot: Bot) -> str | None:
+    """The reason of `Awaited`; None for a bot that plays, or can be paired."""
+    if bot.kicked:
+        return KICKED
+    if bot.barred:
+        return PROBATION
+    if any(player.peer is not None and not player.watches for player in bot.players):
+        return None
+    return AWAY if bot.known else NEVER_CONNECTED
+
+
+def is_missing(bot: Bot) -> bool:
+    """Whether a bot that no game waits for is absent or removed; on probation it may be connected."""
+    return bot.kicked or not bot.connected
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
     """A moment of a contest.
@@ -159,8 +204,8 @@ class Progress:
     `total` counts the games of the schedule, `done` those with a result, `void` those that were broken
     off, `plies` all plies so far, those of running games too. `ended` is None while games may still be
     played; then `finished` (every scheduled game has a result), `incomplete` or `stopped`. Of a contest
-    that ended otherwise than `finished`, `missing` names the bots that are absent, suspended or removed,
-    and `unplayed` counts the games without a result by cause, such as `absent: guest`.
+    that ended otherwise than `finished`, `missing` names the bots that are absent or removed, and `unplayed`
+    counts the games without a result by cause, such as `absent: guest`. `waiting`: see `Awaited`.
     """
 
     done: int
@@ -173,11 +218,7 @@ class Progress:
     standings: tuple[Row, ...]
     missing: tuple[str, ...] = ()
     unplayed: Mapping[str, int] = field(default_factory=dict)
-
-
-#: Where a bot is: in a game; connected and free; disconnected; disconnected for longer than `absent`;
-#: paired no more because of its faults; removed by the organiser.
-PLAYING, FREE, AWAY, GONE, PROBATION, KICKED = "playing", "free", "away", "gone", "probation", "kicked"
+    waiting: tuple[Awaited, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,10 +256,9 @@ class Overview:
 
 def where_is(bot: Bot) -> str:
     """Where a bot is; what keeps it from being paired goes first, and a game of any slot before the rest."""
-    if bot.kicked:
-        return KICKED
-    if bot.barred:
-        return PROBATION
+    reason = why_waiting(bot)
+    if reason in (KICKED, PROBATION):
+        return reason
     if any(player.game is not None for player in bot.players):
         return PLAYING
     if bot.connected:

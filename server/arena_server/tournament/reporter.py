@@ -6,7 +6,7 @@ On stdout it writes JSON lines; times are milliseconds.
     {"login": NAME, "slot": 1}    a bot has logged in for the first time
     {"result": {...}}             a game has a durable result, see `plain_result`; not for void games
     {"page": "kept"}              the contest is over, and the server stays for its page until SIGTERM
-    {"done": 3, ...}              the fields of `core.standings.Progress`; `waiting`: the bots not connected
+    {"done": 3, ...}              the fields of `core.standings.Progress`; `waiting`: see `plain_waiting`
 
 On stdin it reads JSON lines, and answers them:
 
@@ -32,6 +32,7 @@ from arena_server.host import Host, HostObserver
 from arena_server.hosted import ContestObserver, HostedContest
 from arena_server.launch.games import ObservedGames
 from arena_server.logs import LineWriter
+from arena_server.waiting import waiting_now
 
 STDIN, STDOUT = 0, 1
 #: The interval of progress reports.
@@ -168,7 +169,7 @@ def plain_report(overview: Overview) -> dict[str, Any]:
     plain = {name: getattr(progress, name) for name in progress.__slots__}
     return plain | {
         "connected": sum(bot.connected for bot in overview.bots),
-        "waiting": [bot.name for bot in overview.bots if not bot.connected],
+        "waiting": waiting_now(progress.waiting),
         "missing": list(progress.missing),
         "unplayed": dict(progress.unplayed),
         "standings": [plain_row(row) for row in progress.standings],

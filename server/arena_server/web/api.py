@@ -21,6 +21,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from arena_server.core.standings import Overview
+from arena_server.waiting import waiting_now
 from arena_server.web.bridge import HostView, LoopBridge, UnavailableError, UnknownContestError
 from arena_server.web.metrics import exposition
 from arena_server.web.security import AddressLimit, read_body
@@ -136,6 +137,7 @@ def plain_overview(overview: Overview, connections: int) -> dict[str, Any]:
         "games": games,
         "plies": progress.plies,
         "connections": connections,
+        "waiting": waiting_now(progress.waiting),
         "running": [asdict(game) for game in overview.running],
         "bots": [
             {**asdict(bot), "points": rows[bot.name].points, "games": rows[bot.name].games}

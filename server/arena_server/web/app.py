@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute, Route
 
 from arena_server.web.api import OrganiserApi
 from arena_server.web.archive import Archive
-from arena_server.web.bridge import HostView, LoopBridge
+from arena_server.web.bridge import HostView, LoopBridge, UnavailableError
 from arena_server.web.casual import CasualGames
 from arena_server.web.live import LiveHub, SocketFeed
 from arena_server.web.play import PlayApi
@@ -52,7 +52,14 @@ def site_app(
     }
     viewers = int(ports.connections * (1 - KEPT_FOR_PAGES))
     played = None if ports.casual is None else Archive(ports.casual.database, by_name=True)
-    public = PublicApi(Archive(referee.database, delayed=True), features, viewers, played)
+
+    async def waiting(name: str) -> list[dict[str, Any]]:
+        try:
+            return await bridge.call(partial(view.waiting, name))
+        except UnavailableError:  # the channel goes on with what the database has
+            return []
+
+    public = PublicApi(Archive(referee.database, delayed=True), features, viewers, played, waiting)
     live = [config.name for config in referee.configs if config.guests]
     for name in live:
         feed = SocketFeed(referee.connect, name)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from arena_server.core.config import ContestConfig
 from arena_server.core.events import Command
@@ -21,6 +22,7 @@ from arena_server.host import Host, HostObserver
 from arena_server.hosted import ContestObserver, HostedContest
 from arena_server.sockets import local_host
 from arena_server.store.database import Database
+from arena_server.waiting import waiting_now
 from arena_server.web.metrics import ContestSnapshot, MetricsRecorder, Snapshot
 
 #: A loop that has not answered within this time counts as unresponsive.
@@ -201,6 +203,13 @@ class HostView(HostObserver):
             if hosted.spec.listed:
                 contests.append(ContestSnapshot(labels, recorder.counts(), durations, progress))
         return Snapshot(tuple(contests), *self._host.connections)
+
+    def waiting(self, name: str) -> list[dict[str, Any]]:
+        """Whom a contest waits for, as spectators may see it; empty before it has started."""
+        hosted = self._host.contests.get(name)
+        if hosted is None or hosted.waiting is None:
+            return []
+        return waiting_now(hosted.waiting.shown(time.monotonic_ns()))
 
     def overview(self, name: str | None) -> tuple[str, Overview, int]:
         """The name of the contest, the contest, and the number of connections. Raises as `hosted` does."""

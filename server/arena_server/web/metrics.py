@@ -16,6 +16,7 @@ from arena_server.core.log_events import CommandDone, ConnectionRefused, GameOve
 from arena_server.core.standings import Progress
 from arena_server.durations import BOUNDS, Durations, Histogram
 from arena_server.hosted import ContestObserver
+from arena_server.waiting import REASONS
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -153,6 +154,10 @@ def _progress_families(progress: Progress) -> Iterator[Metric]:
         games.add_metric([state], number)
     yield games
     yield GaugeMetricFamily("arena_bots_connected", "Bots that are logged in.", value=progress.connected)
+    waiting = GaugeMetricFamily("arena_bots_waiting_for", "Bots that games wait for.", labels=["reason"])
+    for reason in REASONS:
+        waiting.add_metric([reason], sum(each.reason == reason for each in progress.waiting))
+    yield waiting
     yield CounterMetricFamily("arena_plies", "Plies of the contest.", value=progress.plies)
 
 

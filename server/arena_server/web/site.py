@@ -111,11 +111,13 @@ class PublicApi:
         features: dict[str, Any],
         viewers: int = 0,
         played: Archive | None = None,
+        waiting: Callable[[str], Awaitable[list[dict[str, Any]]]] | None = None,
     ) -> None:
         """`features` is the document site.json; at most `viewers` streams are open at once.
 
-        `played` has the games of visitors.
+        `played` has the games of visitors; `waiting` tells whom a contest waits for.
         """
+        self._waiting = waiting
         self._archive = archive
         self._played = played
         self._features = features
@@ -272,11 +274,13 @@ class PublicApi:
     async def contest_document(self, name: str) -> dict[str, Any]:
         """What the channel of a contest shows beside the running games."""
         number = await self.running(name)
+        waiting = [] if self._waiting is None else (await self._waiting(name))[:EVENT_ROWS]
+        more = {"live": self._problem(name), "waiting": waiting}
         if number is None:
-            return {"contest": None, "standings": [], "live": self._problem(name)}
+            return {"contest": None, "standings": [], **more}
         whole = await self._run(self._archive.contest, number)
         standings = whole.pop("standings")
-        return {"contest": whole, "standings": standings[:EVENT_ROWS], "live": self._problem(name)}
+        return {"contest": whole, "standings": standings[:EVENT_ROWS], **more}
 
     def _problem(self, name: str) -> str | None:
         return self._hubs[name].problem if name in self._hubs else NOT_LIVE

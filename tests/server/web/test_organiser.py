@@ -116,6 +116,10 @@ def test_orders_and_their_effect_on_a_contest(tmp_path: Path) -> None:
             assert b.until("GAME").split()[1] == game
             shown = server.admin("status").out
             assert shown.startswith("trial: open, 0 of 12 games, 1 running, 0 void, 0 plies, 2 connections\n")
+            assert re.findall("^waiting for .*$", shown, re.MULTILINE) == [
+                "waiting for c (never connected)",
+                "waiting for d (never connected)",
+            ]
             assert re.search(rf"^ {game} +a - b +0 *$", shown, re.MULTILINE)
             assert re.search(r"^ a +playing +0 +0 +0 *$", shown, re.MULTILINE)
             said = server.admin("replay", game, "--json")

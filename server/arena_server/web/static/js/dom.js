@@ -42,6 +42,12 @@ export function pliesText(count) {
   return `${numberText(count)} ${count === 1 ? "ply" : "plies"}`;
 }
 
+/** Whom a contest waits for: the list `waiting` of the server, five of them by name. */
+export function waitingText(bots) {
+  const more = bots.length > 5 ? ` and ${numberText(bots.length - 5)} more` : "";
+  return bots.length ? `Waiting for ${bots.slice(0, 5).map((each) => `${each.bot} (${each.text})`).join(", ")}${more}` : "";
+}
+
 /** How a game ended, in words: the winner with the totals of all. `describe_result` in Python prints the same. */
 export function resultText(names, totals, end) {
   if (end === "void") return "void, it does not count";

@@ -1,7 +1,7 @@
 // One contest: standings, running games, cross-table, list of games. A running contest is kept up to date.
 
 import { get, livePath, LiveStream, spaced } from "./api.js";
-import { applyTheme, clockText, el, link, numberText, pageHeader, parameter, plural } from "./dom.js";
+import { applyTheme, clockText, el, link, numberText, pageHeader, parameter, plural, waitingText } from "./dom.js";
 import { CrossTable } from "./crosstable.js";
 import { GameList, loadGames, idsOf, loadSchedule, openGames, runningRows, withLeaving } from "./gamelist.js";
 import { Wall } from "./wall.js";
@@ -39,6 +39,7 @@ async function begin() {
   const banner = el("p", { class: "banner", role: "status" });
   const status = el("span", { class: "tag" });
   const sub = el("span", {});
+  const waiting = el("p", { class: "sub" });
   const table = el("div", { class: "scroll" });
   const cross = new CrossTable();
   const list = new GameList(contest);
@@ -74,7 +75,7 @@ async function begin() {
   const wall = live ? new Wall(contest.id, { filter: (game) => !game.end, onchange: showRunning }) : null;
   const boards = live ? el("section", { class: "panel" }, el("h2", {}, "Running games"), wall.element) : null;
   main.replaceChildren(...[banner,
-    el("div", { class: "title" }, el("h1", {}, contest.name), el("p", { class: "sub" }, status, sub),
+    el("div", { class: "title" }, el("h1", {}, contest.name), el("p", { class: "sub" }, status, sub), waiting,
       contest.head ? el("p", { class: "sub head" }, "Head of the record chain: ", el("code", {}, contest.head)) : null),
     boards,
     el("section", { class: "panel" }, el("h2", {}, "Standings"), table), cross.element,
@@ -92,6 +93,7 @@ async function begin() {
   });
   const stream = new LiveStream(livePath("contest", contest.id), {
     contest: (event) => {
+      waiting.textContent = waitingText(event.waiting);
       if (event.contest === null) return;
       const played = event.contest.games_played + event.contest.games_void;
       refresh({ ...event.contest, standings: event.standings });

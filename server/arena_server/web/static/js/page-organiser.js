@@ -1,7 +1,7 @@
 // The organiser's page: state of the contest, and orders. The token is sent in a header of each request, so no other
 // site can give orders through this browser; it is kept for this tab only.
 
-import { applyTheme, el, numberText, pageHeader, plural } from "./dom.js";
+import { applyTheme, el, numberText, pageHeader, plural, waitingText } from "./dom.js";
 import { hex, sha256 } from "./sha256.js";
 
 const REFRESH_MS = 2000;
@@ -84,9 +84,9 @@ const parts = {};
 
 function draw(status) {
   message.textContent = "";
-  Object.assign(parts, { title: el("h1"), sub: el("p", { class: "sub" }), games: el("div", { class: "scroll" }), bots: el("div", { class: "scroll" }), gate: el("p", { class: "tools" }) });
+  Object.assign(parts, { title: el("h1"), sub: el("p", { class: "sub" }), waiting: el("p", { class: "sub" }), games: el("div", { class: "scroll" }), bots: el("div", { class: "scroll" }), gate: el("p", { class: "tools" }) });
   const replay = el("input", { type: "text", id: "replay", size: 8, pattern: "g[0-9]+", required: true });
-  main.replaceChildren(el("div", { class: "title" }, parts.title, parts.sub, parts.gate, done, message),
+  main.replaceChildren(el("div", { class: "title" }, parts.title, parts.sub, parts.waiting, parts.gate, done, message),
     el("section", { class: "panel" }, el("h2", {}, "Running games"), parts.games,
       el("form", { class: "filters", onsubmit: (event) => { event.preventDefault(); order("replay", replay.value); } }, el("label", { for: "replay" }, "Play a void game again", replay), el("button", { type: "submit" }, "Replay"))),
     el("section", { class: "panel" }, el("h2", {}, "Bots"), parts.bots), tokenMaker(),
@@ -98,6 +98,7 @@ function update(status) {
   parts.title.textContent = status.contest;
   const { games } = status;
   parts.sub.textContent = `${status.state}; ${numberText(games.done)} of ${plural(games.total, "game")}, ${games.running} running, ${games.void} void; ${numberText(status.plies)} plies; ${plural(status.connections, "connection")}`;
+  parts.waiting.textContent = waitingText(status.waiting);
   const over = ["finished", "stopped", "incomplete"].includes(status.state);
   parts.gate.replaceChildren(...(over ? [] : [
     status.state === "paused" ? action("Resume", "resume") : action("Pause", "pause"), action("Drain", "drain"),

@@ -2,7 +2,7 @@
 
 import { get, livePath, LiveStream } from "./api.js";
 import { makeBoard } from "./boards.js";
-import { applyTheme, el, numberText, pageHeader, parameter, resultText } from "./dom.js";
+import { applyTheme, el, numberText, pageHeader, parameter, resultText, waitingText } from "./dom.js";
 import { SeatCard } from "./gameview.js";
 import { choose, interest, RECENT_MS } from "./interest.js";
 import { gamePath, LiveGame } from "./livegame.js";
@@ -96,7 +96,8 @@ async function begin() {
     takeBoards(shown.map((id) => boards.get(id)).filter((game) => game?.names));
     turn();
   } });
-  new LiveStream(livePath("contest", parameter("contest")), { contest: ({ contest, standings }) => {
+  new LiveStream(livePath("contest", parameter("contest")), { contest: ({ contest, standings, waiting: bots }) => {
+    waiting.textContent = waitingText(bots) || "Waiting for the next game ...";
     leaders.replaceChildren(...(contest === null ? [] : standings.slice(0, 8).map((row) => el("li", {}, el("b", {}, row.rank === null ? row.bot : `${row.rank}. ${row.bot}`), ` ${numberText(row.points)}`))));
   } });
   setInterval(turn, 1000);
