@@ -15,6 +15,8 @@ from arena_cli.results import CHAIN_FILE, SUFFIX, find_path, open_results, read_
 
 if TYPE_CHECKING:
     from arena_server.store.chain import Flaw, Link
+    from arena_server.store.reader import Results
+    from arena_server.store.schema import Contest
 
 #: The length of a head in hexadecimal digits.
 HEAD_DIGITS = 64
@@ -46,6 +48,13 @@ def command(
     ] = None,
     contest: ContestChoice = None,
     database: Database = DEFAULT_DATABASE,
+    renew_head: Annotated[
+        bool,
+        typer.Option(
+            "--renew-head",
+            help="Accept what is left of a damaged database: check it, then write a new arena.db-head.",
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Check that the records of games are true.
@@ -57,16 +66,22 @@ def command(
 
     Example: arena verify --contest local
     """
-    from arena_server.errors import ConfigError, StoreError
+    from arena_server.errors import ConfigError
 
     published = None if head is None else _parse_head(head)
     number = None if secret is None else _parse_secret(secret)
+    if renew_head:
+        if (target, head, secret, contest) != (None,) * 4:
+            raise ConfigError("--renew-head: it is for a whole database; leave the other choices out")
+        _renew_head(database)
+        return
     verification = Verification()
     path = None if target is None else find_path(target)
     if number is not None and (path is None or not path.is_dir()):
         raise ConfigError("--secret: expected a folder of arena export; a database has the secret itself")
     if path is None:
-        _check_database(database, contest, target, verification)
+        with open_results(database) as results:
+            _check_contest(results, results.contest(contest), target, verification)
     elif path.is_dir():
         _check_folder(path, verification, number)
     else:
@@ -74,10 +89,7 @@ def command(
     since = None if published is None else verification.compare_head(published)
     if as_json:
         print_json(verification.plain())
-    if verification.errors:
-        first, *rest = verification.errors.values()
-        more = f" (and {len(rest)} more games)" if rest else ""
-        raise StoreError(f"not verified: {first}{more}")
+    verification.require_no_error()
     if not as_json:
         games = "game" if verification.count == 1 else "games"
         absent = f", {verification.absent} more withheld" if verification.absent else ""
@@ -223,6 +235,15 @@ class Verification:
     def _sorted(self) -> list[Link]:
         return sorted(self._links, key=lambda each: each.place)
 
+    def require_no_error(self) -> None:
+        """Raise StoreError with the first error."""
+        from arena_server.errors import StoreError
+
+        if self.errors:
+            first, *rest = self.errors.values()
+            more = f" (and {len(rest)} more games)" if rest else ""
+            raise StoreError(f"not verified: {first}{more}")
+
     def plain(self) -> dict[str, Any]:
         """Return the result as JSON types, with the head if the chain was checked."""
         wrong = [{"game": name or None, "error": text} for name, text in self.errors.items()]
@@ -245,20 +266,47 @@ def _changed_bytes(data: bytes, flaw: Flaw, *, thorough: bool) -> str:
     return "".join(f"; {each}" for each in words)
 
 
-def _check_database(database: str, contest: str | None, game: str | None, verification: Verification) -> None:
-    with open_results(database) as results:
-        chosen = results.contest(contest)
-        deals = results.deals(chosen)
-        for row in results.rows(chosen, game, checked=False, withheld=True):
-            link = row.pop("place"), row.pop("chain")
-            name, data, _ = row["game_id"], row.pop("record"), row.pop("digest")
-            secret = not deals.may_show(name)
-            verification.check(name, data, {**row, "contest": chosen.name}, link, secret=secret)
-            verification.check_deal(name, data, int(chosen.seed), deals.number(name), chosen.games_per_pair)
-        if game is not None and not verification.count:
-            results.record(chosen, game)  # raises StoreError: there is no such game
-        if game is None:
-            verification.check_chain(chosen.head, lambda name: results.record(chosen, name))
+def _check_contest(results: Results, chosen: Contest, game: str | None, verification: Verification) -> None:
+    deals = results.deals(chosen)
+    for row in results.rows(chosen, game, checked=False, withheld=True):
+        link = row.pop("place"), row.pop("chain")
+        name, data, _ = row["game_id"], row.pop("record"), row.pop("digest")
+        secret = not deals.may_show(name)
+        verification.check(name, data, {**row, "contest": chosen.name}, link, secret=secret)
+        verification.check_deal(name, data, int(chosen.seed), deals.number(name), chosen.games_per_pair)
+    if game is not None and not verification.count:
+        results.record(chosen, game)  # raises StoreError: there is no such game
+    if game is None:
+        verification.check_chain(chosen.head, lambda name: results.record(chosen, name))
+
+
+def _renew_head(database: str) -> None:
+    """Check every contest of an SQLite file, then write a new file of announced results."""
+    from arena_server.errors import ConfigError, StoreError
+    from arena_server.store.database import connect_sqlite, database_of
+    from arena_server.store.head import renew_head
+    from arena_server.store.ownership import check_unlocked
+    from arena_server.store.reader import Results
+
+    path = database_of(database)
+    if not isinstance(path, Path):
+        raise ConfigError(f"--renew-head: {path} keeps what was announced itself; there is no such file")
+    numbers, games = [], 0
+    with Results(path, losses_accepted=True) as results:
+        for each in results.contests():
+            verification = Verification()
+            _check_contest(results, results.contest(str(each.id)), None, verification)
+            verification.require_no_error()
+            numbers.append(each.id)
+            games += verification.count
+    for number in numbers:
+        check_unlocked(path, None, number)
+    try:
+        with connect_sqlite(path) as connection:
+            name = renew_head(path, connection)
+    except OSError as error:
+        raise StoreError(f"{error.filename or path}: cannot be written: {error.strerror}") from None
+    typer.echo(f"verified: {games} games of {len(numbers)} contests; written: {name}")
 
 
 def _check_folder(folder: Path, verification: Verification, secret: int | None) -> None:

@@ -11,10 +11,12 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from sqlalchemy.orm import Session
 from tests.server.programs import Outcome, Players, Server, Shell, contest
 
 from arena_server.store.chain import GENESIS, Link, audit, extend
 from arena_server.store.reader import Results
+from arena_server.store.schema import Contest, open_engine, set_status
 
 BOTS = [("first", "first-legal"), ("six", "fixed:move=6"), ("zero", "zero-based")]
 TEXT = contest("first", "six", "zero", contest="probation = 0", game='plies = 8\nclock = "10s"')
@@ -130,7 +132,14 @@ class TestVerify:
             value = extend(value, record)
             change(here, "UPDATE games SET place = ?, chain = ? WHERE place = ?", 100 + place, value, old)
         change(here, "UPDATE games SET place = place - 100")
-        change(here, "UPDATE contests SET head = ?", value)
+        engine = open_engine(here / "arena.db")
+        with Session(engine) as session:
+            forged = session.get_one(Contest, 1)
+            set_status(
+                forged, forged.status, forged.ended_at, value
+            )  # who has the code computes every digest
+            session.commit()
+        engine.dispose()
         assert shell("verify").code == 0  # only the head shows it
         outcome = shell("verify", "--head", published)
         assert outcome.line == (
@@ -255,3 +264,66 @@ def test_a_killed_server_goes_on_with_its_chain(tmp_path: Path, monkeypatch: pyt
         assert chosen.head == found[-1][3]
         links = [Link(place, name, sha256(record).digest(), value) for place, name, record, value in found]
         assert audit(links, chosen.head) == []
+
+
+@pytest.mark.slow
+class TestRenewHead:
+    """`arena verify --renew-head`: what is left of a damaged database is accepted once it is true."""
+
+    def test_it_writes_the_file_from_what_is_there(self, here: Path, shell: Shell) -> None:
+        shell("standings")
+        head = here / "arena.db-head"
+        head.write_bytes(b"junk" * 128)
+        assert shell("standings").line == (
+            "arena: arena.db-head: damaged; restore it, or accept what is left by arena verify --renew-head"
+        )
+        assert shell("verify", "--renew-head").out == (
+            "verified: 6 games of 1 contests; written: arena.db-head\n"
+        )
+        assert shell("standings").code == shell("verify").code == 0
+        change(here, "DELETE FROM games WHERE place = 6")
+        assert shell("standings").line.startswith(
+            "arena: arena.db: 1 announced result of contest 1 trial is "
+        )
+
+    def test_records_that_are_not_true_are_not_accepted(self, here: Path, shell: Shell) -> None:
+        set_record(here, 2, rows(here)[2][2])
+        before = (here / "arena.db-head").exists()
+        assert shell("verify", "--renew-head").line.startswith("arena: not verified: game g")
+        assert (here / "arena.db-head").exists() is before
+
+    @pytest.mark.real
+    def test_not_beside_a_server(self, tmp_path: Path, shell: Shell) -> None:
+        with Server(TEXT, tmp_path) as server:
+            Players(server.port, BOTS).join()
+            url = f"sqlite:///{server.database}"
+            assert shell("verify", "--renew-head", "--database", url).line.startswith(
+                f"arena: {server.database}: contest 1 is being played by another server; "
+            )
+
+    @pytest.mark.parametrize("choice", ["g1", "--contest=1", f"--head={'0' * 64}"])
+    def test_it_is_for_a_whole_database(self, here: Path, shell: Shell, choice: str) -> None:
+        outcome = shell("verify", "--renew-head", choice)
+        assert (outcome.code, outcome.line) == (
+            2,
+            "arena: --renew-head: it is for a whole database; leave the other choices out",
+        )
+
+    def test_a_folder_that_cannot_be_written(
+        self, here: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refused(*_: object) -> None:
+            raise PermissionError(13, "Permission denied", "arena.db-head")
+
+        monkeypatch.setattr("arena_server.store.head.HeadFile.__init__", refused)
+        assert shell("verify", "--renew-head").line == (
+            "arena: arena.db-head: cannot be written: Permission denied"
+        )
+
+    def test_postgresql_has_no_such_file(self, here: Path, shell: Shell) -> None:
+        outcome = shell("verify", "--renew-head", "--database", "postgresql://host/name")
+        assert (outcome.code, outcome.line) == (
+            2,
+            "arena: --renew-head: postgresql://host/name keeps what was announced itself; "
+            "there is no such file",
+        )

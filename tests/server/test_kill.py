@@ -268,9 +268,27 @@ def test_announced_results_that_are_missing_are_reported(killed: Path, command: 
     assert re.fullmatch(
         r"arena: arena.db: (\d+ announced results of contest 1 trial are missing"
         r"|the database has no tables, and \d+ announced results with it); restore the database with its "
-        "-wal file, or delete arena.db-head to give them up",
+        "-wal file, or (accept what is left by arena verify --renew-head"
+        "|delete arena.db-head to give them up)",
         outcome.line,
     )
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
+@pytest.mark.parametrize("how", ["missing", "zeros"])
+def test_a_head_that_is_missing_or_all_zeros(killed: Path, command: tuple[str, ...], how: str) -> None:
+    head = killed.with_name("arena.db-head")
+    head.write_bytes(bytes(head.stat().st_size))
+    if how == "missing":
+        head.unlink()
+    outcome = arena(*command, cwd=killed.parent)
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.line.startswith("arena: arena.db: arena.db-head ")
+    accepted = arena("verify", "--renew-head", cwd=killed.parent)
+    assert accepted.code == 0
+    assert re.fullmatch(r"verified: \d+ games of 1 contests; written: arena.db-head\n", accepted.out)
+    assert arena("standings", cwd=killed.parent).code == 0
 
 
 @pytest.mark.real
@@ -310,7 +328,8 @@ def test_a_database_deleted_or_replaced_under_a_server_stops_it(tmp_path: Path, 
 
 
 @pytest.mark.real
-def test_two_servers_cannot_play_the_same_contest(tmp_path: Path) -> None:
+@pytest.mark.parametrize("remove", [None, "arena.db-locks"])
+def test_two_servers_cannot_play_the_same_contest(tmp_path: Path, remove: str | None) -> None:
     with (
         Server(the_contest(2), tmp_path) as server,
         socket.create_connection(("127.0.0.1", server.port)) as ann,
@@ -318,7 +337,12 @@ def test_two_servers_cannot_play_the_same_contest(tmp_path: Path) -> None:
         ann.sendall(b"HELLO 1 ann\n")
         lines = ann.makefile("rb")
         assert [lines.readline().split()[0] for _ in range(2)] == [b"ARENA", b"WELCOME"]
+        if remove is not None:
+            (tmp_path / remove).unlink()
         outcome = arena("serve", server.config, "--port", "0", "--database", f"sqlite:///{server.database}")
+        ann.sendall(b"PING 1\n")
+        assert lines.readline() == b"PONG 1\n", "the first one plays on"
+        lines.close()
     assert (outcome.code, outcome.out) == (1, "")
     assert outcome.line == (
         f"arena: {tmp_path}/arena.db: contest 1 is being played by another server; "

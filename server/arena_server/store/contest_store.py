@@ -7,6 +7,7 @@ method raises what SQLAlchemy or its driver raises; the writer makes one line of
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -24,15 +25,19 @@ from arena_server.core.deal import number_of
 from arena_server.core.journal import REPEAT, Entry, Live
 from arena_server.store import schema
 from arena_server.store.chain import GENESIS, extend
-from arena_server.store.database import APPLICATION_ID, LAYOUT, ContestHeader, ContestLock, Database, Postgres
+from arena_server.store.database import APPLICATION_ID, LAYOUT, ContestHeader, Database, Postgres
 from arena_server.store.head import FileId, HeadFile, check_files, identify_files, missing_rows, read_head
-from arena_server.store.journal import JournalAppender, PostgresAppender, SqliteAppender, WriteAheadLog, pack
+from arena_server.store.journal import JournalAppender, PostgresAppender, SqliteAppender, pack
+from arena_server.store.ownership import Claim, ContestLock
 from arena_server.store.preflight import COMMENT, COMMENT_QUERY, check_comment, check_same_config
 from arena_server.store.reader import UnfinishedContest, find_unfinished, load_unfinished, stored_contest
 from arena_server.store.schema import contest_row, fault_row, game_row, now, open_engine
+from arena_server.store.wal import WriteAheadLog
 
 #: Under a load without pauses the WAL would grow without limit: checkpoint after this many rows (40 MB).
 CHECKPOINT_ROWS = 10_000
+#: How often the WAL is checked for damage; a check takes 5 ms, and 0.2 s with a WAL of 40 MB.
+CHECK_S = 20.0
 #: The journal is compacted once it has this many entries and four times as many as still matter.
 COMPACT_ENTRIES = 20_000
 #: Entries rewritten and rows deleted per transaction of a compaction: `append` waits for one of them.
@@ -51,6 +56,7 @@ class ContestStore:
         #: Appends entries without waiting, once a contest in an SQLite file is entered.
         self.appender: JournalAppender | None = None
         self._contest_lock: ContestLock | None = None
+        self._claim: Claim | None = None
         self._found: UnfinishedContest | None = None
         self._contest = 0
         self._bots: dict[str, int] = {}
@@ -64,6 +70,7 @@ class ContestStore:
         self._entries = 0
         #: Rows written since the last checkpoint, and at the last call of `maintain`.
         self._unsaved = self._unsaved_before = 0
+        self._checked_at = time.monotonic()
 
     def __enter__(self) -> Self:
         self._connection = self._engine.connect()
@@ -97,16 +104,27 @@ class ContestStore:
                 self._contest_lock.release()
 
     def _create_tables(self) -> None:
-        """Create the tables if there are none, and mark the database as ours."""
+        """Create the tables that are missing, bring older ones to LAYOUT, and mark the database as ours."""
         connection = self._connection
         if isinstance(self._database, Path):
-            schema.Base.metadata.create_all(connection)
-            connection.exec_driver_sql(f"PRAGMA application_id={APPLICATION_ID}")
-            connection.exec_driver_sql(f"PRAGMA user_version={LAYOUT}")
-            return
-        check_comment(self._database, connection.execute(text(COMMENT_QUERY)).fetchone())
+            layout = str(connection.exec_driver_sql("PRAGMA user_version").scalar())
+            marks = [f"PRAGMA application_id={APPLICATION_ID}", f"PRAGMA user_version={LAYOUT}"]
+        else:
+            layout = check_comment(self._database, connection.execute(text(COMMENT_QUERY)).fetchone())
+            marks = [f"COMMENT ON TABLE contests IS '{COMMENT} {LAYOUT}'"]
         schema.Base.metadata.create_all(connection)
-        connection.execute(text(f"COMMENT ON TABLE contests IS '{COMMENT} {LAYOUT}'"))
+        if layout == "4":
+            self._update_digests()
+        for mark in marks:
+            connection.exec_driver_sql(mark)
+
+    def _update_digests(self) -> None:
+        """Bring the contests of layout 4 to the present one; a digest that is wrong stays wrong."""
+        with self._session() as session:
+            for contest in session.scalars(select(schema.Contest)):
+                if contest.checksum == schema.contest_checksum_4(contest):
+                    contest.checksum = schema.contest_checksum(contest)
+            session.flush()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -116,6 +134,8 @@ class ContestStore:
         """
         with self._lock:
             with self._connection.begin():
+                if self._claim is not None:
+                    self._claim.check()
                 yield
             if self._head is not None:
                 self._head.write_journal(self._newest_row)
@@ -143,9 +163,14 @@ class ContestStore:
             check_same_config(
                 self._database, stored_contest(contest), header.config, header.names, header.seeded
             )
-            self._contest_lock = ContestLock(self._database, self._connection, contest.id)
+            self._own(contest.id)
             self._found = replace(load_unfinished(session, contest), lost_rows=self._lost_rows(contest.id))
         return self._found
+
+    def _own(self, contest: int) -> None:
+        """Become the one server of a contest, before its rows are read."""
+        self._contest_lock = ContestLock(self._database, self._connection, contest)
+        self._claim = Claim(self._database, self._connection, contest)
 
     def _lost_rows(self, contest: int) -> int:
         if not isinstance(self._database, Path):
@@ -166,12 +191,13 @@ class ContestStore:
             self._bots = {bot.name: bot.id for bot in session.scalars(bots)}
         if list(self._bots) != list(header.names):
             raise ValueError(f"the bots of contest {self._contest} are not those of its configuration")
+        assert self._claim is not None
         if isinstance(self._database, Postgres):
-            self.appender = PostgresAppender(self._database, self._contest, self._journal_place, self._lock)
+            self.appender = PostgresAppender(self._database, self._claim, self._journal_place, self._lock)
         else:
             self._head = HeadFile(self._database, self._contest, config.name)
             self.appender = SqliteAppender(
-                self._database, self._contest, self._journal_place, self._lock, self._head
+                self._database, self._claim, self._journal_place, self._lock, self._head
             )
             self._files = identify_files(self._database)
 
@@ -185,11 +211,11 @@ class ContestStore:
         session.flush()
         self._contest = contest.id
         session.add_all(schema.Bot(contest_id=contest.id, name=name) for name in header.names)
-        self._contest_lock = ContestLock(self._database, self._connection, contest.id)
+        self._own(contest.id)
 
     def _resume(self, session: Session, found: UnfinishedContest) -> None:
         contest = session.get_one(schema.Contest, found.contest)
-        contest.status, contest.ended_at, contest.head = schema.RUNNING, None, None
+        schema.set_status(contest, schema.RUNNING, None, None)
         self._contest = found.contest
         self._live.add(found.past.entries)
         for game in found.past.results:
@@ -206,7 +232,7 @@ class ContestStore:
         """Set the status of the contest. Of its journal a finished one keeps the repeats of games."""
         with self._session() as session:
             contest = session.get_one(schema.Contest, self._contest)
-            contest.status, contest.ended_at, contest.head = status, now(), self._chain
+            schema.set_status(contest, status, now(), self._chain)
             session.flush()
         if status == schema.FINISHED:
             self._count_recent()
@@ -275,10 +301,13 @@ class ContestStore:
     def maintain(self, *, idle: bool = False) -> None:
         """Keep journal and WAL small; call it between transactions, with `idle` after a pause.
 
-        Raises StoreError if the files were deleted or replaced.
+        Raises StoreError if the files were deleted, replaced or damaged.
         """
         if isinstance(self._database, Path):
             check_files(self._database, self._files)
+        if self._wal is not None and time.monotonic() - self._checked_at >= CHECK_S:
+            self._wal.check()
+            self._checked_at = time.monotonic()
         with self._lock:
             self._count_recent()
         if self._entries > COMPACT_ENTRIES and self._entries > 4 * len(self._live):

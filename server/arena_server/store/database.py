@@ -1,30 +1,28 @@
-"""Which database a URL names, one line for each of its errors, and the lock on a contest.
+"""Which database a URL names, and one line for each of its errors.
 
 Nothing here loads SQLAlchemy, which takes longer than a server has to start.
 """
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from arena_server.core.config import ContestConfig
 from arena_server.errors import ConfigError, StoreError
-from arena_server.store.head import FILE_MODE, beside
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 #: Written into the header of an SQLite file (`PRAGMA application_id`): "Aren".
 APPLICATION_ID = 0x4172656E
 #: The layout of the tables (`PRAGMA user_version`); a change that older readers would misread adds one.
-LAYOUT = 4
+LAYOUT = 5
+#: Layouts that are read. A server that plays into an older one brings it to LAYOUT first: in layout 4 the
+#: digest of a contest is without its status, end and head, and there is no table `writers`.
+READABLE = (4, LAYOUT)
 #: How long another program may hold an SQLite file before it counts as locked.
 BUSY_TIMEOUT_S = 2.0
 #: How long a PostgreSQL server may take to answer at all.
@@ -174,91 +172,3 @@ def connect_postgres(database: Postgres) -> Iterator[Any]:
             yield connection
     except psycopg.Error as error:
         raise StoreError(describe(database, error)) from None
-
-
-# -- one server a contest
-
-#: Separates our advisory locks on PostgreSQL from those of other programs: "Aren".
-LOCK_CLASS = 0x4172656E
-LOCK_SUFFIX = "-locks"
-
-
-class ContestLock:
-    """The exclusive right to play contest `number`, until `release` or the end of the process.
-
-    For an SQLite file it is a lock on one byte of `arena.db-locks`, the byte of the contest's
-    number; on PostgreSQL an advisory lock of the connection. Raises StoreError if another server
-    has it.
-    """
-
-    def __init__(self, database: Database, connection: Connection, number: int) -> None:
-        self._file: int | None = None
-        if isinstance(database, Path):
-            locked = self._lock_byte(database, number)
-        else:
-            from sqlalchemy import text
-
-            # The lock belongs to the connection and outlives the transaction.
-            query = text("SELECT pg_try_advisory_lock(:class, :number)")
-            locked = bool(connection.scalar(query, {"class": LOCK_CLASS, "number": number}))
-        if not locked:
-            self.release()
-            raise _is_played(database, number)
-
-    def _lock_byte(self, path: Path, number: int) -> bool:
-        try:
-            import fcntl
-        except ImportError:  # pragma: no cover - Windows has no such locks
-            return True
-        self._file = os.open(beside(path, LOCK_SUFFIX), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
-        try:
-            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, number)
-        except OSError:
-            return False
-        return True
-
-    def release(self) -> None:
-        if self._file is not None:
-            os.close(self._file)
-            self._file = None
-
-
-def check_unlocked(database: Database, driver: Any, number: int) -> None:
-    """Raise StoreError if another server plays contest `number`; `driver` is a connection of the driver's.
-
-    Only for a process that holds no ContestLock on the same file: closing the file would release it.
-    """
-    if isinstance(database, Path):
-        locked = _is_locked(beside(database, LOCK_SUFFIX), number)
-    else:
-        query = (
-            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = %s AND objid = %s "
-            "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-        )
-        locked = driver.execute(query, (LOCK_CLASS, number)).fetchone() != (0,)
-    if locked:
-        raise _is_played(database, number)
-
-
-def _is_locked(file_of_locks: Path, number: int) -> bool:
-    """Whether another process has locked that byte; asked with a shared lock, so two may ask at once."""
-    try:
-        import fcntl
-
-        file = os.open(file_of_locks, os.O_RDONLY | os.O_CLOEXEC)
-    except (ImportError, FileNotFoundError):
-        return False
-    try:
-        fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB, 1, number)
-    except OSError:
-        return True
-    finally:
-        os.close(file)
-    return False
-
-
-def _is_played(database: Database, number: int) -> StoreError:
-    return StoreError(
-        f"{database}: contest {number} is being played by another server; stop that one, "
-        "or begin a new contest by --new"
-    )

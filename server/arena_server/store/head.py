@@ -127,7 +127,7 @@ def read_head(database: Path) -> list[Announced]:
         if slot[:_RESULTS_BYTES].strip(b"\0"):
             announced = _parse(start // SLOT_BYTES + 1, slot)
             if announced is None:
-                raise StoreError(f"{path}: damaged; restore it, or delete it to do without its protection")
+                raise StoreError(f"{path}: damaged; restore it, {_ACCEPT}")
             found.append(announced)
     return found
 
@@ -177,6 +177,7 @@ def check_announced(database: Path, announced: list[Announced], connection: sqli
 
     After a power cut the newest journal rows of an unfinished contest may be missing.
     """
+    _check_lines(database, announced, connection)
     for each in announced:
         missing = _missing(each, connection)
         if missing is not None:
@@ -186,9 +187,50 @@ def check_announced(database: Path, announced: list[Announced], connection: sqli
                 missing = _missing(present[0], connection)
         if missing is not None:
             raise StoreError(
-                f"{database}: {missing}; restore the database with its {WAL_SUFFIX} file, "
-                f"or delete {database.name}{HEAD_SUFFIX} to give them up"
+                f"{database}: {missing}; restore the database with its {WAL_SUFFIX} file, {_ACCEPT}"
             )
+
+
+def _check_lines(database: Path, announced: list[Announced], connection: sqlite3.Connection) -> None:
+    """Raise StoreError if the file has no lines of a contest with results.
+
+    Without a file a contest that has ended needs none: its row has the last chain value, and a database
+    may be copied alone then.
+    """
+    results = "EXISTS (SELECT 1 FROM games WHERE games.contest_id = contests.id)"
+    rows = connection.execute(f"SELECT id, name, head FROM contests WHERE {results}").fetchall()  # noqa: S608
+    if len(rows) > len(announced):
+        announced = read_head(database)  # a server may have begun a contest between both reads
+    known, there = {each.contest for each in announced}, beside(database, HEAD_SUFFIX).exists()
+    for number, name, head in rows:
+        if number not in known and (there or head is None):
+            what = f"says nothing of contest {number} {name}, which has results" if there else "is missing"
+            raise StoreError(
+                f"{database}: {database.name}{HEAD_SUFFIX} {what}: nothing shows whether announced results "
+                f"are lost; restore it, {_ACCEPT}"
+            )
+
+
+#: The way out where there is no better copy.
+_ACCEPT: Final = "or accept what is left by arena verify --renew-head"
+
+
+def renew_head(database: Path, connection: sqlite3.Connection) -> Path:
+    """Write a new file from what the database has, and return its path. Raises OSError.
+
+    Only while no server plays a contest of it, and after the records have been verified.
+    """
+    path = beside(database, HEAD_SUFFIX)
+    path.unlink(missing_ok=True)
+    for number, name in connection.execute("SELECT id, name FROM contests").fetchall():
+        file = HeadFile(database, number, name)
+        last = "SELECT place, chain FROM games WHERE contest_id = ? ORDER BY place DESC LIMIT 1"
+        file.write_results(*(connection.execute(last, (number,)).fetchone() or (0, GENESIS)))
+        newest = "SELECT max(place) FROM journal WHERE contest_id = ?"
+        file.write_journal(connection.execute(newest, (number,)).fetchone()[0] or 0)
+        file.sync()
+        file.close()
+    return path
 
 
 def _missing(each: Announced, connection: sqlite3.Connection) -> str | None:

@@ -1,28 +1,21 @@
-"""Journal entries as bytes, appending them to an SQLite file, and SQLite's write-ahead log (WAL).
-
-What SQLite commits with `synchronous=NORMAL` is in the WAL and with the operating system: it
-survives the end of this process, but a power cut only after `WriteAheadLog.sync`.
-"""
+"""Journal entries as bytes, and appending them to a database."""
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgpack
 
 from arena_server.core.journal import Entry
 from arena_server.store.chain import add_checksum, verify_checksum
-from arena_server.store.database import CONNECT_TIMEOUT_S, LAYOUT, Postgres
-from arena_server.store.head import WAL_SUFFIX, HeadFile, beside, fdatasync
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
+from arena_server.store.database import CONNECT_TIMEOUT_S, Postgres
+from arena_server.store.head import HeadFile
+from arena_server.store.ownership import Claim
 
 
 def pack(entries: Iterable[Entry]) -> bytes:
@@ -42,8 +35,15 @@ def unpack(data: bytes) -> list[Entry]:
     return list(entries)
 
 
-_INSERT: Final = "INSERT INTO journal (contest_id, place, payload) VALUES ({0}, {0}, {0})"
-_INSERT_SQLITE, _INSERT_POSTGRES = _INSERT.format("?"), _INSERT.format("%s")
+#: Inserts nothing if another server has made a claim. On PostgreSQL the row is locked until the commit, so
+#: that the other server reads no journal that is about to grow.
+_INSERT: Final = (
+    "INSERT INTO journal (contest_id, place, payload) SELECT {0}, {0}, {0} FROM writers "
+    "WHERE contest_id = {0} AND writer = {0}"
+)
+_INSERT_SQLITE, _INSERT_POSTGRES = _INSERT.format("?"), f"{_INSERT.format('%s')} FOR SHARE"
+#: Contest, place and payload of a row, and the contest and id of the claim.
+_Values = tuple[int, int, bytes, int, str]
 #: How long `append` waits for the writer's thread to end a transaction.
 APPEND_WAIT_S = 0.002
 #: The primary error code within SQLite's extended ones.
@@ -53,12 +53,13 @@ _PRIMARY_CODE: Final = 0xFF
 class JournalAppender:
     """Appends rows to one contest's journal on a connection of its own, each of them a commit.
 
-    `lock` is held by every transaction of the writer. `place` is the number of the newest row, and
-    `recent` holds the entries of the rows appended since the writer's thread last took them.
+    `claim` is that of this server, and `lock` is held by every transaction of the writer. `place` is the
+    number of the newest row, and `recent` holds the entries of the rows appended since the writer's
+    thread last took them.
     """
 
-    def __init__(self, contest: int, place: int, lock: Lock, head: HeadFile | None = None) -> None:
-        self._contest: Final = contest
+    def __init__(self, claim: Claim, place: int, lock: Lock, head: HeadFile | None = None) -> None:
+        self._claim: Final = claim
         self._lock = lock
         self._head = head
         self.place = place
@@ -68,7 +69,8 @@ class JournalAppender:
     def append(self, entries: Sequence[Entry]) -> bool:
         """Commit entries as one row. Returns False, with nothing written, if a transaction is in the way.
 
-        Raises the driver's error for any other reason, such as a full disk.
+        Raises StoreError if another server has taken the contest over, and the driver's error for any
+        other reason, such as a full disk.
         """
         if not self._lock.acquire(timeout=APPEND_WAIT_S):
             return False
@@ -77,7 +79,8 @@ class JournalAppender:
                 return False
             data = msgpack.packb(entries)
             data += sha256(data).digest()  # as `pack`
-            if not self._insert((self._contest, self.place + 1, data)):
+            claim = self._claim
+            if not self._insert((claim.contest, self.place + 1, data, claim.contest, claim.writer)):
                 return False
             self.place += 1
             if self._head is not None:
@@ -87,7 +90,7 @@ class JournalAppender:
             self._lock.release()
         return True
 
-    def _insert(self, row: tuple[int, int, bytes]) -> bool:
+    def _insert(self, values: _Values) -> bool:
         """Commit a row. Returns False, with nothing written, if that would wait for another connection."""
         raise NotImplementedError
 
@@ -99,19 +102,21 @@ class JournalAppender:
 class SqliteAppender(JournalAppender):
     """Appends to a file in 10 to 25 us, on any thread; the disk is not awaited. Raises sqlite3.Error."""
 
-    def __init__(self, path: Path, contest: int, place: int, lock: Lock, head: HeadFile) -> None:
-        super().__init__(contest, place, lock, head)
+    def __init__(self, path: Path, claim: Claim, place: int, lock: Lock, head: HeadFile) -> None:
+        super().__init__(claim, place, lock, head)
         self._connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
         for pragma in ("synchronous=NORMAL", "wal_autocheckpoint=0"):
             self._connection.execute(f"PRAGMA {pragma}").close()
 
-    def _insert(self, row: tuple[int, int, bytes]) -> bool:
+    def _insert(self, values: _Values) -> bool:
         try:
-            self._connection.execute(_INSERT_SQLITE, row)
+            inserted = self._connection.execute(_INSERT_SQLITE, values).rowcount
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & _PRIMARY_CODE != sqlite3.SQLITE_BUSY:
                 raise
             return False
+        if not inserted:
+            raise self._claim.lost()
         return True
 
     def close(self) -> None:
@@ -122,63 +127,21 @@ class SqliteAppender(JournalAppender):
 class PostgresAppender(JournalAppender):
     """Appends in one round trip, and waits for it. Raises psycopg.Error."""
 
-    def __init__(self, database: Postgres, contest: int, place: int, lock: Lock) -> None:
+    def __init__(self, database: Postgres, claim: Claim, place: int, lock: Lock) -> None:
         import psycopg
 
-        super().__init__(contest, place, lock)
+        super().__init__(claim, place, lock)
         self._connection = psycopg.connect(
             database.url, autocommit=True, connect_timeout=CONNECT_TIMEOUT_S, prepare_threshold=1
         )
         setting = "off" if database.async_journal else "on"
         self._connection.execute(f"SET synchronous_commit = {setting}")
 
-    def _insert(self, row: tuple[int, int, bytes]) -> bool:
-        self._connection.execute(_INSERT_POSTGRES, row)
+    def _insert(self, values: _Values) -> bool:
+        if not self._connection.execute(_INSERT_POSTGRES, values).rowcount:
+            raise self._claim.lost()
         return True
 
     def close(self) -> None:
         super().close()
         self._connection.close()
-
-
-class WriteAheadLog:
-    """The WAL of the SQLite file that `connection` is open on. Raises OSError and SQLAlchemy's errors."""
-
-    def __init__(self, path: Path, connection: Connection) -> None:
-        self._path: Final = beside(path, WAL_SUFFIX)
-        self._connection = connection
-        self._file: int | None = None
-
-    def sync(self) -> None:
-        """Wait until everything committed is on the disk; other connections may write meanwhile."""
-        if self._file is None:
-            self._file = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
-        fdatasync(self._file)
-
-    def checkpoint(self, writing: Lock) -> None:
-        """Copy the WAL into the database file and restart it; `writing` is held by every other writer.
-
-        The WAL restarts only when all of it is copied, and the next writer then waits for the disk.
-        So most of it is copied while others write; they wait for the rest alone.
-        """
-        self._checkpoint("PASSIVE")
-        self._checkpoint("PASSIVE")
-        with writing:
-            self._checkpoint("PASSIVE")
-            # A write by this connection restarts the WAL here and not in an append.
-            self._execute(f"PRAGMA user_version={LAYOUT}")
-
-    def close(self, *, truncate: bool) -> None:
-        """Close the file; with `truncate` the database file is complete without a WAL afterwards."""
-        if self._file is not None:
-            os.close(self._file)
-            self._file = None
-        if truncate:
-            self._checkpoint("TRUNCATE")
-
-    def _checkpoint(self, mode: str) -> None:
-        self._execute(f"PRAGMA wal_checkpoint({mode})")
-
-    def _execute(self, pragma: str) -> None:
-        self._connection.exec_driver_sql(pragma)
-        self._connection.commit()

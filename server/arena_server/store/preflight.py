@@ -24,9 +24,9 @@ from arena_server.store.chain import verify_checksum
 from arena_server.store.database import (
     APPLICATION_ID,
     LAYOUT,
+    READABLE,
     Database,
     Postgres,
-    check_unlocked,
     connect_postgres,
     connect_sqlite,
     damaged,
@@ -39,6 +39,7 @@ from arena_server.store.head import (
     create_private,
     read_head,
 )
+from arena_server.store.ownership import check_unlocked
 
 # -- is the database ours
 
@@ -62,21 +63,23 @@ def check_writable(database: Database) -> None:
         connection.execute("ROLLBACK")
 
 
-def check_readable(database: Database) -> None:
-    """Check that `database` holds results of this version."""
+def check_readable(database: Database, *, losses_accepted: bool = False) -> None:
+    """Check that `database` holds results of this version, unless `losses_accepted` all announced ones."""
     if isinstance(database, Postgres):
         _check_postgres(database, writing=False)
         return
-    check_not_lost(database)
+    if not losses_accepted:
+        check_not_lost(database)
     if not database.exists():
         raise StoreError(f"{database}: no such database; has a contest been played here? Try --database")
     # Before the database: a server may be writing both.
-    announced = read_head(database)
+    announced = [] if losses_accepted else read_head(database)
     with connect_sqlite(database, read_only=is_read_only(database)) as connection:
         if not _has_tables(database, connection, announced):
             check_nothing_announced(database, "has no tables", announced)
             raise _empty(database)
-        check_announced(database, announced, connection)
+        if not losses_accepted:
+            check_announced(database, announced, connection)
 
 
 def is_read_only(path: Path) -> bool:
@@ -123,19 +126,24 @@ def _check_postgres(database: Postgres, *, writing: bool) -> None:
         raise StoreError(f"{database}: the database can only be read; choose another --database")
 
 
-def check_comment(database: Postgres, row: Any) -> None:
-    """Raise StoreError if the result of COMMENT_QUERY belongs to a table that is not ours."""
+def check_comment(database: Postgres, row: Any) -> str:
+    """The layout in the result of COMMENT_QUERY, empty without tables.
+
+    Raises StoreError for tables that are not ours.
+    """
     if row is None:
-        return
+        return ""
     text, _, layout = (row[0] or "").rpartition(" ")
     if text != COMMENT:
         raise StoreError(f"{database}: a database of another program; choose one of its own by --database")
     _check_layout(database, layout)
+    return layout
 
 
 def _check_layout(database: Database, layout: object) -> None:
-    if str(layout) != str(LAYOUT):
-        raise StoreError(f"{database}: results of layout {layout}, and this version reads layout {LAYOUT}")
+    if str(layout) not in map(str, READABLE):
+        known = " and ".join(map(str, READABLE))
+        raise StoreError(f"{database}: results of layout {layout}, and this version reads layouts {known}")
 
 
 def _empty(database: Database) -> StoreError:
@@ -170,8 +178,11 @@ def plain_config(config: ContestConfig, names: Sequence[str]) -> dict[str, Any]:
 def check_same_config(
     database: Database, stored: StoredContest, config: ContestConfig, names: Sequence[str], seeded: bool
 ) -> None:
-    """Raise StoreError, naming the first difference, unless `stored` was begun with this config."""
-    before = {**stored.config, "seed": stored.seed}
+    """Raise StoreError, naming the first difference, unless `stored` was begun with this config.
+
+    A key that the version did not have which began it counts as its default.
+    """
+    before = {**plain_config(ContestConfig(name="", seed=0), ()), **stored.config, "seed": stored.seed}
     given = {**plain_config(config, names), "seed": str(config.seed) if seeded else stored.seed}
     for key in given:
         if given[key] != before.get(key):
@@ -198,7 +209,9 @@ COLUMNS: Final[Mapping[str, Sequence[str]]] = {
     ),
     "faults": ("id", "game_pk", "bot_id", "seat", "ply", "kind", "line"),
     "journal": ("id", "contest_id", "place", "payload"),
+    "writers": ("contest_id", "writer"),
 }
+ADDED_IN_5: Final = "writers"
 #: How many of the newest journal rows are checked; a thousand take 2 ms.
 JOURNAL_ROWS: Final = 1000
 FINISHED: Final = "finished"
@@ -214,15 +227,26 @@ def check_contest(
     """
     with _connected(database) as connection:
         queries = _Queries(database, connection)
-        if not queries.has_tables():
+        layout = queries.layout()
+        if not layout:
             return
-        queries.read_tables()
+        queries.read_tables(layout)
         stored = None if new else queries.unfinished(config.name)
-        if stored is None:
-            return
-        check_same_config(database, stored, config, names, seeded)
-        check_unlocked(database, connection, stored.number)
-        queries.check_journal(stored.number)
+        if stored is not None:
+            check_same_config(database, stored, config, names, seeded)
+            queries.check_journal(stored.number)
+        # A server of the older version would go on in the layout that it knows.
+        numbers = queries.running() if layout != str(LAYOUT) else []
+        numbers += [] if stored is None else [stored.number]
+        if isinstance(database, Postgres):
+            _check_unlocked(database, connection, numbers)
+    if isinstance(database, Path):
+        _check_unlocked(database, None, numbers)
+
+
+def _check_unlocked(database: Database, connection: Any, numbers: Sequence[int]) -> None:
+    for number in numbers:
+        check_unlocked(database, connection, number)
 
 
 @contextmanager
@@ -247,20 +271,26 @@ class _Queries:
     def _rows(self, query: str, *values: object) -> Any:
         return self._connection.execute(query, values)
 
-    def has_tables(self) -> bool:
-        query = (
-            "SELECT 1 FROM sqlite_schema"
-            if self._is_file
-            else "SELECT 1 WHERE to_regclass('contests') IS NOT NULL"
-        )
-        return self._rows(query).fetchone() is not None
+    def layout(self) -> str:
+        """The layout of the tables; empty if there are none."""
+        if isinstance(self._database, Postgres):
+            return check_comment(self._database, self._rows(COMMENT_QUERY).fetchone())
+        if self._rows("SELECT 1 FROM sqlite_schema").fetchone() is None:
+            return ""
+        return str(self._rows("PRAGMA user_version").fetchone()[0])
 
-    def read_tables(self) -> None:
+    def read_tables(self, layout: str) -> None:
         """Read one row of every table. The driver raises for a missing table, column or page."""
         for table, columns in COLUMNS.items():
+            if table == ADDED_IN_5 and layout == "4":
+                continue
             # Qualified, because SQLite takes an unknown bare name in quotes for a string.
             wanted = ", ".join(f'{table}."{column}"' for column in columns)
             self._rows(f"SELECT {wanted} FROM {table} LIMIT 1").fetchone()  # noqa: S608 - names of ours
+
+    def running(self) -> list[int]:
+        """The contests that a server plays, or played when it was killed."""
+        return [number for (number,) in self._rows("SELECT id FROM contests WHERE status = 'running'")]
 
     def unfinished(self, name: str) -> StoredContest | None:
         """The latest contest of this name, if it is unfinished."""

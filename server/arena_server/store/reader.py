@@ -32,6 +32,7 @@ from arena_server.store.schema import (
     Game,
     JournalRow,
     contest_checksum,
+    contest_checksum_4,
     game_checksum,
     open_engine,
 )
@@ -42,12 +43,12 @@ VOID = "void"
 class Results:
     """A database of results, open for reading; use it in a `with` statement.
 
-    The methods, and the end of the `with` statement, raise StoreError with one line for what is missing
-    or cannot be read.
+    Unless `losses_accepted`, it has all that was announced. The methods, and the end of the `with`
+    statement, raise StoreError with one line for what is missing or cannot be read.
     """
 
-    def __init__(self, database: Database) -> None:
-        check_readable(database)
+    def __init__(self, database: Database, *, losses_accepted: bool = False) -> None:
+        check_readable(database, losses_accepted=losses_accepted)
         self._database = database
         self._engine = open_engine(database)
         self._session = Session(self._engine)
@@ -242,7 +243,8 @@ def _faults(session: Session, contest: Contest) -> dict[int, list[FaultRow]]:
 
 def check_contest_row(contest: Contest) -> None:
     """Raise ValueError for a changed row."""
-    if contest.checksum != contest_checksum(contest) or contest.status not in STATUSES:
+    digests = contest_checksum(contest), contest_checksum_4(contest)
+    if contest.checksum not in digests or contest.status not in STATUSES:
         raise ValueError(f"contest {contest.id}: its row does not match its SHA-256 digest")
 
 
@@ -284,9 +286,11 @@ class UnfinishedContest:
 
 
 def find_unfinished(session: Session, name: str) -> Contest | None:
-    """The latest contest of this name, if it is unfinished."""
+    """The latest contest of this name, if it is unfinished. Raises ValueError for a changed row."""
     query = select(Contest).where(Contest.name == name).order_by(Contest.id.desc()).limit(1)
     latest = session.scalar(query)
+    if latest is not None:
+        check_contest_row(latest)  # its status decides whether it goes on
     return latest if latest is not None and latest.status != FINISHED else None
 
 
@@ -296,7 +300,6 @@ def stored_contest(contest: Contest) -> StoredContest:
 
 def load_unfinished(session: Session, contest: Contest) -> UnfinishedContest:
     """Raises ValueError for a changed or missing row."""
-    check_contest_row(contest)
     results = tuple(_past_games(session, contest))
     return UnfinishedContest(contest.id, int(contest.seed), Past(results, tuple(_entries(session, contest))))
 

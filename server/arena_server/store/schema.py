@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -139,6 +139,15 @@ class JournalRow(Base):
     payload: Mapped[bytes] = mapped_column(LargeBinary)
 
 
+class ContestWriter(Base):
+    """The id of the server that plays a contest, or played it last (`ownership.Claim`)."""
+
+    __tablename__ = "writers"
+
+    contest_id: Mapped[int] = mapped_column(ForeignKey("contests.id"), primary_key=True)
+    writer: Mapped[str]
+
+
 def now() -> datetime:
     """UTC without a zone, as in all tables."""
     return datetime.now(UTC).replace(tzinfo=None)
@@ -150,11 +159,26 @@ def checksum(table: str, *values: object) -> bytes:
 
 
 def contest_checksum(contest: Contest) -> bytes:
-    """Over every column that does not change when the contest ends."""
-    columns = (getattr(contest, name) for name in _CONTEST_COLUMNS)
-    return checksum(
-        "contest", *(sorted(each.items()) if isinstance(each, dict) else each for each in columns)
-    )
+    """Over every column, whatever the contest's status."""
+    head = None if contest.head is None else bytes(contest.head)
+    return checksum("contest 5", *_fixed_columns(contest), contest.status, contest.ended_at, head)
+
+
+def contest_checksum_4(contest: Contest) -> bytes:
+    """That of layout 4: over the columns that do not change when the contest ends."""
+    return checksum("contest", *_fixed_columns(contest))
+
+
+def _fixed_columns(contest: Contest) -> Iterator[object]:
+    for name in _CONTEST_COLUMNS:
+        value = getattr(contest, name)
+        yield sorted(value.items()) if isinstance(value, dict) else value
+
+
+def set_status(contest: Contest, status: str, ended_at: datetime | None, head: bytes | None) -> None:
+    """Change what changes of a contest, and its digest."""
+    contest.status, contest.ended_at, contest.head = status, ended_at, head
+    contest.checksum = contest_checksum(contest)
 
 
 _CONTEST_COLUMNS = (

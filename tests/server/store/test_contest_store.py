@@ -291,7 +291,7 @@ def test_entries_do_not_wait_for_the_disk_and_results_do(
     kept.start()
     kept.append((1, "offer", 0))
     kept.wait_for(1)
-    monkeypatch.setattr("arena_server.store.journal.fdatasync", slow_disk)
+    monkeypatch.setattr("arena_server.store.wal.fdatasync", slow_disk)
     kept.writer.store("g1", game(1))
     assert asked.wait(PATIENCE_S)
     kept.append((2, "offer", 0))  # while the result waits
@@ -310,7 +310,7 @@ def test_a_disk_that_fails_to_sync_is_a_clear_stop(tmp_path: Path, monkeypatch: 
     kept.start()
     kept.append((1, "offer", 0))
     kept.wait_for(1)
-    monkeypatch.setattr("arena_server.store.journal.fdatasync", failing)
+    monkeypatch.setattr("arena_server.store.wal.fdatasync", failing)
     kept.writer.store("g1", game(1))
     assert str(kept.next()) == f"{tmp_path}/arena.db: the disk is full; nothing more can be kept"
     kept.append((2, "offer", 0))  # accepted, and never reported

@@ -18,9 +18,10 @@ from arena_server.errors import StoreError
 from arena_server.store import head, preflight
 from arena_server.store.chain import GENESIS
 from arena_server.store.contest_store import ContestStore
-from arena_server.store.head import SLOT_BYTES, Announced, HeadFile, read_head
+from arena_server.store.database import connect_sqlite
+from arena_server.store.head import SLOT_BYTES, Announced, HeadFile, read_head, renew_head
 from arena_server.store.preflight import check_contest, check_readable, check_writable
-from arena_server.store.reader import Results
+from arena_server.store.reader import Results, UnfinishedContest
 
 from ..records import PATIENCE_S, Kept, game, keep, opening
 
@@ -170,14 +171,79 @@ def test_a_missing_wal(left: Path) -> None:
     (line,) = refusals(left / "arena.db")
     assert line == (
         "6 announced results of contest 1 trial are missing; restore the database with its -wal file, "
-        "or delete arena.db-head to give them up"
+        "or accept what is left by arena verify --renew-head"
     )
 
 
+@pytest.mark.parametrize("wal", [True, False], ids=["whole", "cut"])
+@pytest.mark.parametrize("how", ["missing", "empty", "zeros", "zeros of this contest"])
+def test_a_head_without_the_lines_of_a_contest_that_was_not_ended_in_order(
+    left: Path, how: str, wal: bool
+) -> None:
+    """With it a WAL that was cut off took results along without a word."""
+    database, file = left / "arena.db", left / "arena.db-head"
+    data = file.read_bytes()
+    if how == "missing":
+        file.unlink()
+    else:
+        file.write_bytes({"empty": b"", "zeros": bytes(len(data))}.get(how, bytes(SLOT_BYTES) + data))
+        if how == "zeros of this contest":
+            file.write_bytes(bytes(SLOT_BYTES) + data.replace(b"contest 1 ", b"contest 2 "))
+            HeadFile(database, 2, "other").write_results(0, GENESIS)
+            HeadFile(database, 2, "other").write_journal(0)
+    if not wal:
+        (left / "arena.db-wal").unlink()
+    what = "is missing" if how == "missing" else "says nothing of contest 1 trial, which has results"
+    line = (
+        f"arena.db-head {what}: nothing shows whether announced results are lost; restore it, "
+        "or accept what is left by arena verify --renew-head"
+    )
+    assert refusals(database) == {line}
+
+
+def test_a_contest_that_ended_in_order_needs_no_head(tmp_path: Path) -> None:
+    """Its database may be copied alone. A head that is there has to have its lines."""
+    for number, status in enumerate(("finished", "stopped", "incomplete")):
+        database = tmp_path / f"{number}.db"
+        keep(database, 1, 2, status=status)
+        database.with_name(f"{number}.db-head").unlink()
+        assert standings(database)
+        database.with_name(f"{number}.db-head").write_bytes(bytes(SLOT_BYTES))
+        with pytest.raises(StoreError, match="says nothing of contest 1 trial, which has results"):
+            standings(database)
+
+
+def test_a_contest_that_begins_while_it_is_read_has_lost_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = tmp_path / "arena.db"
+    keep(database, 1)
+    read = read_head
+    calls: list[Path] = []
+
+    def read_and_play(path: Path) -> list[Announced]:
+        announced = read(path)
+        calls.append(path)
+        if len(calls) == 1:
+            keep(database, 1, contest=opening("second"))
+        return announced
+
+    monkeypatch.setattr(preflight, "read_head", read_and_play)
+    check_readable(database)
+
+
 def test_lost_results_can_be_given_up(left: Path) -> None:
+    database = left / "arena.db"
     (left / "arena.db-wal").unlink()
-    (left / "arena.db-head").unlink()
-    assert standings(left / "arena.db")
+    with connect_sqlite(database) as connection:
+        assert renew_head(database, connection) == left / "arena.db-head"
+    assert standings(database)
+    (announced,) = read_head(database)
+    assert (announced.contest, announced.results, announced.name) == (1, GAMES // 2, "trial")
+    assert announced.journal > 0
+    found = serve(database)
+    assert isinstance(found, UnfinishedContest)
+    assert found.lost_rows == 0
 
 
 def test_a_missing_journal_row(left: Path) -> None:
@@ -256,7 +322,7 @@ def test_a_damaged_head(left: Path) -> None:
         data[at] ^= 1
         (left / "arena.db-head").write_bytes(data)
         assert refusals(left / "arena.db") == {
-            f"{left}/arena.db-head: damaged; restore it, or delete it to do without its protection"
+            f"{left}/arena.db-head: damaged; restore it, or accept what is left by arena verify --renew-head"
         }
 
 

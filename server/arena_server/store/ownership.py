@@ -1,0 +1,175 @@
+"""Who may write into a contest: one server at a time, in two ways.
+
+ContestLock    a lock of the system: a second server is refused when it starts
+Claim          a row with the server's own id, which every transaction checks: a server that has
+               lost its lock unnoticed writes nothing more
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import struct
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from arena_server.errors import StoreError
+from arena_server.store.database import Database
+from arena_server.store.head import FILE_MODE, beside
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+#: Separates our advisory locks on PostgreSQL from those of other programs: "Aren".
+LOCK_CLASS: Final = 0x4172656E
+LOCK_SUFFIX: Final = "-locks"
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - Windows has no such locks
+    fcntl = None  # type: ignore[assignment]
+
+#: Locks of an open file (Linux): unlike those of a process they outlive any `close` of the same file, such
+#: as that of a reader's connection. So only they can be taken on the database file itself.
+_FILE_LOCKS: Final = hasattr(fcntl, "F_OFD_SETLK") and sys.maxsize > 2**32
+#: `struct flock` with 64 bits: type, whence, start, length, process.
+_FLOCK: Final = struct.Struct("@hhqqi0q")
+#: The byte of contest 0 in the database file: far behind all that SQLite reads or locks.
+_FAR: Final = 1 << 62
+
+
+class ContestLock:
+    """The exclusive right to play contest `number`, until `release` or the end of the process.
+
+    For an SQLite file it is a lock on a byte of the file itself, far behind its end, and on one of
+    `arena.db-locks`, which is all that some systems have; on PostgreSQL it is an advisory lock of the
+    connection. Raises StoreError if another server has it.
+    """
+
+    def __init__(self, database: Database, connection: Connection, number: int) -> None:
+        self._files: list[int] = []
+        if isinstance(database, Path):
+            locked = all(self._lock(path, byte) for path, byte in _places(database, number))
+        else:
+            from sqlalchemy import text
+
+            # The lock belongs to the connection and outlives the transaction.
+            query = text("SELECT pg_try_advisory_lock(:class, :number)")
+            locked = bool(connection.scalar(query, {"class": LOCK_CLASS, "number": number}))
+        if not locked:
+            self.release()
+            raise _is_played(database, number)
+
+    def _lock(self, path: Path, byte: int) -> bool:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+        self._files.append(file)
+        try:
+            if _FILE_LOCKS:
+                fcntl.fcntl(file, fcntl.F_OFD_SETLK, _exclusive(byte))
+            else:  # pragma: no cover - not on Linux
+                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
+        except OSError:
+            return False
+        return True
+
+    def release(self) -> None:
+        for file in self._files:
+            os.close(file)
+        self._files.clear()
+
+
+def check_unlocked(database: Database, driver: Any, number: int) -> None:
+    """Raise StoreError if another server plays contest `number`.
+
+    `driver` is a connection of PostgreSQL's driver. Call it for a file while this process has no
+    connection to it: the `close` in here would end SQLite's own locks.
+    """
+    if isinstance(database, Path):
+        locked = any(_is_locked(path, byte) for path, byte in _places(database, number))
+    else:
+        query = (
+            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = %s AND objid = %s "
+            "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+        )
+        locked = driver.execute(query, (LOCK_CLASS, number)).fetchone() != (0,)
+    if locked:
+        raise _is_played(database, number)
+
+
+def _places(database: Path, number: int) -> Iterator[tuple[Path, int]]:
+    """The files and bytes of a contest's lock."""
+    if fcntl is not None:
+        yield beside(database, LOCK_SUFFIX), number
+    if _FILE_LOCKS:
+        yield database, _FAR + number
+
+
+def _exclusive(byte: int) -> bytes:
+    return _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, byte, 1, 0)
+
+
+def _is_locked(path: Path, byte: int) -> bool:
+    """Whether someone else has locked this byte."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        if _FILE_LOCKS:
+            found = fcntl.fcntl(file, fcntl.F_OFD_GETLK, _exclusive(byte))
+            kind: int = _FLOCK.unpack(found[: _FLOCK.size])[0]
+            return kind != fcntl.F_UNLCK
+        fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB, 1, byte)  # pragma: no cover - not on Linux
+    except OSError:  # pragma: no cover - not on Linux
+        return True
+    finally:
+        os.close(file)
+    return False  # pragma: no cover - not on Linux
+
+
+def _is_played(database: Database, number: int) -> StoreError:
+    return StoreError(
+        f"{database}: contest {number} is being played by another server; stop that one, "
+        "or begin a new contest by --new"
+    )
+
+
+class Claim:
+    """A server's own id in the row of a contest in the table `writers`; made within a transaction.
+
+    It ends the claim of the server before, whose transactions find another id from then on.
+    """
+
+    def __init__(self, database: Database, connection: Connection, contest: int) -> None:
+        from sqlalchemy import text
+
+        self.contest: Final = contest
+        self.writer: Final = secrets.token_hex(8)
+        self._database = database
+        self._connection = connection
+        values = {"contest": contest, "writer": self.writer}
+        connection.execute(
+            text(
+                "INSERT INTO writers (contest_id, writer) VALUES (:contest, :writer) "
+                "ON CONFLICT (contest_id) DO UPDATE SET writer = excluded.writer"
+            ),
+            values,
+        )
+        self._mine = text(
+            "UPDATE writers SET writer = :writer WHERE contest_id = :contest AND writer = :writer"
+        )
+        self._values = values
+
+    def check(self) -> None:
+        """Begin to write: no other server makes a claim until the transaction ends. Raises StoreError."""
+        if self._connection.execute(self._mine, self._values).rowcount != 1:
+            raise self.lost()
+
+    def lost(self) -> StoreError:
+        """The error of a server that has found another id."""
+        return StoreError(
+            f"{self._database}: another server has taken contest {self.contest} over; "
+            "nothing more can be kept here"
+        )

@@ -1,0 +1,174 @@
+"""One server a contest: its lock cannot be deleted, and what a second writer did is refused."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from arena_protocol.record import decode
+from arena_server.errors import StoreError
+from arena_server.store import ownership
+from arena_server.store.database import Database
+from arena_server.store.ownership import ContestLock, check_unlocked
+from arena_server.store.reader import Results
+from arena_server.store.schema import open_engine
+
+from ..records import PATIENCE_S, Kept, game, keep, opening
+
+PLAYED = "contest 1 is being played by another server; stop that one, or begin a new contest by --new"
+TAKEN = "another server has taken contest 1 over; nothing more can be kept here"
+
+
+def lock(path: Path, number: int) -> ContestLock:
+    return ContestLock(path, None, number)  # type: ignore[arg-type] # a file needs no connection
+
+
+class TestContestLock:
+    @pytest.mark.parametrize("remove", ["arena.db-locks", None])
+    def test_a_second_one_is_refused_also_without_the_file_of_locks(
+        self, path: Path, remove: str | None
+    ) -> None:
+        path.touch()
+        first = lock(path, 1)
+        if remove is not None:
+            path.with_name(remove).unlink()
+        for ask in (lambda: lock(path, 1), lambda: check_unlocked(path, None, 1)):
+            with pytest.raises(StoreError) as refused:
+                ask()
+            assert str(refused.value) == f"{path}: {PLAYED}"
+        other = lock(path, 2)
+        other.release()
+        first.release()
+        check_unlocked(path, None, 1)
+        lock(path, 1).release()
+
+    def test_it_holds_while_other_connections_come_and_go(self, path: Path) -> None:
+        """A lock of the process would end with any `close` of the file."""
+        keep(path, 1)
+        held = lock(path, 1)
+        for _ in range(3):
+            with Results(path) as results:
+                assert results.games_played(results.contest()) == 1
+            path.read_bytes()
+        with pytest.raises(StoreError):
+            lock(path, 1)
+        held.release()
+
+    def test_a_database_without_the_file_of_locks_is_played_by_no_other(self, path: Path) -> None:
+        check_unlocked(path, None, 1)
+
+    @pytest.mark.real
+    @pytest.mark.skipif(sys.platform != "linux", reason="the locks of an open file are those of Linux")
+    def test_another_process_is_refused(self, path: Path) -> None:
+        path.touch()
+        program = (
+            "import sys; from pathlib import Path; from arena_server.store.ownership import ContestLock; "
+            "ContestLock(Path(sys.argv[1]), None, 1)"
+        )
+        first = lock(path, 1)
+        path.with_name("arena.db-locks").unlink()
+        child = [sys.executable, "-c", program, str(path)]
+        outcome = subprocess.run(child, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+        assert outcome.stderr.splitlines()[-1].endswith(PLAYED)
+        first.release()
+        assert subprocess.run(child, check=False, timeout=PATIENCE_S).returncode == 0
+
+
+@pytest.fixture
+def without_locks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Locks that another server does not see, as on a file system that has none."""
+    monkeypatch.setattr(ownership.ContestLock, "__init__", lambda *_: None)
+    monkeypatch.setattr(ownership.ContestLock, "release", lambda _: None)
+
+
+@pytest.mark.usefixtures("without_locks")
+@pytest.mark.parametrize("what", ["entries", "a result", "an end"])
+def test_a_server_whose_contest_was_taken_over_writes_nothing_more(database: Database, what: str) -> None:
+    first = Kept(database)
+    first.start()
+    first.append((1, "offer", 0))
+    first.wait_for(1)
+    first.writer.store("g1", game(1))
+    assert first.next() == ["g1"]
+    second = Kept(database, opening(new=False))
+    found = second.start()
+    assert found is not None
+    assert [game.number for game in found.past.results] == [1]
+    second.append((2, "offer", 0))
+    second.wait_for(1)
+    if what == "entries":
+        first.append((3, "offer", 0))
+        first.append((4, "offer", 0))
+    elif what == "a result":
+        first.writer.store("g3", game(3))
+    else:
+        first.writer.end("finished")
+    assert str(first.next()) == f"{database}: {TAKEN}"
+    first.close()
+    second.writer.store("g2", game(2))
+    assert second.next() == ["g2"]
+    second.append((5, "offer", 0))
+    second.wait_for(2)
+    second.close()
+    third = Kept(database, opening(new=False))
+    found = third.start()
+    third.close()
+    assert found is not None
+    assert [game.number for game in found.past.results] == [1, 2]
+    assert [entry for entry in found.past.entries if entry[0] > 2] == [(5, "offer", 0)]
+    with Results(database) as results:
+        records = [data for _, data in results.records(results.contest()) if data is not None]
+        assert [decode(data).game_id for data in records] == ["g1", "g2"]
+
+
+def test_a_lock_on_postgresql_that_was_lost(database: Database) -> None:
+    """The connection that holds the lock is ended; a second server plays on, and the first writes nothing."""
+    if isinstance(database, Path):
+        pytest.skip("for PostgreSQL")
+    first = Kept(database)
+    first.start()
+    first.append((1, "offer", 0))
+    first.wait_for(1)
+    engine = open_engine(database)
+    with engine.connect() as connection:
+        end = (
+            "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND database = "
+            "(SELECT oid FROM pg_database WHERE datname = current_database())"
+        )
+        assert connection.execute(text(end)).rowcount == 1
+        count = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"
+        while connection.scalar(text(count)):
+            connection.rollback()
+    engine.dispose()
+    second = Kept(database, opening(new=False))
+    assert second.start() is not None
+    second.append((2, "offer", 0))
+    second.wait_for(1)
+    first.append((3, "offer", 0))
+    assert str(first.next()) in (
+        f"{database}: {TAKEN}",
+        f"{database}: the database does not answer (terminating connection due to administrator command); "
+        "is it running? Start it, then arena again",
+    )
+    first.close()
+    second.close()
+    third = Kept(database, opening(new=False))
+    found = third.start()
+    third.close()
+    assert found is not None
+    assert [entry[0] for entry in found.past.entries] == [1, 2]
+
+
+def test_every_file_of_locks_is_for_its_owner_only(path: Path) -> None:
+    path.touch(0o600)
+    mask = os.umask(0)
+    try:
+        lock(path, 1).release()
+    finally:
+        os.umask(mask)
+    assert path.with_name("arena.db-locks").stat().st_mode & 0o777 == 0o600
