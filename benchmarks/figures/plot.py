@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 from measure import CONTEST, PARTS, QUICK, WHOLE, Findings, Pairing, Plan
 from tables import ceiling, crosstable, fill, minimal_tree, named, node_curves
 
+from arena_protocol.errors import needs_extra
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -200,7 +202,7 @@ def draw(findings: Findings, plan: Plan, page: Path, folder: Path) -> None:
     try:
         files = draw_all(findings, plan, folder)
     except ModuleNotFoundError as error:
-        sys.exit(f"the pictures need {error.name}; install it by: pip install 'insertion-arena[figures]'")
+        sys.exit(needs_extra(f"a picture ({error.name})", "figures"))
     for path in files:
         print(path.name)
     page.write_text(fill(PAGE.read_text(encoding="utf-8"), findings, plan), encoding="utf-8")

@@ -24,11 +24,12 @@ from arena_client.transport import (
     tls_context,
     tune,
 )
+from arena_protocol.errors import needs_extra
 
 try:
     import trio
 except ImportError as missing:
-    raise ImportError("arena_client.trio_client needs trio: pip install 'insertion-arena[trio]'") from missing
+    raise ImportError(needs_extra("arena_client.trio_client", "trio")) from missing
 
 
 def run(

@@ -34,6 +34,7 @@ from types import CodeType, FunctionType
 from typing import Any, ParamSpec, TypeVar, cast
 
 from arena_engines.engine import EngineError
+from arena_protocol.errors import needs_extra
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -118,9 +119,7 @@ def _numba() -> Any:
     try:
         return importlib.import_module("numba")
     except ImportError as error:
-        raise EngineError(
-            "this engine needs numba; install it by: pip install 'insertion-arena[engines]'"
-        ) from error
+        raise EngineError(needs_extra("this engine", "engines")) from error
 
 
 def _load_or_compile(numba: Any, kernel: FunctionType, types: str, folder: Path) -> Callable[..., Any]:

@@ -47,6 +47,14 @@ class UserError(Exception):
     exit_code = 1
 
 
+def needs_extra(what: str, extra: str) -> str:
+    """Return the line that says how to install what `what` needs; no package index has the project."""
+    return (
+        f'{what} needs the extra [{extra}]: run `make install` or `pip install ".[{extra}]"` in a checkout,'
+        f' elsewhere `pip install "WHEEL[{extra}]"`'
+    )
+
+
 class ProtocolError(Exception):
     """The peer broke the protocol. `code` goes into ERROR; `text` is one line of ASCII.
 

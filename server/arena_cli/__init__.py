@@ -13,7 +13,7 @@ import os
 import sys
 from typing import Any, NoReturn
 
-from arena_protocol.errors import UserError
+from arena_protocol.errors import UserError, needs_extra
 from arena_server.errors import FAILED, INTERRUPTED, MISUSED
 
 #: The extra that installs each optional library.
@@ -68,10 +68,7 @@ def user_message(error: Exception) -> str | None:
         return " ".join(str(error).split())
     if isinstance(error, ImportError):
         extra = _missing_extra(error)
-        return extra and (
-            f'this command needs the extra [{extra}]: run `pip install ".[{extra}]"` in a checkout'
-            f' or `pip install "WHEEL[{extra}]"`'
-        )
+        return extra and needs_extra("this command", extra)
     if isinstance(error, OSError) and error.errno in _OUTPUT_ERRORS and error.filename is None:
         return f"the output cannot be written: {error.strerror}"
     if hasattr(error, "format_message"):

@@ -128,12 +128,13 @@ def _write_svg(record: GameRecord, path: Path, ply: int | None) -> None:
 
 
 def _write_gif(record: GameRecord, path: Path, delay: float) -> None:
+    from arena_protocol.errors import needs_extra
     from arena_server.errors import ConfigError
 
     try:
         import PIL  # noqa: F401 - a clear line before the work begins
     except ImportError:
-        raise ConfigError("--gif: Pillow is not installed; pip install pillow") from None
+        raise ConfigError(needs_extra("--gif", "pictures")) from None
     from arena_cli.picture import gif_bytes
 
     _write("--gif", path, gif_bytes(record, delay))

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from arena_protocol.errors import needs_extra
+
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "figures"))
 
 import measure
@@ -235,9 +237,7 @@ def test_without_matplotlib_one_line_says_what_to_install(
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(SystemExit) as stop:
         plot.main(["--quick", str(tmp_path), "--draw"])
-    assert stop.value.code == (
-        "the pictures need matplotlib; install it by: pip install 'insertion-arena[figures]'"
-    )
+    assert stop.value.code == (needs_extra("a picture (matplotlib)", "figures"))
 
 
 def test_a_wrong_part_is_refused_with_the_right_ones(capsys: pytest.CaptureFixture[str]) -> None:

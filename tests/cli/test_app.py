@@ -112,8 +112,8 @@ class TestProgram:
     )
     def test_a_missing_extra_is_one_line(self, library: str, extra: str) -> None:
         assert user_message(ModuleNotFoundError("...", name=f"{library}.inner")) == (
-            f'this command needs the extra [{extra}]: run `pip install ".[{extra}]"` in a checkout'
-            f' or `pip install "WHEEL[{extra}]"`'
+            f'this command needs the extra [{extra}]: run `make install` or `pip install ".[{extra}]"` in a'
+            f' checkout, elsewhere `pip install "WHEEL[{extra}]"`'
         )
 
     def test_a_missing_extra_is_found_in_a_wrapped_error(self) -> None:

@@ -30,6 +30,7 @@ from arena_cli.scene import (
     Text,
     svg_text,
 )
+from arena_protocol.errors import needs_extra
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.record import FaultKind, FaultRecord
 
@@ -234,5 +235,5 @@ class TestReplay:
         outcome = shell("replay", "g1", "--gif", "g.gif")
         assert (outcome.code, outcome.line) == (
             2,
-            "arena: --gif: Pillow is not installed; pip install pillow",
+            f"arena: {needs_extra('--gif', 'pictures')}",
         )

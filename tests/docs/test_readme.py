@@ -94,3 +94,7 @@ def test_the_contest_of_the_readme_is_played_without_an_activated_environment(tm
     standings = json.loads(out)["standings"]
     assert [(row["games"], row["faults"]) for row in standings] == [(4, {})] * 3
     assert arena("verify", folder=tmp_path).stdout == "verified: 6 games\n"
+    for command in re.findall(r"`arena ((?:why|replay|standings)\b[^`]*)`", README):
+        if "FILE" not in command:
+            done = arena(*command.split(), folder=tmp_path)
+            assert done.returncode == 0, f"arena {command}: {done.stderr}"

@@ -300,9 +300,7 @@ def test_without_numba_the_cure_is_named(
     tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "numba", None)
-    with pytest.raises(
-        EngineError, match=r"needs numba; install it by: pip install 'insertion-arena\[engines\]'"
-    ):
+    with pytest.raises(EngineError, match=r"^this engine needs the extra \[engines\]: "):
         compiled(write(tmp_path).kernel)
 
 

@@ -20,6 +20,7 @@ from arena_engines.explain.trees import Method
 from arena_engines.registry import create, usual_analyst
 from arena_engines.small.openlines import HeuristicEngine, open_lines_table
 from arena_engines.small.weighted import Weighted, terms_table
+from arena_protocol.errors import needs_extra
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game
 from arena_protocol.games.mnk import MarksGame
@@ -190,7 +191,7 @@ def integral(text: str, variable: str = "x") -> tuple[Picture, str]:
         from arena_engines.andor.integral_rules import plain
         from arena_engines.andor.integrals import Integrals, integrate, parse
     except ImportError as error:
-        raise EngineError("integrals need SymPy: pip install 'insertion-arena[symbolic]'") from error
+        raise EngineError(needs_extra("an integral", "symbolic")) from error
     try:
         integrand, symbol = parse(text, variable)
     except ValueError as error:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
+from arena_protocol.errors import needs_extra
 from arena_server.core.config import ContestConfig
 from arena_server.errors import ConfigError, StoreError
 
@@ -164,9 +165,7 @@ def connect_postgres(database: Postgres) -> Iterator[Any]:
     try:
         import psycopg
     except ImportError:
-        raise ConfigError(
-            f'{database}: PostgreSQL needs more than is installed: pip install "insertion-arena[postgres]"'
-        ) from None
+        raise ConfigError(needs_extra(str(database), "postgres")) from None
     try:
         with psycopg.connect(database.url, connect_timeout=CONNECT_TIMEOUT_S) as connection:
             yield connection

@@ -1,0 +1,27 @@
+"""The line on a library that is not installed."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+from arena_protocol.errors import needs_extra
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_it_says_how_to_install_from_a_checkout() -> None:
+    assert needs_extra("--gif", "pictures") == (
+        '--gif needs the extra [pictures]: run `make install` or `pip install ".[pictures]"` in a checkout,'
+        ' elsewhere `pip install "WHEEL[pictures]"`'
+    )
+
+
+def test_every_extra_that_is_named_exists() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    folders = (ROOT / name for name in ("client", "engines", "server", "benchmarks"))
+    sources = [path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.py")]
+    named = {extra for text in sources for extra in re.findall(r'needs_extra\(.*, "(\w+)"\)', text)}
+    assert {"engines", "figures", "pictures", "postgres", "symbolic", "trio"} <= named
+    assert named <= set(project["optional-dependencies"])
