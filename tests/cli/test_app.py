@@ -50,7 +50,7 @@ class TestProgram:
     @pytest.mark.parametrize(
         ("command", "line"),
         [
-            (("serve",), "missing argument 'CONFIG' (see arena serve -h)"),
+            (("serve",), "missing argument 'FILE...' (see arena serve -h)"),
             (("bench", "nope"), "no such command 'nope' (see arena bench -h)"),
             (("standings", "--nope"), "no such option: --nope (see arena standings -h)"),
             (("replay", "g1", "--ply", "-1"), "invalid value for '--ply': "),
