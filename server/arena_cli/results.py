@@ -173,7 +173,7 @@ def print_standings(results: Results, contest: Contest, scoring: str | None = No
     games = plain["contest"]["games"]
     title = (
         f"{contest.name}: {contest.game}, {games['played']} of {games['total']} games, "
-        f"scored by {plain['contest']['scoring']}, {contest.status}"
+        f"scored by {plain['contest']['scoring']}{_by_mean(plain['standings'])}, {contest.status}"
     )
     counts = {row["bot"]: sum(row["faults"].values()) for row in plain["standings"]}
     notes = [
@@ -185,6 +185,11 @@ def print_standings(results: Results, contest: Contest, scoring: str | None = No
         notes.append(f"secret of the deals: {plain['contest']['secret']}")
     table = standings_table(plain["standings"], wins=plain["contest"]["scoring"] == "wins")
     print_table(title, table, notes)
+
+
+def _by_mean(rows: Sequence[dict[str, Any]]) -> str:
+    """What the title adds while the bots have different numbers of games."""
+    return " a game, because the numbers of games differ" if len({row["games"] for row in rows}) > 1 else ""
 
 
 def withheld_text(games: Sequence[str]) -> str:

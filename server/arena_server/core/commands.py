@@ -85,7 +85,7 @@ class Commands:
             case "lift":
                 bot = self._bot(target)
                 bot.lift()
-                self._games.update_free_slots(bot)
+                self._games.update_free_slots(bot, now)
                 self._journal(bot)
             case "void":
                 if not self._break_off(target, now, again=False):
@@ -107,7 +107,7 @@ class Commands:
 
     def _kick(self, bot: Bot, now: int) -> None:
         bot.kick()
-        self._games.update_free_slots(bot)
+        self._games.update_free_slots(bot, now)
         self._journal(bot)
         for player in bot.players:
             if player.game is not None and not player.game.announced:

@@ -85,7 +85,7 @@ class Contest:
         bots = authenticator.bots
         self._bots = list(bots.values())
         try:
-            self._games = GameManager(config, game_of(config), bots, self.output, self.deadlines)
+            self._games = GameManager(config, game_of(config), bots, self.output, self.deadlines, now)
         except ValueError as error:
             raise ContestConfigError(str(error)) from error
         self._connections = Connections(config, self._games, self.output, self.deadlines)
@@ -274,7 +274,7 @@ class Contest:
                     self._games.spectators.update(number, now)
                     self._games.reconsider()
                 case Kind.REST:
-                    self._games.rested(self._authenticator.players[number])
+                    self._games.rested(self._authenticator.players[number], now)
                 case Kind.CHUNK:
                     self._connections.too_slow(self._connections.peers[number], now)
 

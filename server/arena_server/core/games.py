@@ -38,6 +38,7 @@ class GameManager:
         bots: Mapping[str, Bot],
         out: Outbox,
         deadlines: Deadlines,
+        now: int,
     ) -> None:
         self._config = config
         self._game = game
@@ -47,7 +48,7 @@ class GameManager:
         self._chunks = ChunkedSender(out, deadlines, config.handover_ms)
         self.spectators = Spectators(config.spectator_delay_ms * NS_PER_MS, self._chunks, out, deadlines)
         self.turns = Turns(self._chunks, self.spectators, out, deadlines)
-        self.ledger = Ledger(config, bots, game.seats, out)
+        self.ledger = Ledger(config, bots, game.seats, out, now)
         self._games: dict[int, LiveGame] = {}
         #: Whether a game may start, or the contest may end, for something that `pair` has not seen.
         self.changed = True
@@ -100,18 +101,16 @@ class GameManager:
 
     def arrive(self, player: Player, now: int) -> None:
         """`player` has a connection: back in its game, or free for one."""
-        self.changed = True
+        self.update_free_slots(player.bot, now)
         live = player.game
         if live is not None:
             self.turns.begin_again(live, player.seat)
             live.match.arrive(player.seat, now)
             self._advance(live, [], now)
-        else:
-            self.update_free_slots(player.bot)
 
     def depart(self, player: Player, now: int) -> None:
         """`player` has no connection any more, or watches instead of playing."""
-        self.update_free_slots(player.bot)
+        self.update_free_slots(player.bot, now)
         live = player.game
         if live is not None:
             self._advance(live, live.match.depart(player.seat, now), now)
@@ -171,19 +170,19 @@ class GameManager:
                 self._out.unmute(peer)
             if rests:
                 self._deadlines.set((Kind.REST, player.number), now + self._config.rest_ms * NS_PER_MS)
-            self.update_free_slots(player.bot)
+            self.update_free_slots(player.bot, now)
         if all(player.game is not live for player in live.players):
             del self._games[live.number]
 
-    def update_free_slots(self, bot: Bot) -> None:
+    def update_free_slots(self, bot: Bot, now: int) -> None:
         """The slots of `bot` have changed, or whether it may be paired: that counts from the next game on."""
         self.changed = True
-        self.ledger.free(bot)
+        self.ledger.update(bot, now)
 
-    def rested(self, player: Player) -> None:
+    def rested(self, player: Player, now: int) -> None:
         """The rest of `player` after a game is over."""
         player.rested()
-        self.update_free_slots(player.bot)
+        self.update_free_slots(player.bot, now)
 
     def expire(self, number: int, now: int) -> Peer | None:
         """The deadline of game `number` has passed. Returns the connection that does not take its TURN."""
@@ -237,6 +236,8 @@ class GameManager:
             tuple((names[fault.seat - 1], str(fault.kind)) for fault in match.faults if fault.seat),
         )
         self.ledger.add(past)
+        for name, _ in past.faults:  # it may be on probation now, and have other slots
+            self.ledger.update(self._bots[name], now)
         live.transcript.close(match.totals, match.end, now, opened=self.ledger.may_show_deal(past))
         self._out.effects.append(GameOver(game_id, match.end, match.totals, past.faults))
         self._advance(live, [], now)

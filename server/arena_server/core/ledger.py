@@ -10,26 +10,38 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from typing import Final
 
 from arena_protocol.record import VOID
+from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import ContestConfig
 from arena_server.core.deal import may_show_deal
 from arena_server.core.journal import JournalError, PastGame, Repeat
+from arena_server.core.pairer import Pairer
 from arena_server.core.peers import Bot, Outbox
-from arena_server.core.schedule import Pairer, Pairing, schedule_of
+from arena_server.core.schedule import Pairing, schedule_of
 from arena_server.core.standings import Results
+
+#: A bot that comes after more than this does not catch up: while it did, the whole field would wait for
+#: each bot that was down for a night. After less it does, so that a contest whose bots take seconds to
+#: start, or whose server is started again, has them level.
+LATE_NS: Final = 60_000 * NS_PER_MS
 
 
 class Ledger:
-    """The games of one contest by number, and their results.
+    """The games of one contest, which begins or goes on `now`, by number, and their results.
 
     Raises ValueError for a configuration that makes no schedule.
     """
 
-    def __init__(self, config: ContestConfig, bots: Mapping[str, Bot], seats: int, out: Outbox) -> None:
+    def __init__(
+        self, config: ContestConfig, bots: Mapping[str, Bot], seats: int, out: Outbox, now: int
+    ) -> None:
         names = [bot.name for bot in bots.values() if bot.plays]
         self._schedule = schedule_of(config, names, seats)
-        self._pairer = Pairer(self._schedule, seats)
+        self._pairer = Pairer(self._schedule)
+        #: Since when each bot that is not present cannot be paired.
+        self._away = dict.fromkeys(names, now)
         self._seats = seats
         self._paired = config.deals == "paired"
         #: The games that each bot plays: a schedule is fair.
@@ -59,8 +71,14 @@ class Ledger:
 
     # -- games that start
 
-    def free(self, bot: Bot) -> None:
-        """The slots of `bot` have changed: it can start as many games as it has free ones."""
+    def update(self, bot: Bot, now: int) -> None:
+        """The slots of `bot` have changed, or whether it may be paired."""
+        if not bot.present:
+            self._away.setdefault(bot.name, now)
+            self._pairer.withdraw(bot.name)
+            return
+        away = self._away.pop(bot.name, now)
+        self._pairer.enter(bot.name, late=now - away > LATE_NS)
         self._pairer.free(bot.name, bot.free_slots)
 
     def take(self) -> Pairing | None:
@@ -76,8 +94,6 @@ class Ledger:
         counts: Counter[str] = Counter()
         for names, games in self._pairer.unplayed():
             counts[_cause(names, causes)] += games
-        for names in self._pairer.waiting_repeats():
-            counts[_cause(names, causes)] += 1
         if self._void_only:
             counts["void, not played again"] += len(self._void_only)
         return counts
@@ -143,6 +159,7 @@ class Ledger:
             if not self._pairer.may_start(pairing):
                 raise JournalError(f"g{number} was started twice, or before an earlier game of the same bots")
             self._pairer.started(pairing)
+        self._pairer.recalled()
         for game in results:
             pairing = self.pairing(game.number)
             if game.names != pairing.names:

@@ -80,9 +80,16 @@ class Bot:
         return any(player.peer is not None for player in self.players)
 
     @property
+    def present(self) -> bool:
+        """Whether it can be paired, now or when a slot is free."""
+        return not self.barred and any(
+            player.peer is not None and not player.watches for player in self.players
+        )
+
+    @property
     def free_slots(self) -> int:
-        """In how many games more it can be seated now."""
-        return 0 if self.barred else sum(player.free for player in self.players)
+        """In how many games more it can be seated now, if it is present."""
+        return sum(player.free for player in self.players)
 
     @property
     def keys(self) -> ResumeKeys:

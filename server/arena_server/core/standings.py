@@ -2,9 +2,10 @@
 
 Scoring by `points` ranks by the points of all games together; scoring by `wins` by the games in which
 a player alone had the most points. The two may disagree entirely: a player that loses every game may
-win a contest on points. Players with the same score share a rank, and the ranks after them are left
-out. Within a rank the player with more of the other measure (wins, or points) comes first, then the
-name decides. A void game does not count, and neither does a result that is not durable.
+win a contest on points. While players have different numbers of games (`by_mean`) the score a game
+decides, or who has played more would lead. Players with the same score share a rank, and the ranks after
+them are left out. Within a rank the player with more of the other measure (wins, or points) comes first,
+then the name decides. A void game does not count, and neither does a result that is not durable.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from arena_protocol.record import VOID
@@ -98,10 +100,17 @@ class Standings:
         """How many games of `name` have a result."""
         return self._sums[name].games
 
+    @property
+    def by_mean(self) -> bool:
+        """Whether the score a game decides: some players have more games than others."""
+        return len({sums.games for sums in self._sums.values()}) > 1
+
     def rows(self) -> tuple[Row, ...]:
         """The table, the best first."""
-        order = sorted(self._sums, key=self._order)
-        scores = [self._score(name) for name in order]
+        by_mean = self.by_mean
+        scored = {name: self._score(name, by_mean=by_mean) for name in self._sums}
+        order = sorted(self._sums, key=lambda name: self._order(name, scored[name]))
+        scores = [scored[name] for name in order]
         return tuple(
             self._row(1 + scores.index(score), name) for name, score in zip(order, scores, strict=True)
         )
@@ -110,14 +119,16 @@ class Standings:
         sums = self._sums[name]
         return Row(rank, name, sums.points, sums.games, sums.wins, dict(sorted(sums.faults.items())))
 
-    def _score(self, name: str) -> int:
+    def _score(self, name: str, *, by_mean: bool) -> Fraction:
+        """Exact, so that equal means are equal."""
         sums = self._sums[name]
-        return sums.points if self._scoring == "points" else sums.wins
+        score = sums.points if self._scoring == "points" else sums.wins
+        return Fraction(score, max(1, sums.games)) if by_mean else Fraction(score)
 
-    def _order(self, name: str) -> tuple[int, bool, int, str]:
+    def _order(self, name: str, score: Fraction) -> tuple[Fraction, bool, int, str]:
         sums = self._sums[name]
-        score = self._score(name)
-        return -score, not sums.games, -(sums.points + sums.wins - score), name
+        other = sums.wins if self._scoring == "points" else sums.points
+        return -score, not sums.games, -other, name
 
 
 def standings(names: Iterable[str], results: Iterable[Result], scoring: str = "points") -> tuple[Row, ...]:

@@ -6,15 +6,21 @@ from collections import Counter
 from itertools import combinations
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from arena_server.core.config import ContestConfig
-from arena_server.core.schedule import Circle, Pairer, Schedule, fair_order, schedule_of
+from arena_server.core.schedule import Circle, Group, Groups, Schedule, fair_order, members, schedule_of
 
 SIZES = [(n, seats) for seats in (2, 3, 4) for n in range(seats, 9)]
 
 
 def bots(n: int) -> list[str]:
     return [f"b{i}" for i in range(n)]
+
+
+def listed(groups: Groups) -> list[Group]:
+    return [groups[number] for number in range(len(groups))]
 
 
 @pytest.mark.parametrize(("n", "seats"), SIZES)
@@ -46,18 +52,18 @@ def test_the_seats_turn_so_that_neighbours_stay_neighbours(seats: int) -> None:
 
 @pytest.mark.parametrize("n", range(2, 12))
 def test_pairs_come_in_rounds_without_waiting_bots(n: int) -> None:
-    order = fair_order(bots(n), 2)
+    order = listed(fair_order(n, 2))
     a_round = n // 2
     for start in range(0, len(order), a_round):
-        names = [name for pair in order[start : start + a_round] for name in pair]
-        assert len(names) == len(set(names))
+        players = [player for pair in order[start : start + a_round] for player in pair]
+        assert len(players) == len(set(players))
     assert len(order) == n * (n - 1) // 2
 
 
-def walked(names: list[str]) -> list[tuple[str, str]]:
+def walked(n: int) -> list[Group]:
     """The circle method step by step: one player stays, the others move up a chair a round."""
-    chairs: list[str | None] = [*names, None] if len(names) % 2 else [*names]
-    order = []
+    chairs: list[int | None] = [*range(n), None] if n % 2 else [*range(n)]
+    order: list[Group] = []
     for number in range(len(chairs) - 1):
         pairs = [(chairs[i], chairs[-1 - i]) for i in range(len(chairs) // 2)]
         if number % 2:
@@ -69,23 +75,39 @@ def walked(names: list[str]) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("n", range(2, 20))
 def test_the_circle_is_reckoned_as_it_is_walked(n: int) -> None:
-    circle, order = Circle(bots(n)), walked(bots(n))
-    assert list(circle) == circle[:] == order
+    circle, order = Circle(n), walked(n)
+    assert listed(circle) == order
     for number, (one, other) in enumerate(order):
         assert circle.number(one, other) == circle.number(other, one) == number
     with pytest.raises(IndexError, match=f"there are {len(order)} pairs, and no number {len(order)}"):
         circle[len(order)]
 
 
+@given(st.integers(2, 3), st.data())
+def test_the_first_of_many_others(seats: int, data: st.DataObject) -> None:
+    """Of few, which are looked up, and of many, which are met round by round."""
+    n = data.draw(st.integers(seats, 60 if seats == 2 else 8))
+    groups = fair_order(n, seats)
+    players = tuple(data.draw(st.permutations(range(n)))[: seats - 1])
+    others = data.draw(st.integers(1, 2**n - 1)) & ~sum(1 << player for player in players)
+    assume(others)
+    expected = min(members(others), key=lambda other: groups.number(*players, other))
+    assert groups.first(players, others) == expected
+
+
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_matches_are_played_in_disjoint_groups_in_the_order_of_the_names(seats: int) -> None:
     schedule = Schedule(bots(2 * seats), seats, 2 * seats, paired=True, matches=True)
-    assert schedule.groups == [tuple(bots(seats)), tuple(bots(2 * seats)[seats:])]
+    groups = listed(schedule.groups)
+    assert groups == [tuple(range(seats)), tuple(range(seats, 2 * seats))]
     games = list(schedule)
     assert len(games) == schedule.total == 4 * seats
     met = Counter((frozenset(game.names), game.deal, game.names[0]) for game in games)
     assert met == Counter(
-        (frozenset(group), deal, first) for group in schedule.groups for deal in (1, 2) for first in group
+        (frozenset(f"b{player}" for player in group), deal, f"b{first}")
+        for group in groups
+        for deal in (1, 2)
+        for first in group
     )
     followed = Counter(
         (one, other) for game in games for one, other in zip(game.names, game.names[1:], strict=False)
@@ -98,44 +120,34 @@ def test_matches_leave_no_bot_out() -> None:
         Schedule(bots(4), 3, 3, matches=True)
 
 
-def test_bots_of_two_matches_never_meet() -> None:
-    schedule = Schedule(bots(4), 2, 2, matches=True)
-    pairer = Pairer(schedule, 2)
-    for name in ("b0", "b2", "b3"):
-        pairer.free(name)
-    assert pairer.take() == schedule.pairing(2)
-    assert pairer.take() is None
-    pairer.free("b1")
-    assert pairer.take() == schedule.pairing(1)
-
-
 def test_two_thousand_bots_are_no_burden() -> None:
     schedule = Schedule(bots(2000), 2, 2)
     assert schedule.total == 2000 * 1999
     last = schedule.pairing(schedule.total)
-    assert schedule.number(schedule.group(last.names), 1) == last.number
+    group = schedule.groups.number(*schedule.players(last.names))
+    assert schedule.number(group, 1) == last.number
 
 
 @pytest.mark.parametrize(("n", "seats"), [(6, 3), (8, 4), (9, 3)])
 def test_larger_groups_come_in_rounds_too(n: int, seats: int) -> None:
-    order = fair_order(bots(n), seats)
+    groups = fair_order(n, seats)
+    order = listed(groups)
     assert {*order[0]}.isdisjoint(order[1])
-    assert sorted(map(sorted, order)) == sorted(map(sorted, combinations(bots(n), seats)))
-    schedule = Schedule(bots(n), seats, seats)
-    assert [schedule.group(group[::-1]) for group in order] == list(range(len(order)))
+    assert sorted(map(sorted, order)) == sorted(map(sorted, combinations(range(n), seats)))
+    assert [groups.number(*group[::-1]) for group in order] == list(range(len(order)))
 
 
 @pytest.mark.parametrize("n", range(3, 12))
 def test_the_first_seat_is_shared_evenly(n: int) -> None:
-    firsts = Counter(pair[0] for pair in fair_order(bots(n), 2))
-    assert all(abs(firsts[name] - (n - 1) / 2) <= 1.5 for name in bots(n)), firsts
+    firsts = Counter(pair[0] for pair in listed(fair_order(n, 2)))
+    assert all(abs(firsts[player] - (n - 1) / 2) <= 1.5 for player in range(n)), firsts
 
 
 def test_a_game_is_known_by_its_number() -> None:
     schedule = Schedule(bots(5), 2, 4)
     assert schedule.total == 40
     assert [schedule.pairing(game.number) for game in schedule] == list(schedule)
-    assert schedule.pairing(schedule.number(3, 2)).names == schedule.groups[3]
+    assert schedule.players(schedule.pairing(schedule.number(3, 2)).names) == schedule.groups[3]
 
 
 def test_too_few_bots() -> None:
@@ -147,61 +159,6 @@ def test_too_few_bots() -> None:
 def test_an_unfair_number_of_games(games: int) -> None:
     with pytest.raises(ValueError, match=f"games_per_pair must be a multiple of 2.* not {games}"):
         Schedule(bots(4), 2, games)
-
-
-# -- the next game
-
-
-def test_the_first_pending_game_of_the_schedule_whose_players_are_free() -> None:
-    schedule = Schedule(bots(4), 2, 2)
-    pairer = Pairer(schedule, 2)
-    assert pairer.take() is None
-    for name in ("b0", "b1", "b2"):
-        pairer.free(name)
-    first = pairer.take()
-    assert first == next(game for game in schedule if "b3" not in game.names)
-    assert pairer.take() is None
-    pairer.free("b3")
-    second = pairer.take()
-    assert second is not None
-    assert set(first.names) | set(second.names) == {*bots(4)}
-
-
-@pytest.mark.parametrize(("n", "seats"), [(2, 2), (5, 2), (5, 3), (6, 4)])
-def test_every_game_is_handed_out_once_in_the_order_of_the_schedule(n: int, seats: int) -> None:
-    schedule = Schedule(bots(n), seats, seats)
-    pairer = Pairer(schedule, seats)
-    for name in bots(n):
-        pairer.free(name)
-    numbers, running = [], []
-    while not pairer.exhausted(()):
-        while (game := pairer.take()) is not None:
-            numbers.append(game.number)
-            running.append(game)
-        for name in running.pop(0).names:
-            pairer.free(name)
-    assert sorted(numbers) == list(range(1, schedule.total + 1))
-    assert numbers[0] == 1
-
-
-def test_a_busy_bot_is_not_paired() -> None:
-    pairer = Pairer(Schedule(bots(2), 2, 2), 2)
-    pairer.free("b0")
-    pairer.free("b1")
-    pairer.free("b0", 0)
-    assert pairer.take() is None
-    pairer.free("b0")
-    game = pairer.take()
-    assert game is not None
-    assert game.number == 1
-
-
-def test_no_game_is_left_without_the_missing_bots() -> None:
-    pairer = Pairer(Schedule(bots(3), 2, 2), 2)
-    assert not pairer.exhausted(())
-    assert not pairer.exhausted({"b0"})
-    assert pairer.exhausted({"b0", "b1"})
-    assert not pairer.exhausted({"b1"})  # a missing bot may be back
 
 
 def test_a_single_game_has_the_bots_in_the_order_of_their_seats() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from hashlib import sha256
 
 import pytest
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from arena_server.core.config import ContestConfig, ContestConfigError, Entrant
 from arena_server.core.journal import JournalError, Past
 from arena_server.core.log_events import GameResumed, GameStarted, LoggedIn
-from arena_server.core.schedule import Pairer, Schedule
 
 from .contest_harness import ONE_PLY, SHORT, ContestHarness, offers, play_on, restarted
 from .crash_harness import Bot, CrashHarness
@@ -241,27 +239,3 @@ class TestRecovery:
         assert torn.finished == calm.finished == "finished"
         assert results(torn) == results(calm)
         assert len(results(calm)) == 4 * len(slots) * (len(slots) - 1) // 2
-
-
-@given(
-    st.lists(st.integers(0, 3), min_size=2, max_size=5),
-    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=30),
-)
-def test_the_pairer_keeps_to_the_free_slots(slots: list[int], changes: list[tuple[int, int]]) -> None:
-    """Against counting: no bot starts more games than it has free slots, and nothing startable is left."""
-    names = [f"b{number}" for number in range(len(slots))]
-    schedule = Schedule(names, 2, 4)
-    pairer = Pairer(schedule, 2)
-    free: dict[str, int] = dict.fromkeys(names, 0)
-    left = Counter({frozenset(group): schedule.games for group in schedule.groups})
-    for index, games in [*enumerate(slots), *changes]:
-        name = names[index % len(names)]
-        free[name] = games
-        pairer.free(name, games)
-        while (pairing := pairer.take()) is not None:
-            left[frozenset(pairing.names)] -= 1
-            assert left[frozenset(pairing.names)] >= 0
-            for each in pairing.names:
-                free[each] -= 1
-                assert free[each] >= 0
-        assert not any(left[pair] and all(free[each] for each in pair) for pair in left)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations
 
 import pytest
@@ -55,13 +56,39 @@ def test_a_bot_that_wins_every_game_wins_on_wins() -> None:
 
 def test_within_a_shared_rank_the_other_measure_and_then_the_name_decide_the_order() -> None:
     results = [
-        Result(("d", "x"), (10, 20)),
+        Result(("d", "w"), (10, 20)),
         Result(("c", "x"), (10, 0)),
-        Result(("b", "x"), (10, 20)),
-        Result(("a", "x"), (0, 0)),
+        Result(("b", "y"), (10, 20)),
+        Result(("a", "z"), (0, 0)),
     ]
-    rows = standings(["d", "c", "b", "a", "x"], results)
-    assert [(row.rank, row.name) for row in rows] == [(1, "x"), (2, "c"), (2, "b"), (2, "d"), (5, "a")]
+    rows = standings("dcbawxyz", results)
+    ranks = [(row.rank, row.name) for row in rows]
+    assert ranks == [(1, "w"), (1, "y"), (3, "c"), (3, "b"), (3, "d"), (6, "a"), (6, "x"), (6, "z")]
+
+
+@pytest.mark.parametrize("scoring", ["points", "wins"])
+def test_the_score_a_game_decides_while_the_numbers_of_games_differ(scoring: str) -> None:
+    table = Standings("abc", scoring)
+    assert not table.by_mean
+    for _ in range(3):
+        table.add(Result(("a", "b"), (10, 5)))
+    table.add(Result(("b", "a"), (11, 0)))
+    table.add(Result(("c", "b"), (20, 0)))
+    assert table.by_mean
+    assert [(row.rank, row.name) for row in table.rows()] == [(1, "c"), (2, "a"), (3, "b")]
+
+
+@given(st.lists(st.tuples(st.sampled_from(["ab", "bc", "ca"]), st.tuples(*[st.integers(0, 9)] * 2))))
+def test_ranks_follow_the_means_while_the_numbers_of_games_differ(
+    games: list[tuple[str, tuple[int, int]]],
+) -> None:
+    table = Standings("abc")
+    for names, totals in games:
+        table.add(Result(tuple(names), totals))
+    rows = table.rows()
+    score = [Fraction(row.points, max(1, row.games)) if table.by_mean else row.points for row in rows]
+    assert score == sorted(score, reverse=True)
+    assert [row.rank for row in rows] == [1 + score.index(each) for each in score]
 
 
 def test_a_draw_is_no_win() -> None:

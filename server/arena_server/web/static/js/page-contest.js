@@ -24,10 +24,15 @@ export function standingsTable(contest, rows) {
   return el("table", { class: "standings" }, el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i === 1 || i === 6 ? null : "num" }, text)))), el("tbody", {}, ...body));
 }
 
+/** While the bots have different numbers of games the server ranks by the score a game. */
+function byMean(standings) {
+  return new Set(standings.map((row) => row.games)).size > 1 ? " a game, because the numbers of games differ" : "";
+}
+
 function summary(contest) {
   const games = `${numberText(contest.games_played)} of ${plural(contest.games, "game")} played${contest.games_void ? `, ${contest.games_void} void` : ""}`;
   const clock = `${clockText(contest.clock_ms)} per seat${contest.increment_ms ? ` + ${contest.increment_ms / 1000} s per move` : ""}`;
-  return `${contest.game}, ${contest.format}, scored by ${contest.scoring}; ${clock}; ${games}`;
+  return `${contest.game}, ${contest.format}, scored by ${contest.scoring}${byMean(contest.standings)}; ${clock}; ${games}`;
 }
 
 async function begin() {

@@ -1,0 +1,310 @@
+"""Which group plays next, so that no bot and no pair gets far ahead of the others.
+
+The level of a player, and of a group, is the number of games that it has started, without those that
+are void and to be played again. Only players that are present count, and groups of such players that
+have games left.
+
+    a player may play if it is less than AHEAD games above the lowest player;
+    a group of players that may play does so if it is less than AHEAD games above the lowest such group.
+
+    If no group of the lowest player has only players that may play, it plays one that goes least beyond.
+
+So a game puts a bot at most AHEAD games above another, unless that has nobody else to play with, and a pair
+at most AHEAD above another that could be played instead. What the bound allows starts at once: there are
+no rounds, and nobody waits for the end of one. The players come first, then the groups: if every pair had
+to wait for the lowest pair of all, bots that come and go would stop the field, because what they have
+played with whom fits no longer how much each has played (docs/decisions.md has the figures).
+
+If no game runs, the lowest player can play: a contest never stands still. Among the games that may start
+the lowest player comes first, with its lowest group, the first of the schedule.
+
+A set of players is an integer with a bit for each: 2,000 players have two million pairs, and what a
+player can do now is found with a few operations on its row of bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Final
+
+from arena_server.core.schedule import Circle, Group, Groups, members
+
+#: How many games a player or a group may be ahead. With one, six bots of equal speed wait a sixth of their
+#: time for each other; with two, a tenth.
+AHEAD: Final = 2
+
+_NO_BOUND: Final = 1 << 60
+
+
+class GroupTable:
+    """The level of every group of players, and whether it is open.
+
+    A row belongs to all players of a group but one; it has, for each level, those who complete a group:
+
+        2 seats, row (0,):  {3: 0b10110, 4: 0b01000}    0 is at level 3 with 1, 2 and 4, at 4 with 3
+    """
+
+    def __init__(self, groups: Groups, players: int) -> None:
+        self._groups = groups
+        self._seats = len(groups[0])
+        self._rows: dict[Group, dict[int, int]] = {}
+        self._open: dict[Group, int] = {}
+        if isinstance(groups, Circle):
+            everyone = (1 << players) - 1
+            self._open = {(player,): everyone ^ (1 << player) for player in range(players)}
+        else:
+            for index in range(len(groups)):
+                for rest, bit in _rows_of(groups[index]):
+                    self._open[rest] = self._open.get(rest, 0) | bit
+        self._rows = {rest: {0: others} for rest, others in self._open.items()}
+
+    def level(self, group: Group) -> int:
+        rest, bit = next(_rows_of(group))
+        return next(level for level, others in self._rows[rest].items() if others & bit)
+
+    def move(self, group: Group, by: int) -> None:
+        """Change the level of a group."""
+        level = self.level(group)
+        for rest, bit in _rows_of(group):
+            row = self._rows[rest]
+            row[level] ^= bit
+            if not row[level]:
+                del row[level]
+            row[level + by] = row.get(level + by, 0) | bit
+
+    def set_open(self, group: Group, is_open: bool) -> None:
+        """Note whether a group has games left."""
+        for rest, bit in _rows_of(group):
+            self._open[rest] = self._open[rest] | bit if is_open else self._open[rest] & ~bit
+
+    def raise_to(self, lowest: int, player: int | None = None) -> None:
+        """Bring every group, or those of one player, up to a level."""
+        for rest, row in self._rows.items():
+            chosen = -1 if player is None or player in rest else 1 << player
+            for level in [level for level in row if level < lowest and row[level] & chosen]:
+                row[lowest] = row.get(lowest, 0) | row[level] & chosen
+                row[level] &= ~chosen
+                if not row[level]:
+                    del row[level]
+
+    def highest(self) -> int:
+        """The highest level of any group."""
+        return max(max(row) for row in self._rows.values())
+
+    def lowest(self, among: int, at_least: int) -> int | None:
+        """The lowest level of an open group of players of `among`; None if there is none.
+
+        The search ends with a group at the level `at_least`; none may be below it.
+        """
+        lowest = None
+        for rest, row in self._rows.items():
+            found = self._lowest_in(rest, row, among)
+            if found is not None and (lowest is None or found < lowest):
+                lowest = found
+                if lowest <= at_least:
+                    break
+        return lowest
+
+    def lowest_of(self, player: int, among: int) -> int | None:
+        """The lowest level of an open group of `player` with others of `among`."""
+        found = (
+            self._lowest_in(rest, row, among | 1 << player) for rest, row in self._rows_with(player, among)
+        )
+        return min((level for level in found if level is not None), default=None)
+
+    def has(self, player: int, among: int) -> bool:
+        """Whether `player` has an open group with others of `among`."""
+        return any(among & self._open[rest] for rest, _ in self._rows_with(player, among))
+
+    def pick(self, player: int, among: int, below: int) -> Group | None:
+        """The lowest open group of `player` below a level with others of `among`.
+
+        Of several the first of the schedule.
+        """
+        best: tuple[int, int] | None = None
+        for rest, row in self._rows_with(player, among):
+            others = among & self._open[rest]
+            level = min((level for level, found in row.items() if others & found), default=below)
+            if level < below:
+                other = self._groups.first(rest, others & row[level])
+                found = level, self._groups.number(*rest, other)
+                best = found if best is None else min(best, found)
+        return None if best is None else self._groups[best[1]]
+
+    def _rows_with(self, player: int, among: int) -> Iterator[tuple[Group, dict[int, int]]]:
+        """The rows of `player` with others of `among`."""
+        if self._seats == 2:
+            if (player,) in self._rows:
+                yield (player,), self._rows[player,]
+            return
+        for others in combinations(members(among & ~(1 << player)), self._seats - 2):
+            rest = tuple(sorted((player, *others)))
+            if rest in self._rows:
+                yield rest, self._rows[rest]
+
+    def _lowest_in(self, rest: Group, row: dict[int, int], among: int) -> int | None:
+        others = among & self._open[rest]
+        if not others or not all(among >> player & 1 for player in rest):
+            return None
+        return min((level for level, found in row.items() if found & others), default=None)
+
+
+def _rows_of(group: Group) -> Iterator[tuple[Group, int]]:
+    """Each row of a group, with the bit of the player that completes it."""
+    players = sorted(group)
+    for at, player in enumerate(players):
+        yield (*players[:at], *players[at + 1 :]), 1 << player
+
+
+class Balance:
+    """Chooses the groups that play; `bounded` is False if all may play as fast as they can."""
+
+    def __init__(self, groups: Groups, players: int, *, bounded: bool = True) -> None:
+        self._table = GroupTable(groups, players)
+        self._ahead = AHEAD if bounded else _NO_BOUND
+        self._levels = [0] * players
+        #: The players that are present, by level.
+        self._present_at: dict[int, int] = {}
+        self._present = self._free = 0
+        #: The lowest player, and the lowest group of those that may play, when last looked for. While the
+        #: one is the same the other does not fall, unless it is forgotten.
+        self._lowest: tuple[int, int] | None = None
+        #: Whether a game may have become possible since `next` has found none.
+        self._changed = False
+
+    # -- who can play
+
+    def enter(self, player: int, *, late: bool = False) -> None:
+        """`player` is present. One that comes `late` is not to catch up: it is as far as the lowest."""
+        if late and self._ahead == AHEAD:
+            self._credit(player)
+        self._toggle(player)
+        self._lowest = None
+        self._changed = True
+
+    def withdraw(self, player: int) -> None:
+        """`player` is not present any more."""
+        self._toggle(player)
+        self.set_free(player, is_free=False)
+
+    def set_free(self, player: int, is_free: bool) -> None:
+        """Note whether `player` can start a game now."""
+        self._free = self._free | 1 << player if is_free else self._free & ~(1 << player)
+        self._changed = True
+
+    def has_games(self, player: int, without: int = 0) -> bool:
+        """Whether a group of `player` has games left, none of whose players is one of `without`."""
+        return self._table.has(player, ~without & (1 << len(self._levels)) - 1)
+
+    def is_over(self, without: int) -> bool:
+        """Whether every group with games left has a player of `without`."""
+        return self._table.lowest(~without & (1 << len(self._levels)) - 1, _NO_BOUND) is None
+
+    # -- games
+
+    def started(self, group: Group, *, last: bool) -> None:
+        """A game of `group` has been handed out; `last`: it has no other left."""
+        self._move(group, 1)
+        if last:
+            self._table.set_open(group, is_open=False)
+
+    def owed(self, group: Group) -> None:
+        """A game of `group` is void, and to be played again."""
+        self._move(group, -1)
+        self._table.set_open(group, is_open=True)
+        self._lowest = None
+
+    def recalled(self) -> None:
+        """All games of an interrupted contest have been noted: who is far behind has been late before.
+
+        Groups may be further apart than players: two of them do not always meet in what may play.
+        """
+        self._table.raise_to(self._table.highest() - 2 * self._ahead)
+        lowest = max(self._levels) - self._ahead
+        self._levels = [max(level, lowest) for level in self._levels]
+
+    def next(self) -> Group | None:
+        """The group whose game is to start now, or None; call `started` with it."""
+        if self._changed:
+            lowest = self._lowest_player()
+            if lowest is not None:
+                near = 0
+                for level, players in self._present_at.items():
+                    if level < lowest + self._ahead:
+                        near |= players
+                group = self._within(near, lowest) or self._beyond(near, lowest)
+                if group is not None:
+                    return group
+            self._changed = False
+        return None
+
+    def _within(self, near: int, lowest: int) -> Group | None:
+        """The next group of players of `near`, who may play."""
+        known = self._lowest[1] if self._lowest is not None and self._lowest[0] == lowest else -_NO_BOUND
+        group_level = self._table.lowest(near, known)
+        if group_level is None:
+            return None
+        self._lowest = lowest, group_level
+        ready = near & self._free
+        for level in sorted(self._present_at):
+            for player in members(self._present_at[level] & ready):
+                group = self._table.pick(player, ready, group_level + self._ahead)
+                if group is not None:
+                    return group
+        return None
+
+    def _beyond(self, near: int, lowest: int) -> Group | None:
+        """A group of a lowest player that has none of players of `near`, free or not."""
+        for player in members(self._present_at[lowest] & self._free):
+            reach, group_level = near, self._table.lowest_of(player, near)
+            if group_level is not None:
+                continue
+            for level in sorted(self._present_at):
+                reach |= self._present_at[level]
+                group_level = self._table.lowest_of(player, reach)
+                if group_level is not None:
+                    group = self._table.pick(player, reach & self._free, group_level + self._ahead)
+                    if group is not None:
+                        return group
+                    break
+        return None
+
+    # -- levels
+
+    def _lowest_player(self) -> int | None:
+        """The level of the lowest player that is present and has a group."""
+        for level in sorted(self._present_at):
+            if any(self._table.has(player, self._present) for player in members(self._present_at[level])):
+                return level
+        return None
+
+    def _credit(self, player: int) -> None:
+        """Bring `player`, who is not present, up to the lowest that is, and its groups so that none waits."""
+        lowest = self._lowest_player()
+        if lowest is not None:
+            self._levels[player] = max(self._levels[player], lowest)
+            group_level = self._table.lowest(self._present, -_NO_BOUND)
+            assert group_level is not None
+            self._table.raise_to(group_level + self._ahead - 1, player)
+
+    def _move(self, group: Group, by: int) -> None:
+        self._table.move(group, by)
+        for player in group:
+            is_present = self._present >> player & 1
+            if is_present:
+                self._toggle(player)
+            self._levels[player] += by
+            if is_present:
+                self._toggle(player)
+        self._changed = True
+
+    def _toggle(self, player: int) -> None:
+        """Add `player` to those that are present, or take it out."""
+        bit, level = 1 << player, self._levels[player]
+        self._present ^= bit
+        at = self._present_at.get(level, 0) ^ bit
+        if at:
+            self._present_at[level] = at
+        else:
+            self._present_at.pop(level, None)
