@@ -186,7 +186,7 @@ class Field:
                 self.update(name)
 
     def restart(self) -> None:
-        """Another pairer is told what the last one has handed out, in the order of the numbers."""
+        """Another pairer gets what the last one has handed out, in the order of the numbers."""
         self.pairer = Pairer(self.schedule)
         for pairing in self.again.values():
             self.pairer.again(pairing)
