@@ -9,9 +9,9 @@ have games left.
 
     If no group of the lowest player has only players that may play, it plays one that goes least beyond.
 
-So a game puts a bot at most AHEAD games above another, unless that has nobody else to play with, and a pair
+So a game puts a bot at most AHEAD games above another, unless that has no other opponent, and a pair
 at most AHEAD above another that could be played instead. What the bound allows starts at once: there are
-no rounds, and nobody waits for the end of one. The players come first, then the groups: if every pair had
+no rounds, and no bot waits for the end of one. The players come first, then the groups: if every pair had
 to wait for the lowest pair of all, bots that come and go would stop the field, because what they have
 played with whom fits no longer how much each has played (docs/decisions.md has the figures).
 

@@ -35,7 +35,7 @@ class Pairer:
             self._balance.enter(self._place(name), late=late)
 
     def withdraw(self, name: str) -> None:
-        """`name` is not present: no game of it starts, and nobody waits for it."""
+        """`name` is not present: no game of it starts, and no other bot waits for it."""
         if self._free.pop(name, None) is not None:
             self._balance.withdraw(self._place(name))
 

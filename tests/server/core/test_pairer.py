@@ -1,4 +1,4 @@
-"""Which game starts next: no pair and no bot gets far ahead, nobody waits in vain, nothing stands still."""
+"""Which game starts next: no pair and no bot gets far ahead, no game is held back, no contest stands still."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Twin:
         return [group for group in self.groups if self.left[group] and self.free.keys() >= set(group)]
 
     def lowest(self) -> int:
-        """The level of the lowest player that has somebody to play with."""
+        """The level of the lowest player that has a group to play in."""
         return min(self.own[player] for group in self.live() for player in group)
 
     def credit(self, player: int) -> None:
