@@ -1,4 +1,4 @@
-"""Which game starts next: no pair and no bot gets far ahead, no game is held back, no contest stands still."""
+"""Which game starts next: no pair and no bot gets far ahead, no game is held back, no contest stops."""
 
 from __future__ import annotations
 
