@@ -173,23 +173,22 @@ def print_standings(results: Results, contest: Contest, scoring: str | None = No
     games = plain["contest"]["games"]
     title = (
         f"{contest.name}: {contest.game}, {games['played']} of {games['total']} games, "
-        f"scored by {plain['contest']['scoring']}{_by_mean(plain['standings'])}, {contest.status}"
+        f"scored by {plain['contest']['scoring']}, {contest.status}"
     )
+    by_mean = len({row["games"] for row in plain["standings"]}) > 1
     counts = {row["bot"]: sum(row["faults"].values()) for row in plain["standings"]}
     notes = [
         f"{fault['game']}: {fault['text']}"
         + (f" (the first of {counts[fault['bot']]} faults)" if counts[fault["bot"]] > 1 else "")
         for fault in plain["first_faults"]
     ]
+    if by_mean:
+        scoring = plain["contest"]["scoring"]
+        notes.insert(0, f"ranked by {scoring} a game, because the bots have different numbers of games")
     if plain["contest"]["secret"] is not None:
         notes.append(f"secret of the deals: {plain['contest']['secret']}")
     table = standings_table(plain["standings"], wins=plain["contest"]["scoring"] == "wins")
     print_table(title, table, notes)
-
-
-def _by_mean(rows: Sequence[dict[str, Any]]) -> str:
-    """What the title adds while the bots have different numbers of games."""
-    return " a game, because the numbers of games differ" if len({row["games"] for row in rows}) > 1 else ""
 
 
 def withheld_text(games: Sequence[str]) -> str:
