@@ -97,7 +97,7 @@ class TestAContest:
             out, err = watching.communicate(timeout=PATIENCE_S)
         assert (watching.returncode, err) == (0, "")
         assert sum(" plays " in line for line in out.splitlines()) == 12
-        assert "g2: over, complete" in out
+        assert "g2: over, a draw, 0 : 0" in out
 
     @pytest.mark.real
     def test_whoever_speaks_plainly_is_let_go(self, pair: Pair, tmp_path: Path) -> None:
