@@ -6,8 +6,10 @@ WORKDIR /src
 COPY pyproject.toml constraints.txt README.md ./
 COPY protocol protocol
 COPY client client
+COPY conformance conformance
 COPY engines engines
 COPY server server
+COPY cli cli
 # pip stays in this stage: an image has no use for its 12 MB.
 RUN python -m venv --without-pip /opt/arena
 

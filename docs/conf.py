@@ -29,7 +29,18 @@ include_patterns = [
     "benchmarks/rivals/results.md",
     "benchmarks/referee/*.md",
 ]
-exclude_patterns = [".*", "build", "tests", "engines", "server", "tools", "examples", "**/*.egg-info"]
+exclude_patterns = [
+    ".*",
+    "build",
+    "tests",
+    "conformance",
+    "engines",
+    "server",
+    "cli",
+    "tools",
+    "examples",
+    "**/*.egg-info",
+]
 suppress_warnings = [
     "myst.header",  # the page of faults has headings of level 3 below its title
     "toc.no_title",  # benchmarks/rivals/results.md is a bare table

@@ -20,14 +20,16 @@ FOLDERS = {
     "arena_client": ROOT / "client",
     "arena_engines": ROOT / "engines",
     "arena_server": ROOT / "server",
-    "arena_cli": ROOT / "server",
+    "arena_check": ROOT / "conformance",
+    "arena_cli": ROOT / "cli",
 }
 MAY_IMPORT = {
     "arena_protocol": set(),
     "arena_client": {"arena_protocol"},
     "arena_engines": {"arena_protocol"},
     "arena_server": {"arena_protocol"},
-    "arena_cli": {"arena_protocol", "arena_client", "arena_engines", "arena_server"},
+    "arena_check": {"arena_protocol"},
+    "arena_cli": {"arena_protocol", "arena_client", "arena_check", "arena_engines", "arena_server"},
 }
 # Where an engine becomes a bot it imports the client.
 EXCEPTIONS = {"arena_engines": ("bots.py", "bot.py")}

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from arena_client.conformance.runner import BOT_SUITE, SERVER_SUITE
+from arena_check.runner import BOT_SUITE, SERVER_SUITE
 
 from ..server.programs import ARENA, arena, inside
 

@@ -101,6 +101,7 @@ def test_every_event_of_a_game_is_of_the_schema() -> None:
     assert list(breaches(before, SCHEMA["$defs"]["snapshot"])) != []
 
 
+@pytest.mark.real  # the hub sends its boards twice a second
 @pytest.mark.asyncio
 @pytest.mark.parametrize("status", [None, "finished"])
 async def test_every_event_of_a_contest_is_of_the_schema(tmp_path: Path, status: str | None) -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("protocol", "client", "engines", "server")
-PACKAGES = {"arena_protocol", "arena_client", "arena_engines", "arena_server", "arena_cli"}
+FOLDERS = ("protocol", "client", "conformance", "engines", "server", "cli")
+PACKAGES = {"arena_protocol", "arena_client", "arena_check", "arena_engines", "arena_server", "arena_cli"}
 
 pytestmark = pytest.mark.slow
 

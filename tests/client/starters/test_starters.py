@@ -238,4 +238,5 @@ def test_starters_are_not_installed() -> None:
         for where in find["where"]
         for package in discovery.find_namespace_packages(str(ROOT / where), include=find["include"])
     }
-    assert found == {"arena_protocol", "arena_client", "arena_engines", "arena_server", "arena_cli"}
+    packages = {"arena_protocol", "arena_client", "arena_check", "arena_engines", "arena_server", "arena_cli"}
+    assert found == packages

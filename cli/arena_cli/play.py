@@ -1,0 +1,284 @@
+"""`arena play`: a person plays an engine or a program in the terminal.
+
+Against an engine the game runs in this process, as in `arena match`, with `Person` as the player of one
+seat. Against a program the referee runs it: `PersonBot` connects as a bot does.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+from concurrent.futures import CancelledError, Future
+from pathlib import Path
+from secrets import randbelow
+from typing import Annotated, Any
+
+import typer
+
+from arena_cli.local_bots import is_command, local_bot, parse_command
+from arena_cli.local_contest import LocalContest, RefereeThread, bot_names
+from arena_cli.options import (
+    DEFAULT_DATABASE,
+    Color,
+    Database,
+    GameOptions,
+    Library,
+    duration,
+    game_options,
+    interruptible,
+    is_terminal,
+    start_positions,
+    use_color,
+)
+from arena_cli.person import LeaveGame, Person, introduction, result_text
+from arena_cli.play_web import play_in_browser
+from arena_client import asyncio_client
+from arena_client.bot import Bot, GameView, Result
+from arena_client.errors import ClientError
+from arena_engines.bot import position_of
+from arena_engines.engine import Engine, EngineError
+from arena_engines.match import Played, play_game
+from arena_engines.registry import create, usual_opponent
+from arena_engines.xo.program1970.console import Console
+from arena_engines.xo.program1970.engine import Xo1970
+from arena_protocol.games import make_game
+from arena_protocol.games.base import Deal, Game
+from arena_protocol.games.mnk import Xo
+from arena_server.errors import ArenaError, ConfigError
+from arena_server.launch.base import LocalBot
+from arena_server.sockets import parse_address
+from arena_server.tournament.supervisor import ProgressListener
+
+#: The clock of a program if none is given, and what each further ply may take: the person is not hurried.
+PROGRAM_CLOCK_MS = 20_000
+PROGRAM_BYOYOMI_MS = 3_600_000
+#: The person's name in the referee's game.
+YOU = "you"
+
+
+def command(
+    game: Annotated[str, typer.Argument(metavar="GAME", help="The game to play.", show_default=False)],
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ENGINE",
+            help="The opponent, or a program in quotes; greedy, or the game's best engine, if absent.",
+            show_default=False,
+        ),
+    ] = None,
+    seat: Annotated[int, typer.Option(min=1, help="Your seat; seat 1 moves first.")] = 1,
+    clock: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DURATION",
+            help="The time of each seat; no clock if absent, against a program 20s and then 1h a ply.",
+        ),
+    ] = None,
+    option: GameOptions = None,
+    library: Library = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="The seed of the deal; random if absent.")] = None,
+    color: Color = True,
+    games: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where games of XO against xo1970 are stored.")
+    ] = Path(),
+    web: Annotated[
+        bool,
+        typer.Option(
+            "--web", help="Play in a browser instead: prints a link for each person, stores the games."
+        ),
+    ] = False,
+    database: Database = DEFAULT_DATABASE,
+) -> None:
+    """Play a game against an engine or a program, in the terminal or in a browser.
+
+    Type a move in the game's notation, `hint` for the engine's choice, `moves` for the legal
+    moves, `quit` to leave.
+
+    A program, with a blank or a slash in it, is started as in `arena match` and seated by the referee.
+
+    Against xo1970 it is the operator's console of that program: settings change between games, a move is
+    confirmed, and games are stored.
+
+    With --web every seat is played once by each, in regular games of a server: recorded, and shown
+    to spectators. `--against person` is a game of people: each gets a link that works once.
+
+    Example: arena play insertion --against greedy --option plies=20
+    """
+    if web:
+        chosen = game_options(option)
+        clock_ms = None if clock is None else duration(clock, "--clock")
+        rules = make_game(game, chosen, allow_unknown=False)
+        opponent = usual_opponent(game) if against is None else against
+        play_in_browser(rules, chosen, opponent, clock_ms, seed, database)
+        return
+    if game == Xo.name and against is not None and against.partition(":")[0] == Xo1970.name:
+        if library is not None:
+            raise ConfigError("--library: the program of 1970 plays from the empty board; leave it out")
+        _console(against, game_options(option), seat, clock, seed, games)
+        return
+    settings = game_options(option)
+    rules = make_game(game, settings, allow_unknown=False)
+    if library is not None:
+        settings["board"] = start_positions(library, rules)
+        rules = make_game(game, settings, allow_unknown=False)
+    if seat > rules.seats:
+        raise ConfigError(f"--seat: {game} has {rules.seats} seats, got {seat}")
+    deal = rules.deal(randbelow(2**63) if seed is None else seed)
+    clock_ms = None if clock is None else duration(clock, "--clock")
+    if against is not None and is_command(against):
+        coloured = use_color(color, terminal=is_terminal())
+        _play_program(against, rules, settings, seat, clock_ms, seed, color=coloured)
+        return
+    opponent = usual_opponent(game) if against is None else against
+    engines = [_engine(opponent, game) for _ in range(rules.seats)]
+    person = Person(engines[seat - 1], opponent, deal, color=use_color(color, terminal=is_terminal()))
+    players: list[Engine] = [*engines[: seat - 1], person, *engines[seat:]]
+    typer.echo(introduction(rules) + "\n")
+    try:
+        with interruptible():
+            played = play_game(rules, deal, players, clock_ms)
+    except LeaveGame:
+        typer.echo("you left the game")
+        return
+    typer.echo(person.picture(rules, played.moves, seat, None))
+    typer.echo(result_text(rules, played, seat))
+
+
+def _console(
+    spec: str, options: dict[str, object], seat: int, clock: str | None, seed: int | None, games: Path
+) -> None:
+    """Play XO against the program of 1970 at its console. Raises ConfigError for what it does not have."""
+    rules = make_game(Xo.name, options, allow_unknown=False)
+    assert isinstance(rules, Xo), "the game of this name"
+    if seat > rules.seats:
+        raise ConfigError(f"--seat: {Xo.name} has {rules.seats} seats, got {seat}")
+    if clock is not None or rules.opening or rules.boards:
+        option = "opening" if rules.opening else "board"
+        flag = "--clock" if clock is not None else f"--option {option}"
+        raise ConfigError(
+            f"{flag}: the program of 1970 plays without clocks from the empty board; leave it out"
+        )
+    if seed is not None:
+        spec += f"{',' if ':' in spec else ':'}seed={seed}"
+    try:
+        console = Console(spec, rules.size, machine_begins=seat == 2, folder=games)
+    except EngineError as error:
+        raise ConfigError(f"--against: {error}") from error
+    with interruptible():
+        console.run()
+
+
+def _play_program(
+    program: str,
+    rules: Game[Any],
+    options: dict[str, object],
+    seat: int,
+    clock_ms: int | None,
+    seed: int | None,
+    *,
+    color: bool,
+) -> None:
+    """Play a game that the referee runs in a process, with the program in all other seats.
+
+    Raises ConfigError for a program that does not exist, BotError for one that cannot start.
+    """
+    command = parse_command(program, "--against")
+    others = rules.seats - 1
+    you, *names = bot_names([YOU] + [program] * others, [None] + [command] * others)
+    person = local_bot(you, [])
+    group = [local_bot(name, command) for name in names]
+    group.insert(seat - 1, person)
+    contest = LocalContest(
+        name="play",
+        game=rules.name,
+        options=options,
+        group=group,
+        deals=1,
+        clock_ms=clock_ms or PROGRAM_CLOCK_MS,
+        byoyomi_ms=0 if clock_ms else PROGRAM_BYOYOMI_MS,
+        seed=seed,
+    )
+    adviser = _engine(usual_opponent(rules.name), rules.name)
+    typer.echo(introduction(rules) + "\n")
+    programs = _Programs()
+    with RefereeThread(contest, programs) as referee:
+        referee.when_ended(programs.address.cancel)
+        try:
+            host, port = parse_address(programs.address.result(), "the referee")
+        except CancelledError:
+            referee.join()
+            raise
+        bot = PersonBot(adviser, group, color=color)
+        try:
+            reason = asyncio_client.run(bot, host, port, name=you, token=person.token)
+            referee.join()  # a program that cannot start has ended it, and is the better reason
+            raise ArenaError(f"the game was ended: {reason}")
+        except LeaveGame:
+            if not bot.finished:
+                typer.echo("you left the game")
+        except ClientError as error:
+            raise ArenaError(str(error)) from None
+        finally:
+            programs.left = True
+
+
+class _Programs(ProgressListener):
+    """Takes the referee's address, and prints messages about the programs until the person leaves."""
+
+    def __init__(self) -> None:
+        self.address: Future[str] = Future()
+        self.left = False
+
+    def listening(self, address: str) -> None:
+        """Let the person connect."""
+        self.address.set_result(address)
+
+    def say(self, line: str) -> None:
+        """Print a message about a program; the end of the contest is the person's own wish."""
+        if not self.left:
+            typer.echo(line, err=True)
+
+
+class PersonBot(Bot):
+    """The person in the referee's game. `finished` is set at its end, and LeaveGame raised."""
+
+    # In the event loop, so in the main thread: a thread that waits for stdin cannot be ended.
+    instant = True
+
+    def __init__(self, adviser: Engine, group: Sequence[LocalBot], *, color: bool) -> None:
+        self.finished = False
+        self._adviser = adviser
+        self._opponent = next(bot.name for bot in group if bot.command)
+        self._color = color
+
+    def new_game(self, view: GameView) -> None:
+        """Let Ctrl-C interrupt the wait for a move; asyncio would only cancel a task."""
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def choose(self, view: GameView) -> str:
+        """Ask for a legal move. Raises LeaveGame."""
+        return self._person(view).choose(position_of(view))
+
+    def game_over(self, view: GameView, result: Result) -> None:
+        """Show the last position and the result, and leave before the next game."""
+        rules = view.rules
+        assert rules is not None, "a game of this machine"
+        typer.echo(self._person(view).picture(rules, view.moves, view.seat, None))
+        faults: list[str | None] = [None] * view.seats
+        if view.zombie is not None:
+            faults[view.seat - 1] = view.zombie.reason
+        typer.echo(result_text(rules, Played(result.totals, tuple(faults), (), view.moves), view.seat))
+        self.finished = True
+        raise LeaveGame
+
+    def _person(self, view: GameView) -> Person:
+        return Person(self._adviser, self._opponent, Deal(view.state, view.shown), color=self._color)
+
+
+def _engine(spec: str, game: str) -> Engine:
+    try:
+        player = create(spec, game)
+    except EngineError as error:
+        raise ConfigError(f"--against: {error}") from error
+    player.warm_up()
+    return player

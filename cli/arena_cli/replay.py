@@ -1,0 +1,178 @@
+"""`arena replay`: draw a recorded game in the terminal, or print its whole record as JSON."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from arena_cli.options import (
+    DEFAULT_DATABASE,
+    Color,
+    ContestChoice,
+    Database,
+    Json,
+    is_terminal,
+    print_json,
+    use_color,
+)
+
+if TYPE_CHECKING:
+    from arena_protocol.record import GameRecord
+
+#: Clear the screen and go to its top left corner.
+CLEAR = "\x1b[2J\x1b[H"
+
+
+#: The first field of a record, within its first bytes; a file without it is something else.
+FIRST_FIELD = b"format"
+
+
+def command(
+    game: Annotated[
+        str, typer.Argument(metavar="GAME|FILE", help="A game's id or a record file.", show_default=False)
+    ],
+    contest: ContestChoice = None,
+    database: Database = DEFAULT_DATABASE,
+    delay: Annotated[float, typer.Option(min=0, help="Seconds between two plies in a terminal.")] = 0.5,
+    ply: Annotated[
+        int | None, typer.Option(min=0, help="Show only the position after this ply; 0 is the start.")
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a web page that replays the game to FILE.")
+    ] = None,
+    svg: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the position after --ply, or the last, to FILE.")
+    ] = None,
+    gif: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the whole game as an animated GIF to FILE.")
+    ] = None,
+    color: Color = True,
+    as_json: Json = False,
+) -> None:
+    """Draw a game in the terminal, ply by ply.
+
+    If stdout is not a terminal, all plies are printed at once and without colours. --json prints
+    the whole record: deal, clocks, every ply with its times, faults with the offending bytes
+    in hexadecimal. --html writes one file that a browser plays without a server: board, clocks,
+    graphs, and a check of the record. --svg draws one ply, --gif the game with --delay between plies.
+
+    Example: arena replay g1 --contest local --delay 0.2
+    """
+    from arena_cli.render import frames
+    from arena_cli.results import find_path, read_record
+
+    path = find_path(game)
+    if path is not None and (data := read_record(path)).startswith(b"XO "):
+        _show_frames(_console_game(data, game), ply, game, delay, painted=False)
+        return
+    record = load_record(game, contest, database)
+    if as_json:
+        from arena_protocol.record import to_json
+
+        print_json(to_json(record))
+        return
+    if html is not None:
+        _write_page(record, html)
+    if svg is not None:
+        _write_svg(record, svg, ply)
+    if gif is not None:
+        _write_gif(record, gif, delay)
+    if (html, svg, gif) != (None, None, None):
+        return
+    painted = use_color(color, terminal=is_terminal())
+    _show_frames(list(frames(record, color=painted)), ply, record.game_id, delay, painted=painted)
+
+
+def _console_game(data: bytes, name: str) -> list[str]:
+    """The positions of a game that the console of xo1970 stored. Raises StoreError."""
+    from arena_engines.xo.program1970.console import frames
+    from arena_protocol.games.base import GameError
+    from arena_server.errors import StoreError
+
+    try:
+        return frames(data.decode())
+    except (GameError, UnicodeDecodeError) as error:
+        raise StoreError(f"{name}: {error}") from None
+
+
+def _show_frames(wanted: list[str], ply: int | None, name: str, delay: float, *, painted: bool) -> None:
+    """Print the frames of a game, or that of one ply; in a terminal one after the other."""
+    terminal = is_terminal()
+    _check_ply(ply, name, len(wanted) - 1)
+    if ply is not None:
+        wanted = [wanted[ply]]
+    for number, frame in enumerate(wanted):
+        if terminal and number:
+            time.sleep(delay)
+        # typer strips colours unless `color` says otherwise: it looks at the real stdout.
+        typer.echo(f"{CLEAR}{frame}" if painted and len(wanted) > 1 else frame, color=painted or None)
+
+
+def _write_page(record: GameRecord, path: Path) -> None:
+    from arena_protocol.record import encode
+    from arena_server.web.bundle import replay_page
+
+    title = f"{' - '.join(record.names)}, {record.contest} {record.game_id}"
+    _write("--html", path, replay_page(title, encode(record)).encode("utf-8"))
+
+
+def _write_svg(record: GameRecord, path: Path, ply: int | None) -> None:
+    from arena_cli.picture import draw_ply
+    from arena_cli.scene import svg_text
+
+    _check_ply(ply, record.game_id, len(record.plies))
+    _write("--svg", path, svg_text(draw_ply(record, ply)).encode("ascii"))
+
+
+def _write_gif(record: GameRecord, path: Path, delay: float) -> None:
+    from arena_protocol.errors import needs_extra
+    from arena_server.errors import ConfigError
+
+    try:
+        import PIL  # noqa: F401 - a clear line before the work begins
+    except ImportError:
+        raise ConfigError(needs_extra("--gif", "pictures")) from None
+    from arena_cli.picture import gif_bytes
+
+    _write("--gif", path, gif_bytes(record, delay))
+
+
+def _check_ply(ply: int | None, name: str, plies: int) -> None:
+    from arena_server.errors import StoreError
+
+    if ply is not None and ply > plies:
+        raise StoreError(f"game {name} has {plies} plies, not {ply}")
+
+
+def _write(option: str, path: Path, data: bytes) -> None:
+    from arena_server.errors import StoreError
+
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise StoreError(f"{option}: {path}: cannot be written: {error.strerror}") from None
+    typer.echo(f"written: {path}")
+
+
+def load_record(game: str, contest: str | None, database: str) -> GameRecord:
+    """Return the record in the file `game`, else of the game with this id. Raises StoreError."""
+    from arena_cli.results import find_path, open_results, read_record
+    from arena_protocol.record import RecordError, decode
+    from arena_server.errors import StoreError
+
+    path = find_path(game)
+    if path is not None:
+        data = read_record(path)
+    else:
+        with open_results(database) as results:
+            data = results.record(results.contest(contest), game)
+    try:
+        return decode(data)
+    except RecordError as found:
+        error = found
+        if FIRST_FIELD not in data[:16]:
+            error = RecordError("not a game record as arena export writes it")
+        raise StoreError(f"{game}: {error}") from None

@@ -1,0 +1,42 @@
+"""docs/check.md: what is generated there is what the suites and the starters give now."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import pytest
+
+from arena_check.cases import Result
+
+from . import page
+
+AGAIN = "`python -m tests.check.page` writes it again"
+
+
+def test_the_clauses_are_those_of_the_suites() -> None:
+    assert page.part("clauses") == page.clauses(), AGAIN
+
+
+def test_the_score_is_that_of_the_tests() -> None:
+    assert page.part("score") == page.score(), AGAIN
+
+
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Future[list[Result]]]:
+    """The results of every column, checked beside each other: a case waits most of its time."""
+    with ThreadPoolExecutor(len(page.COLUMNS)) as threads:
+        return {
+            column: threads.submit(page.check, column, tmp_path_factory.mktemp(column))
+            for column in page.COLUMNS
+        }
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("column", page.COLUMNS)
+def test_each_starter_is_as_conformant_as_published(
+    column: str, checked: dict[str, Future[list[Result]]]
+) -> None:
+    results = checked[column].result()  # a skipped build skips here
+    assert page.cells(results) == page.published(column), AGAIN
+    if column != "smallest":
+        assert [(each.case.id, each.actual) for each in results if each.verdict != "ok"] == []
