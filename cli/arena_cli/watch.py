@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from arena_cli.render import Frame
     from arena_client.spectator import Spectator, Update
     from arena_client.transport import TlsTransport
-    from arena_client.view import GameView
+    from arena_protocol.view import GameView
 
 #: Clear the screen from its top left corner on.
 HOME = "\x1b[H\x1b[J"

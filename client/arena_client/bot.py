@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import Any
 
 from arena_client.errors import ClientError
-from arena_client.view import GameView, Result
+from arena_protocol.view import GameView, Result
 
 __all__ = ["AnyBot", "AsyncBot", "Bot", "Choose", "GameView", "Result", "as_bot"]
 

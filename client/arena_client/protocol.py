@@ -18,12 +18,12 @@ from typing import Literal, SupportsIndex
 
 from arena_client.bot import AnyBot
 from arena_client.errors import SILENT, ClientError
-from arena_client.view import GameView, Result
 from arena_protocol import messages as wire
 from arena_protocol.errors import ByeReason, ErrorCode, LocalProtocolError, ProtocolError
 from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
 from arena_protocol.record import describe_fault
 from arena_protocol.session import LOGGED_IN, ClientSession, State
+from arena_protocol.view import GameView, Result
 
 AGENT = "arena-client"
 

@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 from arena_client.errors import SILENT, ClientError
 from arena_client.protocol import Trace
-from arena_client.view import GameView
 from arena_protocol import messages as wire
 from arena_protocol.errors import LocalProtocolError, ProtocolError
 from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
 from arena_protocol.session import BEFORE_LOGIN, ClientSession, State
+from arena_protocol.view import GameView
 
 #: The target that means every game of the contest.
 ALL_GAMES = "*"

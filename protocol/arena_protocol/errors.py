@@ -68,6 +68,17 @@ class ProtocolError(Exception):
         self.retry_after = retry_after
 
 
+class ClientError(UserError):
+    """The client cannot go on and another try would not help; the text is one line with the reason.
+
+    `code` is the code of the server's ERROR if that is the reason, else None.
+    """
+
+    def __init__(self, text: str, *, code: str | None = None) -> None:
+        super().__init__(text)
+        self.code = code
+
+
 class TlsError(Exception):
     """The peer does not speak TLS, or its certificate is not accepted; the text is one line."""
 

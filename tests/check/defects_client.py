@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from arena_client.bot import Bot, as_bot
 from arena_client.errors import ClientError
 from arena_client.protocol import ClientProtocol, Job
-from arena_client.view import GameView
+from arena_protocol.view import GameView
 
 from .bots import Program, variant
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from arena_client.view import GameView
 from arena_engines.bot import EngineBot, bot_of, position_of
 from arena_engines.engine import AnyPosition, Engine, EngineError, Report
 from arena_protocol import messages as wire
 from arena_protocol.games.insertion import Insertion
+from arena_protocol.view import GameView
 
 PLIES, LOOKAHEAD, BANK = 30, 4, 20_000
 

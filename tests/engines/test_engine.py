@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from arena_client.view import GameView
 from arena_engines.analysis import analyse_file
 from arena_engines.bot import bot_of, position_of
 from arena_engines.engine import Engine, EngineError, Position
@@ -14,6 +13,7 @@ from arena_engines.registry import ENGINES, create, games_of
 from arena_protocol import messages as wire
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Game, GameError
+from arena_protocol.view import GameView
 
 OTHERS = [kind for kind in ENGINES if kind.game != "insertion"]
 BANK = 60_000

@@ -28,8 +28,8 @@ from arena_client.scripted import (
     create,
     drip,
 )
-from arena_client.view import GameView
 from arena_protocol.framing import CLIENT_LINE_LIMIT
+from arena_protocol.view import GameView
 
 OVERLONG = Raw(b"MOVE " + b"7" * CLIENT_LINE_LIMIT + b"\n")
 

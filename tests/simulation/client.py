@@ -14,11 +14,11 @@ from tests.simulation.bots import Honest
 from tests.simulation.network import MS, EventQueue, Link
 
 from arena_client.scripted import Act, Close, Raw, Say, StopReading, Wait
-from arena_client.view import GameView
 from arena_protocol.errors import LocalProtocolError, ProtocolError
 from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
 from arena_protocol.messages import Game, ServerMessage, parse_client, parse_server
 from arena_protocol.session import ClientSession
+from arena_protocol.view import GameView
 
 #: How long a client waits before it connects again.
 PAUSE = 50 * MS

@@ -1,6 +1,7 @@
 """The state of a game as one seat knows it, immutable: every line makes a new view.
 
-A view may be read by another thread while the next lines arrive.
+Bots, spectators, the checker and the site fold the lines of a game by it. A view may be read by another
+thread while the next lines arrive.
 """
 
 from __future__ import annotations
@@ -11,9 +12,8 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, cast
 
-from arena_client.errors import ClientError
 from arena_protocol import messages as wire
-from arena_protocol.errors import LocalProtocolError
+from arena_protocol.errors import ClientError, LocalProtocolError
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Deal, Game, GameError
 from arena_protocol.record import commitment

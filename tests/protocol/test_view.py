@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena_client import ClientError, GameView
 from arena_protocol import messages as wire
+from arena_protocol.errors import ClientError
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.record import commitment
+from arena_protocol.view import GameView
 
-from .fake_server import BOARD
+BOARD = "53351/34233/13552/44215/44526"
 
 
 def offer(game: str = "insertion", *, seat: int = 1, commit: str | None = None, **options: str) -> wire.Game:
@@ -264,3 +266,15 @@ class TestNote:
         view, _ = self.notes()
         with pytest.raises(ClientError, match="the bot's note cannot be sent: "):
             view.note(line=["a b"])
+
+
+def test_the_longest_time_for_a_ply() -> None:
+    """The limit of a first move counts until the seat has played."""
+    game = offer("hex")
+    assert GameView.of(game).move_limit is None
+    assert GameView.of(replace(game, move_limit=500)).move_limit == 500
+    view = GameView.of(replace(game, move_limit=500, first_move_limit=9000, seat=2))
+    assert view.move_limit == 9000
+    view = view.after(played(1))
+    assert view.move_limit == 9000
+    assert view.after(played(2)).move_limit == 500
