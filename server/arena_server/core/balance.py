@@ -4,19 +4,26 @@ The level of a player, and of a group, is the number of games that it has starte
 are void and to be played again. Only players that are present count, and groups of such players that
 have games left.
 
-    a player may play if it is less than AHEAD games above the lowest player;
-    a group of players that may play does so if it is less than AHEAD games above the lowest such group.
+    A group plays if it is less than AHEAD games above the lowest group, and each of its players less than
+    AHEAD games above the lowest player.
+    If the lowest player has no such group, it plays the one below the bound of groups whose players go
+    least beyond theirs.
+    If none of its groups is below the bound of groups, it plays the lowest of them.
 
-    If no group of the lowest player has only players that may play, it plays one that goes least beyond.
+While all players are present, and no game is void, the number of games that have started differs
 
-So a game puts a bot at most AHEAD games above another, unless that has no other opponent, and a pair
-at most AHEAD above another that could be played instead. What the bound allows starts at once: there are
-no rounds, and no bot waits for the end of one. The players come first, then the groups: if every pair had
-to wait for the lowest pair of all, bots that come and go would stop the field, because what they have
-played with whom fits no longer how much each has played (docs/decisions.md has the figures).
+    between two groups by at most AHEAD: a player whose groups are all AHEAD games above the lowest has
+    played more than the players of the lowest. So it is not the lowest, and the third line is not needed;
+    between two players by at most AHEAD + 1, with two seats or up to six players: so it is in every state
+    that up to six players can reach, and in all that random searches reached with up to 12 and two seats.
+    With three seats and eight players searches found 6.
 
-If no game runs, the lowest player can play: a contest never stands still. Among the games that may start
-the lowest player comes first, with its lowest group, the first of the schedule.
+A player that comes later, or whose game is void, is behind by more; no game starts that brings another
+further ahead, except one of the lowest player that has no game within the bounds.
+
+What the rule allows starts at once: there are no rounds, and no player waits for the end of one. If no game
+runs, the lowest player can play: a contest never stands still. Among the games that may start the lowest
+player comes first, with its lowest group, the first of the schedule.
 
 A set of players is an integer with a bit for each: 2,000 players have two million pairs, and what a
 player can do now is found with a few operations on its row of bits.
@@ -113,9 +120,13 @@ class GroupTable:
         )
         return min((level for level in found if level is not None), default=None)
 
-    def has(self, player: int, among: int) -> bool:
-        """Whether `player` has an open group with others of `among`."""
-        return any(among & self._open[rest] for rest, _ in self._rows_with(player, among))
+    def has(self, player: int, among: int, below: int) -> bool:
+        """Whether `player` has an open group below a level with others of `among`."""
+        for rest, row in self._rows_with(player, among):
+            others = among & self._open[rest]
+            if others and any(others & found for level, found in row.items() if level < below):
+                return True
+        return False
 
     def pick(self, player: int, among: int, below: int) -> Group | None:
         """The lowest open group of `player` below a level with others of `among`.
@@ -167,9 +178,8 @@ class Balance:
         #: The players that are present, by level.
         self._present_at: dict[int, int] = {}
         self._present = self._free = 0
-        #: The lowest player, and the lowest group of those that may play, when last looked for. While the
-        #: one is the same the other does not fall, unless it is forgotten.
-        self._lowest: tuple[int, int] | None = None
+        #: No group is below it.
+        self._lowest = 0
         #: Whether a game may have become possible since `next` has found none.
         self._changed = False
 
@@ -180,7 +190,9 @@ class Balance:
         if late and self._ahead == AHEAD:
             self._credit(player)
         self._toggle(player)
-        self._lowest = None
+        lowest = self._table.lowest_of(player, self._present)
+        if lowest is not None:
+            self._lowest = min(self._lowest, lowest)
         self._changed = True
 
     def withdraw(self, player: int) -> None:
@@ -195,7 +207,7 @@ class Balance:
 
     def has_games(self, player: int, without: int = 0) -> bool:
         """Whether a group of `player` has games left, none of whose players is one of `without`."""
-        return self._table.has(player, ~without & (1 << len(self._levels)) - 1)
+        return self._table.has(player, ~without & (1 << len(self._levels)) - 1, _NO_BOUND)
 
     def is_over(self, without: int) -> bool:
         """Whether every group with games left has a player of `without`."""
@@ -213,80 +225,82 @@ class Balance:
         """A game of `group` is void, and to be played again."""
         self._move(group, -1)
         self._table.set_open(group, is_open=True)
-        self._lowest = None
+        self._lowest = min(self._lowest, self._table.level(group))
 
     def recalled(self) -> None:
-        """All games of an interrupted contest have been noted: who is far behind has been late before.
-
-        Groups may be further apart than players: two of them do not always meet in what may play.
-        """
-        self._table.raise_to(self._table.highest() - 2 * self._ahead)
-        lowest = max(self._levels) - self._ahead
+        """All games of an interrupted contest have been noted; who is beyond the bounds was late."""
+        self._table.raise_to(self._table.highest() - self._ahead)
+        lowest = max(self._levels) - self._ahead - 1
         self._levels = [max(level, lowest) for level in self._levels]
 
     def next(self) -> Group | None:
         """The group whose game is to start now, or None; call `started` with it."""
         if self._changed:
-            lowest = self._lowest_player()
-            if lowest is not None:
-                near = 0
-                for level, players in self._present_at.items():
-                    if level < lowest + self._ahead:
-                        near |= players
-                group = self._within(near, lowest) or self._beyond(near, lowest)
+            lowest, lowest_player = self._find_lowest(), self._lowest_player()
+            if lowest is not None and lowest_player is not None:
+                group = self._choose(lowest + self._ahead, lowest_player)
                 if group is not None:
                     return group
             self._changed = False
         return None
 
-    def _within(self, near: int, lowest: int) -> Group | None:
-        """The next group of players of `near`, who may play."""
-        known = self._lowest[1] if self._lowest is not None and self._lowest[0] == lowest else -_NO_BOUND
-        group_level = self._table.lowest(near, known)
-        if group_level is None:
-            return None
-        self._lowest = lowest, group_level
+    def _choose(self, below: int, lowest: int) -> Group | None:
+        """The next of the groups below a level that have players near the level of the lowest player."""
+        table, levels = self._table, sorted(self._present_at)
+        near = 0
+        for level in levels:
+            if level < lowest + self._ahead:
+                near |= self._present_at[level]
         ready = near & self._free
-        for level in sorted(self._present_at):
+        for level in levels:
             for player in members(self._present_at[level] & ready):
-                group = self._table.pick(player, ready, group_level + self._ahead)
-                if group is not None:
+                if (group := table.pick(player, ready, below)) is not None:
                     return group
+        for player in members(self._present_at[lowest] & self._free):
+            if table.has(player, near, below):
+                continue  # others of the group play still
+            if (group := self._pick_beyond(player, near, below)) is not None:
+                return group
         return None
 
-    def _beyond(self, near: int, lowest: int) -> Group | None:
-        """A group of a lowest player that has none of players of `near`, free or not."""
-        for player in members(self._present_at[lowest] & self._free):
-            reach, group_level = near, self._table.lowest_of(player, near)
-            if group_level is not None:
-                continue
-            for level in sorted(self._present_at):
-                reach |= self._present_at[level]
-                group_level = self._table.lowest_of(player, reach)
-                if group_level is not None:
-                    group = self._table.pick(player, reach & self._free, group_level + self._ahead)
-                    if group is not None:
-                        return group
-                    break
-        return None
+    def _pick_beyond(self, player: int, near: int, below: int) -> Group | None:
+        """The group of a lowest player that goes least beyond the bounds; None if one of it is not free."""
+        own = self._table.lowest_of(player, self._present)
+        if own is None:
+            return None
+        # After late entries and void games the groups of a player can be high though it has played least. It
+        # plays all the same: the others wait for it, and the contest would stand still.
+        below = max(below, own + 1)
+        reach = near
+        for level in sorted(self._present_at):
+            reach |= self._present_at[level]
+            if self._table.has(player, reach, below):
+                break
+        return self._table.pick(player, reach & self._free, below)
 
     # -- levels
+
+    def _find_lowest(self) -> int | None:
+        """The level of the lowest group."""
+        lowest = self._table.lowest(self._present, self._lowest)
+        if lowest is not None:
+            self._lowest = lowest
+        return lowest
 
     def _lowest_player(self) -> int | None:
         """The level of the lowest player that is present and has a group."""
         for level in sorted(self._present_at):
-            if any(self._table.has(player, self._present) for player in members(self._present_at[level])):
+            players = members(self._present_at[level])
+            if any(self._table.has(player, self._present, _NO_BOUND) for player in players):
                 return level
         return None
 
     def _credit(self, player: int) -> None:
         """Bring `player`, who is not present, up to the lowest that is, and its groups so that none waits."""
-        lowest = self._lowest_player()
-        if lowest is not None:
-            self._levels[player] = max(self._levels[player], lowest)
-            group_level = self._table.lowest(self._present, -_NO_BOUND)
-            assert group_level is not None
-            self._table.raise_to(group_level + self._ahead - 1, player)
+        lowest, lowest_player = self._find_lowest(), self._lowest_player()
+        if lowest is not None and lowest_player is not None:
+            self._table.raise_to(lowest + self._ahead - 1, player)
+            self._levels[player] = max(self._levels[player], lowest_player)
 
     def _move(self, group: Group, by: int) -> None:
         self._table.move(group, by)
