@@ -15,6 +15,8 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from arena_cli.options import expanded
+
 #: Plain help, the same in a pipe and in a terminal.
 STYLE: dict[str, Any] = {"rich_markup_mode": None, "add_completion": False, "pretty_exceptions_enable": False}
 
@@ -27,7 +29,7 @@ def single(module: str, function: str = "command", *, hidden: bool = False) -> C
 
     def build(name: str) -> Command:
         app = typer.Typer(**STYLE)
-        app.command(name, hidden=hidden)(getattr(import_module(f"arena_cli.{module}"), function))
+        app.command(name, hidden=hidden)(expanded(getattr(import_module(f"arena_cli.{module}"), function)))
         return get_command(app)
 
     return build

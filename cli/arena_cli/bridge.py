@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,33 +15,48 @@ from arena_server.errors import ConfigError
 if TYPE_CHECKING:
     from arena_client.bridges.adapters import Adapter
     from arena_client.bridges.brain import Brain
+    from arena_client.bridges.seat import Seat
     from arena_protocol.games.mnk import Marks, Xo
+
+
+@dataclass(frozen=True, slots=True)
+class BotOptions:
+    """Who plays where; what is not given is read from the environment."""
+
+    connect: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="The server; else ARENA_HOST and ARENA_PORT.")
+    ] = None
+    name: Annotated[str | None, typer.Option(help="The bot's name; else ARENA_NAME.")] = None
+    token: Annotated[str | None, typer.Option(help="Its token; better given as ARENA_TOKEN.")] = None
+    slot: Slot = None
+    contest: ContestName = None
+    tls: Tls = False
+    tls_ca: TlsCa = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramOptions:
+    """What the program speaks, and its bounds."""
+
+    piskvork: Annotated[bool, typer.Option("--piskvork", help="The program is a Gomocup brain.")] = False
+    turn: Annotated[
+        str | None, typer.Option(metavar="DURATION", help="A brain's time for a move; else from the clock.")
+    ] = None
+    memory: Annotated[
+        int, typer.Option(min=0, metavar="MB", help="INFO max_memory of a brain; 0 is no limit.")
+    ] = 350
+    stderr: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Append the program's stderr to a file.", show_default=False),
+    ] = None
 
 
 def command(
     program: Annotated[
         list[str], typer.Argument(metavar="-- COMMAND", help="The program.", show_default=False)
     ],
-    connect: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="The server; else ARENA_HOST and ARENA_PORT.")
-    ] = None,
-    name: Annotated[str | None, typer.Option(help="The bot's name; else ARENA_NAME.")] = None,
-    token: Annotated[str | None, typer.Option(help="Its token; better given as ARENA_TOKEN.")] = None,
-    piskvork: Annotated[bool, typer.Option("--piskvork", help="The program is a Gomocup brain.")] = False,
-    turn: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="A brain's time for a move; else from the clock.")
-    ] = None,
-    memory: Annotated[
-        int, typer.Option(min=0, metavar="MB", help="INFO max_memory of a brain; 0 is no limit.")
-    ] = 350,
-    stderr: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Append the program's stderr to a file.", show_default=False),
-    ] = None,
-    slot: Slot = None,
-    contest: ContestName = None,
-    tls: Tls = False,
-    tls_ca: TlsCa = None,
+    bot: BotOptions = BotOptions(),
+    options: ProgramOptions = ProgramOptions(),
 ) -> None:
     """Connect a program to a contest by its stdin and stdout.
 
@@ -55,37 +71,38 @@ def command(
     import sys
     from contextlib import nullcontext
 
-    from arena_client.bridges.adapters import Adapter, BrainLimits, Manager
     from arena_client.bridges.run import Bridge
+    from arena_server.sockets import parse_address
+
+    name = bot.name or os.environ.get("ARENA_NAME")
+    if not name:
+        raise ConfigError("say who plays: --name NAME, or ARENA_NAME set")
+    seat, adapter = _seat(name, bot, options)
+    host, port = parse_address(*server_address(bot.connect))
+    context = tls_context(bot.tls, bot.tls_ca)
+    try:
+        file = None if options.stderr is None else options.stderr.open("ab")
+    except OSError as error:
+        raise ConfigError(f"--stderr: {options.stderr}: {error.strerror}") from None
+    with file or nullcontext(sys.stderr.buffer) as sink:
+        reason = asyncio.run(Bridge(program, adapter, seat, host, port, tls=context, stderr=sink).run())
+    typer.echo(f"{name} leaves: {reason}")
+
+
+def _seat(name: str, bot: BotOptions, options: ProgramOptions) -> tuple[Seat, Adapter]:
+    """The bot as which the program plays, and what translates for it. Raises ConfigError."""
+    from arena_client.bridges.adapters import Adapter, BrainLimits, Manager
     from arena_client.bridges.seat import Seat
     from arena_client.run import slot_of
     from arena_client.transport import debug_trace
-    from arena_server.sockets import parse_address
 
-    own_name = name or os.environ.get("ARENA_NAME")
-    if not own_name:
-        raise ConfigError("say who plays: --name NAME, or ARENA_NAME set")
-    adapter: Adapter = Adapter(own_name)
-    if piskvork:
-        turn_ms = None if turn is None else duration(turn, "--turn")
-        adapter = Manager(own_name, BrainLimits(turn_ms, memory * 1024 * 1024))
-    seat = Seat(
-        own_name,
-        token or os.environ.get("ARENA_TOKEN") or None,
-        adapter.games,
-        debug_trace(),
-        slot_of(os.environ) if slot is None else slot,
-        contest_of(contest),
-    )
-    host, port = parse_address(*server_address(connect))
-    context = tls_context(tls, tls_ca)
-    try:
-        file = None if stderr is None else stderr.open("ab")
-    except OSError as error:
-        raise ConfigError(f"--stderr: {stderr}: {error.strerror}") from None
-    with file or nullcontext(sys.stderr.buffer) as sink:
-        reason = asyncio.run(Bridge(program, adapter, seat, host, port, tls=context, stderr=sink).run())
-    typer.echo(f"{own_name} leaves: {reason}")
+    adapter: Adapter = Adapter(name)
+    if options.piskvork:
+        turn_ms = None if options.turn is None else duration(options.turn, "--turn")
+        adapter = Manager(name, BrainLimits(turn_ms, options.memory * 1024 * 1024))
+    token = bot.token or os.environ.get("ARENA_TOKEN") or None
+    slot = slot_of(os.environ) if bot.slot is None else bot.slot
+    return Seat(name, token, adapter.games, debug_trace(), slot, contest_of(bot.contest)), adapter
 
 
 def brain(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena_cli.options import Json, Tls, TlsCa, print_json, tls_context
+from arena_cli.options import Json, Tls, TlsCa, expanded, print_json, tls_context
 from arena_server.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -23,10 +24,46 @@ Junit = Annotated[
 Patience = Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="How long to wait for an answer.")]
 
 
+@dataclass(frozen=True, slots=True)
+class ReportOptions:
+    """How a report is printed, and what counts as a failure."""
+
+    strict: Strict = False
+    as_json: Json = False
+    junit: Junit = None
+
+
+@dataclass(frozen=True, slots=True)
+class BotOptions:
+    """The bot under test and its game; `listen` instead of a command is for one that is started by hand."""
+
+    listen: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Wait there for a bot that is started by hand for each case."),
+    ] = None
+    game: Annotated[str, typer.Option(help="The game to check it with.")] = "insertion"
+    name: Annotated[str, typer.Option(help="The name that the bot is given.")] = "checked"
+    token: Annotated[str, typer.Option(help="The token that the bot is given.")] = "s3cret"  # noqa: S105
+    patience: Patience = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """How to log in to the server under test."""
+
+    names: Annotated[
+        str, typer.Option(metavar="NAME,NAME", help="Two bots of its contest, to log in as.")
+    ] = "check-1,check-2"
+    token: Annotated[str | None, typer.Option(help="Their token; better given as ARENA_TOKEN.")] = None
+    tls: Tls = False
+    tls_ca: TlsCa = None
+    patience: Patience = 10.0
+
+
 def group() -> typer.Typer:
     app = typer.Typer(no_args_is_help=True, help="Check a bot or a server against PROTOCOL.md.")
-    app.command("bot")(bot)
-    app.command("server")(server)
+    app.command("bot")(expanded(bot))
+    app.command("server")(expanded(server))
     return app
 
 
@@ -37,18 +74,9 @@ def bot(
             metavar="[CLAUSE]... -- COMMAND", help="What to check, and the bot.", show_default=False
         ),
     ] = None,
-    listen: Annotated[
-        str | None,
-        typer.Option(metavar="HOST:PORT", help="Wait there for a bot that is started by hand for each case."),
-    ] = None,
-    game: Annotated[str, typer.Option(help="The game to check it with.")] = "insertion",
-    name: Annotated[str, typer.Option(help="The name that the bot is given.")] = "checked",
-    token: Annotated[str, typer.Option(help="The token that the bot is given.")] = "s3cret",  # noqa: S107
-    patience: Patience = 10.0,
+    options: BotOptions = BotOptions(),
     listed: List = False,
-    strict: Strict = False,
-    as_json: Json = False,
-    junit: Junit = None,
+    output: ReportOptions = ReportOptions(),
 ) -> None:
     """Check a bot by short games with a scripted referee.
 
@@ -58,41 +86,46 @@ def bot(
 
     Example: arena check bot 3 8.1/2 -- python3 mybot.py {host} {port} {name}
     """
-    from arena_check.bot.bench import BotSettings
-    from arena_check.bot.process import BotUnderTest, ByHand, Process
     from arena_check.bot.table import DEFAULTS
-    from arena_check.runner import BOT_SUITE, check_bot
+    from arena_check.runner import BOT_SUITE
     from arena_cli.local_bots import check_command
     from arena_protocol.games import make_game
-    from arena_server.launch.process import why_not_started
-    from arena_server.sockets import parse_address
 
     selections, command = _split(words or [])
     cases = _selected(BOT_SUITE, selections)
     if listed:
         _list(cases)
         return
-    if bool(command) == (listen is not None):
+    if bool(command) == (options.listen is not None):
         raise ConfigError("give the bot's command after --, or --listen HOST:PORT for a bot that you start")
-    make_game(game, DEFAULTS.get(game, {}))  # an unknown game is refused before anything is started
+    # An unknown game is refused before anything is started.
+    make_game(options.game, DEFAULTS.get(options.game, {}))
     if command:
         command = check_command(command, "check bot")
+    _report(_bot_results(command, options, cases), "bot", output)
+
+
+def _bot_results(command: list[str], options: BotOptions, cases: list[Case[Any]]) -> Iterator[Result]:
+    """Check the bot of `command`, or the one that connects to --listen. Raises ConfigError."""
+    from arena_check.bot.bench import BotSettings
+    from arena_check.bot.process import BotUnderTest, ByHand, Process
+    from arena_check.runner import check_bot
+    from arena_server.launch.process import why_not_started
+    from arena_server.sockets import parse_address
+
+    listen = options.listen
     host, port = ("127.0.0.1", 0) if listen is None else parse_address(listen, "--listen")
-    settings = BotSettings(name, token, game, host, port, patience)
+    settings = BotSettings(options.name, options.token, options.game, host, port, options.patience)
     tested: BotUnderTest = Process(command) if command else ByHand()
-
-    def results() -> Iterator[Result]:
-        try:
-            yield from check_bot(tested, settings, cases)
-        except OSError as error:
-            what = (
-                why_not_started(command[0], error)
-                if command
-                else f"--listen {listen}: {os.strerror(error.errno or 0)}"
-            )
-            raise ConfigError(f"check bot: {what}") from None
-
-    _report(results(), "bot", strict=strict, as_json=as_json, junit=junit)
+    try:
+        yield from check_bot(tested, settings, cases)
+    except OSError as error:
+        what = (
+            why_not_started(command[0], error)
+            if command
+            else f"--listen {listen}: {os.strerror(error.errno or 0)}"
+        )
+        raise ConfigError(f"check bot: {what}") from None
 
 
 def server(
@@ -102,17 +135,9 @@ def server(
     selections: Annotated[
         list[str] | None, typer.Argument(metavar="[CLAUSE]...", help="What to check.", show_default=False)
     ] = None,
-    names: Annotated[
-        str, typer.Option(metavar="NAME,NAME", help="Two bots of its contest, to log in as.")
-    ] = "check-1,check-2",
-    token: Annotated[str | None, typer.Option(help="Their token; better given as ARENA_TOKEN.")] = None,
-    tls: Tls = False,
-    tls_ca: TlsCa = None,
-    patience: Patience = 10.0,
+    options: ServerOptions = ServerOptions(),
     listed: List = False,
-    strict: Strict = False,
-    as_json: Json = False,
-    junit: Junit = None,
+    output: ReportOptions = ReportOptions(),
 ) -> None:
     """Check a server by logging in as two bots of its contest.
 
@@ -136,13 +161,14 @@ def server(
         return
     if where is None:
         raise ConfigError("say which server: HOST:PORT")
-    first, comma, second = names.partition(",")
+    first, comma, second = options.names.partition(",")
     if not (first and comma and second) or first == second:
-        raise ConfigError(f"--names: expected two names with a comma between them, got {names!r}")
+        raise ConfigError(f"--names: expected two names with a comma between them, got {options.names!r}")
     host, port = parse_address(where, "HOST:PORT")
-    secret = token or os.environ.get("ARENA_TOKEN") or None
-    settings = ServerSettings(host, port, (first, second), secret, patience, tls=tls_context(tls, tls_ca))
-    _report(check_server(settings, cases), "server", strict=strict, as_json=as_json, junit=junit)
+    secret = options.token or os.environ.get("ARENA_TOKEN") or None
+    tls = tls_context(options.tls, options.tls_ca)
+    settings = ServerSettings(host, port, (first, second), secret, options.patience, tls=tls)
+    _report(check_server(settings, cases), "server", output)
 
 
 def _split(words: list[str]) -> tuple[list[str], list[str]]:
@@ -166,7 +192,7 @@ def _list(cases: list[Case[Any]]) -> None:
     typer.echo(report.listing(cases))
 
 
-def _report(results: Iterator[Result], peer: str, *, strict: bool, as_json: bool, junit: Path | None) -> None:
+def _report(results: Iterator[Result], peer: str, output: ReportOptions) -> None:
     """Print each result as it comes, the first failure in full, and the score; exit with 1 if it fails."""
     from arena_check import report
     from arena_check.cases import Verdict, is_conformant
@@ -174,11 +200,11 @@ def _report(results: Iterator[Result], peer: str, *, strict: bool, as_json: bool
     done: list[Result] = []
     for result in results:
         done.append(result)
-        if not as_json and not result.needed:
+        if not output.as_json and not result.needed:
             typer.echo(report.line(result))
     first = next((each for each in done if each.verdict is Verdict.FAILED), None)
     first = first or next((each for each in done if each.verdict is Verdict.NOT_REACHED), None)
-    if as_json:
+    if output.as_json:
         print_json(report.as_json(done, peer))
     else:
         for line in report.not_run(done):
@@ -186,10 +212,10 @@ def _report(results: Iterator[Result], peer: str, *, strict: bool, as_json: bool
         if first is not None:
             typer.echo(f"\n{report.detail(first, peer)}\n")
         typer.echo(report.summary(done))
-    if junit is not None:
+    if output.junit is not None:
         try:
-            junit.write_text(report.as_junit(done, peer, strict=strict), encoding="utf-8")
+            output.junit.write_text(report.as_junit(done, peer, strict=output.strict), encoding="utf-8")
         except OSError as error:
-            raise ConfigError(f"--junit: {junit}: {error.strerror}") from None
-    if not is_conformant(done, strict=strict):
+            raise ConfigError(f"--junit: {output.junit}: {error.strerror}") from None
+    if not is_conformant(done, strict=output.strict):
         raise typer.Exit(1)

@@ -6,10 +6,13 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -80,6 +83,55 @@ Library = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Start from the positions of this library.", show_default=False),
 ]
+
+
+def expanded(command: Callable[..., None]) -> Callable[..., None]:
+    """A command for typer in which the fields of a parameter that is a dataclass are parameters.
+
+    A field is declared as a parameter is: its annotation says what `--help` shows. The field of a dataclass
+    within a dataclass is expanded, too.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    plain: list[Parameter] = []
+    for parameter in signature(command).parameters.values():
+        kind = hints[parameter.name]
+        if is_dataclass(kind):
+            plain += _parameters(kind)
+        else:
+            plain.append(parameter.replace(annotation=kind, kind=Parameter.KEYWORD_ONLY))
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        command(**{name: _collected(hints[name], name, given) for name in signature(command).parameters})
+
+    # Typer reads both: the signature for the order and the defaults, the annotations for the types.
+    run.__signature__ = signature(command).replace(parameters=plain)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in plain}
+    return run
+
+
+def _parameters(group: Any) -> Iterator[Parameter]:
+    """The parameters of a command for the fields of a dataclass."""
+    hints = get_type_hints(group, include_extras=True)
+    for field in fields(group):
+        kind = hints[field.name]
+        if is_dataclass(kind):
+            yield from _parameters(kind)
+        else:
+            yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=_default(field), annotation=kind)
+
+
+def _default(field: Field[Any]) -> Any:
+    return Parameter.empty if field.default is MISSING else field.default
+
+
+def _collected(kind: Any, name: str, given: Mapping[str, Any]) -> Any:
+    """The value of a parameter or field: that of the option, or the dataclass of its options."""
+    if not is_dataclass(kind):
+        return given[name]
+    assert isinstance(kind, type)
+    hints = get_type_hints(kind, include_extras=True)
+    return kind(**{each.name: _collected(hints[each.name], each.name, given) for each in fields(kind)})
 
 
 def contest_of(given: str | None) -> str | None:

@@ -71,7 +71,7 @@ def play_in_browser(
     database: str,
 ) -> None:
     """Serve the games until Ctrl-C. Raises ConfigError or ArenaError with one line."""
-    from arena_cli.serve import DIGESTS_VARIABLE, ServeOptions, WebOptions, prepare, serve
+    from arena_cli.serve import DIGESTS_VARIABLE, RunOptions, ServeOptions, WebOptions, prepare, serve
     from arena_server.config_file import load_contest
     from arena_server.launch.base import inherited
     from arena_server.sockets import address_of
@@ -96,7 +96,7 @@ def play_in_browser(
             stack.callback(bot.wait)
             stack.callback(bot.terminate)
         typer.echo("open the link in a browser; Ctrl-C ends the server")
-        serve(prepared, ("warning", "text"), until_finished=False, supervised=False)
+        serve(prepared, RunOptions(log_level="warning"))
 
 
 def casual_offer() -> None:
@@ -112,7 +112,7 @@ def casual_game(config: Config, database: Database = DEFAULT_DATABASE) -> None:
     """Serve the first game of a contest on this machine, for the page /play; the end of stdin stops it."""
     import signal
 
-    from arena_cli.serve import ServeOptions, WebOptions, prepare, serve, stopped_early
+    from arena_cli.serve import RunOptions, ServeOptions, WebOptions, prepare, serve, stopped_early
     from arena_server.sockets import address_of
 
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -123,4 +123,4 @@ def casual_game(config: Config, database: Database = DEFAULT_DATABASE) -> None:
     spec = replace(spec, config=replace(spec.config, format=SINGLE, games_per_pair=1))
     prepared = replace(prepared, specs=[spec])
     typer.echo(f"listening on {address_of(prepared.sock)}")
-    serve(prepared, ("warning", "text"), until_finished=True, supervised=True)
+    serve(prepared, RunOptions(log_level="warning", until_finished=True, supervised=True))

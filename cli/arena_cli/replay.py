@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,25 +31,32 @@ CLEAR = "\x1b[2J\x1b[H"
 FIRST_FIELD = b"format"
 
 
+@dataclass(frozen=True, slots=True)
+class ReplayOptions:
+    """Which game, and what is drawn of it, and where."""
+
+    contest: ContestChoice = None
+    database: Database = DEFAULT_DATABASE
+    delay: Annotated[float, typer.Option(min=0, help="Seconds between two plies in a terminal.")] = 0.5
+    ply: Annotated[
+        int | None, typer.Option(min=0, help="Show only the position after this ply; 0 is the start.")
+    ] = None
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a web page that replays the game to FILE.")
+    ] = None
+    svg: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the position after --ply, or the last, to FILE.")
+    ] = None
+    gif: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the whole game as an animated GIF to FILE.")
+    ] = None
+
+
 def command(
     game: Annotated[
         str, typer.Argument(metavar="GAME|FILE", help="A game's id or a record file.", show_default=False)
     ],
-    contest: ContestChoice = None,
-    database: Database = DEFAULT_DATABASE,
-    delay: Annotated[float, typer.Option(min=0, help="Seconds between two plies in a terminal.")] = 0.5,
-    ply: Annotated[
-        int | None, typer.Option(min=0, help="Show only the position after this ply; 0 is the start.")
-    ] = None,
-    html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a web page that replays the game to FILE.")
-    ] = None,
-    svg: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the position after --ply, or the last, to FILE.")
-    ] = None,
-    gif: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the whole game as an animated GIF to FILE.")
-    ] = None,
+    options: ReplayOptions = ReplayOptions(),
     color: Color = True,
     as_json: Json = False,
 ) -> None:
@@ -64,26 +72,26 @@ def command(
     from arena_cli.render import frames
     from arena_cli.results import find_path, read_record
 
+    ply, delay = options.ply, options.delay
     path = find_path(game)
     if path is not None and (data := read_record(path)).startswith(b"XO "):
         _show_frames(_console_game(data, game), ply, game, delay, painted=False)
         return
-    record = load_record(game, contest, database)
+    record = load_record(game, options.contest, options.database)
     if as_json:
         from arena_protocol.record import to_json
 
         print_json(to_json(record))
         return
-    if html is not None:
-        _write_page(record, html)
-    if svg is not None:
-        _write_svg(record, svg, ply)
-    if gif is not None:
-        _write_gif(record, gif, delay)
-    if (html, svg, gif) != (None, None, None):
-        return
-    painted = use_color(color, terminal=is_terminal())
-    _show_frames(list(frames(record, color=painted)), ply, record.game_id, delay, painted=painted)
+    if options.html is not None:
+        _write_page(record, options.html)
+    if options.svg is not None:
+        _write_svg(record, options.svg, ply)
+    if options.gif is not None:
+        _write_gif(record, options.gif, delay)
+    if (options.html, options.svg, options.gif) == (None, None, None):
+        painted = use_color(color, terminal=is_terminal())
+        _show_frames(list(frames(record, color=painted)), ply, record.game_id, delay, painted=painted)
 
 
 def _console_game(data: bytes, name: str) -> list[str]:

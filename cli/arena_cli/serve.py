@@ -56,26 +56,80 @@ WEB_PORT = 2080
 class WebOptions:
     """The options of the web ports; None leaves the choice to the file."""
 
-    web: bool | None = None
-    web_host: str | None = None
-    web_port: int | None = None
-    admin_host: str | None = None
-    admin_port: int | None = None
+    web: Web = None
+    web_port: WebPort = None
+    web_host: Annotated[
+        str | None, typer.Option(help="The address of the web page; else server.web_host, 127.0.0.1.")
+    ] = None
+    admin_port: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=65535, help="The port of metrics and orders, 0 picks one; else server.admin_port."
+        ),
+    ] = None
+    admin_host: Annotated[
+        str | None, typer.Option(help="The address of the admin port; else server.admin_host.")
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeOptions:
-    """The options of `arena serve`; None leaves the choice to the file."""
+    """What the server hosts, and where; None leaves the choice to the file."""
 
-    host: str | None = None
-    port: int | None = None
-    database: str = DEFAULT_DATABASE
-    absent: str | None = None
-    new: bool = False
+    host: Annotated[str | None, typer.Option(help="The address to listen on; else server.host.")] = None
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="The port, 0 picks one; else server.port.")
+    ] = None
+    database: Database = DEFAULT_DATABASE
+    new: Annotated[
+        bool, typer.Option("--new", help="Begin a new contest even if one of this name is unfinished.")
+    ] = False
+    absent: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DURATION", help="Skip the games of a bot after this absence; else contest.absent."
+        ),
+    ] = None
     web: WebOptions = field(default_factory=WebOptions)
-    library: Path | None = None
-    bot_logs: Path | None = None
-    debug_bot: str | None = None
+    library: Library = None
+    bot_logs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Keep a private log of every bot here, for `arena log`; else server.bot_logs.",
+            show_default=False,
+        ),
+    ] = None
+    debug_bot: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Stop all clocks of a game while this bot thinks, for breakpoints; never with remote bots.",
+            show_default=False,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """When the server ends, and what it prints."""
+
+    until_finished: Annotated[
+        bool,
+        typer.Option(
+            "--until-finished",
+            help="Exit after the last game and print the standings; status 1 if games are missing.",
+        ),
+    ] = False
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"], typer.Option(help="The least level logged on stderr.")
+    ] = "info"
+    log_format: Annotated[
+        Literal["text", "json"], typer.Option(help="The form of the log: text, or a JSON object per line.")
+    ] = "text"
+    #: Started by `arena tournament`, which reads JSON from stdout.
+    supervised: Annotated[bool, typer.Option("--supervised", hidden=True)] = False
+    keep_page: Annotated[KeepPage, typer.Option("--keep-page", hidden=True)] = "no"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,69 +157,7 @@ Configs = Annotated[
 ]
 
 
-def command(
-    config: Configs,
-    host: Annotated[str | None, typer.Option(help="The address to listen on; else server.host.")] = None,
-    port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="The port, 0 picks one; else server.port.")
-    ] = None,
-    database: Database = DEFAULT_DATABASE,
-    until_finished: Annotated[
-        bool,
-        typer.Option(
-            "--until-finished",
-            help="Exit after the last game and print the standings; status 1 if games are missing.",
-        ),
-    ] = False,
-    new: Annotated[
-        bool, typer.Option("--new", help="Begin a new contest even if one of this name is unfinished.")
-    ] = False,
-    absent: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DURATION", help="Skip the games of a bot after this absence; else contest.absent."
-        ),
-    ] = None,
-    log_level: Annotated[
-        Literal["debug", "info", "warning", "error"], typer.Option(help="The least level logged on stderr.")
-    ] = "info",
-    log_format: Annotated[
-        Literal["text", "json"], typer.Option(help="The form of the log: text, or a JSON object per line.")
-    ] = "text",
-    admin_port: Annotated[
-        int | None,
-        typer.Option(
-            min=0, max=65535, help="The port of metrics and orders, 0 picks one; else server.admin_port."
-        ),
-    ] = None,
-    admin_host: Annotated[
-        str | None, typer.Option(help="The address of the admin port; else server.admin_host.")
-    ] = None,
-    web: Web = None,
-    web_port: WebPort = None,
-    web_host: Annotated[
-        str | None, typer.Option(help="The address of the web page; else server.web_host, 127.0.0.1.")
-    ] = None,
-    library: Library = None,
-    bot_logs: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Keep a private log of every bot here, for `arena log`; else server.bot_logs.",
-            show_default=False,
-        ),
-    ] = None,
-    debug_bot: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Stop all clocks of a game while this bot thinks, for breakpoints; never with remote bots.",
-            show_default=False,
-        ),
-    ] = None,
-    supervised: Annotated[bool, typer.Option("--supervised", hidden=True)] = False,
-    keep_page: Annotated[KeepPage, typer.Option("--keep-page", hidden=True)] = "no",
-) -> None:
+def command(config: Configs, options: ServeOptions = ServeOptions(), run: RunOptions = RunOptions()) -> None:
     """Run a contest server; bots connect to it over TCP.
 
     Several files are several contests on one port: a bot plays in the one that its HELLO names, or in
@@ -189,25 +181,13 @@ def command(
     # Set before `listening` is printed: a supervisor may send SIGTERM right after it.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stopped_early)
-    options = ServeOptions(
-        host=host,
-        port=port,
-        database=database,
-        absent=absent,
-        new=new,
-        web=WebOptions(web, web_host, web_port, admin_host, admin_port),
-        library=library,
-        bot_logs=bot_logs,
-        debug_bot=debug_bot,
-    )
     prepared = prepare(config, options)
-    if supervised and len(prepared.specs) > 1:
+    if run.supervised and len(prepared.specs) > 1:
         raise ConfigError(f"--supervised: expected one contest, got {len(prepared.specs)}")
     from arena_server.sockets import address_of
 
     typer.echo(f"listening on {address_of(prepared.sock)}")
-    chosen = (log_level, log_format)
-    serve(prepared, chosen, until_finished=until_finished, supervised=supervised, keep_page=keep_page)
+    serve(prepared, run)
 
 
 def stopped_early(_number: int, _frame: object) -> NoReturn:
@@ -366,15 +346,8 @@ def _casual(database: StoreURL, server: ServerTable, site: socket.socket | None)
     return CasualSetup(limit, path.with_name(f"{path.stem}-play{path.suffix}"), arena, DIGESTS_VARIABLE)
 
 
-def serve(
-    prepared: Prepared,
-    log: tuple[str, str],
-    *,
-    until_finished: bool,
-    supervised: bool,
-    keep_page: KeepPage = "no",
-) -> None:
-    """Serve until the end; `log` is (level, format). Raises ArenaError if the server fails."""
+def serve(prepared: Prepared, run: RunOptions) -> None:
+    """Serve until the end. Raises ArenaError if the server fails."""
     import asyncio
 
     from arena_server.host import HostSetup
@@ -385,17 +358,21 @@ def serve(
         database=prepared.database,
         max_connections=prepared.max_connections,
         software=prepared.specs[0].config.software,
-        until_finished=until_finished,
-        keep_page=lambda: keep_page == "always" or (keep_page == "visited" and prepared.web.visited.is_set()),
+        until_finished=run.until_finished,
+        keep_page=lambda: (
+            run.keep_page == "always" or (run.keep_page == "visited" and prepared.web.visited.is_set())
+        ),
         cipher=prepared.cipher or (lambda: None),
         reserved=reserved,
     )
     log_lines = LineWriter(STDERR)
     try:
-        reports = asyncio.run(_serve(prepared, setup, Log(log_lines, *log), supervised))
+        reports = asyncio.run(
+            _serve(prepared, setup, Log(log_lines, run.log_level, run.log_format), run.supervised)
+        )
     finally:
         log_lines.close()
-    if until_finished and not supervised:
+    if run.until_finished and not run.supervised:
         _print_standings(prepared, reports)
 
 

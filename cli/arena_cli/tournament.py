@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,41 +21,44 @@ if TYPE_CHECKING:
 DEFAULT_ABSENT = "30s"
 
 
-def command(
-    config: Config,
-    database: Database = DEFAULT_DATABASE,
-    host: Annotated[str | None, typer.Option(help="The address to listen on; else server.host.")] = None,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TournamentOptions:
+    """What the server is started with, and what is kept; None leaves the choice to the file."""
+
+    database: Database = DEFAULT_DATABASE
+    host: Annotated[str | None, typer.Option(help="The address to listen on; else server.host.")] = None
     port: Annotated[
         int | None,
         typer.Option(min=0, max=65535, help="The port; else server.port of the file, else a free one."),
-    ] = None,
-    web: Web = None,
-    web_port: WebPort = None,
+    ] = None
+    web: Web = None
+    web_port: WebPort = None
     logs: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Write the output of server and bots to files in FOLDER."),
-    ] = None,
-    library: Library = None,
+    ] = None
+    library: Library = None
     bot_logs: Annotated[
         Path | None,
         typer.Option(
             metavar="FOLDER",
             help="Keep what the server exchanges with each bot in files in FOLDER; else server.bot_logs.",
         ),
-    ] = None,
+    ] = None
     resume: Annotated[
         bool,
         typer.Option("--resume", help="Resume the latest contest of this name if it is unfinished."),
-    ] = False,
+    ] = False
     keep_page: Annotated[
         bool,
         typer.Option(
             "--keep-page",
             help="Serve the page until Ctrl-C; in a terminal also where a browser has been there.",
         ),
-    ] = False,
-    as_json: Json = False,
-) -> None:
+    ] = False
+
+
+def command(config: Config, options: TournamentOptions = TournamentOptions(), as_json: Json = False) -> None:
     """Run a contest from CONFIG to the final standings.
 
     Starts the server, prints `listening on HOST:PORT` and `web on http://HOST:PORT` (standings,
@@ -81,60 +85,80 @@ def command(
     """
     import asyncio
 
-    from arena_cli.local_bots import ARENA, compile_engines, server_environment
+    from arena_cli.local_bots import compile_engines, server_environment
     from arena_cli.progress import TournamentDisplay
     from arena_cli.results import unplayed_message
-    from arena_server.config_file import check_remote_bots, load_contest
-    from arena_server.errors import ArenaError, ConfigError
-    from arena_server.store.database import database_of
-    from arena_server.store.preflight import check_writable
+    from arena_server.config_file import load_contest
+    from arena_server.errors import ArenaError
     from arena_server.tournament.supervisor import Tournament
 
-    file = load_contest(config, library)
+    file = load_contest(config, options.library)
+    bots = _checked(config, file, options)
+    server = _server_command(config, file, options)
+    with TournamentDisplay(file.contest.name, options.database, json=as_json) as display:
+        engines = (bot.engine for bot in file.bot if bot.engine is not None)
+        compile_engines(file.contest.game, engines, display.step)
+        tournament = Tournament(server, server_environment(bots), bots, options.logs)
+        ended = asyncio.run(_run(tournament, display))
+    last = display.last
+    if last is not None:
+        display.show_outcome()
+        display.page_gone()
+    if last is None or not ended:
+        raise typer.Exit(INTERRUPTED)
+    if last["ended"] != "finished":
+        raise ArenaError(unplayed_message(last))
+
+
+def _checked(config: Path, file: ContestFile, options: TournamentOptions) -> list[LocalBot]:
+    """Check everything that the server and the bots need, and return the bots. Raises ArenaError."""
+    from arena_server.config_file import check_remote_bots
+    from arena_server.errors import ConfigError
+    from arena_server.store.database import database_of
+    from arena_server.store.preflight import check_writable
+
     if file.server.tls_certificate is not None:
         raise ConfigError(
             f"{config}: server.tls_certificate: the bots of a tournament connect without TLS; use arena serve"
         )
-    if keep_page and not (web if web is not None else file.server.web or web_port is not None):
+    web = options.web if options.web is not None else file.server.web or options.web_port is not None
+    if options.keep_page and not web:
         raise ConfigError(f"--keep-page: expected a page to keep, but --no-web or {config} turns it off")
-    check_remote_bots(file, host or file.server.host, tournament=True)
+    check_remote_bots(file, options.host or file.server.host, tournament=True)
     bots = _local_bots(file, config)
-    make_folder(logs)
-    check_writable(database_of(database, async_journal=file.server.journal_commit == "async"))
+    make_folder(options.logs)
+    # It makes a database where there is none: all other input is right.
+    check_writable(database_of(options.database, async_journal=file.server.journal_commit == "async"))
+    return bots
+
+
+def _server_command(config: Path, file: ContestFile, options: TournamentOptions) -> list[str]:
+    """The command of the tournament's server."""
+    from arena_cli.local_bots import ARENA
+
+    port = options.port
     if port is None:
         port = file.server.port if "port" in file.server.model_fields_set else 0
+    # A person may take a while to open the link.
+    is_patient = file.contest.absent is not None or any(bot.person for bot in file.bot)
     values = {
         "--port": port,
-        "--database": database,
-        "--host": host,
-        "--library": library,
-        "--bot-logs": bot_logs,
-        "--web-port": web_port,
-        "--keep-page": "always" if keep_page else "visited" if is_terminal() else None,
-        # A person may take a while to open the link.
-        "--absent": None
-        if file.contest.absent is not None or any(bot.person for bot in file.bot)
-        else DEFAULT_ABSENT,
+        "--database": options.database,
+        "--host": options.host,
+        "--library": options.library,
+        "--bot-logs": options.bot_logs,
+        "--web-port": options.web_port,
+        "--keep-page": "always" if options.keep_page else "visited" if is_terminal() else None,
+        "--absent": None if is_patient else DEFAULT_ABSENT,
     }
-    flags = ["--until-finished", "--supervised", *(() if resume else ("--new",))]
-    if web is not None:
-        flags.append("--web" if web else "--no-web")
-    server = [*ARENA, "serve", str(config), *flags]
+    server = [*ARENA, "serve", str(config), "--until-finished", "--supervised"]
+    if not options.resume:
+        server.append("--new")
+    if options.web is not None:
+        server.append("--web" if options.web else "--no-web")
     for option, value in values.items():
         server += () if value is None else (option, str(value))
-    with TournamentDisplay(file.contest.name, database, json=as_json) as display:
-        engines = (bot.engine for bot in file.bot if bot.engine is not None)
-        compile_engines(file.contest.game, engines, display.step)
-        ended = asyncio.run(_run(Tournament(server, server_environment(bots), bots, logs), display))
-    last = display.last
-    if last is None:
-        raise typer.Exit(INTERRUPTED)
-    display.show_outcome()
-    display.page_gone()
-    if not ended:
-        raise typer.Exit(INTERRUPTED)
-    if last["ended"] != "finished":
-        raise ArenaError(unplayed_message(last))
+    return server
 
 
 async def _run(tournament: Tournament, display: TournamentDisplay) -> bool:

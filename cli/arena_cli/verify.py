@@ -28,6 +28,31 @@ MOST_DEALS = 1_000_000
 WHOLE = ""
 
 
+@dataclass(frozen=True, slots=True)
+class VerifyOptions:
+    """What the games have to match, and where they are."""
+
+    head: Annotated[
+        str | None,
+        typer.Option(metavar="HEX", help="The published head of the hash chain, which the games must match."),
+    ] = None
+    secret: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N", help="The published secret, from which every deal of the folder must derive."
+        ),
+    ] = None
+    contest: ContestChoice = None
+    database: Database = DEFAULT_DATABASE
+    renew_head: Annotated[
+        bool,
+        typer.Option(
+            "--renew-head",
+            help="Accept what is left of a damaged database: check it, then write a new arena.db-head.",
+        ),
+    ] = False
+
+
 def command(
     target: Annotated[
         str | None,
@@ -36,25 +61,7 @@ def command(
             help="A game's id, a record file, or a folder of arena export; all games if absent.",
         ),
     ] = None,
-    head: Annotated[
-        str | None,
-        typer.Option(metavar="HEX", help="The published head of the hash chain, which the games must match."),
-    ] = None,
-    secret: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N", help="The published secret, from which every deal of the folder must derive."
-        ),
-    ] = None,
-    contest: ContestChoice = None,
-    database: Database = DEFAULT_DATABASE,
-    renew_head: Annotated[
-        bool,
-        typer.Option(
-            "--renew-head",
-            help="Accept what is left of a damaged database: check it, then write a new arena.db-head.",
-        ),
-    ] = False,
+    options: VerifyOptions = VerifyOptions(),
     as_json: Json = False,
 ) -> None:
     """Check that the records of games are true.
@@ -68,24 +75,14 @@ def command(
     """
     from arena_server.errors import ConfigError
 
-    published = None if head is None else _parse_head(head)
-    number = None if secret is None else _parse_secret(secret)
-    if renew_head:
-        if (target, head, secret, contest) != (None,) * 4:
+    published = None if options.head is None else _parse_head(options.head)
+    number = None if options.secret is None else _parse_secret(options.secret)
+    if options.renew_head:
+        if (target, published, number, options.contest) != (None,) * 4:
             raise ConfigError("--renew-head: it is for a whole database; leave the other choices out")
-        _renew_head(database)
+        _renew_head(options.database)
         return
-    verification = Verification()
-    path = None if target is None else find_path(target)
-    if number is not None and (path is None or not path.is_dir()):
-        raise ConfigError("--secret: expected a folder of arena export; a database has the secret itself")
-    if path is None:
-        with open_results(database) as results:
-            _check_contest(results, results.contest(contest), target, verification)
-    elif path.is_dir():
-        _check_folder(path, verification, number)
-    else:
-        verification.check(str(target), read_record(path))
+    verification = _verified(target, number, options)
     since = None if published is None else verification.compare_head(published)
     if as_json:
         print_json(verification.plain())
@@ -94,6 +91,24 @@ def command(
         games = "game" if verification.count == 1 else "games"
         absent = f", {verification.absent} more withheld" if verification.absent else ""
         typer.echo(f"verified: {verification.count} {games}{absent}{_since(since)}")
+
+
+def _verified(target: str | None, secret: int | None, options: VerifyOptions) -> Verification:
+    """Check the games of a contest, a folder or a file. Raises ConfigError or StoreError."""
+    from arena_server.errors import ConfigError
+
+    verification = Verification()
+    path = None if target is None else find_path(target)
+    if secret is not None and (path is None or not path.is_dir()):
+        raise ConfigError("--secret: expected a folder of arena export; a database has the secret itself")
+    if path is None:
+        with open_results(options.database) as results:
+            _check_contest(results, results.contest(options.contest), target, verification)
+    elif path.is_dir():
+        _check_folder(path, verification, secret)
+    else:
+        verification.check(str(target), read_record(path))
+    return verification
 
 
 def _since(count: int | None) -> str:
