@@ -83,10 +83,8 @@ class Person(Engine):
             (f"seat {at}: {self._name(at, seat)}", points, clock if at == seat else None)
             for at, points in enumerate(rules.totals(position), start=1)
         ]
-        state = rules.state_text(position)
-        preview = rules.preview(Deal(state, self._deal.sequence[len(moves) :])) or ""
         caption = fill(", ".join(recent) or "the game begins", WIDTH)
-        frame = Frame(f"ply {len(moves) + 1}", caption, state, preview, seats, rim=rules.rim())
+        frame = Frame(f"ply {len(moves) + 1}", caption, rules.scene(position), seats)
         return draw(frame, color=self._color)
 
     def _replay(self, rules: Game[Any], moves: Sequence[str], own: int) -> tuple[Any, list[str]]:

@@ -1,6 +1,6 @@
 """Pictures of a recorded game, for `arena replay --svg` and `--gif`.
 
-    draw_ply(record, ply) -> Scene        what is drawn, as a few shapes in pixels (scene.py)
+    draw_ply(record, ply) -> Drawing      what is drawn, as a few shapes in pixels (drawing.py)
     gif_bytes(record)     -> bytes        every ply as a frame
 
 Shapes and colours are those of the web page (`static/js/boards`), so that pictures differ by more than
@@ -9,14 +9,13 @@ their hue.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from io import BytesIO
 from math import cos, pi, sin
 from textwrap import wrap
 from typing import TYPE_CHECKING, Final
 
-from arena_cli.render import PREVIEW, Frame, ended, record_frames
-from arena_cli.scene import (
+from arena_cli.drawing import (
     ACCENT,
     BAD,
     CELL,
@@ -31,22 +30,33 @@ from arena_cli.scene import (
     SOFT,
     Box,
     Circle,
+    Drawing,
     Polygon,
-    Scene,
     Shape,
     Stroke,
     Text,
     paint,
 )
-from arena_protocol.games.disc import SEGMENTS, Disc
-from arena_protocol.games.lastcoin import LastCoin
+from arena_cli.render import PREVIEW, Frame, ended, record_frames
+from arena_protocol.games.scene import (
+    BUTTON,
+    BUTTON_HEIGHT,
+    BUTTON_WIDTH,
+    CHOSEN,
+    EMPTY,
+    NO_BOARD,
+    WON_LINE,
+    Label,
+    Scene,
+)
 
 if TYPE_CHECKING:
     from arena_protocol.record import GameRecord
 
 WIDTH: Final = 760
-#: The left and upper edge of the board with its rim, and the greatest side of the board itself.
+#: The left and upper edge of the board with its labels, and the greatest side of the board itself.
 LEFT, TOP, SIDE = 64, 108, 380
+#: The room for labels at an edge of a board.
 RIM: Final = 44
 #: The column of the seats.
 COLUMN: Final = LEFT + SIDE + 84
@@ -60,28 +70,24 @@ LAST_FRAME: Final = 6
 # -- what is drawn
 
 
-def draw_ply(record: GameRecord, ply: int | None = None) -> Scene:
+def draw_ply(record: GameRecord, ply: int | None = None) -> Drawing:
     """The position after `ply`, the last one if None. Raises GameError, and IndexError without such a ply."""
     frames = list(record_frames(record))
     return draw(frames[-1 if ply is None else ply])
 
 
-def draw(frame: Frame) -> Scene:
+def draw(frame: Frame) -> Drawing:
     """Draw a frame of `arena_cli.render`."""
-    rows = frame.state.split("/")
-    board = len({len(row) for row in rows}) == 1 and len(rows) == len(rows[0]) >= 3
-    body: list[Shape] = [Text(LEFT, TOP + 90, 40, frame.state, bold=True)]
-    foot = TOP + 200
-    if isinstance(frame.rules, Disc):
-        body = [*_disc(frame.rules, frame)]
-        foot = TOP + round(DISC_HEIGHT * SIDE / DISC_WIDTH) + 30
-    elif isinstance(frame.rules, LastCoin):
-        body, foot = _coins(frame.rules, frame)
-    elif board:
-        body = [*_board(rows, frame)]
-        foot = TOP + SIDE + (RIM if frame.rim.bottom else 0) + 36
-    if frame.preview:
-        body += _belt(frame.preview, foot)
+    scene = frame.scene
+    body: list[Shape]
+    if scene.layout == NO_BOARD:
+        body, foot = [Text(LEFT, TOP + 90, 40, scene.text, bold=True)], TOP + 200
+    elif scene.layout.form == "wheel":
+        body, foot = [*_wheel(scene)], TOP + round(WHEEL_HEIGHT * SIDE / WHEEL_WIDTH) + 30
+    else:
+        body, foot = _board(frame)
+    if scene.coming:
+        body += _belt(scene, foot)
         foot += 54
     foot = max(foot, TOP + len(frame.seats) * (SEAT + 12) + 24)
     notes = [(frame.caption, INK), *((note, BAD) for note in frame.notes)]
@@ -97,83 +103,120 @@ def draw(frame: Frame) -> Scene:
         Text(LEFT - 32, 34, 21, _cut(frame.title.partition("   ")[0], 62), bold=True),
         Text(WIDTH - 24, 34, 16, frame.title.rpartition("   ")[2], SOFT, "end"),
     ]
-    description = f"{frame.title}; {frame.caption}; position {frame.state}"
-    return Scene(WIDTH, round(foot), description, (*head, *_seats(frame), *body))
+    description = f"{frame.title}; {frame.caption}; position {scene.describe()}"
+    return Drawing(WIDTH, round(foot), description, (*head, *_seats(frame), *body))
 
 
 def _cut(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[: length - 3]}..."
 
 
-def _board(rows: Sequence[str], frame: Frame) -> Iterator[Shape]:
-    count = len(rows)
-    step = SIDE / count
-    yield Box(LEFT - 6, TOP - 6, SIDE + 12, SIDE + 12, 14, FRAME)
-    for down, row in enumerate(rows):
-        for across, cell in enumerate(row):
-            x, y = LEFT + (across + 0.5) * step, TOP + (down + 0.5) * step
-            inner = step * 0.94
-            is_last = frame.move is not None and frame.move == _cell_name(frame, across, down)
-            yield Box(x - inner / 2, y - inner / 2, inner, inner, step * 0.14, "#c3d5e6" if is_last else CELL)
-            if cell in "1234567":
-                yield from tile(int(cell), x, y, step * 0.92)
-            elif cell.lower() in "xo":
-                yield from _mark(cell.lower(), x, y, step)
-            elif cell != ".":
-                yield Text(x, y, round(step * 0.4), cell, INK, "middle", bold=True)
-    yield from _rim(frame, step)
+def _board(frame: Frame) -> tuple[list[Shape], int]:
+    """Cells, pieces and labels, and where they end; the last move and a line that has won are marked."""
+    scene, layout = frame.scene, frame.scene.layout
+    square = layout.form == "square"
+    unit = SIDE / (max(layout.width, layout.height) if square else layout.width + 0.4)
+    marked = {place: style for style, places in scene.marks for place in places}
+    shapes: list[Shape] = []
+    if square:
+        box = (layout.width * unit + 12, layout.height * unit + 12)
+        shapes.append(Box(LEFT - 6, TOP - 6, *box, 14, FRAME))
+    for place, (cell, sign) in enumerate(zip(layout.cells, scene.pieces, strict=True)):
+        x, y = LEFT + (cell.x + 0.5) * unit, TOP + (cell.y + 0.5) * unit
+        changed = place in frame.changed
+        if square:
+            inner = unit * 0.94
+            fill = _CELLS.get(marked.get(place, ""), PLAYED if changed else CELL)
+            shapes.append(Box(x - inner / 2, y - inner / 2, inner, inner, unit * 0.14, fill))
+        shapes += _piece(scene, sign, x, y, unit, changed=changed)
+    foot = TOP + layout.height * unit + 36
+    for label in layout.labels:
+        shapes += _label(label, scene, unit, last=bool(label.move) and label.move == frame.move)
+        if label.y >= layout.height:
+            foot = TOP + layout.height * unit + (RIM if label.style != BUTTON else unit) + 36
+    return shapes, round(foot)
 
 
-def _cell_name(frame: Frame, across: int, down: int) -> str | None:
-    """The name of a cell on a board with letters below and numbers at the left, such as c3."""
-    rim = frame.rim
-    if across < len(rim.bottom) and down < len(rim.left):
-        return f"{rim.bottom[across]}{rim.left[down]}"
-    return None
+#: The cell of the last move, and cells with a mark.
+PLAYED: Final = "#c3d5e6"
+_CELLS: Final = {WON_LINE: "#a9bfae", CHOSEN: ACCENT}
 
 
-def _mark(mark: str, x: float, y: float, step: float) -> Iterator[Shape]:
-    reach, width = step * 0.24, step * 0.11
-    if mark == "x":
-        yield Stroke(x - reach, y - reach, x + reach, y + reach, SEATS[0], width)
-        yield Stroke(x - reach, y + reach, x + reach, y - reach, SEATS[0], width)
-    else:
-        yield Circle(x, y, step * 0.27, "", SEATS[1], width)
+def _piece(scene: Scene, sign: str, x: float, y: float, unit: float, *, changed: bool) -> Iterator[Shape]:
+    """A piece with its middle at x, y."""
+    kind, _, number = scene.style(sign).partition("-")
+    reach, width = unit * 0.24, unit * 0.11
+    match kind:
+        case "tile":
+            yield from tile(int(number), x, y, unit * 0.92)
+        case "cross":
+            yield Stroke(x - reach, y - reach, x + reach, y + reach, SEATS[0], width)
+            yield Stroke(x - reach, y + reach, x + reach, y - reach, SEATS[0], width)
+        case "ring":
+            yield Circle(x, y, unit * 0.27, "", SEATS[1], width)
+        case "disc":
+            yield Circle(x, y, unit * 0.38, SEATS[int(number) - 1], "#00000073")
+        case "coin":
+            fill, edge = (PAINT[1], "#00000073") if not number else ("", ACCENT if changed else FRAME)
+            yield Circle(x, y, 0.4 * unit, fill, edge, 0.04 * unit)
+            yield Circle(x, y, 0.26 * unit, fill, edge, 0.04 * unit)
+        case _ if sign != EMPTY:
+            yield Text(x, y, round(unit * 0.4), sign, INK, "middle", bold=True)
 
 
-def _rim(frame: Frame, step: float) -> Iterator[Shape]:
-    """Labels at the edges; where moves go in at the right edge too they are arrows."""
-    rim = frame.rim
+#: The turn of an arrow that points up.
+_TURNS: Final = {"up": 0.0, "down": pi, "right": pi / 2, "left": -pi / 2}
+
+
+def _label(label: Label, scene: Scene, unit: float, *, last: bool) -> Iterator[Shape]:
+    """A name at an edge, an arrow, or a button; the one of the last move is lit."""
+    layout = scene.layout
+    paint = (ACCENT, ACCENT) if last else (CELL, LINE)
+    ink = PANEL if last else SOFT
+    if label.style == BUTTON:
+        left, top = LEFT + (label.x + 0.2) * unit, TOP + label.y * unit
+        width, height = BUTTON_WIDTH * unit, BUTTON_HEIGHT * unit
+        yield Box(left, top, width, height, 0.16 * unit, *paint)
+        size = round(0.34 * unit)
+        yield Text(left + width / 2, top + height / 2, size, label.text, ink, "middle", bold=True)
+        return
+    # Names at the edges are as far from small cells as from large ones.
     middle = RIM / 2 + 8
-    places = [
-        *((name, LEFT + (i + 0.5) * step, TOP - middle, pi) for i, name in enumerate(rim.top)),
-        *((name, LEFT + (i + 0.5) * step, TOP + SIDE + middle, 0.0) for i, name in enumerate(rim.bottom)),
-        *((name, LEFT - middle, TOP + (i + 0.5) * step, pi / 2) for i, name in enumerate(rim.left)),
-        *((name, LEFT + SIDE + middle, TOP + (i + 0.5) * step, -pi / 2) for i, name in enumerate(rim.right)),
-    ]
-    for name, x, y, angle in places:
-        if not rim.right:
-            yield Text(x, y, 15, name, SOFT, "middle", bold=True)
-            continue
-        last = name == frame.move
-        corners = ((-18, 15), (0, -20), (18, 15))
-        turned = tuple(
+    x = LEFT + (label.x + 0.5) * unit
+    y = TOP + (label.y + 0.5) * unit
+    x = (
+        LEFT - middle
+        if label.x < 0
+        else LEFT + layout.width * unit + middle
+        if label.x >= layout.width
+        else x
+    )
+    y = (
+        TOP - middle
+        if label.y < 0
+        else TOP + layout.height * unit + middle
+        if label.y >= layout.height
+        else y
+    )
+    if label.style:
+        angle = _TURNS[label.style]
+        corners = tuple(
             (x + px * cos(angle) - py * sin(angle), y + px * sin(angle) + py * cos(angle))
-            for px, py in corners
+            for px, py in ((-18, 15), (0, -20), (18, 15))
         )
-        yield Polygon(turned, ACCENT if last else CELL, ACCENT if last else LINE)
-        yield Text(x, y, 15, name, PANEL if last else SOFT, "middle", bold=True)
+        yield Polygon(corners, *paint)
+    yield Text(x, y, 15, label.text, ink if label.style else SOFT, "middle", bold=True)
 
 
-#: The view boxes of the page's boards, whose numbers the next two functions share with boards/*.js.
-DISC_WIDTH, DISC_HEIGHT, DISC_CENTRE = 300, 340, 150
-COINS_SHOWN, COIN_COLUMNS, COIN_STEP = 200, 10, 50
+#: The size of a wheel with its pointer and its bar, in units of which a cell has 40; its page has the same.
+WHEEL_WIDTH, WHEEL_HEIGHT, WHEEL_CENTRE = 300, 340, 150
 
 
-def _disc(rules: Disc, frame: Frame) -> Iterator[Shape]:
-    """Six segments with that on top highlighted, the sum in the middle, and a bar for it."""
-    total, top, _ = map(int, frame.state.split("/"))
-    unit = SIDE / DISC_WIDTH
+def _wheel(scene: Scene) -> Iterator[Shape]:
+    """Sectors with the marked one highlighted, a text in the middle, and a bar."""
+    unit = SIDE / WHEEL_WIDTH
+    count = len(scene.pieces)
+    chosen = {place for style, places in scene.marks if style == CHOSEN for place in places}
 
     def x(value: float) -> float:
         return LEFT + value * unit
@@ -181,51 +224,25 @@ def _disc(rules: Disc, frame: Frame) -> Iterator[Shape]:
     def y(value: float) -> float:
         return TOP + value * unit
 
-    centre = DISC_CENTRE
+    centre = WHEEL_CENTRE
     yield Polygon(tuple((x(centre + dx), y(26 + dy)) for dx, dy in ((0, 0), (-11, -18), (11, -18))), ACCENT)
-    for segment in range(1, SEGMENTS + 1):
-        middle = (segment - top) * 2 * pi / SEGMENTS
-        is_top = segment == top
+    for place, sign in enumerate(scene.pieces):
+        middle = (place - scene.turn) * 2 * pi / count
         # Arcs by short sides, with a gap to the neighbours: Pillow fills no path.
-        half = pi / SEGMENTS - 0.013
+        half = pi / count - 0.013
         angles = [middle + half * (i / 12 - 1) for i in range(25)]
         outer = [(x(centre + 120 * sin(a)), y(centre - 120 * cos(a))) for a in angles]
         inner = [(x(centre + 40 * sin(a)), y(centre - 40 * cos(a))) for a in reversed(angles)]
-        yield Polygon((*outer, *inner), ACCENT if is_top else FRAME)
-        place = x(centre + 82 * sin(middle)), y(centre - 82 * cos(middle))
-        yield Text(*place, round(26 * unit), str(segment), PANEL if is_top else INK, "middle", bold=True)
-    yield Text(x(centre), y(centre), round(40 * unit), str(total), INK, "middle", bold=True)
-    yield Box(x(30), y(296), 240 * unit, 14 * unit, 7 * unit, CELL)
-    done = 240 * min(1, total / rules.m)
-    if done:
-        yield Box(x(30), y(296), done * unit, 14 * unit, min(7, done / 2) * unit, GOOD)
-    yield Text(x(centre), y(326), round(17 * unit), f"{total} of {rules.m}", SOFT, "middle", bold=True)
-
-
-def _coins(rules: LastCoin, frame: Frame) -> tuple[list[Shape], int]:
-    """Coins, hollow once taken and the last ones in the accent, and the moves; and where they end."""
-    left = int(frame.state.partition("/")[0])
-    taken = int(frame.move or 0)
-    count = min(rules.coins, COINS_SHOWN)
-    columns = min(count, COIN_COLUMNS)
-    unit = SIDE / max(COIN_STEP * columns + 10, 270)
-    shapes: list[Shape] = []
-    for coin in range(count):
-        down, across = divmod(coin, columns)
-        x, y = LEFT + (COIN_STEP * across + 30) * unit, TOP + (COIN_STEP * down + 30) * unit
-        fill, edge = PAINT[1], "#00000073"
-        if coin >= left:
-            fill, edge = "", ACCENT if coin < left + taken else FRAME
-        shapes += [Circle(x, y, r * unit, fill, edge, 2 * unit) for r in (20, 13)]
-    height = COIN_STEP * -(-count // columns) + 10
-    for take in (1, 2):
-        x, y = LEFT + (10 + 130 * (take - 1)) * unit, TOP + (height + 10) * unit
-        last = take == taken
-        colours = (ACCENT, ACCENT) if last else (CELL, LINE)
-        shapes.append(Box(x, y, 110 * unit, 36 * unit, 8 * unit, *colours))
-        words, ink = f"take {take}", PANEL if last else SOFT
-        shapes.append(Text(x + 55 * unit, y + 18 * unit, round(17 * unit), words, ink, "middle", bold=True))
-    return shapes, TOP + round((height + 60) * unit) + 20
+        yield Polygon((*outer, *inner), ACCENT if place in chosen else FRAME)
+        spot = x(centre + 82 * sin(middle)), y(centre - 82 * cos(middle))
+        yield Text(*spot, round(26 * unit), sign, PANEL if place in chosen else INK, "middle", bold=True)
+    yield Text(x(centre), y(centre), round(40 * unit), scene.text, INK, "middle", bold=True)
+    if scene.bar is not None:
+        reached, of = scene.bar
+        yield Box(x(30), y(296), 240 * unit, 14 * unit, 7 * unit, CELL)
+        if done := 240 * min(1, reached / of):
+            yield Box(x(30), y(296), done * unit, 14 * unit, min(7, done / 2) * unit, GOOD)
+        yield Text(x(centre), y(326), round(17 * unit), f"{reached} of {of}", SOFT, "middle", bold=True)
 
 
 def tile(colour: int, x: float, y: float, side: float) -> Iterator[Shape]:
@@ -263,12 +280,13 @@ _OUTLINES: Final[dict[int, tuple[tuple[float, float], ...]]] = {
 }
 
 
-def _belt(preview: str, y: float) -> Iterator[Shape]:
+def _belt(scene: Scene, y: float) -> Iterator[Shape]:
+    """The pieces to come, the next one larger."""
     yield Text(LEFT - 32, y, 14, "next", SOFT)
     x = LEFT + 26.0
-    for number, picture in enumerate(preview[:PREVIEW]):
+    for number, sign in enumerate(scene.coming[:PREVIEW]):
         side = 34 if number == 0 else 26
-        yield from tile(int(picture), x, y, side)
+        yield from _piece(scene, sign, x, y, side / 0.92, changed=False)
         x += 38 if number == 0 else 30
 
 
@@ -313,9 +331,9 @@ def gif_bytes(record: GameRecord, seconds: float = 0.5) -> bytes:
     """The game as an animated GIF, `seconds` per ply. Raises GameError for an illegal move."""
     from PIL.Image import Dither
 
-    scenes = [draw(frame) for frame in record_frames(record)]
-    height = max(scene.height for scene in scenes)
-    images = [paint(scene, height) for scene in scenes]
+    drawings = [draw(frame) for frame in record_frames(record)]
+    height = max(each.height for each in drawings)
+    images = [paint(each, height) for each in drawings]
     # One palette for all frames: tiles keep their colour, and a frame stores only what has changed.
     palette = images[len(images) // 2].quantize(COLOURS)
     first, *rest = [image.quantize(palette=palette, dither=Dither.NONE) for image in images]

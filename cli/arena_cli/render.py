@@ -1,18 +1,19 @@
 """Positions as text, for `arena watch`, `arena replay` and `arena play`.
 
-A position whose text is rows of equal length joined by `/` is drawn as a board, any other as it is.
+A scene whose cells are a grid is drawn as a board, any other one by the places of its pieces.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
 from arena_protocol.games import make_game
-from arena_protocol.games.base import Deal, Game, Rim
+from arena_protocol.games.base import Deal, Game
+from arena_protocol.games.scene import ARROWS, NO_BOARD, Label, Scene
 from arena_protocol.messages import Info
 from arena_protocol.record import (
     GameRecord,
@@ -23,12 +24,12 @@ from arena_protocol.record import (
     winning_seats,
 )
 
-#: Backgrounds of pictures 1..7: red, green, yellow, blue, magenta, cyan, white.
-_PAINT = {str(colour): f"\x1b[30;{40 + colour}m" for colour in range(1, 8)}
+#: Backgrounds of tiles 1..7: red, green, yellow, blue, magenta, cyan, white.
+_PAINT = {f"tile-{colour}": f"\x1b[30;{40 + colour}m" for colour in range(1, 8)}
 _RESET = "\x1b[0m"
 
-#: The rim of a game that has no names for rows, columns and moves.
-NO_RIM = Rim()
+#: Columns of a terminal for a cell of a board that is no grid.
+CELL_COLUMNS = 3
 
 #: The widest text of a small picture, and what is between two of them.
 COMPACT = 30
@@ -41,7 +42,7 @@ PREVIEW = 20
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One picture of a game: `state` is the text of the position, `preview` the next pictures.
+    """One picture of a game.
 
     `seats` has (name, points, milliseconds left) per seat, None without a clock; `notes` are lines
     below them.
@@ -49,8 +50,7 @@ class Frame:
 
     title: str
     caption: str
-    state: str
-    preview: str
+    scene: Scene
     seats: Sequence[tuple[str, int, int | None]]
     notes: Sequence[str] = ()
     #: How the game ended, in words; None while it runs.
@@ -59,18 +59,17 @@ class Frame:
     to_move: int | None = None
     zombies: frozenset[int] = frozenset()
     winners: frozenset[int] = frozenset()
-    rim: Rim = NO_RIM
-    #: The last move, None at the start.
+    #: The last move, None at the start, and the cells that it has changed.
     move: str | None = None
-    #: The game, for pictures of boards that are no rows of cells.
-    rules: Game[Any] | None = None
+    changed: frozenset[int] = frozenset()
 
 
 def draw(frame: Frame, *, color: bool) -> str:
     """Return the picture as lines of text; the last line is empty."""
-    lines = [frame.title, frame.caption, "", *_board(frame.state, frame.rim, color=color), ""]
-    if frame.preview:
-        preview = (_cell(picture, 3 if color else 1, color=color) for picture in frame.preview[:PREVIEW])
+    scene = frame.scene
+    lines = [frame.title, frame.caption, "", *_board(scene, scene.layout.labels, color=color), ""]
+    if scene.coming:
+        preview = (_cell(scene, sign, 3 if color else 1, color=color) for sign in scene.coming[:PREVIEW])
         # Coloured cells include their spaces; with more, twenty would not fit on 80 columns.
         lines.append("next   " + ("" if color else " ").join(preview))
     for name, total, clock in frame.seats:
@@ -95,7 +94,7 @@ def compact(frame: Frame, *, color: bool) -> list[str]:
         time = "" if clock is None else f"{clock / 1000:>7.1f} s"
         lines.append(f"{name:<12.12} {total:>6}{time}")
     last = frame.result if frame.result is not None else frame.caption.partition(" in ")[0]
-    return [*lines, *_board(frame.state, NO_RIM, color=color), f"{last:.{COMPACT}}"]
+    return [*lines, *_board(frame.scene, (), color=color), f"{last:.{COMPACT}}"]
 
 
 def side_by_side(pictures: Sequence[Sequence[str]], columns: int) -> list[str]:
@@ -125,13 +124,17 @@ def record_frames(record: GameRecord) -> Iterator[Frame]:
     """Yield the same as frames. Raises GameError for an illegal move."""
     game: Game[Any] = make_game(record.game, {**record.options, "seats": len(record.names)})
     position = game.start(Deal(record.board, record.sequence))
-    yield _frame(record, game, position, 0)
+    before = game.scene(position)
+    yield _frame(record, game, position, 0, before)
     for number, ply in enumerate(record.plies, start=1):
         position = game.play(position, ply.move).position
-        yield _frame(record, game, position, number)
+        frame = _frame(record, game, position, number, before)
+        before = frame.scene
+        yield frame
 
 
-def _frame(record: GameRecord, game: Game[Any], position: Any, number: int) -> Frame:
+def _frame(record: GameRecord, game: Game[Any], position: Any, number: int, before: Scene) -> Frame:
+    scene = game.scene(position)
     ply = record.plies[number - 1] if number else None
     over = number == len(record.plies)
     # A forfeit gives other totals than the last ply.
@@ -141,8 +144,7 @@ def _frame(record: GameRecord, game: Game[Any], position: Any, number: int) -> F
     return Frame(
         title=f"{record.contest} {record.game_id}: {names}   ply {number} of {len(record.plies)}",
         caption=_caption(record, ply),
-        state=game.state_text(position),
-        preview=record.sequence[number:],
+        scene=scene,
         seats=list(zip(record.names, totals, clocks, strict=True)),
         notes=[*_faults(record, game, number), *_notes(record, number)],
         result=describe_result(record.names, record.totals, record.end) if over else None,
@@ -151,9 +153,8 @@ def _frame(record: GameRecord, game: Game[Any], position: Any, number: int) -> F
             fault.seat for fault in record.faults if fault.seat and (over or fault.ply <= number)
         ),
         winners=frozenset(winning_seats(record.totals, record.end) if over else ()),
-        rim=game.rim(),
         move=None if ply is None else ply.move,
-        rules=game,
+        changed=scene.played(before, None if ply is None else ply.move),
     )
 
 
@@ -192,25 +193,63 @@ def describe_note(note: Info | InfoRecord) -> str:
     return " ".join(f"{key}={value}" for key, value in fields if value is not None)
 
 
-def _board(state: str, rim: Rim, *, color: bool) -> list[str]:
-    rows = state.split("/")
-    if len(rows) < 3 or len({len(row) for row in rows}) > 1 or len(rows[0]) < 3:
-        return [state]
-    painted = color and not _PAINT.keys().isdisjoint(state)
-    width = 3 if painted else max(map(len, (".", *rim.top, *rim.bottom)))
-    cells = [" ".join(_cell(cell, width, color=color) for cell in row) for row in rows]
-    edge = max(map(len, (".", *rim.left)))
-    bar = " | " if rim.right else " "  # without the bar the numbers would look like one row
-    sides = zip_longest(rim.left, cells, rim.right, fillvalue="")
-    body = [f"{left:>{edge}}{bar}{row}{bar}{right}".rstrip() for left, row, right in sides]
+def _board(scene: Scene, labels: Sequence[Label], *, color: bool) -> list[str]:
+    if scene.layout == NO_BOARD:
+        return [scene.text]
+    if not scene.layout.is_grid:
+        return [*_placed(scene), scene.describe()]
+    top, right, bottom, left = _sides(scene, labels)
+    painted = color and any(scene.style(sign) in _PAINT for sign in scene.pieces)
+    width = 3 if painted else max(map(len, (".", *top.values(), *bottom.values())))
+    cells = [" ".join(_cell(scene, sign, width, color=color) for sign in row) for row in scene.rows()]
+    edge = max(map(len, (".", *left.values())))
+    # Without the bar the numbers of moves at both edges would look like one row with the cells.
+    bar = " | " if any(label.style in ARROWS for label in labels) else " "
+    body = [
+        f"{left.get(y, ''):>{edge}}{bar}{row}{bar}{right.get(y, '')}".rstrip() for y, row in enumerate(cells)
+    ]
     lead = " " * (edge + len(bar))
-    return [*_column_names(rim.top, width, lead), *body, *_column_names(rim.bottom, width, lead)]
+    return [*_column_names(top, width, lead), *body, *_column_names(bottom, width, lead)]
 
 
-def _column_names(words: Sequence[str], width: int, lead: str) -> list[str]:
-    return [lead + " ".join(f"{word:^{width}}" for word in words).rstrip()] if words else []
+def _sides(scene: Scene, labels: Sequence[Label]) -> tuple[dict[float, str], ...]:
+    """The labels above, right of, below and left of a grid, by their column or row."""
+    layout = scene.layout
+    return (
+        {each.x: each.text for each in labels if each.y < 0},
+        {each.y: each.text for each in labels if each.x >= layout.width},
+        {each.x: each.text for each in labels if each.y >= layout.height},
+        {each.y: each.text for each in labels if each.x < 0},
+    )
 
 
-def _cell(cell: str, width: int, *, color: bool) -> str:
-    text = f"{cell:^{width}}"
-    return f"{_PAINT[cell]}{text}{_RESET}" if color and cell in _PAINT else text
+def _placed(scene: Scene) -> list[str]:
+    """The pieces at the places of their cells; the text of a wheel in its middle."""
+    cells = scene.layout.cells
+    spots: dict[int, dict[int, str]] = {}
+    for place, sign in enumerate(scene.pieces):
+        cell = cells[(place - scene.turn) % len(cells)]
+        spots.setdefault(int(cell.y), {})[round(CELL_COLUMNS * cell.x)] = sign
+    if scene.text:
+        middle = int((CELL_COLUMNS * (scene.layout.width - 1) + 1 - len(scene.text)) / 2)
+        spots.setdefault(int((scene.layout.height - 1) / 2), {})[middle] = scene.text
+    lines = []
+    for y in range(max(spots) + 1):
+        line = ""
+        for x, text in sorted(spots.get(y, {}).items()):
+            line = line.ljust(x) + text
+        lines.append(line)
+    return lines
+
+
+def _column_names(words: Mapping[float, str], width: int, lead: str) -> list[str]:
+    if not words:
+        return []
+    names = " ".join(f"{words.get(x, ''):^{width}}" for x in range(int(max(words)) + 1))
+    return [lead + names.rstrip()]
+
+
+def _cell(scene: Scene, sign: str, width: int, *, color: bool) -> str:
+    text = f"{sign:^{width}}"
+    paint = _PAINT.get(scene.style(sign)) if color else None
+    return f"{paint}{text}{_RESET}" if paint else text

@@ -128,8 +128,8 @@ def _write_page(record: GameRecord, path: Path) -> None:
 
 
 def _write_svg(record: GameRecord, path: Path, ply: int | None) -> None:
+    from arena_cli.drawing import svg_text
     from arena_cli.picture import draw_ply
-    from arena_cli.scene import svg_text
 
     _check_ply(ply, record.game_id, len(record.plies))
     _write("--svg", path, svg_text(draw_ply(record, ply)).encode("ascii"))

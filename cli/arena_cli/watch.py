@@ -210,7 +210,8 @@ def json_line(update: Update) -> str:
 
 def frame(game: GameView) -> Frame:
     """Return the picture of a game. Raises ClientError if a move breaks the rules."""
-    from arena_cli.render import NO_RIM, Frame
+    from arena_cli.render import Frame
+    from arena_protocol.games.scene import rows_scene
 
     plies = game.options.get("plies")
     of = f" of {plies}" if plies is not None else ""
@@ -220,11 +221,11 @@ def frame(game: GameView) -> Frame:
         caption="start position"
         if last is None
         else f"{game.names[last.seat - 1]} plays {last.move}: {last.points} points in {last.time} ms",
-        state=game.board,
-        preview=game.visible,
+        scene=rows_scene(game.board, coming=game.visible)
+        if game.rules is None
+        else game.rules.scene(game.position),
         seats=list(zip(game.names, game.totals, game.clocks, strict=True)),
         result=None if game.over is None else describe_result(game.names, game.over.total, game.over.end),
-        rim=game.rules.rim() if game.rules is not None else NO_RIM,
     )
 
 

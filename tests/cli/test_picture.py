@@ -12,9 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from tests.server.programs import Shell
 
-from arena_cli.picture import COLUMN, LEFT, SEAT, SIDE, TOP, draw_ply, gif_bytes
-from arena_cli.render import record_frames
-from arena_cli.scene import (
+from arena_cli.drawing import (
     ACCENT,
     BAD,
     FRAME,
@@ -24,12 +22,14 @@ from arena_cli.scene import (
     SEATS,
     Box,
     Circle,
+    Drawing,
     Polygon,
-    Scene,
     Stroke,
     Text,
     svg_text,
 )
+from arena_cli.picture import COLUMN, LEFT, SEAT, SIDE, TOP, draw_ply, gif_bytes
+from arena_cli.render import record_frames
 from arena_protocol.errors import needs_extra
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.record import FaultKind, FaultRecord
@@ -63,9 +63,9 @@ def test_the_tiles_of_insertion_are_those_of_the_position() -> None:
             each for each in draw_ply(record, ply).shapes if isinstance(each, Box) and each.fill in PAINT
         ]
         on_board = [each for each in boxes if each.y + each.height < TOP + SIDE]
-        cells = Counter(frame.state.replace("/", "").replace(".", ""))
+        cells = Counter(frame.scene.pieces.replace(".", ""))
         assert Counter(str(PAINT.index(each.fill)) for each in on_board) == cells
-        assert len(boxes) - len(on_board) == min(20, len(frame.preview))
+        assert len(boxes) - len(on_board) == min(20, len(frame.scene.coming))
 
 
 def test_marks_and_the_last_move() -> None:
@@ -132,19 +132,19 @@ def test_more_seats_than_the_board_is_high() -> None:
     assert Text(LEFT - 32, scene.height - 24, 17, sentence, bold=True) in scene.shapes
 
 
-def marks(scene: Scene) -> list[tuple[str, str]]:
+def marks(drawing: Drawing) -> list[tuple[str, str]]:
     """What is said of each seat beside its name and points, and in which colour."""
     words = ("zombie", "to move", "wins", "draws")
     return [
         (shape.text, shape.colour)
-        for shape in scene.shapes
+        for shape in drawing.shapes
         if isinstance(shape, Text) and shape.text.startswith(words)
     ]
 
 
-def rings(scene: Scene) -> list[str]:
+def rings(drawing: Drawing) -> list[str]:
     """The colours of the rings round the panels of seats."""
-    return [each.fill for each in scene.shapes if isinstance(each, Box) and each.x == COLUMN - 4]
+    return [each.fill for each in drawing.shapes if isinstance(each, Box) and each.x == COLUMN - 4]
 
 
 def test_the_mover_zombies_and_winners_are_marked() -> None:
@@ -193,7 +193,7 @@ def test_a_gif_has_a_frame_per_ply_and_the_colours_of_the_board() -> None:
         image.seek(ply)
         assert image.info["duration"] == (250 if ply < 12 else 1500)
         pixels = image.convert("RGB")
-        for down, row in enumerate(frame.state.split("/")):
+        for down, row in enumerate(frame.scene.rows()):
             for across, cell in enumerate(row):
                 if cell == ".":
                     continue

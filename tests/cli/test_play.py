@@ -88,7 +88,7 @@ def test_the_winner_is_printed_under_the_last_position(seat: str, verdict: str) 
     moves = {"1": "1\n1\n1\n", "2": "2\n1\n2\n1\n1\n"}[seat]
     arguments = ("lastcoin", "--seat", seat, "--option", f"coins={'4' if seat == '1' else '1'}")
     shown, _ = play(moves, *arguments)
-    assert "\n0/" in shown
+    assert "\n0 of " in shown
     assert shown.endswith(f"; {verdict}\n")
 
 

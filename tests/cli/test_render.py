@@ -8,6 +8,7 @@ from dataclasses import replace
 from arena_cli.render import Frame, draw, frames
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Deal
+from arena_protocol.games.scene import rows_scene
 from arena_protocol.record import FaultKind, FaultRecord, GameRecord, PlyRecord, commitment
 
 
@@ -83,7 +84,7 @@ def test_the_cells_of_a_board_have_their_names() -> None:
 
 
 def test_a_board_without_names() -> None:
-    picture = draw(Frame("title", "deed", "123/456/...", "", [("ann", 3, None)]), color=False)
+    picture = draw(Frame("title", "deed", rows_scene("123/456/..."), [("ann", 3, None)]), color=False)
     assert picture == f"title\ndeed\n\n  1 2 3\n  4 5 6\n  . . .\n\n{'ann':<32}      3 points\n"
 
 
@@ -93,9 +94,29 @@ def test_every_game_can_be_drawn() -> None:
             assert frame.startswith("trial g1: left - right")
 
 
-def test_a_position_that_is_no_board_is_shown_as_it_is() -> None:
-    record = played("disc", 1)
-    assert record.board in next(iter(frames(record, color=False))).splitlines()
+def test_a_text_that_is_no_board_is_shown_as_it_is() -> None:
+    picture = draw(Frame("title", "deed", rows_scene("7/1"), [("ann", 3, None)]), color=True)
+    assert picture == f"title\ndeed\n\n7/1\n\n{'ann':<32}      3 points\n"
+
+
+def test_a_wheel_is_drawn_as_it_is_turned() -> None:
+    last = list(frames(played("disc", 1), color=False))[-1].splitlines()
+    assert last[3:9] == [
+        "        2",
+        "  1          3",
+        "       2",
+        "  6          4",
+        "        5",
+        "Disc: 2 on top, sum 2, 13 wins.",
+    ]
+
+
+def test_coins_are_drawn_in_rows() -> None:
+    last = list(frames(played("lastcoin", 2), color=False))[-1].splitlines()
+    assert last[3:5] == [
+        "o  o  o  o  o  .  .",
+        "5 of 7 coins are left; the last one loses.",
+    ]
 
 
 def test_faults_are_drawn_at_their_ply_or_the_last_one() -> None:

@@ -61,7 +61,7 @@ def test_the_frame_of_a_game() -> None:
     picture = frame(game)
     assert picture.title == "g1: ann - bob   ply 3 of 3"
     assert picture.caption == "ann plays 6: 30 points in 0 ms"
-    assert picture.state == "...../...../...../...../....."  # three fours in a column are gone
+    assert picture.scene.describe() == "...../...../...../...../....."  # three fours in a column are gone
     assert picture.seats == [("ann", 30, 20000), ("bob", 0, 19996)]
     assert picture.result == "ann wins 30 : 0"
 

@@ -6,6 +6,7 @@ the list there and nowhere here.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game, GameError
+from arena_protocol.games.scene import BoardLayout
 
 Law = Callable[[Game[Any], st.DataObject], None]
 
@@ -48,6 +50,11 @@ def some_position(game: Game[Any], data: st.DataObject) -> tuple[Deal, Any]:
 def some_chance(data: st.DataObject) -> Random:
     """Moves at random from one drawn number: whole games fit into one example."""
     return Random(data.draw(st.integers(0, 2**32)))
+
+
+def moves_of(layout: BoardLayout) -> set[str]:
+    """The moves that a click on a shape plays."""
+    return {cell.move for cell in layout.cells} | {label.move for label in layout.labels}
 
 
 @law
@@ -166,14 +173,38 @@ def the_zombie_move_is_always_legal_and_else_a_forfeit_costs_the_forfeiter(
 
 
 @law
-def the_brief_is_one_line_and_the_labels_fit_around_the_board(game: Game[Any], data: st.DataObject) -> None:
-    _, position = some_position(game, data)
+def the_brief_is_one_line(game: Game[Any], data: st.DataObject) -> None:
     assert game.brief().isascii()
     assert "\n" not in game.brief()
-    rows = game.state_text(position).split("/")
-    rim = game.rim()
-    assert all(len(words) in (0, len(rows)) for words in (rim.left, rim.right))
-    assert all(len(words) in (0, len(rows[0])) for words in (rim.top, rim.bottom))
+
+
+@law
+def a_scene_has_a_sign_a_cell_and_its_moves_are_those_of_the_game(
+    game: Game[Any], data: st.DataObject
+) -> None:
+    deal, position = some_position(game, data)
+    scene, start = game.scene(position), game.scene(game.start(deal))
+    layout = scene.layout
+    assert layout == start.layout
+    assert len(scene.pieces) == len(layout.cells)
+    assert all(0 <= place < len(layout.cells) for _, places in scene.marks for place in places)
+    assert scene.describe().isascii()
+    offered = moves_of(layout) - {""}
+    if offered and (moves := game.legal_moves(position)):
+        assert offered.issuperset(moves)
+    for each in (scene.to_json(), layout.to_json(), layout.to_json(small=True)):
+        assert json.loads(json.dumps(each)) == each
+
+
+@law
+def the_last_move_shows_in_the_scene(game: Game[Any], data: st.DataObject) -> None:
+    _, position = some_position(game, data)
+    before = game.scene(position)
+    assert before.played(before, None) == frozenset()
+    if moves := game.legal_moves(position):
+        move = some_chance(data).choice(moves)
+        after = game.scene(game.play(position, move).position)
+        assert after.played(before, move) or move in moves_of(after.layout) or after.text != before.text
 
 
 @law
@@ -196,5 +227,7 @@ def a_client_sees_the_same_game_as_the_referee(game: Game[Any], data: st.DataObj
         shown += revealed or ""
         assert deal.sequence.startswith(shown)
         assert game.state_text(client) == game.state_text(referee)
+        # The referee knows the whole deal, the client what it was shown.
+        assert game.scene(client) == game.scene(referee)
         assert game.totals(client) == game.totals(referee)
     assert shown == deal.sequence

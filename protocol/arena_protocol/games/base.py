@@ -19,6 +19,7 @@ from itertools import chain, count
 from typing import ClassVar, Generic, NamedTuple, Self, TypeVar
 
 from arena_protocol.errors import UserError
+from arena_protocol.games.scene import Scene, rows_scene
 
 P = TypeVar("P")
 
@@ -39,16 +40,6 @@ class Deal:
 
     board: str
     sequence: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Rim:
-    """Labels around a drawn board: one per column, and one per row from the top down."""
-
-    top: tuple[str, ...] = ()
-    right: tuple[str, ...] = ()
-    bottom: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
 
 
 class Step(NamedTuple, Generic[P]):
@@ -74,9 +65,13 @@ class Game(ABC, Generic[P]):
         """One line about STATE, moves and aim, for a player at the terminal; empty by default."""
         return ""
 
-    def rim(self) -> Rim:
-        """The labels to draw around the board; none by default."""
-        return Rim()
+    def scene(self, position: P) -> Scene:
+        """What is drawn of a position; by default the rows of its text, without names and moves.
+
+        The layout is the same in every position of a game. A client's position and the referee's
+        have the same scene: nothing that is hidden may be in it.
+        """
+        return rows_scene(self.state_text(position))
 
     @classmethod
     @abstractmethod

@@ -7,13 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import cos, pi, sin
 from typing import ClassVar
 
 from arena_protocol.games.base import WIN_POINTS, Deal, DecidedGame, GameError, Step, whole_number
+from arena_protocol.games.scene import CHOSEN, BoardLayout, Cell, Scene
 
 SEGMENTS = 6
 #: The longest game alternates 1 and 2 and has about 2/3 m plies.
 MAX_M = 1000
+
+#: The wheel is 6 cells wide; the cells stand in the middle of its sectors.
+WHEEL = BoardLayout(
+    SEGMENTS,
+    SEGMENTS,
+    tuple(
+        Cell(
+            round(2.5 + 2 * sin(2 * pi * place / SEGMENTS), 2),
+            round(2.5 - 2 * cos(2 * pi * place / SEGMENTS), 2),
+            str(place + 1),
+        )
+        for place in range(SEGMENTS)
+    ),
+    styles=(),
+    form="wheel",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +72,14 @@ class Disc(DecidedGame[Turned]):
             "A position is SUM/TOP/SEAT. A move is the new top segment, a neighbour of TOP, "
             f"and adds its number to SUM; the seat that reaches {self.m} wins."
         )
+
+    def scene(self, position: Turned) -> Scene:
+        """The disc as it is turned, the sum in its middle, and how much of m that is."""
+        words = f"Disc: {position.top} on top, sum {position.total}, {self.m} wins."
+        top = position.top - 1
+        marks = ((CHOSEN, (top,)),)
+        bar = (position.total, self.m)
+        return Scene(WHEEL, "123456", marks, str(position.total), bar, top, words=words)
 
     def deal(self, seed: int) -> Deal:
         """Sum 0, segment 1 on top, seat 1 to move, for every seed."""

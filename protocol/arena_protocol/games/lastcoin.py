@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar
 
 from arena_protocol.games.base import Deal, DecidedGame, GameError, Step, whole_number
+from arena_protocol.games.scene import BUTTON, BUTTON_WIDTH, EMPTY, BoardLayout, Cell, Label, Scene
 
 MAX_COINS = 1000
 TAKES = ("1", "2")
+#: As many coins are drawn, this many in a row.
+SHOWN, COLUMNS = 200, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +22,24 @@ class Heap:
 
     coins: int
     seat: int
+
+
+@cache
+def coins_layout(coins: int) -> BoardLayout:
+    """Rows of coins from the upper left, and a button for each move below."""
+    rows = -(-coins // COLUMNS)
+    wide = len(TAKES) * (BUTTON_WIDTH + 0.4) - 0.4
+    return BoardLayout(
+        max(min(coins, COLUMNS), wide),
+        rows,
+        tuple(Cell(coin % COLUMNS, coin // COLUMNS) for coin in range(coins)),
+        tuple(
+            Label((BUTTON_WIDTH + 0.4) * at, rows + 0.2, f"take {take}", take, BUTTON)
+            for at, take in enumerate(TAKES)
+        ),
+        (("o", "coin"), (EMPTY, "coin-gone")),
+        "bare",
+    )
 
 
 @dataclass(frozen=True)
@@ -42,6 +64,13 @@ class LastCoin(DecidedGame[Heap]):
 
     def brief(self) -> str:
         return "A position is COINS/SEAT. A move takes 1 or 2 coins; the seat that takes the last one loses."
+
+    def scene(self, position: Heap) -> Scene:
+        """The coins that are left, and the places of those that were taken."""
+        left = min(position.coins, SHOWN)
+        gone = min(self.coins, SHOWN) - left
+        words = f"{position.coins} of {self.coins} coins are left; the last one loses."
+        return Scene(coins_layout(min(self.coins, SHOWN)), "o" * left + EMPTY * gone, words=words)
 
     def deal(self, seed: int) -> Deal:
         """All coins, seat 1 to move, for every seed."""

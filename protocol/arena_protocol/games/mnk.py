@@ -23,7 +23,6 @@ from arena_protocol.games.base import (
     Deal,
     DecidedGame,
     GameError,
-    Rim,
     Step,
     draw_bytes,
     draw_some,
@@ -31,6 +30,7 @@ from arena_protocol.games.base import (
     given_boards,
     whole_number,
 )
+from arena_protocol.games.scene import WON_LINE, BoardLayout, Scene, grid, rows_scene
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,18 @@ def has_line(plane: int, size: int, length: int) -> bool:
     return False
 
 
+def line_cells(plane: int, size: int, length: int) -> int:
+    """The marks of `plane` that stand in a line of `length` or more, as a plane."""
+    found = 0
+    for stride in (1, size, size + 1, size + 2):
+        starts = plane
+        for _ in range(length - 1):
+            starts &= starts >> stride
+        for step in range(length):
+            found |= starts << stride * step
+    return found
+
+
 def format_marks(position: Marks, size: int) -> str:
     """Return the rows from the top down joined by `/`, `.` for an empty cell."""
     text = ""
@@ -103,6 +115,15 @@ def _plane(cells: str, size: int, mark: str) -> int:
     return sum(bit for bit, cell in zip(bits, cells, strict=True) if cell == mark)
 
 
+@cache
+def marks_layout(size: int) -> BoardLayout:
+    """Column letters below, row numbers on the left; a click marks a cell."""
+    letters = tuple(chr(ord("a") + column) for column in range(size))
+    numbers = tuple(str(row) for row in range(size, 0, -1))
+    moves = tuple(letter + number for number in numbers for letter in letters)
+    return grid(size, size, moves=moves, bottom=letters, left=numbers)
+
+
 class MarksGame(DecidedGame[Marks]):
     """A game won by `win` or more marks in a line on a board of `size` x `size`; X moves first."""
 
@@ -113,10 +134,14 @@ class MarksGame(DecidedGame[Marks]):
     def brief(self) -> str:
         return f"Seat 1 has x and begins. A move is an empty cell, such as b2; {self.win} in a line win."
 
-    def rim(self) -> Rim:
-        """Column letters below, row numbers on the left."""
-        letters = tuple(chr(ord("a") + column) for column in range(self.size))
-        return Rim(bottom=letters, left=tuple(str(row) for row in range(self.size, 0, -1)))
+    def scene(self, position: Marks) -> Scene:
+        """The board with the names of its cells; the marks of a line that has won are marked."""
+        line = line_cells(position.x, self.size, self.win) | line_cells(position.o, self.size, self.win)
+        # Cells in the order of the scene: the top row is the last one of the board.
+        bits = [board_of(self.size).cells[cell.move] for cell in marks_layout(self.size).cells]
+        places = tuple(place for place, bit in enumerate(bits) if bit & line)
+        marks = ((WON_LINE, places),) if line else ()
+        return rows_scene(self.state_text(position), marks_layout(self.size), marks=marks)
 
     @abstractmethod
     def deal(self, seed: int) -> Deal:

@@ -13,7 +13,6 @@ from arena_protocol.games.base import (
     Deal,
     Game,
     GameError,
-    Rim,
     Step,
     draw_below,
     draw_bytes,
@@ -131,18 +130,8 @@ def test_the_brief_of_a_game(name: str, text: str) -> None:
     assert text in make_game(name, {}).brief()
 
 
-def test_the_labels_around_the_board() -> None:
-    rim = make_game("insertion", {}).rim()
-    assert (rim.left[-1], rim.left[0], rim.top[0], rim.top[-1]) == ("1", "5", "6", "10")
-    assert (rim.right[0], rim.right[-1], rim.bottom) == ("11", "15", ())
-    cells = make_game("tictactoe", {}).rim()
-    assert (cells.bottom, cells.left, cells.top, cells.right) == (("a", "b", "c"), ("3", "2", "1"), (), ())
-
-
-def test_brief_and_labels_are_empty_by_default() -> None:
-    game = make_game("disc", {})
-    assert game.rim() == Rim()
-    assert Game.brief(game) == ""
+def test_the_brief_is_empty_by_default() -> None:
+    assert Game.brief(make_game("disc", {})) == ""
 
 
 def test_draws_are_even_and_never_repeat_an_item() -> None:

@@ -10,7 +10,6 @@ from arena_protocol.games.base import (
     Deal,
     Game,
     GameError,
-    Rim,
     Step,
     drawn_board,
     given_boards,
@@ -19,12 +18,14 @@ from arena_protocol.games.base import (
 from arena_protocol.games.insertion import rules
 from arena_protocol.games.insertion.board import (
     MAX_COLOURS,
+    SIDE,
     Planes,
     check_sequence,
     draw_deal,
     format_board,
     parse_board,
 )
+from arena_protocol.games.scene import Scene, grid, rows_scene
 
 #: The moves, clockwise along the rim from the bottom left.
 MOVES = tuple(str(number) for number in range(1, rules.MOVES + 1))
@@ -33,6 +34,17 @@ STARTS = ("full", "partial", "empty")
 #: OVER has the whole sequence in one line of at most 65,536 bytes.
 MAX_PLIES = 60_000
 MAX_LOOKAHEAD = 999_999_999
+
+#: The board with the fifteen moves around it.
+LAYOUT = grid(
+    SIDE,
+    SIDE,
+    top=MOVES[5:10],
+    right=MOVES[10:],
+    left=MOVES[4::-1],
+    styles=tuple((str(colour), f"tile-{colour}") for colour in range(1, MAX_COLOURS + 1)),
+    arrows=True,
+)
 
 _NUMBER = {move: number for number, move in enumerate(MOVES, start=1)}
 
@@ -139,10 +151,9 @@ class Insertion(Game[Position]):
             "6-10 drop, 11-15 push from the right. Three or more of a colour in a line go, 10 points a cell."
         )
 
-    def rim(self) -> Rim:
-        """The numbers of the fifteen moves."""
-        left, top, right = MOVES[:5], MOVES[5:10], MOVES[10:]
-        return Rim(top=top, right=right, left=left[::-1])
+    def scene(self, position: Position) -> Scene:
+        """The board, and of the known pictures as many as NEXT shows."""
+        return rows_scene(position.board, LAYOUT, coming=position.visible[: self.lookahead])
 
     def deal(self, seed: int) -> Deal:
         """The start board and the sequence for this seed; see `board.draw_deal`."""

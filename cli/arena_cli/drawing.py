@@ -1,7 +1,7 @@
-"""Scenes of flat shapes, and how they become files: the layer below the pictures of games.
+"""Drawings of flat shapes in pixels, and how they become files: the layer below the pictures of games.
 
-    svg_text(scene)  -> str      an SVG file
-    paint(scene)     -> Image    an RGB image, drawn by Pillow
+    svg_text(drawing)  -> str      an SVG file
+    paint(drawing)     -> Image    an RGB image, drawn by Pillow
 
 Colours are those of the web page in its light theme (`site.css`).
 """
@@ -87,7 +87,7 @@ Shape = Polygon | Circle | Box | Stroke | Text
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class Drawing:
     """One picture, from the background to the front; `title` describes it for a screen reader."""
 
     width: int
@@ -96,14 +96,14 @@ class Scene:
     shapes: tuple[Shape, ...]
 
 
-def svg_text(scene: Scene) -> str:
-    """The scene as an SVG file without scripts and external parts."""
-    title = escape(scene.title)
+def svg_text(drawing: Drawing) -> str:
+    """The drawing as an SVG file without scripts and external parts."""
+    title = escape(drawing.title)
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {scene.width} {scene.height}" '
-        f'width="{scene.width}" height="{scene.height}" role="img" font-family="system-ui, sans-serif">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {drawing.width} {drawing.height}" '
+        f'width="{drawing.width}" height="{drawing.height}" role="img" font-family="system-ui, sans-serif">',
         f"<title>{title}</title>",
-        *map(_element, scene.shapes),
+        *map(_element, drawing.shapes),
         "</svg>",
     ]
     return "\n".join([*lines, ""])
@@ -138,14 +138,14 @@ def _n(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def paint(scene: Scene, height: int | None = None) -> Image:
-    """The scene as an RGB image, at least `height` pixels high."""
+def paint(drawing: Drawing, height: int | None = None) -> Image:
+    """The drawing as an RGB image, at least `height` pixels high."""
     from PIL import Image, ImageDraw, ImageFont
 
-    size = (scene.width * SCALE, (height or scene.height) * SCALE)
+    size = (drawing.width * SCALE, (height or drawing.height) * SCALE)
     image = Image.new("RGB", size, PAGE)
     draw = ImageDraw.Draw(image, "RGBA")
-    for shape in scene.shapes:
+    for shape in drawing.shapes:
         match shape:
             case Polygon(corners, fill, edge):
                 draw.polygon([(x * SCALE, y * SCALE) for x, y in corners], fill, edge or None, SCALE)
