@@ -157,3 +157,20 @@ def attributes_written(path: Path) -> Iterator[tuple[int, str]]:
                     each = each.value
                 if isinstance(each, ast.Attribute) and ast.unparse(each.value) != "self":
                     yield each.lineno, each.attr
+
+
+#: How many class names stand in two modules: messages and the facts of the same event, the connections of the
+#: two clients.
+COMMON_NAMES = 11
+
+
+def test_a_class_name_stands_for_one_thing() -> None:
+    """Private names and modules of one package count, too."""
+    homes: dict[str, set[Path]] = {}
+    for package in FOLDERS:
+        for path in sources(package):
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                if isinstance(node, ast.ClassDef):
+                    homes.setdefault(node.name, set()).add(path)
+    shared = sorted(name for name, paths in homes.items() if len(paths) > 1)
+    assert len(shared) <= COMMON_NAMES, shared

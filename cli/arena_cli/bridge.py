@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class BotOptions:
+class SeatOptions:
     """Who plays where; what is not given is read from the environment."""
 
     connect: Annotated[
@@ -55,7 +55,7 @@ def command(
     program: Annotated[
         list[str], typer.Argument(metavar="-- COMMAND", help="The program.", show_default=False)
     ],
-    bot: BotOptions = BotOptions(),
+    bot: SeatOptions = SeatOptions(),
     options: ProgramOptions = ProgramOptions(),
 ) -> None:
     """Connect a program to a contest by its stdin and stdout.
@@ -89,7 +89,7 @@ def command(
     typer.echo(f"{name} leaves: {reason}")
 
 
-def _seat(name: str, bot: BotOptions, options: ProgramOptions) -> tuple[Seat, Adapter]:
+def _seat(name: str, bot: SeatOptions, options: ProgramOptions) -> tuple[Seat, Adapter]:
     """The bot as which the program plays, and what translates for it. Raises ConfigError."""
     from arena_client.bridges.adapters import Adapter, BrainLimits, Manager
     from arena_client.bridges.seat import Seat

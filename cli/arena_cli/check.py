@@ -14,7 +14,7 @@ from arena_cli.options import Json, Tls, TlsCa, expanded, print_json, tls_contex
 from arena_server.errors import ConfigError
 
 if TYPE_CHECKING:
-    from arena_check.cases import Case, Result, Suite
+    from arena_check.cases import Case, CaseResult, Suite
 
 List = Annotated[bool, typer.Option("--list", help="List the cases and leave.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Fail on everything that is not ok.")]
@@ -105,7 +105,7 @@ def bot(
     _report(_bot_results(command, options, cases), "bot", output)
 
 
-def _bot_results(command: list[str], options: BotOptions, cases: list[Case[Any]]) -> Iterator[Result]:
+def _bot_results(command: list[str], options: BotOptions, cases: list[Case[Any]]) -> Iterator[CaseResult]:
     """Check the bot of `command`, or the one that connects to --listen. Raises ConfigError."""
     from arena_check.bot.bench import BotSettings
     from arena_check.bot.process import BotUnderTest, ByHand, Process
@@ -192,12 +192,12 @@ def _list(cases: list[Case[Any]]) -> None:
     typer.echo(report.listing(cases))
 
 
-def _report(results: Iterator[Result], peer: str, output: ReportOptions) -> None:
+def _report(results: Iterator[CaseResult], peer: str, output: ReportOptions) -> None:
     """Print each result as it comes, the first failure in full, and the score; exit with 1 if it fails."""
     from arena_check import report
     from arena_check.cases import Verdict, is_conformant
 
-    done: list[Result] = []
+    done: list[CaseResult] = []
     for result in results:
         done.append(result)
         if not output.as_json and not result.needed:

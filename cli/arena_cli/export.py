@@ -27,7 +27,7 @@ from arena_cli.results import CHAIN_FILE, SUFFIX, open_results, withheld_text
 if TYPE_CHECKING:
     from arena_protocol.record import GameRecord
     from arena_server.store.reader import Results
-    from arena_server.store.schema import Contest
+    from arena_server.store.schema import ContestRow
 
 
 class Format(StrEnum):
@@ -111,7 +111,7 @@ class Written:
     head: str | None = None
 
 
-def _write_msgpack(folder: Path, results: Results, contest: Contest) -> Written:
+def _write_msgpack(folder: Path, results: Results, contest: ContestRow) -> Written:
     from arena_server.store.chain import GENESIS
 
     written, links = Written(), []
@@ -142,7 +142,7 @@ def _write_msgpack(folder: Path, results: Results, contest: Contest) -> Written:
     return written
 
 
-def _write_json(folder: Path, results: Results, contest: Contest) -> Written:
+def _write_json(folder: Path, results: Results, contest: ContestRow) -> Written:
     from arena_protocol.record import to_json
 
     written = Written()
@@ -153,7 +153,7 @@ def _write_json(folder: Path, results: Results, contest: Contest) -> Written:
     return written
 
 
-def _write_csv(folder: Path, results: Results, contest: Contest) -> Written:
+def _write_csv(folder: Path, results: Results, contest: ContestRow) -> Written:
     paths = {table: folder / f"{table}.csv" for table in TABLES}
     written = Written(files=list(map(str, paths.values())))
     with ExitStack() as stack:
@@ -168,14 +168,14 @@ def _write_csv(folder: Path, results: Results, contest: Contest) -> Written:
     return written
 
 
-_WRITERS: Mapping[Format, Callable[[Path, Results, Contest], Written]] = {
+_WRITERS: Mapping[Format, Callable[[Path, Results, ContestRow], Written]] = {
     Format.MSGPACK: _write_msgpack,
     Format.JSON: _write_json,
     Format.CSV: _write_csv,
 }
 
 
-def _records(results: Results, contest: Contest, written: Written) -> Iterator[GameRecord]:
+def _records(results: Results, contest: ContestRow, written: Written) -> Iterator[GameRecord]:
     """Yield the records that may be shown; count them, and note the others."""
     from arena_protocol.record import decode
 

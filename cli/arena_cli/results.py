@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from arena_protocol.record import FaultRecord
-    from arena_server.core.standings import Result
+    from arena_server.core.standings import GameResult
     from arena_server.store.reader import Results
-    from arena_server.store.schema import Contest
+    from arena_server.store.schema import ContestRow
 
 #: The width of tables that do not go to a terminal, so that no cell is wrapped or cut.
 PLAIN_WIDTH = 160
@@ -36,12 +36,12 @@ class Scoring(StrEnum):
     WINS = "wins"
 
 
-def read_results(path: Path) -> list[Result]:
+def read_results(path: Path) -> list[GameResult]:
     """Return the games of a text file: lines `NAME POINTS NAME POINTS ...`, comments begin with `#`.
 
     Raises ConfigError with file and line.
     """
-    from arena_server.core.standings import Result
+    from arena_server.core.standings import GameResult
     from arena_server.errors import ConfigError
 
     try:
@@ -65,7 +65,7 @@ def read_results(path: Path) -> list[Result]:
             )
         if len(set(names)) < len(names):
             raise ConfigError(f"{path}:{number}: a bot plays once in a game, got {line.strip()!r}")
-        games.append(Result(names, tuple(map(int, points))))
+        games.append(GameResult(names, tuple(map(int, points))))
     if not games:
         raise ConfigError(
             f"--file: {path} holds no game; expected a line `NAME POINTS NAME POINTS ...` for each"
@@ -133,7 +133,7 @@ def open_results(database: str) -> Results:
     return Results(database_of(database))
 
 
-def plain_standings(results: Results, contest: Contest, scoring: str | None = None) -> dict[str, Any]:
+def plain_standings(results: Results, contest: ContestRow, scoring: str | None = None) -> dict[str, Any]:
     """Return a contest and its standings as JSON types."""
     return {
         "contest": {
@@ -154,7 +154,7 @@ def plain_standings(results: Results, contest: Contest, scoring: str | None = No
     }
 
 
-def _plain_fault(contest: Contest, bot: str, game: str, fault: FaultRecord) -> dict[str, Any]:
+def _plain_fault(contest: ContestRow, bot: str, game: str, fault: FaultRecord) -> dict[str, Any]:
     """Return a bot's first fault as JSON types: the line as hexadecimal text, `text` as a sentence."""
     zombie_move = GAMES[contest.game].zombie_move
     return {
@@ -167,7 +167,7 @@ def _plain_fault(contest: Contest, bot: str, game: str, fault: FaultRecord) -> d
     }
 
 
-def print_standings(results: Results, contest: Contest, scoring: str | None = None) -> None:
+def print_standings(results: Results, contest: ContestRow, scoring: str | None = None) -> None:
     """Print a contest's standings on stdout, by `scoring` or else as the contest scores."""
     plain = plain_standings(results, contest, scoring)
     games = plain["contest"]["games"]

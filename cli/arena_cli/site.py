@@ -25,7 +25,7 @@ from arena_cli.results import withheld_text
 
 if TYPE_CHECKING:
     from arena_server.store.reader import Results
-    from arena_server.store.schema import Contest
+    from arena_server.store.schema import ContestRow
     from arena_server.web.archive import Archive
 
 #: The pages that need no server; all others of the web page are left out.
@@ -99,7 +99,9 @@ def _write_pages(folder: Path) -> None:
         (folder / name).write_bytes(data)
 
 
-def _write_data(folder: Path, archive: Archive, results: Results, contest: Contest) -> tuple[int, list[str]]:
+def _write_data(
+    folder: Path, archive: Archive, results: Results, contest: ContestRow
+) -> tuple[int, list[str]]:
     """Write the documents of the API; return the number of records, and the games without one."""
     from arena_protocol.messages import VERSION
     from arena_server.store.schema import RUNNING

@@ -16,7 +16,7 @@ from arena_cli.results import CHAIN_FILE, SUFFIX, find_path, open_results, read_
 if TYPE_CHECKING:
     from arena_server.store.chain import Flaw, Link
     from arena_server.store.reader import Results
-    from arena_server.store.schema import Contest
+    from arena_server.store.schema import ContestRow
 
 #: The length of a head in hexadecimal digits.
 HEAD_DIGITS = 64
@@ -281,7 +281,9 @@ def _changed_bytes(data: bytes, flaw: Flaw, *, thorough: bool) -> str:
     return "".join(f"; {each}" for each in words)
 
 
-def _check_contest(results: Results, chosen: Contest, game: str | None, verification: Verification) -> None:
+def _check_contest(
+    results: Results, chosen: ContestRow, game: str | None, verification: Verification
+) -> None:
     deals = results.deals(chosen)
     for row in results.rows(chosen, game, checked=False, withheld=True):
         link = row.pop("place"), row.pop("chain")

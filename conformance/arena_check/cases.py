@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Generic, Literal, TypeVar
 
 from arena_check.clauses import CLAUSE, order
-from arena_check.wire import Entry
+from arena_check.wire import LoggedLine
 
 Kind = Literal["positive", "negative"]
 #: A case sends what a peer must accept, or what goes wrong in the field: the edge, the fault, the cut.
@@ -99,7 +99,7 @@ class Case(Generic[B]):
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class CaseResult:
     """How one case ended: the clause that it is about, or that was found broken, and what to do.
 
     `log` is all that was sent and received, `stderr` what the bot wrote there. `needed` is the id of the case
@@ -111,7 +111,7 @@ class Result:
     seconds: float
     expected: str = ""
     actual: str = ""
-    log: tuple[Entry, ...] = ()
+    log: tuple[LoggedLine, ...] = ()
     stderr: str = ""
     clause: str = ""
     advice: str = ""
@@ -181,7 +181,7 @@ def _selects(selection: str, id_: str) -> bool:
     return id_ == selection or id_.startswith((f"{selection}.", f"{selection}/"))
 
 
-def is_conformant(results: Iterable[Result], *, strict: bool = False) -> bool:
+def is_conformant(results: Iterable[CaseResult], *, strict: bool = False) -> bool:
     """Whether nothing failed and all was reached; if `strict`, whether every verdict is ok."""
     bad = {Verdict.FAILED, Verdict.NOT_REACHED}
     if strict:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
-from arena_check.cases import Case, Result, Verdict
+from arena_check.cases import Case, CaseResult, Verdict
 from arena_check.clauses import CLAUSE
-from arena_check.wire import Entry
+from arena_check.wire import LoggedLine
 
 #: As many bytes of a line as the text for people shows; JSON has all of them.
 SHOWN_BYTES = 160
@@ -32,7 +32,7 @@ def listing(cases: Iterable[Case[Any]]) -> str:
     return "\n".join(lines)
 
 
-def line(result: Result) -> str:
+def line(result: CaseResult) -> str:
     """One case on one line."""
     other = "" if result.clause == result.case.clause else f"clause {result.clause}, "
     why = "" if result.verdict is Verdict.OK else f": {other}expected {result.expected}; got {result.actual}"
@@ -41,7 +41,7 @@ def line(result: Result) -> str:
     return f"{result.verdict:<15} {result.case.id:<7} {what}{why}"
 
 
-def not_run(results: Iterable[Result]) -> list[str]:
+def not_run(results: Iterable[CaseResult]) -> list[str]:
     """A line for each failure that kept other cases from running: how many, and which."""
     groups: dict[str, list[str]] = {}
     for result in results:
@@ -54,7 +54,7 @@ def not_run(results: Iterable[Result]) -> list[str]:
     ]
 
 
-def detail(result: Result, peer: str) -> str:
+def detail(result: CaseResult, peer: str) -> str:
     """A failure in full: clause, description, expectation, what both sides sent, stderr, what to do next.
 
     `peer` is what was checked, `bot` or `server`.
@@ -81,20 +81,20 @@ def detail(result: Result, peer: str) -> str:
     return "\n".join(parts)
 
 
-def shown(entry: Entry) -> str:
+def shown(entry: LoggedLine) -> str:
     """One line of the log; what is not printable ASCII stands as an escape."""
     text = repr(entry.data)[2:-1]
     cut = f"... ({len(entry.data)} bytes)" if len(text) > SHOWN_BYTES else ""
     return f"{entry.at:7.3f} #{entry.connection} {entry.side}  {text[:SHOWN_BYTES]}{cut}"
 
 
-def summary(results: Sequence[Result]) -> str:
+def summary(results: Sequence[CaseResult]) -> str:
     """How many cases have each verdict."""
     counts = Counter(result.verdict for result in results)
     return f"{len(results)} cases: " + ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict)
 
 
-def as_json(results: Iterable[Result], peer: str) -> dict[str, Any]:
+def as_json(results: Iterable[CaseResult], peer: str) -> dict[str, Any]:
     """All results with all lines. Bytes are Latin-1 text: one character a byte."""
     return {
         "peer": peer,
@@ -128,7 +128,7 @@ def as_json(results: Iterable[Result], peer: str) -> dict[str, Any]:
     }
 
 
-def as_junit(results: Sequence[Result], peer: str, *, strict: bool) -> str:
+def as_junit(results: Sequence[CaseResult], peer: str, *, strict: bool) -> str:
     """A JUnit test suite: failed and not reached are failures, and what is not strict too if `strict`."""
     bad = {Verdict.FAILED, Verdict.NOT_REACHED}
     if strict:

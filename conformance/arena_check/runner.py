@@ -15,14 +15,14 @@ from arena_check.bot import resume as bot_resume
 from arena_check.bot.bench import SUITE as BOT_SUITE
 from arena_check.bot.bench import BotBench, BotSettings
 from arena_check.bot.door import Door, Listening
-from arena_check.cases import Case, Finding, Result, Verdict
+from arena_check.cases import Case, CaseResult, Finding, Verdict
 from arena_check.server import faults, games, lines, login, resume, spectators
 from arena_check.server.bench import SUITE as SERVER_SUITE
 from arena_check.server.bench import ServerBench, ServerSettings
 
 if TYPE_CHECKING:
     from arena_check.bot.process import BotUnderTest
-    from arena_check.wire import Entry
+    from arena_check.wire import LoggedLine
 
 __all__ = ["BOT_SUITE", "SERVER_SUITE", "check_at", "check_bot", "check_server"]
 
@@ -44,7 +44,9 @@ CASES = (
 B = TypeVar("B", BotBench, ServerBench)
 
 
-def check_bot(bot: BotUnderTest, settings: BotSettings, cases: Iterable[Case[BotBench]]) -> Iterator[Result]:
+def check_bot(
+    bot: BotUnderTest, settings: BotSettings, cases: Iterable[Case[BotBench]]
+) -> Iterator[CaseResult]:
     """Run these cases against a bot, one after the other; each result comes as soon as it is there.
 
     Raises OSError if the port cannot be opened or the bot not be started.
@@ -53,7 +55,7 @@ def check_bot(bot: BotUnderTest, settings: BotSettings, cases: Iterable[Case[Bot
         yield from check_at(door, settings, cases)
 
 
-def check_at(door: Door, settings: BotSettings, cases: Iterable[Case[BotBench]]) -> Iterator[Result]:
+def check_at(door: Door, settings: BotSettings, cases: Iterable[Case[BotBench]]) -> Iterator[CaseResult]:
     """Play the plain game, then run these cases and what they need, against the bot behind a door.
 
     If the plain game fails, its cause is one result, whatever the selection, and all else is not reached.
@@ -84,13 +86,13 @@ def check_at(door: Door, settings: BotSettings, cases: Iterable[Case[BotBench]])
             yield result
 
 
-def _not_run(case: Case[BotBench], needed: str) -> Result:
-    return Result(
+def _not_run(case: Case[BotBench], needed: str) -> CaseResult:
+    return CaseResult(
         cast("Case[object]", case), Verdict.NOT_REACHED, 0.0, f"{needed} to pass", "it failed", needed=needed
     )
 
 
-def check_server(settings: ServerSettings, cases: Iterable[Case[ServerBench]]) -> Iterator[Result]:
+def check_server(settings: ServerSettings, cases: Iterable[Case[ServerBench]]) -> Iterator[CaseResult]:
     """Run these cases against a server, one after the other; each result comes as soon as it is there."""
     keys: dict[str, str] = {}
     for case in cases:
@@ -103,12 +105,12 @@ class _Finished:
 
     found: Finding
     seconds: float
-    entries: tuple[Entry, ...]
+    entries: tuple[LoggedLine, ...]
     stderr: str
 
-    def result(self, case: Case[B]) -> Result:
+    def result(self, case: Case[B]) -> CaseResult:
         found = self.found
-        return Result(
+        return CaseResult(
             cast("Case[object]", case),
             found.verdict,
             self.seconds,
@@ -121,7 +123,7 @@ class _Finished:
         )
 
 
-def _run(case: Case[B], bench: B) -> Result:
+def _run(case: Case[B], bench: B) -> CaseResult:
     """Run one case on its bench."""
     return _finish(case.run, bench).result(case)
 

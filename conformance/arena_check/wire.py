@@ -26,7 +26,7 @@ SEND_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LoggedLine:
     """One line of a case's log: seconds from its start, the connection's number, `S` or `C`, the bytes.
 
     A line end that is LF alone is left out. `#` instead of a side is a remark, such as a connection's end.
@@ -38,17 +38,17 @@ class Entry:
     data: bytes
 
 
-class Log:
+class WireLog:
     """All that was sent and received in one case, by whichever connection; `now` is the clock of the case."""
 
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
         self.now = now
         self.began = now()
-        self.entries: list[Entry] = []
+        self.entries: list[LoggedLine] = []
 
     def add(self, connection: int, side: str, data: bytes) -> None:
         """Note a line, its LF left out, or a remark (`#`)."""
-        self.entries.append(Entry(self.now() - self.began, connection, side, data.removesuffix(b"\n")))
+        self.entries.append(LoggedLine(self.now() - self.began, connection, side, data.removesuffix(b"\n")))
 
 
 class Stream(Protocol):
@@ -76,7 +76,7 @@ class ReceiveTimeoutError(Exception):
 class Wire:
     """A connected socket. `side` is who we are, `S` or `C`; `limit` bounds the lines of the peer."""
 
-    def __init__(self, sock: Stream, side: str, limit: int, log: Log, number: int) -> None:
+    def __init__(self, sock: Stream, side: str, limit: int, log: WireLog, number: int) -> None:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket = sock
         self._side = side

@@ -36,7 +36,7 @@ def verify(record: GameRecord) -> None:
     Raises RecordError at the first value that is wrong; its text names the game, the place
     (start, a ply or the end), the expected and the found value.
     """
-    audit = _Audit(record)
+    audit = _RecordAudit(record)
     audit.check_start()
     audit.check_faults()
     for number, ply in enumerate(record.plies, start=1):
@@ -45,7 +45,7 @@ def verify(record: GameRecord) -> None:
     audit.check_infos()
 
 
-class _Audit:
+class _RecordAudit:
     """One pass over one record; the methods are called in the order of `verify`."""
 
     def __init__(self, record: GameRecord) -> None:

@@ -26,8 +26,7 @@ from selectors import EVENT_READ, EVENT_WRITE
 from typing import Protocol
 
 from arena_protocol.errors import TlsError
-from arena_protocol.framing import CLIENT_LINE_LIMIT, LineReader
-from arena_protocol.framing import Overlong as TooLong
+from arena_protocol.framing import CLIENT_LINE_LIMIT, LineReader, Overlong
 from arena_server.core.effects import Marker
 from arena_server.sockets import SO_TIMESTAMPNS, reason_of
 
@@ -162,7 +161,7 @@ class Cipher(Protocol):
         """Nothing more will be sent."""
 
 
-class _State(Enum):
+class _Phase(Enum):
     OPEN = auto()
     MUTED = auto()
     CLOSING = auto()
@@ -200,13 +199,13 @@ class Connection:
         self._clock = clock
         self._sink = sink
         self._cipher = cipher
-        self._state = _State.OPEN
+        self._state = _Phase.OPEN
         self._events = 0
         #: Lines wait for the turn of the other connections to be over; nothing is read meanwhile.
         self._deferred = False
         self._wakeups = 0
         self._lines = LineReader(CLIENT_LINE_LIMIT)
-        self._pending: list[tuple[bytes | TooLong, int]] = []
+        self._pending: list[tuple[bytes | Overlong, int]] = []
         self._out = OutputBuffer()
 
     def start(self) -> None:
@@ -220,13 +219,13 @@ class Connection:
 
     @property
     def _gone(self) -> bool:
-        return self._state is _State.GONE
+        return self._state is _Phase.GONE
 
     # -- bytes in
 
     def readable(self) -> None:
         """The socket has bytes, an error or the end of input."""
-        if self._state is _State.GONE:
+        if self._state is _Phase.GONE:
             return
         try:
             data, ancillary, _, _ = self._sock.recvmsg(READ_BYTES, ANCILLARY_BYTES)
@@ -237,7 +236,7 @@ class Connection:
             return
         if not data:
             self._fail("closed")
-        elif self._state is _State.OPEN:
+        elif self._state is _Phase.OPEN:
             arrived = self._clock.arrived(ancillary)
             if self._cipher is not None:
                 data = self._decrypt(self._cipher, data)
@@ -267,16 +266,16 @@ class Connection:
     def _dispatch_pending(self) -> None:
         """Pass lines on; each of them may close or mute this connection."""
         for _ in range(LINES_PER_WAKEUP):
-            if not self._pending or self._state is not _State.OPEN:
+            if not self._pending or self._state is not _Phase.OPEN:
                 break
             self._dispatch(*self._pending.pop(0))
-        if self._pending and self._state is _State.OPEN:
+        if self._pending and self._state is _Phase.OPEN:
             self._defer()
         else:
             self._wakeups = 0
 
-    def _dispatch(self, line: bytes | TooLong, arrived: int) -> None:
-        if isinstance(line, TooLong):
+    def _dispatch(self, line: bytes | Overlong, arrived: int) -> None:
+        if isinstance(line, Overlong):
             self._sink.overlong(self.number, line.head, arrived)
         else:
             self._sink.received(self.number, line, arrived)
@@ -291,20 +290,20 @@ class Connection:
     def _go_on(self) -> None:
         """The other connections had their turn."""
         self._deferred = False
-        if self._state is _State.OPEN:
+        if self._state is _Phase.OPEN:
             self._watch(self._events | EVENT_READ)
             self._dispatch_pending()
 
     def mute(self) -> None:
         """Read nothing more until `unmute`; what was read already waits."""
-        if self._state is _State.OPEN:
-            self._state = _State.MUTED
+        if self._state is _Phase.OPEN:
+            self._state = _Phase.MUTED
             self._watch(self._events & ~EVENT_READ)
 
     def unmute(self) -> None:
         """Read again, after the lines that wait."""
-        if self._state is _State.MUTED:
-            self._state = _State.OPEN
+        if self._state is _Phase.MUTED:
+            self._state = _Phase.OPEN
             if not self._deferred:
                 self._watch(self._events | EVENT_READ)
                 if self._pending:
@@ -319,7 +318,7 @@ class Connection:
         The sink gets `flushed` once all of it is with the socket, if there is a `marker`, and
         `lost` if the client has left OUTPUT_LIMIT bytes unread or is gone. `raw` data is encrypted already.
         """
-        if self._state is _State.CLOSING or self._state is _State.GONE:
+        if self._state is _Phase.CLOSING or self._state is _Phase.GONE:
             return
         if self._cipher is not None and not raw:
             self._cipher.send(data)
@@ -346,7 +345,7 @@ class Connection:
 
     def writable(self) -> None:
         """The socket takes bytes again."""
-        if self._state is _State.GONE:
+        if self._state is _Phase.GONE:
             return
         try:
             sent = self._sock.send(self._out.data)
@@ -359,14 +358,14 @@ class Connection:
             self._sink.flushed(self.number, marker)
         if not self._out.data:
             self._watch(self._events & ~EVENT_WRITE)
-            if self._state is _State.CLOSING:
+            if self._state is _Phase.CLOSING:
                 self._half_close()
 
     # -- the end
 
     def close(self) -> None:
         """Flush, half-close, and free the socket LINGER_S later at most."""
-        if self._state in (_State.CLOSING, _State.GONE):
+        if self._state in (_Phase.CLOSING, _Phase.GONE):
             return
         if self._cipher is not None:
             self._cipher.close()
@@ -375,7 +374,7 @@ class Connection:
             if self._gone:  # it was broken already
                 return
         self._watch(self._events | EVENT_READ)
-        self._state = _State.CLOSING
+        self._state = _Phase.CLOSING
         self._pending.clear()
         self._sink.later(LINGER_S, self.abort)
         if not self._out.data:
@@ -389,16 +388,16 @@ class Connection:
 
     def abort(self) -> None:
         """Free the socket now, whatever is unsent."""
-        if self._state is _State.GONE:
+        if self._state is _Phase.GONE:
             return
-        self._state = _State.GONE
+        self._state = _Phase.GONE
         self._pending.clear()
         self._watch(0)
         self._sock.close()
         self._sink.released(self.number)
 
     def _fail(self, reason: str) -> None:
-        awaited = self._state in (_State.OPEN, _State.MUTED)
+        awaited = self._state in (_Phase.OPEN, _Phase.MUTED)
         self.abort()
         if awaited:
             self._sink.lost(self.number, reason)

@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from arena_protocol.record import GameRecord
 from arena_server.connection import ArrivalClock, Cipher, Connection
 from arena_server.core.effects import (
-    Close,
+    CloseConnection,
     Effect,
     Finished,
     Journal,
@@ -33,7 +33,7 @@ from arena_server.core.effects import (
     TurnMark,
     Unmute,
 )
-from arena_server.core.events import Event, Lost, Opened, Overlong, Stalled, Stored, Tick
+from arena_server.core.events import Event, LineTooLong, Lost, Opened, Stalled, Stored, Tick
 from arena_server.core.journal import Entry
 from arena_server.core.log_events import LogEvent
 from arena_server.durations import BOUNDS, Durations
@@ -315,7 +315,7 @@ class Driver:
                 case Send(conn, data, marker):
                     if (connection := self._connections.get(conn)) is not None:
                         connection.send(data, marker)
-                case Close(conn):
+                case CloseConnection(conn):
                     if (connection := self._connections.get(conn)) is not None:
                         connection.close()
                 case LogEvent():
@@ -368,7 +368,7 @@ class Driver:
                 if (connection := self._connections.get(conn)) is not None:
                     connection.send(last)
                     connection.close()
-            case Close(conn) | Mute(conn) | Unmute(conn):
+            case CloseConnection(conn) | Mute(conn) | Unmute(conn):
                 if (connection := self._connections.get(conn)) is not None:
                     _apply(effect, connection)
 
@@ -382,7 +382,7 @@ class Driver:
             self._crash(self._routes.get(number, core), error)  # the line may have been passed on
 
     def overlong(self, number: int, head: bytes, arrived: int) -> None:
-        self._feed(self._routes.get(number, self._router), Overlong(number, arrived, head), self._now)
+        self._feed(self._routes.get(number, self._router), LineTooLong(number, arrived, head), self._now)
 
     def flushed(self, number: int, marker: Marker) -> None:
         at = time.monotonic_ns()
@@ -485,9 +485,9 @@ class Driver:
         self._end_batch()
 
 
-def _apply(effect: Close | Mute | Unmute, connection: Connection) -> None:
+def _apply(effect: CloseConnection | Mute | Unmute, connection: Connection) -> None:
     match effect:
-        case Close():
+        case CloseConnection():
             connection.close()
         case Mute():
             connection.mute()

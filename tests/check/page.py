@@ -11,7 +11,7 @@ from typing import Any
 
 from arena_check.bot.bench import BotSettings
 from arena_check.bot.process import Process
-from arena_check.cases import Result, Suite, Verdict
+from arena_check.cases import CaseResult, Suite, Verdict
 from arena_check.clauses import CLAUSES, order
 from arena_check.runner import BOT_SUITE, SERVER_SUITE, check_bot
 
@@ -87,7 +87,7 @@ def score() -> str:
     return "\n".join(lines) + "\n"
 
 
-def check(column: str, folder: Path) -> list[Result]:
+def check(column: str, folder: Path) -> list[CaseResult]:
     """Check the bot of one column, built in `folder`. Skips if its toolchain is not installed."""
     if column == "smallest":
         command = [sys.executable, str(FOLDER / "python" / "bot.py")]
@@ -97,7 +97,7 @@ def check(column: str, folder: Path) -> list[Result]:
     return list(check_bot(Process(words), BotSettings(), BOT_SUITE.select()))
 
 
-def cells(results: Iterable[Result]) -> dict[str, str]:
+def cells(results: Iterable[CaseResult]) -> dict[str, str]:
     """The sign of each clause that has cases for bots."""
     found: dict[str, set[Verdict]] = {}
     for result in results:

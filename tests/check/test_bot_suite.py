@@ -6,7 +6,7 @@ import pytest
 
 from arena_check import report
 from arena_check.bot.bench import BotSettings
-from arena_check.cases import Result, Verdict
+from arena_check.cases import CaseResult, Verdict
 from arena_check.runner import BOT_SUITE, check_at
 
 from . import (  # noqa: F401 - they enter their bots
@@ -29,7 +29,7 @@ SHOWN_BY_THE_PLAIN_GAME = {
 }
 
 
-def check(bot: type[Program], *selections: str) -> list[Result]:
+def check(bot: type[Program], *selections: str) -> list[CaseResult]:
     return list(check_at(VirtualDoor(bot), BotSettings(), BOT_SUITE.select(selections)))
 
 

@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-from arena_check.cases import Result
+from arena_check.cases import CaseResult
 
 from . import page
 
@@ -22,7 +22,7 @@ def test_the_score_is_that_of_the_tests() -> None:
 
 
 @pytest.fixture(scope="module")
-def checked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Future[list[Result]]]:
+def checked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Future[list[CaseResult]]]:
     """The results of every column, checked beside each other: a case waits most of its time."""
     with ThreadPoolExecutor(len(page.COLUMNS)) as threads:
         return {
@@ -34,7 +34,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Future[list[R
 @pytest.mark.real
 @pytest.mark.parametrize("column", page.COLUMNS)
 def test_each_starter_is_as_conformant_as_published(
-    column: str, checked: dict[str, Future[list[Result]]]
+    column: str, checked: dict[str, Future[list[CaseResult]]]
 ) -> None:
     results = checked[column].result()  # a skipped build skips here
     assert page.cells(results) == page.published(column), AGAIN

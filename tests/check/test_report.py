@@ -9,14 +9,18 @@ from xml.etree import ElementTree
 import pytest
 
 from arena_check import report
-from arena_check.cases import Result, Suite, Verdict
+from arena_check.cases import CaseResult, Suite, Verdict
 from arena_check.clauses import CLAUSE
 from arena_check.runner import BOT_SUITE, SERVER_SUITE
-from arena_check.wire import Entry
+from arena_check.wire import LoggedLine
 
 from .reports import CASE, result
 
-LINES = (Entry(0.0, 1, "S", b"TURN 1"), Entry(0.0125, 1, "C", b"MOVE 0\r"), Entry(1.5, 1, "#", b"C closed"))
+LINES = (
+    LoggedLine(0.0, 1, "S", b"TURN 1"),
+    LoggedLine(0.0125, 1, "C", b"MOVE 0\r"),
+    LoggedLine(1.5, 1, "#", b"C closed"),
+)
 
 
 def test_a_line_for_each_case() -> None:
@@ -32,7 +36,9 @@ def test_a_line_for_each_case() -> None:
 
 def test_a_clause_that_is_not_the_case_s_is_named() -> None:
     case = result(Verdict.FAILED).case
-    found = Result(case, Verdict.FAILED, 1.0, "MOVE in time", "MOVE late", clause="7.5", advice="Be quick.")
+    found = CaseResult(
+        case, Verdict.FAILED, 1.0, "MOVE in time", "MOVE late", clause="7.5", advice="Be quick."
+    )
     assert report.line(found) == (
         "failed          3.3/1   plays the plain game: clause 7.5, expected MOVE in time; got MOVE late"
     )
@@ -44,9 +50,9 @@ def test_a_clause_that_is_not_the_case_s_is_named() -> None:
 
 
 def test_what_was_not_run_is_a_line_for_each_failure() -> None:
-    def missed(id_: str, needed: str) -> Result:
+    def missed(id_: str, needed: str) -> CaseResult:
         case = result(Verdict.NOT_REACHED, id_=id_).case
-        return Result(case, Verdict.NOT_REACHED, 0.0, needed=needed)
+        return CaseResult(case, Verdict.NOT_REACHED, 0.0, needed=needed)
 
     results = [result(Verdict.FAILED), missed("8.1/1", "6.6/1"), missed("1.1/1", "3.3/1")]
     assert report.not_run([*results, missed("8.3/1", "6.6/1")]) == [
@@ -91,7 +97,7 @@ def test_a_server_has_no_stderr() -> None:
 
 
 def test_long_and_unprintable_lines_are_shown_short() -> None:
-    shown = report.shown(Entry(2.0, 3, "C", b"\xff" * 1000))
+    shown = report.shown(LoggedLine(2.0, 3, "C", b"\xff" * 1000))
     assert shown == f"  2.000 #3 C  {chr(92)}xff{(chr(92) + 'xff') * 39}... (1000 bytes)"
 
 
@@ -104,7 +110,7 @@ def test_the_sum() -> None:
 
 def test_json_has_every_byte() -> None:
     everything = bytes(range(256))
-    made = report.as_json([result(Verdict.FAILED, Entry(1.0, 1, "C", everything))], "bot")
+    made = report.as_json([result(Verdict.FAILED, LoggedLine(1.0, 1, "C", everything))], "bot")
     (case,) = json.loads(json.dumps(made))["cases"]
     assert case["lines"][0]["text"].encode("latin-1") == everything
     assert (case["id"], case["verdict"], case["actual"]) == ("3.3/1", "failed", "MOVE 0")
@@ -113,7 +119,9 @@ def test_json_has_every_byte() -> None:
 
 @pytest.mark.parametrize(("strict", "failures", "skipped"), [(False, 2, 1), (True, 4, 0)])
 def test_junit(strict: bool, failures: int, skipped: int) -> None:
-    results = [result(verdict, Entry(0.0, 1, "C", b"\x00\x1b\xff"), stderr="\x1b[31m") for verdict in Verdict]
+    results = [
+        result(verdict, LoggedLine(0.0, 1, "C", b"\x00\x1b\xff"), stderr="\x1b[31m") for verdict in Verdict
+    ]
     suite = ElementTree.fromstring(report.as_junit(results, "bot", strict=strict))
     assert suite.attrib == {
         "name": "arena check bot",

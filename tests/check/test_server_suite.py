@@ -11,7 +11,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from arena_check.cases import Result, Verdict
+from arena_check.cases import CaseResult, Verdict
 from arena_check.runner import SERVER_SUITE, check_server
 from arena_check.server.bench import ServerSettings
 
@@ -37,7 +37,7 @@ def check(
     patience: float = 10.0,
     limits: float = 45.0,
     tls: ssl.SSLContext | None = None,
-) -> list[Result]:
+) -> list[CaseResult]:
     settings = ServerSettings(
         "localhost", port, token=TOKEN, patience=patience, quiet=0.15, limits=limits, tls=tls
     )
@@ -60,7 +60,7 @@ def test_our_server_passes_over_tls(tmp_path: Path) -> None:
     assert (distrusted.verdict, distrusted.expected) == ("failed", "a TLS handshake")
 
 
-def report(port: int, mutant: Mutant) -> dict[str, Result]:
+def report(port: int, mutant: Mutant) -> dict[str, CaseResult]:
     """What each case that names the defect says of it, before the server at `port`."""
     results = {}
     for case in mutant.cases:
@@ -77,11 +77,11 @@ def report(port: int, mutant: Mutant) -> dict[str, Result]:
 
 
 @pytest.fixture(scope="module")
-def reported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Future[dict[str, Result]]]:
+def reported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Future[dict[str, CaseResult]]]:
     """The reports of all mutants. Most of the time a case waits: several servers are checked at once."""
     free: SimpleQueue[int] = SimpleQueue()
 
-    def on_a_free_server(mutant: Mutant) -> dict[str, Result]:
+    def on_a_free_server(mutant: Mutant) -> dict[str, CaseResult]:
         port = free.get()
         try:
             return report(port, mutant)
@@ -97,7 +97,7 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Future[dict[
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_each_defect_is_reported_by_the_case_that_names_it(
-    name: str, reported: dict[str, Future[dict[str, Result]]]
+    name: str, reported: dict[str, Future[dict[str, CaseResult]]]
 ) -> None:
     for case, result in reported[name].result().items():
         assert result.verdict == MUTANTS[name].verdict, f"{case}: {result.expected}; got {result.actual}"

@@ -16,7 +16,7 @@ from tests.server.programs import Outcome, Players, Server, Shell, contest
 
 from arena_server.store.chain import GENESIS, Link, audit, extend
 from arena_server.store.reader import Results
-from arena_server.store.schema import Contest, open_engine, set_status
+from arena_server.store.schema import ContestRow, open_engine, set_status
 
 BOTS = [("first", "first-legal"), ("six", "fixed:move=6"), ("zero", "zero-based")]
 TEXT = contest("first", "six", "zero", contest="probation = 0", game='plies = 8\nclock = "10s"')
@@ -134,7 +134,7 @@ class TestVerify:
         change(here, "UPDATE games SET place = place - 100")
         engine = open_engine(here / "arena.db")
         with Session(engine) as session:
-            forged = session.get_one(Contest, 1)
+            forged = session.get_one(ContestRow, 1)
             set_status(
                 forged, forged.status, forged.ended_at, value
             )  # who has the code computes every digest

@@ -226,7 +226,7 @@ class ConnectionObserver:
     def _keep(self, effect: Effect) -> None:
         if isinstance(effect, Send) and effect.conn == self._conn:
             self.lines += [text for line in effect.data.splitlines() if (text := outside_games(line))]
-        elif isinstance(effect, effects.Close) and effect.conn == self._conn:
+        elif isinstance(effect, effects.CloseConnection) and effect.conn == self._conn:
             self.ending = "closed"
         elif isinstance(effect, ConnectionLost) and effect.conn == self._conn:
             self.ending = f"lost ({effect.reason})"

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from arena_protocol.messages import Log, parse_server
 from arena_server import bot_logs
 from arena_server.bot_logs import BotLogs, LoggedDriver, escape, format_time
-from arena_server.core.effects import Close, Effect, Send, ShowLog
+from arena_server.core.effects import CloseConnection, Effect, Send, ShowLog
 from arena_server.core.events import Event, Lost, Opened, Received
 from arena_server.core.log_events import ConnectionLost, LoggedIn
 from arena_server.driver import Run
@@ -258,7 +258,7 @@ def referee(event: Event) -> list[Effect]:
         case Received(1, b"MOVE 4", _):
             return [Send(1, b"PLAYED 1\n")]
         case Received(1, b"QUIT", _):
-            return [Send(1, b"BYE reason=quit\n"), Close(1)]
+            return [Send(1, b"BYE reason=quit\n"), CloseConnection(1)]
         case Received(conn, b"show", _):
             return [ShowLog(conn, "mine", b"BYE reason=log\n")]
     return []

@@ -12,8 +12,8 @@ import pytest
 
 from arena_protocol.framing import CLIENT_LINE_LIMIT
 from arena_server.connection import LINES_PER_WAKEUP, OUTPUT_LIMIT
-from arena_server.core.effects import Close, Effect, Finished, Mute, Send, TurnMark, Unmute
-from arena_server.core.events import Event, Flushed, Lost, Opened, Overlong, Received, Tick
+from arena_server.core.effects import CloseConnection, Effect, Finished, Mute, Send, TurnMark, Unmute
+from arena_server.core.events import Event, Flushed, LineTooLong, Lost, Opened, Received, Tick
 from arena_server.core.log_events import BotAbsent
 
 from .peers import PATIENCE_S, Peer, RunningDriver, running_driver
@@ -70,7 +70,7 @@ async def test_a_line_too_long_is_reported_once_with_its_head() -> None:
         peer = await here.visit()
         await peer.say(b"x" * (3 * CLIENT_LINE_LIMIT) + b"\nPING 1\n")
         await here.core.until(Received)
-        long = [event for event in here.core.events if isinstance(event, Overlong)]
+        long = [event for event in here.core.events if isinstance(event, LineTooLong)]
         assert [event.head[:3] for event in long] == [b"xxx"]
 
 
@@ -153,7 +153,7 @@ async def test_a_muted_peer_is_not_heard_until_it_is_unmuted() -> None:
 
 async def test_close_flushes_first_and_tells_the_core_nothing_more() -> None:
     def goodbye(event: Event) -> list[Effect]:
-        return [Send(1, b"BYE reason=finished\n"), Close(1), Send(1, b"never\n")]
+        return [Send(1, b"BYE reason=finished\n"), CloseConnection(1), Send(1, b"never\n")]
 
     async with running_driver(on(Received, goodbye)) as here:
         peer = await here.visit()
@@ -168,7 +168,7 @@ async def test_close_flushes_first_and_tells_the_core_nothing_more() -> None:
 
 
 async def test_a_peer_that_lingers_is_cut_off() -> None:
-    async with running_driver(on(Received, lambda event: [Close(1)])) as here:
+    async with running_driver(on(Received, lambda event: [CloseConnection(1)])) as here:
         peer = await here.visit()
         await peer.say(b"QUIT\n")
         assert await peer.everything() == b""
@@ -249,7 +249,7 @@ async def test_log_events_and_the_end_reach_whoever_runs_the_host() -> None:
 
 
 async def test_effects_for_a_connection_that_is_gone_are_nothing() -> None:
-    effects: list[Effect] = [Send(99, b"x\n"), Close(99), Mute(99), Unmute(99)]
+    effects: list[Effect] = [Send(99, b"x\n"), CloseConnection(99), Mute(99), Unmute(99)]
     async with running_driver(on(Opened, lambda event: effects)) as here:
         await here.visit()
         await opened(here)

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from arena_server import driver
-from arena_server.core.effects import Close, Effect, Finished, Journal, Reply, Send, Store, TurnMark
+from arena_server.core.effects import CloseConnection, Effect, Finished, Journal, Reply, Send, Store, TurnMark
 from arena_server.core.events import Event, Flushed, Opened, Received, Stalled, Tick
 from arena_server.core.log_events import BotAbsent
 
@@ -78,7 +78,7 @@ async def test_records_go_ahead_and_all_else_waits() -> None:
             absent,
             Reply(7, "no"),
             Finished("finished"),
-            Close(event.conn),
+            CloseConnection(event.conn),
         ]
 
     async with running_driver(answer) as here:

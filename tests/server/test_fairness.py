@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from arena_server.connection import BUSY_WAKEUPS, LINES_PER_WAKEUP, THROTTLE_S
-from arena_server.core.effects import Close, Effect, Mute, Send, Unmute
+from arena_server.core.effects import CloseConnection, Effect, Mute, Send, Unmute
 from arena_server.core.events import Event, Lost, Opened, Received
 
 from .peers import RunningDriver, running_driver
@@ -73,7 +73,7 @@ async def test_muted_in_the_middle_it_is_heard_from_there_on_later(at: bytes) ->
 async def test_closed_in_the_middle_it_is_told_why_and_let_go(at: bytes) -> None:
     def close(event: Event) -> list[Effect]:
         if isinstance(event, Received) and event.line == at:
-            return [Send(event.conn, b"ERROR flood\n"), Close(event.conn)]
+            return [Send(event.conn, b"ERROR flood\n"), CloseConnection(event.conn)]
         return []
 
     async with running_driver(close) as here:

@@ -22,7 +22,7 @@ from arena_protocol.messages import Played, Turn, parse_server
 from arena_protocol.record import GameRecord, RecordError
 from arena_protocol.verify import verify
 from arena_server.core.config import ContestConfig
-from arena_server.core.effects import Close, Effect, Finished, Mute, Send, Store, Unmute
+from arena_server.core.effects import CloseConnection, Effect, Finished, Mute, Send, Store, Unmute
 from arena_server.core.events import Event, Lost, Opened, Stop, Stored, Tick
 from arena_server.core.journal import OFFER, Past
 from arena_server.core.log_events import GameStarted
@@ -126,9 +126,9 @@ class InvariantChecker:
             raise Violation(f"at {self._now / 1e9:.6f} s: {what}")
 
     def _check(self, effect: Effect) -> None:
-        if isinstance(effect, Send | Close | Mute | Unmute):
+        if isinstance(effect, Send | CloseConnection | Mute | Unmute):
             self.require(effect.conn in self._open, f"an effect for connection {effect.conn}, which is gone")
-        if isinstance(effect, Close):
+        if isinstance(effect, CloseConnection):
             self._open.discard(effect.conn)
         elif isinstance(effect, Store):
             self._stored(effect.game_id, effect.record)

@@ -29,14 +29,14 @@ from tests.simulation.network import (
 
 from arena_protocol.record import GameRecord, decode, encode
 from arena_server.core.contest import Contest
-from arena_server.core.effects import Close, Effect, Finished, Marker, Mute, Send, Store, Unmute
+from arena_server.core.effects import CloseConnection, Effect, Finished, Marker, Mute, Send, Store, Unmute
 from arena_server.core.events import (
     Command,
     Event,
     Flushed,
+    LineTooLong,
     Lost,
     Opened,
-    Overlong,
     Received,
     Stop,
     Stored,
@@ -279,7 +279,7 @@ class SimulatedServer:
         self._handle(self.of(number), Received(number, line, arrived), self.queue.now)
 
     def overlong(self, number: int, head: bytes, arrived: int) -> None:
-        self._handle(self.of(number), Overlong(number, arrived, head), self.queue.now)
+        self._handle(self.of(number), LineTooLong(number, arrived, head), self.queue.now)
 
     def flushed(self, number: int, marker: Marker) -> None:
         self._events.append((self.of(number), Flushed(number, marker, self.queue.now)))
@@ -370,7 +370,7 @@ class SimulatedServer:
                     return
             routed, self._routed = self._routed, []
             for effect in routed:
-                if isinstance(effect, Send | Close) and effect.conn in self.sockets:
+                if isinstance(effect, Send | CloseConnection) and effect.conn in self.sockets:
                     _apply(effect, self.sockets[effect.conn])
             if not self._events:
                 break
@@ -444,7 +444,7 @@ class SimulatedServer:
     def _took(self, name: str, event: Event, effects: list[Effect], now: int) -> None:
         """A contest has handled an event."""
         for effect in effects:
-            if isinstance(effect, Send | Close | Mute | Unmute):
+            if isinstance(effect, Send | CloseConnection | Mute | Unmute):
                 assert self.of(effect.conn) == name, "an effect for a connection of another contest"
         self.lives[name].hosted.observer.handled(event, effects, now)
         self.lives[name].barrier.add(effects)
@@ -458,7 +458,7 @@ class SimulatedServer:
             self.sockets[number].close()
 
     def _carry_out(self, name: str, life: Life, effect: Effect) -> None:
-        if isinstance(effect, Send | Close | Mute | Unmute):
+        if isinstance(effect, Send | CloseConnection | Mute | Unmute):
             socket = self.sockets.get(effect.conn)
             if socket is None:  # it has just been lost
                 return
@@ -571,11 +571,11 @@ class SimulatedServer:
         self.start()
 
 
-def _apply(effect: Send | Close | Mute | Unmute, socket: ServerSocket) -> None:
+def _apply(effect: Send | CloseConnection | Mute | Unmute, socket: ServerSocket) -> None:
     match effect:
         case Send(_, data, marker):
             socket.send(data, marker)
-        case Close():
+        case CloseConnection():
             socket.close()
         case Mute():
             socket.muted = True

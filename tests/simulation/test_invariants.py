@@ -11,7 +11,7 @@ from tests.simulation.invariants import InvariantChecker, Violation
 from arena_protocol.messages import Game, Over, Played, Turn, encode
 from arena_protocol.record import FaultRecord, GameRecord
 from arena_server.core.config import ContestConfig
-from arena_server.core.effects import Close, Effect, Finished, Mute, Send, Store
+from arena_server.core.effects import CloseConnection, Effect, Finished, Mute, Send, Store
 from arena_server.core.events import Lost, Opened, Stored, Tick
 from arena_server.core.journal import Past, PastGame
 from arena_server.core.log_events import GameStarted
@@ -68,10 +68,10 @@ def test_what_holds_passes() -> None:
 def test_a_connection_that_is_gone() -> None:
     case = Case()
     case.reports("an effect for connection 3, which is gone", Mute(3))
-    case.do(Close(2))
+    case.do(CloseConnection(2))
     case.reports("an effect for connection 2, which is gone", Send(2, b"BYE\n"))
     case.checker.handled(Lost(1, "gone"), [], 0)
-    case.reports("an effect for connection 1, which is gone", Close(1))
+    case.reports("an effect for connection 1, which is gone", CloseConnection(1))
 
 
 def test_half_a_line() -> None:
@@ -121,7 +121,7 @@ def test_a_ply_sent_and_not_recorded() -> None:
 def test_games_that_are_lost() -> None:
     case = Case()
     case.progress = replace(case.progress, running=0)
-    case.reports("1 games were started, 0 are known", Close(2))
+    case.reports("1 games were started, 0 are known", CloseConnection(2))
 
 
 def test_results_that_count_too_early() -> None:
@@ -129,7 +129,7 @@ def test_results_that_count_too_early() -> None:
     case.checker.durable.clear()
     case.progress = replace(case.progress, running=0, done=1)
     with pytest.raises(Violation, match=r"1 results count, 0 are durable"):
-        case.checker.handled(Opened(3, "x"), [Close(2)], 0)
+        case.checker.handled(Opened(3, "x"), [CloseConnection(2)], 0)
 
 
 def test_a_result_that_is_not_durable() -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from arena_check.bot.door import Door
 from arena_check.bot.table import Table, deal
 from arena_check.cases import Finding, Suite, Verdict, failed, reaching
-from arena_check.wire import Form, Log, ReceiveTimeoutError, Wire, plainly
+from arena_check.wire import Form, ReceiveTimeoutError, Wire, WireLog, plainly
 from arena_protocol import messages
 from arena_protocol.errors import ProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT, Overlong
@@ -52,7 +52,7 @@ class BotBench:
 
     def __init__(self, door: Door, settings: BotSettings) -> None:
         self.settings = settings
-        self.log = Log(door.now)
+        self.log = WireLog(door.now)
         self.form: Form = plainly
         #: Changes each line before it is sent; the cases about lines replace it.
         self.alter: Callable[[str], str] = str

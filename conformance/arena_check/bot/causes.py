@@ -22,7 +22,7 @@ _FLUSH = "If the bot writes to a buffer, flush it after each line."
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Stage:
     """A verb that is waited for, the line that asks for it, the clause, and the cure if it does not come."""
 
     verb: str
@@ -31,22 +31,24 @@ class Step:
     advice: str
 
 
-HELLO = Step(
+HELLO = Stage(
     "HELLO", "ARENA", "3.1", f"Answer ARENA, the first line, by HELLO 1 NAME token=TOKEN, once. {_FLUSH}"
 )
-READY = Step(
+READY = Stage(
     "READY",
     "GAME",
     "3.2",
     f"Answer GAME by READY and its first value; START comes behind READY. Read on after each line. {_FLUSH}",
 )
-MOVE = Step(
+MOVE = Stage(
     "MOVE",
     "TURN",
     "3.3",
     f"Answer each TURN by one MOVE. {_FLUSH} If a move takes the bot longer than this: --patience SECONDS.",
 )
-LOBBY = Step("GAME", "OVER", "5.1", "After OVER the bot is in the lobby: wait for the next GAME, or for BYE.")
+LOBBY = Stage(
+    "GAME", "OVER", "5.1", "After OVER the bot is in the lobby: wait for the next GAME, or for BYE."
+)
 
 #: The verbs that a bot may send when they are due; else: the clause that they break, and the cure.
 NOT_DUE = {
@@ -75,7 +77,7 @@ def no_connection(bench: BotBench, finding: Finding) -> Finding:
     return failed(finding.expected, finding.actual, clause="3.1", advice=advice)
 
 
-def silence(bench: BotBench, step: Step, actual: str) -> Finding:
+def silence(bench: BotBench, step: Stage, actual: str) -> Finding:
     """Nothing has come, or a line without its end."""
     unfinished = bench.wire.unfinished
     if not unfinished:
@@ -88,7 +90,7 @@ def silence(bench: BotBench, step: Step, actual: str) -> Finding:
     )
 
 
-def end(bench: BotBench, step: Step) -> Finding:
+def end(bench: BotBench, step: Stage) -> Finding:
     """The connection has ended: the bot has closed it, or it has ended itself."""
     how = bench.door.end(END_S)
     if not how:
@@ -114,7 +116,7 @@ def too_long(head: bytes) -> Finding:
     )
 
 
-def unreadable(line: bytes, problem: ProtocolError, step: Step) -> Finding:
+def unreadable(line: bytes, problem: ProtocolError, step: Stage) -> Finding:
     """The parser refuses a line."""
     text = line.decode("latin-1")
     verb = text.split(" ")[0]
@@ -137,7 +139,7 @@ def unreadable(line: bytes, problem: ProtocolError, step: Step) -> Finding:
     return failed(_FORMS.get(verb, step.verb), shown(line), clause=clause, advice=f"{problem.text}.")
 
 
-def _unknown_verb(line: bytes, verb: str, step: Step) -> Finding:
+def _unknown_verb(line: bytes, verb: str, step: Stage) -> Finding:
     glued = next((each for each in _VERBS if verb.startswith(each)), "")
     if glued:
         advice = f"Write one space between {glued} and its value."
@@ -159,7 +161,7 @@ def verb_of(message: messages.ClientMessage | None) -> str:
     return "" if message is None else type(message).__name__.upper()
 
 
-def not_due(message: messages.ClientMessage, expected: str, step: Step) -> Finding:
+def not_due(message: messages.ClientMessage, expected: str, step: Stage) -> Finding:
     """A line can be read, and nothing has asked for it."""
     verb = verb_of(message)
     clause, advice = NOT_DUE[verb]

@@ -13,7 +13,7 @@ from typing import Any
 
 from arena_check.bot import causes
 from arena_check.bot.bench import ARENA, SUITE, BotBench, shown
-from arena_check.bot.causes import HELLO, LOBBY, MOVE, READY, Step
+from arena_check.bot.causes import HELLO, LOBBY, MOVE, READY, Stage
 from arena_check.bot.table import Table
 from arena_check.cases import POSITIVE, Finding, Verdict, failed
 from arena_check.wire import ReceiveTimeoutError, Wire
@@ -66,7 +66,7 @@ def _line_by_line(wire: Wire, lines: list[str]) -> None:
         wire.send(f"{line}\n".encode("ascii"))
 
 
-def _next(bench: BotBench, step: Step, patience: float = 0.0) -> Any:
+def _next(bench: BotBench, step: Stage, patience: float = 0.0) -> Any:
     """Return the bot's next message, which has the verb of the step, after at most `patience` seconds."""
     while True:
         try:
@@ -83,7 +83,7 @@ def _next(bench: BotBench, step: Step, patience: float = 0.0) -> Any:
             raise causes.not_due(message, step.verb, step)
 
 
-def _expect_silence(bench: BotBench, step: Step) -> None:
+def _expect_silence(bench: BotBench, step: Stage) -> None:
     """Check that nothing comes that has not been asked for, before what `step` waits for."""
     bench.wire.pause(GAP_S)
     while (line := bench.wire.waiting()) is not None:
@@ -95,7 +95,7 @@ def _expect_silence(bench: BotBench, step: Step) -> None:
             raise causes.not_due(message, expected, step)
 
 
-def _message(bench: BotBench, line: bytes | Overlong, step: Step) -> messages.ClientMessage | None:
+def _message(bench: BotBench, line: bytes | Overlong, step: Stage) -> messages.ClientMessage | None:
     """Parse a line; None for one that may come at any time, of which PING is answered. Raises Finding."""
     if isinstance(line, Overlong):
         raise causes.too_long(line.head)

@@ -16,7 +16,7 @@ from typing import Any
 
 from arena_check.cases import Finding, Suite, Verdict, failed, reaching
 from arena_check.server.client import Client, Seen
-from arena_check.wire import Log, Wire
+from arena_check.wire import Wire, WireLog
 from arena_protocol import messages as wire
 from arena_protocol.framing import SERVER_LINE_LIMIT
 from arena_protocol.games.base import Game
@@ -124,7 +124,7 @@ class ServerBench:
 
     def __init__(self, settings: ServerSettings, keys: dict[str, str]) -> None:
         self.settings = settings
-        self.log = Log()
+        self.log = WireLog()
         #: The last resume key of each name, across cases.
         self.keys = keys
         self._clients: list[Client] = []

@@ -43,7 +43,7 @@ class Integral(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Step(Reduction[Integral]):
+class Rewriting(Reduction[Integral]):
     """A reduction by one rule; steps are equal if label and parts are equal."""
 
     combine: Combine = field(default=lambda answers: answers[0], compare=False, repr=False)
@@ -109,28 +109,28 @@ def _slope(expression: sp.Expr, variable: sp.Symbol) -> sp.Expr | None:
     return None if slope == 0 or slope.has(variable) else slope
 
 
-Rule = Callable[[Integral], Iterator[Step]]
+Rule = Callable[[Integral], Iterator[Rewriting]]
 
 
-def constant_factor(problem: Integral) -> Iterator[Step]:
+def constant_factor(problem: Integral) -> Iterator[Rewriting]:
     """∫ c f dx = c ∫ f dx."""
     factor, rest = problem.integrand.as_independent(problem.variable, as_Add=False)
     if factor != 1:
-        yield Step(
+        yield Rewriting(
             f"constant factor {plain(factor)}",
             (Integral(rest, problem.variable),),
             combine=lambda answers: factor * answers[0],
         )
 
 
-def sum_of_functions(problem: Integral) -> Iterator[Step]:
+def sum_of_functions(problem: Integral) -> Iterator[Rewriting]:
     """∫ (f + g) dx = ∫ f dx + ∫ g dx."""
     if problem.integrand.is_Add:
         parts = tuple(Integral(term, problem.variable) for term in problem.integrand.args)
-        yield Step("sum", parts, combine=lambda answers: sp.Add(*answers))
+        yield Rewriting("sum", parts, combine=lambda answers: sp.Add(*answers))
 
 
-def by_parts(problem: Integral) -> Iterator[Step]:
+def by_parts(problem: Integral) -> Iterator[Rewriting]:
     """∫ u dv = u v - ∫ v du for every split whose dv is in the table; logarithms and arcs first as u."""
     x = problem.variable
     factors = list(sp.Mul.make_args(problem.integrand))
@@ -140,14 +140,14 @@ def by_parts(problem: Integral) -> Iterator[Step]:
         if v is None or not problem.depends(u) or _rank_as_u(u) > 1:
             continue
         rest = sp.powsimp(sp.expand_mul(sp.cancel(v * sp.diff(u, x))))
-        yield Step(
+        yield Rewriting(
             f"parts u = {plain(u)}",
             (Integral(dv, x), Integral(rest, x)),
             combine=_product_rule(u),
         )
 
 
-def by_parts_twice(problem: Integral) -> Iterator[Step]:
+def by_parts_twice(problem: Integral) -> Iterator[Rewriting]:
     """∫ e^u s dx = I for s = sin v or cos v, u and v linear: two integrations by parts lead back to I.
 
     With w = ∫ e^u dx, u' = a and s'' = -b^2 s they give I = s w - s' w / a - (b / a)^2 I.
@@ -162,7 +162,7 @@ def by_parts_twice(problem: Integral) -> Iterator[Step]:
             continue
         a, b = sp.log(base) * sp.diff(exponent, x), sp.diff(wave.args[0], x)
         if a != 0 and b != 0 and not problem.depends(a) and not problem.depends(b):
-            yield Step(
+            yield Rewriting(
                 "parts twice",
                 (Integral(power, x),),
                 combine=_twice(wave, sp.diff(wave, x), a, b),
@@ -181,7 +181,7 @@ def _rank_as_u(factor: sp.Expr) -> int:
     return 1 if factor.is_polynomial() else 2
 
 
-def inner_function(problem: Integral) -> Iterator[Step]:
+def inner_function(problem: Integral) -> Iterator[Rewriting]:
     """Substitute u = g(x) for an inner g: ∫ f(g) g' dx = ∫ f(u) du."""
     x, new = problem.variable, problem.fresh()
     for inner in _inner_functions(problem):
@@ -189,7 +189,7 @@ def inner_function(problem: Integral) -> Iterator[Step]:
         quotient = sp.simplify(quotient) if sp.count_ops(quotient) <= MAX_SIMPLIFIED else sp.powsimp(quotient)
         replaced = quotient.subs(inner, new)
         if not replaced.has(x) and replaced.has(new):
-            yield Step(
+            yield Rewriting(
                 f"{new} = {plain(inner)}",
                 (Integral(replaced, new),),
                 combine=_put_back(new, inner),
@@ -207,15 +207,15 @@ def _inner_functions(problem: Integral) -> list[sp.Expr]:
     return sorted(usable, key=lambda each: (sp.count_ops(each), sp.default_sort_key(each)))
 
 
-def logarithm(problem: Integral) -> Iterator[Step]:
+def logarithm(problem: Integral) -> Iterator[Rewriting]:
     """Substitute x = e^u in integrands with log x."""
     x, new = problem.variable, problem.fresh()
     if problem.integrand.has(sp.log(x)):
         replaced = (problem.integrand * x).subs(sp.log(x), new).subs(x, sp.exp(new))
-        yield Step(f"{x} = exp({new})", (Integral(replaced, new),), combine=_put_back(new, sp.log(x)))
+        yield Rewriting(f"{x} = exp({new})", (Integral(replaced, new),), combine=_put_back(new, sp.log(x)))
 
 
-def root(problem: Integral) -> Iterator[Step]:
+def root(problem: Integral) -> Iterator[Rewriting]:
     """Substitute x = u^n in integrands with n-th roots of x."""
     x, new = problem.variable, problem.fresh()
     powers = [node.exp for node in problem.integrand.atoms(sp.Pow) if node.base == x and node.exp.is_Rational]
@@ -223,12 +223,12 @@ def root(problem: Integral) -> Iterator[Step]:
     if n > 1:
         positive = sp.Symbol("positive", positive=True)
         replaced = (problem.integrand.subs(x, positive**n) * n * positive ** (n - 1)).subs(positive, new)
-        yield Step(
+        yield Rewriting(
             f"{x} = {new}^{n}", (Integral(replaced, new),), combine=_put_back(new, x ** sp.Rational(1, n))
         )
 
 
-def half_tangent(problem: Integral) -> Iterator[Step]:
+def half_tangent(problem: Integral) -> Iterator[Rewriting]:
     """∫ R(sin x, cos x) dx with t = tan(x / 2): sin x = 2 t / (1 + t^2), cos x = (1 - t^2) / (1 + t^2)."""
     x, new = problem.variable, problem.fresh()
     sine, cosine = sp.Dummy(), sp.Dummy()
@@ -237,17 +237,17 @@ def half_tangent(problem: Integral) -> Iterator[Step]:
         return
     square = 1 + new**2
     replaced = form.subs({sine: 2 * new / square, cosine: (1 - new**2) / square}) * 2 / square
-    yield Step(
+    yield Rewriting(
         f"{new} = tan({x}/2)", (Integral(sp.cancel(replaced), new),), combine=_put_back(new, sp.tan(x / 2))
     )
 
 
-def tangent(problem: Integral) -> Iterator[Step]:
+def tangent(problem: Integral) -> Iterator[Rewriting]:
     """∫ R(tan x) dx = ∫ R(z) / (1 + z^2) dz with z = tan x, the substitution of seed 004."""
     x, new = problem.variable, problem.fresh()
     replaced = problem.integrand.subs(sp.tan(x), new)
     if not replaced.has(x):
-        yield Step(
+        yield Rewriting(
             f"{new} = tan({x})",
             (Integral(replaced / (1 + new**2), new),),
             # On each branch of the tangent, arctan(tan x) is x plus a constant.
@@ -255,21 +255,21 @@ def tangent(problem: Integral) -> Iterator[Step]:
         )
 
 
-def circular(problem: Integral) -> Iterator[Step]:
+def circular(problem: Integral) -> Iterator[Rewriting]:
     """Substitute x = tan w in integrands with 1 + x^2, x = sin w in those with 1 - x^2."""
     x, new = problem.variable, problem.fresh()
     for square, function, inverse in ((1 + x**2, sp.tan, sp.atan), (1 - x**2, sp.sin, sp.asin)):
         if not problem.integrand.has(square) or sp.diff(problem.integrand, x) == 0:
             continue
         replaced = problem.integrand.subs(x, function(new)) * sp.diff(function(new), new)
-        yield Step(
+        yield Rewriting(
             f"{x} = {function.__name__}({new})",
             (Integral(_on_the_circle(replaced, new), new),),
             combine=_put_back(new, inverse(x)),
         )
 
 
-def secant(problem: Integral) -> Iterator[Step]:
+def secant(problem: Integral) -> Iterator[Rewriting]:
     """Substitute x = 1 / cos w under a root of x^2 - 1 = tan^2 w, which is real for x > 1."""
     x, new = problem.variable, problem.fresh()
     positive = sp.Symbol("positive", positive=True)
@@ -277,10 +277,12 @@ def secant(problem: Integral) -> Iterator[Step]:
     if any(power.base == x**2 - 1 and not power.exp.is_Integer for power in powers):
         replaced = problem.integrand.subs(x**2 - 1, positive**2).subs(x, 1 / sp.cos(new))
         replaced = replaced.subs(positive, sp.sin(new) / sp.cos(new)) * sp.sin(new) / sp.cos(new) ** 2
-        yield Step(f"{x} = 1/cos({new})", (Integral(replaced, new),), combine=_put_back(new, sp.acos(1 / x)))
+        yield Rewriting(
+            f"{x} = 1/cos({new})", (Integral(replaced, new),), combine=_put_back(new, sp.acos(1 / x))
+        )
 
 
-def unit_quadratic(problem: Integral) -> Iterator[Step]:
+def unit_quadratic(problem: Integral) -> Iterator[Rewriting]:
     """Substitute x = h + k u in powers of q = b (x - h)^2 + a, where k^2 = |a / b|.
 
     q becomes |a| times 1 + u^2, 1 - u^2 or u^2 - 1, for `circular` and `secant`. The reciprocal of q alone is
@@ -300,7 +302,7 @@ def unit_quadratic(problem: Integral) -> Iterator[Step]:
             lambda node, q=q: isinstance(node, sp.Pow) and node.base == q,
             lambda node, a=a, unit=unit: sp.Abs(a) ** node.exp * unit**node.exp,
         )
-        yield Step(
+        yield Rewriting(
             f"{x} = {plain(h + k * new)}",
             (Integral(sp.expand_mul(k * replaced.subs(x, h + k * new)), new),),
             combine=_put_back(new, (x - h) / k),
@@ -330,12 +332,12 @@ def _put_back(new: sp.Symbol, old: sp.Expr) -> Combine:
     return lambda answers: sp.expand_trig(answers[0]).subs(new, old)
 
 
-def _another_form(problem: Integral, label: str, form: sp.Expr) -> Iterator[Step]:
+def _another_form(problem: Integral, label: str, form: sp.Expr) -> Iterator[Rewriting]:
     if form != problem.integrand:
-        yield Step(label, (Integral(form, problem.variable),))
+        yield Rewriting(label, (Integral(form, problem.variable),))
 
 
-def division(problem: Integral) -> Iterator[Step]:
+def division(problem: Integral) -> Iterator[Rewriting]:
     """A quotient of polynomials: the numerator divided by the denominator, or partial fractions."""
     x = problem.variable
     numerator, denominator = sp.fraction(sp.together(problem.integrand))
@@ -353,7 +355,7 @@ def division(problem: Integral) -> Iterator[Step]:
             )
 
 
-def linear_over_quadratic(problem: Integral) -> Iterator[Step]:
+def linear_over_quadratic(problem: Integral) -> Iterator[Rewriting]:
     """(m x + n) / q with q = a x^2 + b x + c: a multiple of q' / q and a multiple of 1 / q."""
     x = problem.variable
     top, bottom = sp.fraction(sp.together(problem.integrand))
@@ -364,14 +366,14 @@ def linear_over_quadratic(problem: Integral) -> Iterator[Step]:
     slope = sp.diff(bottom, x)
     share, rest = sp.div(top, slope, x)
     if rest != 0:
-        yield Step(
+        yield Rewriting(
             "numerator as the slope of the denominator",
             (Integral(sp.expand(slope) / bottom, x), Integral(1 / bottom, x)),
             combine=lambda answers: share * answers[0] + rest * answers[1],
         )
 
 
-def complete_square(problem: Integral) -> Iterator[Step]:
+def complete_square(problem: Integral) -> Iterator[Rewriting]:
     """1 / (ax^2 + bx + c) without a real root: a constant times 1 / (1 + u^2), u linear in x."""
     x, new = problem.variable, problem.fresh()
     base, exponent = problem.integrand.as_base_exp()
@@ -382,19 +384,19 @@ def complete_square(problem: Integral) -> Iterator[Step]:
     if not (a.is_positive and rest.is_positive) or base == 1 + x**2:
         return
     u = sp.sqrt(a / rest) * (x + b / (2 * a))
-    yield Step(
+    yield Rewriting(
         f"complete the square, {new} = {plain(u)}",
         (Integral(1 / (rest * sp.sqrt(a / rest) * (1 + new**2)), new),),
         combine=lambda answers: answers[0].subs(new, u),
     )
 
 
-def multiply_out(problem: Integral) -> Iterator[Step]:
+def multiply_out(problem: Integral) -> Iterator[Rewriting]:
     """(f + g) h = fh + gh."""
     yield from _another_form(problem, "multiply out", sp.expand(problem.integrand, trig=False))
 
 
-def odd_power(problem: Integral) -> Iterator[Step]:
+def odd_power(problem: Integral) -> Iterator[Rewriting]:
     """sin^(2k+1) = sin (1 - cos^2)^k, and the same for cos."""
     f, x = problem
     for function, other in ((sp.sin(x), sp.cos(x)), (sp.cos(x), sp.sin(x))):
@@ -413,7 +415,7 @@ def _power_of(expression: sp.Expr, function: sp.Expr) -> int:
     return 0
 
 
-def half_angles(problem: Integral) -> Iterator[Step]:
+def half_angles(problem: Integral) -> Iterator[Rewriting]:
     """sin^2 = (1 - cos 2x) / 2, cos^2 = (1 + cos 2x) / 2."""
     form = problem.integrand.replace(_is_even_power, _with_double_angle)
     yield from _another_form(problem, "half angles", sp.expand(form))
@@ -432,19 +434,19 @@ def _with_double_angle(node: sp.Pow) -> sp.Expr:
     return ((1 + sign * sp.cos(2 * node.base.args[0])) / 2) ** (node.exp / 2)
 
 
-def products_as_sums(problem: Integral) -> Iterator[Step]:
+def products_as_sums(problem: Integral) -> Iterator[Rewriting]:
     """sin a cos b = (sin(a + b) + sin(a - b)) / 2, and similar identities."""  # noqa: D403
     if problem.integrand.has(sp.sin, sp.cos):
         yield from _another_form(problem, "products as sums", sp.expand(TR8(problem.integrand)))
 
 
-def secants_as_tangents(problem: Integral) -> Iterator[Step]:
+def secants_as_tangents(problem: Integral) -> Iterator[Rewriting]:
     """1 / cos^2 = 1 + tan^2, in even powers."""
     form = problem.integrand.replace(_is_even_secant, _with_tangent)
     yield from _another_form(problem, "secants as tangents", form)
 
 
-def quotients_as_tangents(problem: Integral) -> Iterator[Step]:
+def quotients_as_tangents(problem: Integral) -> Iterator[Rewriting]:
     """sin^m / cos^n = tan^m / cos^(n - m) for n >= m > 0."""
     x = problem.variable
     sines, cosines = _power_of(problem.integrand, sp.sin(x)), _power_of(1 / problem.integrand, sp.cos(x))

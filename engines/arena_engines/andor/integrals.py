@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import sympy as sp
 
 from arena_engines.andor import integral_rules
-from arena_engines.andor.integral_rules import Integral, Step, table_integral
+from arena_engines.andor.integral_rules import Integral, Rewriting, table_integral
 from arena_engines.andor.search import ProblemSpace, Reduction, Solution, best_first
 
 FUNCTIONS = ("sin", "cos", "tan", "exp", "log", "sqrt", "atan", "asin", "sinh", "cosh", "pi", "E")
@@ -140,7 +140,7 @@ class Integrals(ProblemSpace[Integral]):
             if offered and rule in (integral_rules.constant_factor, integral_rules.sum_of_functions):
                 return
 
-    def _is_useful(self, problem: Integral, step: Step) -> bool:
+    def _is_useful(self, problem: Integral, step: Rewriting) -> bool:
         return all(part != problem and sp.count_ops(part.integrand) <= MAX_OPERATIONS for part in step.parts)
 
     def estimate(self, problem: Integral) -> float:
@@ -170,5 +170,5 @@ def _answer(solution: Solution[Integral], problem: Integral) -> sp.Expr:
     step = solution.choices[problem]
     if step is None:
         return table_integral(problem)
-    assert isinstance(step, Step), "every rule makes steps"
+    assert isinstance(step, Rewriting), "every rule makes steps"
     return step.combine(tuple(_answer(solution, part) for part in step.parts))

@@ -311,7 +311,7 @@ Goal = Literal["win", "draw"]
 EVEN = 20.0
 
 
-class Strategy(ProblemSpace[Any]):
+class GoalProblem(ProblemSpace[Any]):
     """The problem that `seat` of a two-seat game reaches its goal; a vertex is a position.
 
     On its own move one move that solves the problem is enough (OR); on the other seat's move all moves must

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from arena_engines.andor.hanoi import Hanoi, whole_tower
-from arena_engines.andor.search import Goal, Strategy, best_first, deepening, depth_first
+from arena_engines.andor.search import Goal, GoalProblem, best_first, deepening, depth_first
 from arena_engines.engine import EngineError
 from arena_engines.explain import trees
 from arena_engines.explain.graphs import solution_picture, solution_tree, tower_states, whole_graph
@@ -89,7 +89,7 @@ def strategy(
     rules = make_game(game, options, allow_unknown=False)
     _check_strategy(rules, seat)
     position = _position(rules, state, "", 0)
-    space = Strategy(rules, seat, goal)
+    space = GoalProblem(rules, seat, goal)
     search = depth_first(space, position, limit=MAX_EXPANDED)
     if search.expanded >= MAX_EXPANDED:
         raise EngineError(f"{game} is too large from here: no strategy among {MAX_EXPANDED} positions")
@@ -122,7 +122,7 @@ def searches(
     player = create(usual_analyst(game), game)
     if not isinstance(player, HeuristicEngine):
         raise EngineError(f"{game} has no static evaluation to order by; disc, lastcoin and tictactoe have")
-    space = Strategy(rules, seat, goal, lambda reached: player.evaluate(rules, reached))
+    space = GoalProblem(rules, seat, goal, lambda reached: player.evaluate(rules, reached))
     found = {
         "depth first, natural order": depth_first(space, position, limit=MAX_COMPARED),
         "depth first, fixed order": depth_first(space, position, limit=MAX_COMPARED, ordered=True),

@@ -9,7 +9,7 @@ from typing import Any
 from arena_engines.andor.hanoi import Hanoi, state_moves, state_place, states, whole_tower
 from arena_engines.andor.search import ProblemSpace, Reduction, Solution, depth_first
 from arena_engines.engine import EngineError
-from arena_engines.explain.picture import MAX_VERTICES, Line, Picture, Shape, Sketch, Vertex, counted
+from arena_engines.explain.picture import MAX_VERTICES, Picture, Segment, Shape, Sketch, Vertex, counted
 
 
 def solution_picture(space: ProblemSpace[Any], solution: Solution[Any], title: str = "") -> Picture:
@@ -23,7 +23,7 @@ def solution_picture(space: ProblemSpace[Any], solution: Solution[Any], title: s
         drawing.add(problem, elementary=choice is None)
     for problem, choice in solution.choices.items():
         if choice is not None:
-            drawing.join(problem, choice, Line.PLAIN)
+            drawing.join(problem, choice, Segment.PLAIN)
     elementary = sum(1 for choice in solution.choices.values() if choice is None)
     drawing.sketch.caption.append(_size(len(solution.choices), elementary))
     return drawing.sketch.done()
@@ -71,7 +71,7 @@ def whole_graph(
         for way in () if elementary else space.reductions(problem):
             waiting.extend(part for part in dict.fromkeys(way.parts) if part not in seen)
             seen.update(way.parts)
-            drawing.join(problem, way, Line.BEST if chosen.get(problem) == way else Line.PLAIN)
+            drawing.join(problem, way, Segment.BEST if chosen.get(problem) == way else Segment.PLAIN)
     answer = "no solution" if solution is None else f"the solution in bold has {len(chosen)}"
     drawing.sketch.caption.append(f"{counted(len(seen), 'problem')}; {answer}")
     return drawing.sketch.done()
@@ -115,7 +115,7 @@ def tower_states(discs: int) -> Picture:
         for after in state_moves(each):
             if order[each] < order[after]:
                 moves += 1
-                sketch.join(each, after, "", Line.BEST if (each, after) in steps else Line.PLAIN)
+                sketch.join(each, after, "", Segment.BEST if (each, after) in steps else Segment.PLAIN)
     sketch.caption.append(
         f"{counted(len(every), 'state')}, {counted(moves, 'edge')}; the shortest way in bold"
     )
@@ -134,7 +134,7 @@ class _GraphDrawing:
         shape = Shape.FINAL if elementary else Shape.PROBLEM
         self.sketch.add(Vertex(self._key(problem), self.space.text(problem), shape=shape, heavy=heavy))
 
-    def join(self, problem: Any, way: Reduction[Any], line: Line) -> None:
+    def join(self, problem: Any, way: Reduction[Any], line: Segment) -> None:
         """Draw one reduction; a label with one word for each part labels the edges word by word."""
         parts = tuple(dict.fromkeys(way.parts))
         words = way.label.split()

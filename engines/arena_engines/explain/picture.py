@@ -44,7 +44,7 @@ class Tone(Enum):
     CUT = "cut"
 
 
-class Line(Enum):
+class Segment(Enum):
     """The style of an edge."""
 
     PLAIN = "plain"
@@ -71,7 +71,7 @@ class Edge:
     source: str
     target: str
     text: str = ""
-    line: Line = Line.PLAIN
+    line: Segment = Segment.PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class Sketch:
         self.vertices.setdefault(vertex.key, vertex)
         return vertex.key
 
-    def join(self, source: str, target: str, text: str = "", line: Line = Line.PLAIN) -> None:
+    def join(self, source: str, target: str, text: str = "", line: Segment = Segment.PLAIN) -> None:
         self.edges.append(Edge(source, target, text, line))
 
     def done(self) -> Picture:
@@ -285,7 +285,7 @@ def _spread(row: list[str], wanted: dict[str, float], wide: dict[str, float], xs
         xs[key] += shift
 
 
-_SIGN = {Line.PLAIN: "", Line.BEST: "*", Line.CUT: "x"}
+_SIGN = {Segment.PLAIN: "", Segment.BEST: "*", Segment.CUT: "x"}
 
 
 def to_text(picture: Picture) -> str:

@@ -9,9 +9,9 @@ from math import dist
 from arena_engines.explain.picture import (
     Edge,
     Layout,
-    Line,
     Picture,
     Place,
+    Segment,
     Shape,
     Tone,
     Vertex,
@@ -38,7 +38,7 @@ STYLE = (
     ".e{stroke:#888;stroke-width:1.2;fill:none}.best{stroke:#c30;stroke-width:2.6}"
     ".off{stroke:#bbb;stroke-dasharray:4 3}"
 )
-_EDGE_CLASS = {Line.PLAIN: "e", Line.BEST: "e best", Line.CUT: "e off"}
+_EDGE_CLASS = {Segment.PLAIN: "e", Segment.BEST: "e best", Segment.CUT: "e off"}
 
 
 def to_svg(*pictures: Picture) -> str:

@@ -10,7 +10,7 @@ from operator import add
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
 from arena_engines.engine import EngineError
-from arena_engines.explain.picture import MAX_VERTICES, Line, Picture, Shape, Sketch, Tone, Vertex, counted
+from arena_engines.explain.picture import MAX_VERTICES, Picture, Segment, Shape, Sketch, Tone, Vertex, counted
 from arena_engines.search.adapters import AllSeats, TwoSides, WithChance
 from arena_engines.search.alphabeta import alphabeta
 from arena_engines.search.maxn import SharedNode, maxn
@@ -115,7 +115,7 @@ class _Drawing:
     def _below(self, position: Any, path: tuple[Any, ...], move: Any, gained: int) -> Span:
         deeper = (*path, move)
         looked_at, best = deeper in self.nodes, deeper == self.best[: len(deeper)]
-        line = Line.BEST if best else Line.PLAIN if looked_at else Line.CUT
+        line = Segment.BEST if best else Segment.PLAIN if looked_at else Segment.CUT
         self.sketch.join(_key(path), _key(deeper), str(move) if self.named else "", line)
         child, gain = self.tree.play(position, move)
         return self.draw(child, deeper, gained + gain)
@@ -190,7 +190,7 @@ def maxn_tree(rules: Game[Any], position: Any, depth: int) -> Picture:
             child, points = tree.play(reached, move)
             waiting.append(((*path, move), child, tuple(map(add, gained, points))))
         for move in moves:
-            line = Line.BEST if (*path, move) in best else Line.PLAIN
+            line = Segment.BEST if (*path, move) in best else Segment.PLAIN
             sketch.join(_key(path), _key((*path, move)), move, line)
     return sketch.done()
 
@@ -258,7 +258,7 @@ class _ChanceDrawing:
             values.append(self.draw(child, (*path, move), gained + gain, depth - 1))
         best = max(values) if shape is Shape.MAX else min(values)
         place = places[values.index(best)]
-        self.sketch.edges[place] = replace(self.sketch.edges[place], line=Line.BEST)
+        self.sketch.edges[place] = replace(self.sketch.edges[place], line=Segment.BEST)
         return best
 
 
@@ -281,7 +281,7 @@ def whole_tree(rules: Game[Any], position: Any) -> Picture:
         moves = rules.legal_moves(reached)
         best = solver.best_move(reached) if moves else None
         for move in moves:
-            line = Line.BEST if move == best else Line.PLAIN
+            line = Segment.BEST if move == best else Segment.PLAIN
             sketch.join(" ".join(path), " ".join((*path, move)), move, line)
     deepest = max(map(len, paths))
     size = f"{counted(len(paths), 'position')} on {counted(deepest, 'level')} below the root"

@@ -32,8 +32,8 @@ from arena_engines.insertion.fixed_depth import (
     WINDOW,
     ZOMBIE,
     FixedDepth,
-    Found,
     InsertionPosition,
+    PlacedValue,
     Task,
     depth_parameter,
     pack_pictures,
@@ -153,11 +153,11 @@ class Champion(FixedDepth):
     parameters: ClassVar[tuple[Parameter, ...]] = (depth_parameter(5), STRATEGY, ZOMBIE, SWITCH, WILDCARDS)
     kernel = staticmethod(search)
 
-    def run(self, task: Task, strategy: Strategy) -> Found:
+    def run(self, task: Task, strategy: Strategy) -> PlacedValue:
         value, move, nodes = self.compiled_kernel(
             *task.planes, task.pictures, task.roles, task.depth, *WINDOW, *strategy.cells
         )
-        return Found(move, strategy.eval_of(value), nodes)
+        return PlacedValue(move, strategy.eval_of(value), nodes)
 
     @cached_property
     def _adaptive(self) -> Adaptive:

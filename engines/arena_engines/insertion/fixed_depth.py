@@ -63,7 +63,7 @@ class Task(NamedTuple):
     wildcards: int = 0
 
 
-class Found(NamedTuple):
+class PlacedValue(NamedTuple):
     """The result of a search: the move, the tiers of its line, and the moves made."""
 
     move: int
@@ -115,7 +115,7 @@ class FixedDepth(InsertionEngine):
         return compiled(self.kernel)
 
     @abstractmethod
-    def run(self, task: Task, strategy: Strategy) -> Found:
+    def run(self, task: Task, strategy: Strategy) -> PlacedValue:
         """Search one task."""
 
     def number(self, name: str) -> int:

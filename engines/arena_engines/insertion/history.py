@@ -36,7 +36,7 @@ from arena_engines.insertion.fixed_depth import (
     WINDOW,
     ZOMBIE,
     FixedDepth,
-    Found,
+    PlacedValue,
     Task,
     depth_parameter,
 )
@@ -77,11 +77,11 @@ class Minimax(FixedDepth):
     parameters: ClassVar[tuple[Parameter, ...]] = (depth_parameter(4), FIXED_STRATEGY, SWITCH, WILDCARDS)
     kernel = staticmethod(minimax)
 
-    def run(self, task: Task, strategy: Strategy) -> Found:
+    def run(self, task: Task, strategy: Strategy) -> PlacedValue:
         value, move, nodes = self.compiled_kernel(
             *task.planes, task.pictures, task.roles, task.depth, *strategy.cells
         )
-        return Found(move, strategy.eval_of(value), nodes)
+        return PlacedValue(move, strategy.eval_of(value), nodes)
 
 
 RECURSION = Parameter("recursion", "old", words=("old", "own"))
@@ -169,13 +169,13 @@ class Entry2006(FixedDepth):
     parameters: ClassVar[tuple[Parameter, ...]] = (depth_parameter(5), ZOMBIE, RECURSION, FOURTH, SWITCH)
     kernel = staticmethod(eval_3xx)
 
-    def run(self, task: Task, strategy: Strategy) -> Found:
+    def run(self, task: Task, strategy: Strategy) -> PlacedValue:
         deeper = EVAL_3XX if self.values["recursion"] == "own" else EVAL_X
         right = int(self.values["fourth"] == "right")
         mine, theirs, move, nodes = self.compiled_kernel(
             *task.planes, task.pictures, task.roles, task.depth, EVAL_3XX, deeper, right
         )
-        return Found(move, eval_of_sides(mine, theirs), nodes)
+        return PlacedValue(move, eval_of_sides(mine, theirs), nodes)
 
 
 NONE, QUARTER, HALF = range(3)
@@ -250,12 +250,12 @@ class FourTier(FixedDepth):
     parameters: ClassVar[tuple[Parameter, ...]] = (depth_parameter(5), ZOMBIE, CUT, SWITCH)
     kernel = staticmethod(eval_4xx)
 
-    def run(self, task: Task, strategy: Strategy) -> Found:
+    def run(self, task: Task, strategy: Strategy) -> PlacedValue:
         cut = CUT.words.index(str(self.values["cut"]))
         mine, theirs, move, nodes = self.compiled_kernel(
             *task.planes, task.pictures, task.roles, task.depth, cut
         )
-        return Found(move, eval_of_sides(mine, flip_deleted(theirs)), nodes)
+        return PlacedValue(move, eval_of_sides(mine, flip_deleted(theirs)), nodes)
 
 
 def eval_5(
@@ -312,8 +312,8 @@ class ThreeTier(FixedDepth):
     parameters: ClassVar[tuple[Parameter, ...]] = (depth_parameter(5), FIXED_STRATEGY, ZOMBIE, SWITCH)
     kernel = staticmethod(eval_5)
 
-    def run(self, task: Task, strategy: Strategy) -> Found:
+    def run(self, task: Task, strategy: Strategy) -> PlacedValue:
         value, move, nodes = self.compiled_kernel(
             *task.planes, task.pictures, task.roles, task.depth, *WINDOW, *strategy.cells
         )
-        return Found(move, strategy.eval_of(value), nodes)
+        return PlacedValue(move, strategy.eval_of(value), nodes)

@@ -30,7 +30,7 @@ class Term(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Weights(Parameter):
+class CellWeights(Parameter):
     """The weights, joined by `/`: `3/1/2`."""
 
     @property
@@ -71,7 +71,10 @@ def weighted(game: str) -> type[Engine]:
     default = "/".join("1" for _ in TERMS[game])
     facts = {
         "game": game,
-        "parameters": (Weights("k", default), Parameter("depth", 1, 1, Weighted.max_depth, play_only=True)),
+        "parameters": (
+            CellWeights("k", default),
+            Parameter("depth", 1, 1, Weighted.max_depth, play_only=True),
+        ),
         "eval_names": ("value", *(term.name for term in TERMS[game])),
         "__doc__": Weighted.__doc__,
         "__module__": __name__,

@@ -6,7 +6,7 @@ from arena_protocol import messages as wire
 from arena_protocol.errors import ByeReason, ErrorCode, ProtocolError
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import ContestConfig
-from arena_server.core.deadlines import Deadlines, Kind
+from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.effects import ShowLog
 from arena_server.core.games import GameManager
 from arena_server.core.log_events import BotAbsent, BotLogRead, ConnectionLost, ConnectionRefused
@@ -30,11 +30,11 @@ class Connections:
     def add(self, peer: Peer) -> None:
         """A connection has sent HELLO to this contest; it has to log in, or send WATCH, before a deadline."""
         self.peers[peer.conn] = peer
-        self._deadlines.set((Kind.LOGIN, peer.conn), peer.opened + self._config.login_ms * NS_PER_MS)
+        self._deadlines.set((DeadlineKind.LOGIN, peer.conn), peer.opened + self._config.login_ms * NS_PER_MS)
 
     def drop_login_deadline(self, peer: Peer) -> None:
         """The peer has logged in to play, or has sent WATCH: it has no login deadline any more."""
-        self._deadlines.set((Kind.LOGIN, peer.conn), None)
+        self._deadlines.set((DeadlineKind.LOGIN, peer.conn), None)
 
     # -- how a connection ends
 
@@ -93,12 +93,12 @@ class Connections:
     def absent_from(self, bot: Bot, now: int) -> None:
         """No slot of `bot` has a connection from `now` on."""
         if self._config.absent_ms is not None:
-            self._deadlines.set((Kind.ABSENCE, bot.number), now + self._config.absent_ms * NS_PER_MS)
+            self._deadlines.set((DeadlineKind.ABSENCE, bot.number), now + self._config.absent_ms * NS_PER_MS)
 
     def arrived(self, bot: Bot) -> None:
         """A slot of `bot` has a connection."""
         bot.set_awaited(True)
-        self._deadlines.set((Kind.ABSENCE, bot.number), None)
+        self._deadlines.set((DeadlineKind.ABSENCE, bot.number), None)
 
     def quit(self, bot: Bot) -> None:
         """`bot` sent QUIT: the contest does not wait, unless it waits for ever or another slot stays."""
@@ -107,7 +107,7 @@ class Connections:
 
     def absence_expired(self, bot: Bot) -> None:
         """The contest does not wait for `bot` any longer."""
-        self._deadlines.set((Kind.ABSENCE, bot.number), None)
+        self._deadlines.set((DeadlineKind.ABSENCE, bot.number), None)
         bot.set_awaited(False)
         self._games.reconsider()
         self._out.effects.append(BotAbsent(bot.name))

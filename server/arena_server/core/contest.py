@@ -22,7 +22,7 @@ from arena_server.core.clock import NS_PER_MS
 from arena_server.core.commands import Commands, RunState
 from arena_server.core.config import ContestConfig, ContestConfigError, Entrant, check_numbers, game_of
 from arena_server.core.connections import Connections
-from arena_server.core.deadlines import Deadlines, Kind
+from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.deal import Secret
 from arena_server.core.effects import Effect, Finished, Journal, Marker, PingMark, Reply, TurnMark
 from arena_server.core.events import (
@@ -30,8 +30,8 @@ from arena_server.core.events import (
     Command,
     Event,
     Flushed,
+    LineTooLong,
     Lost,
-    Overlong,
     Received,
     Stalled,
     Stop,
@@ -198,7 +198,7 @@ class Contest:
             case Flushed(conn, marker, at):
                 self.flushed(conn, marker, at, now)
                 return
-            case Overlong():
+            case LineTooLong():
                 self._handlers.overlong(event, now)
             case Lost(conn, reason):
                 self._connections.lost(conn, reason, now)
@@ -262,20 +262,20 @@ class Contest:
         while key := self.deadlines.pop(now):
             kind, number = key
             match kind:
-                case Kind.LOGIN:
+                case DeadlineKind.LOGIN:
                     self._connections.login_expired(number, now)
-                case Kind.GAME:
+                case DeadlineKind.GAME:
                     if (slow := self._games.expire(number, now)) is not None:
                         self._connections.too_slow(slow, now)
-                case Kind.ABSENCE:
+                case DeadlineKind.ABSENCE:
                     if self._ended is None:  # after the end every bot leaves, and none is awaited
                         self._connections.absence_expired(self._bots[number])
-                case Kind.FEED:
+                case DeadlineKind.FEED:
                     self._games.spectators.update(number, now)
                     self._games.reconsider()
-                case Kind.REST:
+                case DeadlineKind.REST:
                     self._games.rested(self._authenticator.players[number], now)
-                case Kind.CHUNK:
+                case DeadlineKind.CHUNK:
                     self._connections.too_slow(self._connections.peers[number], now)
 
     def _stalled(self, began: int, ended: int, now: int) -> None:

@@ -6,7 +6,7 @@ from enum import IntEnum
 from heapq import heappop, heappush
 
 
-class Kind(IntEnum):
+class DeadlineKind(IntEnum):
     """What may have a deadline; deadlines of one moment fall in this order."""
 
     LOGIN = 1
@@ -18,7 +18,7 @@ class Kind(IntEnum):
 
 
 #: What has the deadline: the number of a connection, a game, a player, or a game's feed.
-Key = tuple[Kind, int]
+Key = tuple[DeadlineKind, int]
 
 
 class Deadlines:

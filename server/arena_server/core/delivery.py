@@ -12,7 +12,7 @@ from typing import Final
 
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_server.core.clock import NS_PER_MS
-from arena_server.core.deadlines import Deadlines, Kind
+from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.effects import ChunkMark, Send
 from arena_server.core.peers import Outbox, Peer
 from arena_server.core.transcript import SPECTATORS, Transcript
@@ -38,13 +38,13 @@ class ChunkedSender:
         """Send a chunk after which there is more; its connection is `busy` until `flushed`."""
         self.busy.add(peer.conn)
         self._out.effects.append(Send(peer.conn, data, _CHUNK_MARK))
-        self._deadlines.set((Kind.CHUNK, peer.conn), now + self._limit)
+        self._deadlines.set((DeadlineKind.CHUNK, peer.conn), now + self._limit)
 
     def flushed(self, peer: Peer) -> None:
         """The chunk has reached the socket, or the connection is gone."""
         if peer.conn in self.busy:
             self.busy.remove(peer.conn)
-            self._deadlines.set((Kind.CHUNK, peer.conn), None)
+            self._deadlines.set((DeadlineKind.CHUNK, peer.conn), None)
 
 
 class _Watched:
@@ -174,7 +174,7 @@ class Spectators:
         """Set the moment of the next line, or forget a game that is closed and shown to all."""
         game = self._games[number]
         added = game.next_at
-        self._deadlines.set((Kind.FEED, number), None if added is None else added + self._delay)
+        self._deadlines.set((DeadlineKind.FEED, number), None if added is None else added + self._delay)
         if game.transcript.closed and added is None and not self._awaited(number):
             del self._games[number]
 

@@ -55,7 +55,7 @@ class Send(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Close:
+class CloseConnection:
     """Close `conn` once what was sent before is flushed. No event of `conn` may follow."""
 
     conn: int
@@ -110,4 +110,4 @@ class Finished:
     reason: str
 
 
-Effect = Send | Journal | Close | Mute | Unmute | ShowLog | Store | Reply | Finished | LogEvent
+Effect = Send | Journal | CloseConnection | Mute | Unmute | ShowLog | Store | Reply | Finished | LogEvent

@@ -33,7 +33,7 @@ class Received(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Overlong:
+class LineTooLong:
     """A line longer than the limit came; `head` is how it began."""
 
     conn: int
@@ -106,4 +106,6 @@ class Abandoned:
     game_id: str
 
 
-Event = Received | Flushed | Opened | Overlong | Lost | Stored | Tick | Stop | Stalled | Command | Abandoned
+Event = (
+    Received | Flushed | Opened | LineTooLong | Lost | Stored | Tick | Stop | Stalled | Command | Abandoned
+)

@@ -15,7 +15,7 @@ from arena_protocol.games.base import Game
 from arena_protocol.record import VOID
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import ContestConfig
-from arena_server.core.deadlines import Deadlines, Kind
+from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.deal import Setting, number_of
 from arena_server.core.delivery import ChunkedSender, Spectators
 from arena_server.core.journal import GameFact, JournalError, Offered, PastGame
@@ -169,7 +169,9 @@ class GameManager:
             if peer is not None:
                 self._out.unmute(peer)
             if rests:
-                self._deadlines.set((Kind.REST, player.number), now + self._config.rest_ms * NS_PER_MS)
+                self._deadlines.set(
+                    (DeadlineKind.REST, player.number), now + self._config.rest_ms * NS_PER_MS
+                )
             self.update_free_slots(player.bot, now)
         if all(player.game is not live for player in live.players):
             del self._games[live.number]

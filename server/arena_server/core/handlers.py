@@ -18,7 +18,7 @@ from arena_server.core.clock import WORD as LAG_WORD
 from arena_server.core.config import ContestConfig
 from arena_server.core.connections import Connections
 from arena_server.core.effects import PingMark, Send
-from arena_server.core.events import Overlong
+from arena_server.core.events import LineTooLong
 from arena_server.core.games import GameManager
 from arena_server.core.log_events import LoggedIn
 from arena_server.core.login import Authenticator
@@ -61,7 +61,7 @@ class Handlers:
         else:
             self._handle(peer, message, line, arrived, now)
 
-    def overlong(self, event: Overlong, now: int) -> None:
+    def overlong(self, event: LineTooLong, now: int) -> None:
         """A line came that is too long."""
         peer = self._peers.get(event.conn)
         if peer is not None:

@@ -9,8 +9,8 @@ from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.messages import Error, ServerMessage
 from arena_protocol.session import ServerSession
 from arena_server.core.clock import LagEstimate
-from arena_server.core.deadlines import Kind
-from arena_server.core.effects import Close, Effect, Mute, Send, TurnMark, Unmute
+from arena_server.core.deadlines import DeadlineKind
+from arena_server.core.effects import CloseConnection, Effect, Mute, Send, TurnMark, Unmute
 from arena_server.core.journal import CONTEST, ContestFact, Entry, FormerKeys, ResumeKeys, entry_of
 from arena_server.core.match import Match
 from arena_server.core.ratelimit import InfoBudget, LeakyBucket
@@ -239,7 +239,7 @@ class LiveGame:
 
     def __init__(self, number: int, match: Match, players: tuple[Player, ...], now: int) -> None:
         self.number = number
-        self.deadline_key = (Kind.GAME, number)
+        self.deadline_key = (DeadlineKind.GAME, number)
         self.match = match
         self.game_id = match.setting.game_id
         self.transcript = Transcript(match.setting, now)
@@ -285,7 +285,7 @@ class Outbox:
 
     def close(self, peer: Peer) -> None:
         """Close the connection once all is sent."""
-        self.effects.append(Close(peer.conn))
+        self.effects.append(CloseConnection(peer.conn))
 
     def mute(self, peer: Peer) -> None:
         """Read nothing more from the peer."""

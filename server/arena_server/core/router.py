@@ -16,9 +16,9 @@ from arena_protocol.errors import ByeReason, ErrorCode, ProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.contest import Contest
-from arena_server.core.deadlines import Deadlines, Kind
+from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.effects import Effect, Marker
-from arena_server.core.events import Event, Flushed, Lost, Opened, Overlong, Received, Stalled, Tick
+from arena_server.core.events import Event, Flushed, LineTooLong, Lost, Opened, Received, Stalled, Tick
 from arena_server.core.log_events import ConnectionLost, ConnectionRefused
 from arena_server.core.login import DENIED
 from arena_server.core.peers import FLOODED, Outbox, Peer
@@ -93,7 +93,7 @@ class Router:
                 self.received(conn, line, arrived, now)
             case Opened(conn, address):
                 self._open(conn, address, now)
-            case Overlong(conn):
+            case LineTooLong(conn):
                 if (peer := self._waiting.get(conn)) is not None:
                     self._refuse(peer, _TOO_LONG)
             case Lost(conn, reason):
@@ -146,7 +146,7 @@ class Router:
             self._dismiss(peer, bye_reason)
             return
         self._waiting[conn] = peer
-        self.deadlines.set((Kind.LOGIN, conn), now + self._login_ms() * NS_PER_MS)
+        self.deadlines.set((DeadlineKind.LOGIN, conn), now + self._login_ms() * NS_PER_MS)
 
     def _dismiss(self, peer: Peer, bye_reason: ByeReason) -> None:
         self.output.send(peer, wire.Bye(bye_reason))
@@ -164,7 +164,7 @@ class Router:
 
     def _forget(self, conn: int) -> None:
         self._waiting.pop(conn, None)
-        self.deadlines.set((Kind.LOGIN, conn), None)
+        self.deadlines.set((DeadlineKind.LOGIN, conn), None)
 
     def _refuse(self, peer: Peer, problem: ProtocolError) -> None:
         self.output.error(peer, problem)

@@ -26,7 +26,7 @@ SCORINGS = ("points", "wins")
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class GameResult:
     """How a game ended: `totals` in the order of `names`; `faults` are (name, kind)."""
 
     names: tuple[str, ...]
@@ -84,7 +84,7 @@ class Standings:
         self._scoring = scoring
         self._sums = {name: _Sums() for name in names}
 
-    def add(self, result: Result) -> None:
+    def add(self, result: GameResult) -> None:
         """Count one more game."""
         best = max(result.totals)
         alone = result.totals.count(best) == 1
@@ -131,7 +131,9 @@ class Standings:
         return -score, not sums.games, -other, name
 
 
-def standings(names: Iterable[str], results: Iterable[Result], scoring: str = "points") -> tuple[Row, ...]:
+def standings(
+    names: Iterable[str], results: Iterable[GameResult], scoring: str = "points"
+) -> tuple[Row, ...]:
     """The table of these results: see `Standings`."""
     table = Standings(names, scoring)
     for result in results:
@@ -157,7 +159,7 @@ class Results:
             self.void += 1
             return
         self.done += 1
-        self.standings.add(Result(game.names, game.totals, game.faults))
+        self.standings.add(GameResult(game.names, game.totals, game.faults))
         for name, _ in game.faults:
             self._blame(self._bots[name])
 

@@ -29,7 +29,7 @@ _print_played = printer(wire.Played)
 _print_info = printer(wire.Info)
 
 
-class Line(NamedTuple):
+class TranscriptLine(NamedTuple):
     """`data` is one or more whole lines, added at the moment `at` (ns).
 
     A session that sends it advances by `verb`, unless that is None.
@@ -78,7 +78,7 @@ class Transcript:
         self._ply = 0
         #: Faults that are not announced: spectators see them before OVER.
         self._concealed: list[bytes] = []
-        self.lines: list[Line] = []
+        self.lines: list[TranscriptLine] = []
         #: Whether the last line has been added.
         self.closed = False
         for seat in seats:
@@ -86,7 +86,7 @@ class Transcript:
         self._add(now, setting.offer(0), SPECTATORS)
 
     def _add(self, at: int, data: bytes, audience: int, verb: str | None = None) -> None:
-        self.lines.append(Line(at, data, audience, verb))
+        self.lines.append(TranscriptLine(at, data, audience, verb))
 
     def write(self, fact: GameFact, now: int) -> None:
         """Add the lines of a fact, which `Match.apply` has applied."""
@@ -102,7 +102,7 @@ class Transcript:
                 fact.total,
                 self._game.reveal(self._deal, ply),
             )
-            self.lines.append(Line(now, data, self._all_tagged, None))
+            self.lines.append(TranscriptLine(now, data, self._all_tagged, None))
         elif type(fact) is FaultRecord:
             if fact.seat:
                 self._write_fault(fact, now)

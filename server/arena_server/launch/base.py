@@ -87,7 +87,7 @@ class LaunchError(ArenaError):
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class BotEnded:
     """How a run of a bot ended. `status` is the exit status, or the negative signal; None: it did not start.
 
     `error` is the last line of its stderr, `trace` its last traceback, `lines` its last lines.
@@ -112,7 +112,7 @@ class Ended:
 class Running(Protocol):
     """A bot that was started."""
 
-    async def wait(self) -> Ended:
+    async def wait(self) -> BotEnded:
         """Wait until it has ended by itself."""
 
     async def end(self) -> None:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from arena_server.launch.base import Ended, LaunchError, LocalBot
+from arena_server.launch.base import BotEnded, LaunchError, LocalBot
 
 #: How much of the end of the output is kept.
 TAIL_BYTES = 16 * 1024
@@ -174,10 +174,10 @@ class BotProcess:
     def __init__(self, child: Child) -> None:
         self._child = child
 
-    async def wait(self) -> Ended:
+    async def wait(self) -> BotEnded:
         """Wait until it has ended by itself."""
         child = self._child
-        return Ended(await child.wait(), child.last_error(), child.trace(), child.last_lines(LAST_LINES))
+        return BotEnded(await child.wait(), child.last_error(), child.trace(), child.last_lines(LAST_LINES))
 
     async def end(self) -> None:
         """End its whole session."""

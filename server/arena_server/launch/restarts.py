@@ -15,10 +15,10 @@ from itertools import chain, repeat
 from typing import Any, TypeVar
 
 from arena_server.launch.base import (
+    BotEnded,
     BotError,
     BotGames,
     Cause,
-    Ended,
     Launcher,
     LaunchError,
     LocalBot,
@@ -111,18 +111,18 @@ class RestartingBot:
         """Let the bot end; it is not started again."""
         self._over.set()
 
-    async def _run_once(self) -> Ended | None:
+    async def _run_once(self) -> BotEnded | None:
         """Start the bot and wait for its end; None if the contest was over and it had to be ended."""
         try:
             running = await self.launcher.start(self.bot)
         except LaunchError as error:
-            return Ended(None, str(error))
+            return BotEnded(None, str(error))
         try:
             return await self._wait(running)
         finally:
             await running.end()
 
-    async def _wait(self, running: Running) -> Ended | None:
+    async def _wait(self, running: Running) -> BotEnded | None:
         """Wait for the bot's end, at most `LEAVE_S` after the end of the contest."""
         ended, over = asyncio.ensure_future(running.wait()), asyncio.ensure_future(self._over.wait())
         try:
@@ -133,7 +133,7 @@ class RestartingBot:
             ended.cancel()
             over.cancel()
 
-    def _complain(self, what: str, ended: Ended) -> None:
+    def _complain(self, what: str, ended: BotEnded) -> None:
         """Say that the process ended; the cause is printed with its first crash only."""
         self.say(f"bot {self.bot.label} {what}")
         if ended.cause not in self._printed:

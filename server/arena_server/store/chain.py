@@ -68,10 +68,10 @@ class Flaw:
 
 def audit(links: Iterable[Link], head: bytes | None = None) -> list[Flaw]:
     """Every break in a chain, in the order of the places. `head` is that of the whole chain, if known."""
-    return _Audit(sorted(links, key=lambda each: each.place), head).run()
+    return _ChainAudit(sorted(links, key=lambda each: each.place), head).run()
 
 
-class _Audit:
+class _ChainAudit:
     def __init__(self, links: Sequence[Link], head: bytes | None) -> None:
         self._links = links
         self._head = head

@@ -121,7 +121,7 @@ class ContestStore:
     def _update_digests(self) -> None:
         """Bring the contests of layout 4 to the present one; a digest that is wrong stays wrong."""
         with self._session() as session:
-            for contest in session.scalars(select(schema.Contest)):
+            for contest in session.scalars(select(schema.ContestRow)):
                 if contest.checksum == schema.contest_checksum_4(contest):
                     contest.checksum = schema.contest_checksum(contest)
             session.flush()
@@ -187,7 +187,11 @@ class ContestStore:
             else:
                 self._resume(session, self._found)
             session.flush()
-            bots = select(schema.Bot).where(schema.Bot.contest_id == self._contest).order_by(schema.Bot.id)
+            bots = (
+                select(schema.BotRow)
+                .where(schema.BotRow.contest_id == self._contest)
+                .order_by(schema.BotRow.id)
+            )
             self._bots = {bot.name: bot.id for bot in session.scalars(bots)}
         if list(self._bots) != list(header.names):
             raise ValueError(f"the bots of contest {self._contest} are not those of its configuration")
@@ -210,18 +214,20 @@ class ContestStore:
         session.add(contest)
         session.flush()
         self._contest = contest.id
-        session.add_all(schema.Bot(contest_id=contest.id, name=name) for name in header.names)
+        session.add_all(schema.BotRow(contest_id=contest.id, name=name) for name in header.names)
         self._own(contest.id)
 
     def _resume(self, session: Session, found: UnfinishedContest) -> None:
-        contest = session.get_one(schema.Contest, found.contest)
+        contest = session.get_one(schema.ContestRow, found.contest)
         schema.set_status(contest, schema.RUNNING, None, None)
         self._contest = found.contest
         self._live.add(found.past.entries)
         for game in found.past.results:
             self._live.forget(game.number)
-        mine = select(schema.Game.place, schema.Game.chain).where(schema.Game.contest_id == contest.id)
-        if last := session.execute(mine.order_by(schema.Game.place.desc()).limit(1)).first():
+        mine = select(schema.GameRow.place, schema.GameRow.chain).where(
+            schema.GameRow.contest_id == contest.id
+        )
+        if last := session.execute(mine.order_by(schema.GameRow.place.desc()).limit(1)).first():
             self._place, self._chain = last
         newest = select(func.max(schema.JournalRow.place)).where(schema.JournalRow.contest_id == contest.id)
         self._journal_place = session.scalar(newest) or 0
@@ -231,7 +237,7 @@ class ContestStore:
     def end(self, status: str) -> None:
         """Set the status of the contest. Of its journal a finished one keeps the repeats of games."""
         with self._session() as session:
-            contest = session.get_one(schema.Contest, self._contest)
+            contest = session.get_one(schema.ContestRow, self._contest)
             schema.set_status(contest, status, now(), self._chain)
             session.flush()
         if status == schema.FINISHED:
@@ -290,10 +296,10 @@ class ContestStore:
     def _add_result(self, game_id: str, record: GameRecord, data: bytes) -> None:
         self._place, self._chain = self._place + 1, extend(self._chain, data)
         game = game_row(self._contest, game_id, record, data, (self._place, self._chain))
-        (key,) = self._connection.execute(insert(schema.Game).returning(schema.Game.id), game).one()
+        (key,) = self._connection.execute(insert(schema.GameRow).returning(schema.GameRow.id), game).one()
         if record.faults:
             faults = [fault_row(key, record.names, self._bots, each) for each in record.faults]
-            self._connection.execute(insert(schema.Fault), faults)
+            self._connection.execute(insert(schema.FaultRow), faults)
         self._unsaved += 1
 
     # -- maintenance

@@ -19,7 +19,7 @@ from arena_server.core.journal import REPEAT, Repeat, fact_of
 from arena_server.core.schedule import Schedule
 from arena_server.errors import StoreError
 from arena_server.store.journal import unpack
-from arena_server.store.schema import FINISHED, RUNNING, Contest, Game, JournalRow
+from arena_server.store.schema import FINISHED, RUNNING, ContestRow, GameRow, JournalRow
 
 
 class WithheldError(StoreError):
@@ -34,7 +34,7 @@ class WithheldError(StoreError):
 class Deals:
     """The deals of one contest. What the methods raise is `Results`' to translate."""
 
-    def __init__(self, session: Session, contest: Contest) -> None:
+    def __init__(self, session: Session, contest: ContestRow) -> None:
         self._session = session
         self._contest = contest
         # What is not known to be dealt afresh is hidden.
@@ -50,7 +50,7 @@ class Deals:
         mine = self._contest
         if mine.status in (FINISHED, RUNNING):
             return mine.status == FINISHED
-        latest = select(func.max(Contest.id)).where(Contest.name == mine.name)
+        latest = select(func.max(ContestRow.id)).where(ContestRow.name == mine.name)
         return self._session.scalar(latest) != mine.id
 
     def may_show(self, name: str) -> bool:
@@ -83,8 +83,8 @@ class Deals:
 
     def _has_result(self, number: int) -> bool:
         """Whether game `number` has a result, or the one that repeats it."""
-        mine = Game.contest_id == self._contest.id, Game.game_id == game_id(number)
-        end = self._session.scalar(select(Game.end).where(*mine))
+        mine = GameRow.contest_id == self._contest.id, GameRow.game_id == game_id(number)
+        end = self._session.scalar(select(GameRow.end).where(*mine))
         if end != VOID:
             return end is not None
         again = next((each.number for each in self._repeats.values() if each.void == number), None)

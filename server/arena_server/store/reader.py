@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from arena_protocol.record import FaultRecord, RecordError
 from arena_server.core.deal import number_of
 from arena_server.core.journal import Entry, Past, PastGame
-from arena_server.core.standings import Result, Row, standings
+from arena_server.core.standings import GameResult, Row, standings
 from arena_server.errors import StoreError
 from arena_server.store.chain import verify_checksum
 from arena_server.store.database import Database, describe
@@ -26,10 +26,10 @@ from arena_server.store.preflight import StoredContest, check_readable
 from arena_server.store.schema import (
     FINISHED,
     STATUSES,
-    Bot,
-    Contest,
-    Fault,
-    Game,
+    BotRow,
+    ContestRow,
+    FaultRow,
+    GameRow,
     JournalRow,
     contest_checksum,
     contest_checksum_4,
@@ -68,11 +68,11 @@ class Results:
             # A column that is no JSON, no UTF-8 or no time.
             raise StoreError(f"{self._database}: the database is damaged ({error}); restore it") from None
 
-    def contests(self) -> list[Contest]:
+    def contests(self) -> list[ContestRow]:
         """All contests, the oldest first."""
-        return list(self._session.scalars(select(Contest).order_by(Contest.id)))
+        return list(self._session.scalars(select(ContestRow).order_by(ContestRow.id)))
 
-    def contest(self, selector: str | None = None) -> Contest:
+    def contest(self, selector: str | None = None) -> ContestRow:
         """The contest with this id, else the latest of this name; without a selector the latest of all."""
         found = self._find(selector)
         if found is None:
@@ -82,44 +82,44 @@ class Results:
         check_contest_row(found)
         return found
 
-    def _find(self, selector: str | None) -> Contest | None:
+    def _find(self, selector: str | None) -> ContestRow | None:
         if selector is not None and selector.isascii() and selector.isdigit() and len(selector) < 10:
-            by_id = self._session.get(Contest, int(selector))
+            by_id = self._session.get(ContestRow, int(selector))
             if by_id is not None:
                 return by_id
-        query = select(Contest).order_by(Contest.id.desc()).limit(1)
-        return self._session.scalar(query if selector is None else query.where(Contest.name == selector))
+        query = select(ContestRow).order_by(ContestRow.id.desc()).limit(1)
+        return self._session.scalar(query if selector is None else query.where(ContestRow.name == selector))
 
-    def deals(self, contest: Contest) -> Deals:
+    def deals(self, contest: ContestRow) -> Deals:
         """Which deal each game of this contest has, and whether it may be shown."""
         if contest.id not in self._deals:
             self._deals[contest.id] = Deals(self._session, contest)
         return self._deals[contest.id]
 
-    def games_played(self, contest: Contest) -> int:
+    def games_played(self, contest: ContestRow) -> int:
         """The number of games with a result; void games do not count."""
-        query = select(func.count()).where(Game.contest_id == contest.id, Game.end != VOID)
-        return self._session.scalar(query.select_from(Game)) or 0
+        query = select(func.count()).where(GameRow.contest_id == contest.id, GameRow.end != VOID)
+        return self._session.scalar(query.select_from(GameRow)) or 0
 
-    def standings(self, contest: Contest, scoring: str | None = None) -> tuple[Row, ...]:
+    def standings(self, contest: ContestRow, scoring: str | None = None) -> tuple[Row, ...]:
         """The table of the games so far, by `scoring` or else as the contest scores them."""
         results = (
-            Result(game.names, game.totals, game.faults)
+            GameResult(game.names, game.totals, game.faults)
             for game in _past_games(self._session, contest)
             if game.end != VOID
         )
         return standings(contest.config["bots"], results, scoring or contest.scoring)
 
-    def records(self, contest: Contest) -> Iterator[tuple[str, bytes | None]]:
+    def records(self, contest: ContestRow) -> Iterator[tuple[str, bytes | None]]:
         """The id and the encoded record of every game in the order of the schedule; None may not be shown."""
-        query = select(Game.game_id, Game.record).where(Game.contest_id == contest.id)
+        query = select(GameRow.game_id, GameRow.record).where(GameRow.contest_id == contest.id)
         # g10 comes after g9.
-        ordered = query.order_by(func.length(Game.game_id), Game.game_id)
+        ordered = query.order_by(func.length(GameRow.game_id), GameRow.game_id)
         for row in self._session.execute(ordered.execution_options(yield_per=100)):
             yield row.game_id, row.record if self.deals(contest).may_show(row.game_id) else None
 
     def rows(
-        self, contest: Contest, game_id: str | None = None, *, checked: bool = True, withheld: bool = False
+        self, contest: ContestRow, game_id: str | None = None, *, checked: bool = True, withheld: bool = False
     ) -> Iterator[dict[str, Any]]:
         """The row of each game, or of one, as a dictionary; `faults` are (seat, ply, kind, line).
 
@@ -128,10 +128,10 @@ class Results:
         caller.
         """
         faults = _faults(self._session, contest)
-        games = select(Game).where(Game.contest_id == contest.id).execution_options(yield_per=100)
+        games = select(GameRow).where(GameRow.contest_id == contest.id).execution_options(yield_per=100)
         if game_id is not None:
-            games = games.where(Game.game_id == game_id)
-        for game in self._session.scalars(games.order_by(func.length(Game.game_id), Game.game_id)):
+            games = games.where(GameRow.game_id == game_id)
+        for game in self._session.scalars(games.order_by(func.length(GameRow.game_id), GameRow.game_id)):
             if checked:
                 _check_game(game, faults.get(game.id, []))
                 verify_checksum(game.record)
@@ -144,22 +144,32 @@ class Results:
                 "faults": faults.get(game.id, []),
             }
 
-    def bots(self, contest: Contest) -> list[str]:
+    def bots(self, contest: ContestRow) -> list[str]:
         """The names of the entrants, in the order of the configuration."""
         return list(
-            self._session.scalars(select(Bot.name).where(Bot.contest_id == contest.id).order_by(Bot.id))
+            self._session.scalars(
+                select(BotRow.name).where(BotRow.contest_id == contest.id).order_by(BotRow.id)
+            )
         )
 
-    def summaries(self, contest: Contest, after: int, until: datetime, limit: int) -> list[GameSummary]:
+    def summaries(self, contest: ContestRow, after: int, until: datetime, limit: int) -> list[GameSummary]:
         """The games of rows beyond number `after`, stored up to `until` (UTC), at most `limit`, in order."""
-        columns = (Game.id, Game.game_id, Game.names, Game.totals, Game.end, Game.plies, Game.stored_at)
-        games = select(*columns).where(Game.contest_id == contest.id, Game.id > after)
-        shown = games.where(Game.stored_at <= until).order_by(Game.id).limit(limit)
+        columns = (
+            GameRow.id,
+            GameRow.game_id,
+            GameRow.names,
+            GameRow.totals,
+            GameRow.end,
+            GameRow.plies,
+            GameRow.stored_at,
+        )
+        games = select(*columns).where(GameRow.contest_id == contest.id, GameRow.id > after)
+        shown = games.where(GameRow.stored_at <= until).order_by(GameRow.id).limit(limit)
         rows = self._session.execute(shown).all()
         faults: dict[int, list[tuple[int, int, str]]] = {}
         if rows:
-            query = select(Fault.game_pk, Fault.seat, Fault.ply, Fault.kind).order_by(Fault.id)
-            known = query.where(Fault.game_pk >= rows[0].id, Fault.game_pk <= rows[-1].id)
+            query = select(FaultRow.game_pk, FaultRow.seat, FaultRow.ply, FaultRow.kind).order_by(FaultRow.id)
+            known = query.where(FaultRow.game_pk >= rows[0].id, FaultRow.game_pk <= rows[-1].id)
             for game, seat, ply, kind in self._session.execute(known):
                 faults.setdefault(game, []).append((seat, ply, kind))
         return [
@@ -176,36 +186,38 @@ class Results:
             for row in rows
         ]
 
-    def digests(self, contest: Contest, after: int, limit: int) -> list[bytes]:
+    def digests(self, contest: ContestRow, after: int, limit: int) -> list[bytes]:
         """The SHA-256 digests of the records at the places after `after` of the chain, at most `limit`.
 
         They prove a record and show nothing of it: each holds a nonce.
         """
-        places = Game.place.between(after + 1, after + limit)
-        query = select(Game.record).where(Game.contest_id == contest.id, places).order_by(Game.place)
+        places = GameRow.place.between(after + 1, after + limit)
+        query = select(GameRow.record).where(GameRow.contest_id == contest.id, places).order_by(GameRow.place)
         rows = self._session.scalars(query.execution_options(yield_per=100))
         return [sha256(record).digest() for record in rows]
 
-    def stored_at(self, contest: Contest, game_id: str) -> datetime | None:
+    def stored_at(self, contest: ContestRow, game_id: str) -> datetime | None:
         """When the record of this game was stored (UTC); None if there is none."""
-        query = select(Game.stored_at).where(Game.contest_id == contest.id, Game.game_id == game_id)
+        query = select(GameRow.stored_at).where(GameRow.contest_id == contest.id, GameRow.game_id == game_id)
         return self._session.scalar(query)
 
-    def first_faults(self, contest: Contest) -> dict[str, tuple[str, FaultRecord]]:
+    def first_faults(self, contest: ContestRow) -> dict[str, tuple[str, FaultRecord]]:
         """The first fault of each bot that has one, with the id of its game."""
-        query = select(Game.game_id, Game.names, Fault.seat, Fault.ply, Fault.kind, Fault.line)
-        joined = query.join(Game, Fault.game_pk == Game.id).order_by(Fault.id)
+        query = select(
+            GameRow.game_id, GameRow.names, FaultRow.seat, FaultRow.ply, FaultRow.kind, FaultRow.line
+        )
+        joined = query.join(GameRow, FaultRow.game_pk == GameRow.id).order_by(FaultRow.id)
         first: dict[str, tuple[str, FaultRecord]] = {}
         for row in self._session.execute(
-            joined.where(Game.contest_id == contest.id, Game.end != VOID, Fault.seat > 0)
+            joined.where(GameRow.contest_id == contest.id, GameRow.end != VOID, FaultRow.seat > 0)
         ):
             fault = FaultRecord(row.seat, row.ply, row.kind, row.line)
             first.setdefault(row.names[row.seat - 1], (row.game_id, fault))
         return first
 
-    def record(self, contest: Contest, game_id: str) -> bytes:
+    def record(self, contest: ContestRow, game_id: str) -> bytes:
         """The encoded record of one game. Raises WithheldError for one that may not be shown."""
-        query = select(Game.record).where(Game.contest_id == contest.id, Game.game_id == game_id)
+        query = select(GameRow.record).where(GameRow.contest_id == contest.id, GameRow.game_id == game_id)
         found = self._session.scalar(query)
         if found is None:
             raise StoreError(f"{self._database}: no game {game_id!r} in contest {contest.id} {contest.name}")
@@ -229,35 +241,37 @@ class GameSummary:
 
 
 #: Seat, ply, kind, line.
-FaultRow = tuple[int, int, str, bytes]
+FaultFields = tuple[int, int, str, bytes]
 
 
-def _faults(session: Session, contest: Contest) -> dict[int, list[FaultRow]]:
+def _faults(session: Session, contest: ContestRow) -> dict[int, list[FaultFields]]:
     """The faults of a contest in their order, by the row of their game."""
-    faults: dict[int, list[FaultRow]] = {}
-    query = select(Fault).join(Game, Fault.game_pk == Game.id).where(Game.contest_id == contest.id)
-    for fault in session.scalars(query.order_by(Fault.id)):
+    faults: dict[int, list[FaultFields]] = {}
+    query = (
+        select(FaultRow).join(GameRow, FaultRow.game_pk == GameRow.id).where(GameRow.contest_id == contest.id)
+    )
+    for fault in session.scalars(query.order_by(FaultRow.id)):
         faults.setdefault(fault.game_pk, []).append((fault.seat, fault.ply, fault.kind, bytes(fault.line)))
     return faults
 
 
-def check_contest_row(contest: Contest) -> None:
+def check_contest_row(contest: ContestRow) -> None:
     """Raise ValueError for a changed row."""
     digests = contest_checksum(contest), contest_checksum_4(contest)
     if contest.checksum not in digests or contest.status not in STATUSES:
         raise ValueError(f"contest {contest.id}: its row does not match its SHA-256 digest")
 
 
-def _check_game(game: Any, faults: list[FaultRow]) -> None:
+def _check_game(game: Any, faults: list[FaultFields]) -> None:
     if game.checksum != game_checksum(game, faults):
         raise ValueError(f"game {game.game_id}: its row does not match its SHA-256 digest")
 
 
-def _past_games(session: Session, contest: Contest) -> Iterator[PastGame]:
+def _past_games(session: Session, contest: ContestRow) -> Iterator[PastGame]:
     """Every game with a record, in the order of storing. Raises ValueError for a changed or missing row."""
     faults = _faults(session, contest)
-    columns = [column for column in Game.__table__.columns if column.name != "record"]
-    games = select(*columns).where(Game.contest_id == contest.id).order_by(Game.place)
+    columns = [column for column in GameRow.__table__.columns if column.name != "record"]
+    games = select(*columns).where(GameRow.contest_id == contest.id).order_by(GameRow.place)
     for place, row in enumerate(session.execute(games), start=1):
         found = faults.get(row.id, [])
         _check_game(row, found)
@@ -285,26 +299,26 @@ class UnfinishedContest:
     lost_rows: int = 0
 
 
-def find_unfinished(session: Session, name: str) -> Contest | None:
+def find_unfinished(session: Session, name: str) -> ContestRow | None:
     """The latest contest of this name, if it is unfinished. Raises ValueError for a changed row."""
-    query = select(Contest).where(Contest.name == name).order_by(Contest.id.desc()).limit(1)
+    query = select(ContestRow).where(ContestRow.name == name).order_by(ContestRow.id.desc()).limit(1)
     latest = session.scalar(query)
     if latest is not None:
         check_contest_row(latest)  # its status decides whether it goes on
     return latest if latest is not None and latest.status != FINISHED else None
 
 
-def stored_contest(contest: Contest) -> StoredContest:
+def stored_contest(contest: ContestRow) -> StoredContest:
     return StoredContest(contest.id, contest.name, contest.seed, contest.config)
 
 
-def load_unfinished(session: Session, contest: Contest) -> UnfinishedContest:
+def load_unfinished(session: Session, contest: ContestRow) -> UnfinishedContest:
     """Raises ValueError for a changed or missing row."""
     results = tuple(_past_games(session, contest))
     return UnfinishedContest(contest.id, int(contest.seed), Past(results, tuple(_entries(session, contest))))
 
 
-def _entries(session: Session, contest: Contest) -> Iterator[Entry]:
+def _entries(session: Session, contest: ContestRow) -> Iterator[Entry]:
     columns = (JournalRow.place, JournalRow.payload)
     rows = select(*columns).where(JournalRow.contest_id == contest.id).order_by(JournalRow.place)
     last = None

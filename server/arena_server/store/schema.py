@@ -44,7 +44,7 @@ class Base(MappedAsDataclass, DeclarativeBase, kw_only=True):
     }
 
 
-class Contest(Base):
+class ContestRow(Base):
     """One contest of `games` games. `seed` is text, because it may have 128 bits; it reveals all deals.
 
     `config` is what has to be the same when the contest goes on (`preflight.plain_config`). `head` is
@@ -74,7 +74,7 @@ class Contest(Base):
     head: Mapped[bytes | None] = mapped_column(LargeBinary, default=None)
 
 
-class Bot(Base):
+class BotRow(Base):
     """An entrant of a contest, in the order of the configuration."""
 
     __tablename__ = "bots"
@@ -85,7 +85,7 @@ class Bot(Base):
     name: Mapped[str]
 
 
-class Game(Base):
+class GameRow(Base):
     """A game that is over. `record` decides; the other columns repeat it for queries.
 
     `place`, from 1 in the order of storing, and `chain` are the record's link in the hash chain of
@@ -109,7 +109,7 @@ class Game(Base):
     checksum: Mapped[bytes] = mapped_column(LargeBinary)
 
 
-class Fault(Base):
+class FaultRow(Base):
     """A fault in a game, with the line that the bot sent. `bot_id` is None for the server's own."""
 
     __tablename__ = "faults"
@@ -158,24 +158,24 @@ def checksum(table: str, *values: object) -> bytes:
     return sha256(repr((table, *values)).encode()).digest()
 
 
-def contest_checksum(contest: Contest) -> bytes:
+def contest_checksum(contest: ContestRow) -> bytes:
     """Over every column, whatever the contest's status."""
     head = None if contest.head is None else bytes(contest.head)
     return checksum("contest 5", *_fixed_columns(contest), contest.status, contest.ended_at, head)
 
 
-def contest_checksum_4(contest: Contest) -> bytes:
+def contest_checksum_4(contest: ContestRow) -> bytes:
     """That of layout 4: over the columns that do not change when the contest ends."""
     return checksum("contest", *_fixed_columns(contest))
 
 
-def _fixed_columns(contest: Contest) -> Iterator[object]:
+def _fixed_columns(contest: ContestRow) -> Iterator[object]:
     for name in _CONTEST_COLUMNS:
         value = getattr(contest, name)
         yield sorted(value.items()) if isinstance(value, dict) else value
 
 
-def set_status(contest: Contest, status: str, ended_at: datetime | None, head: bytes | None) -> None:
+def set_status(contest: ContestRow, status: str, ended_at: datetime | None, head: bytes | None) -> None:
     """Change what changes of a contest, and its digest."""
     contest.status, contest.ended_at, contest.head = status, ended_at, head
     contest.checksum = contest_checksum(contest)
@@ -193,8 +193,8 @@ def game_checksum(game: Any, faults: Sequence[tuple[int, int, str, bytes]]) -> b
     return checksum("game", *columns, game.stored_at, game.place, bytes(game.chain), list(faults))
 
 
-def contest_row(header: ContestHeader, config: ContestConfig) -> Contest:
-    contest = Contest(
+def contest_row(header: ContestHeader, config: ContestConfig) -> ContestRow:
+    contest = ContestRow(
         name=config.name,
         game=config.game,
         options=dict(header.options),

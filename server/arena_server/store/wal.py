@@ -40,7 +40,7 @@ _CHUNK: Final = 1 << 20
 _TRIES: Final = 3
 
 
-class _Index(NamedTuple):
+class _WalIndex(NamedTuple):
     """The size of a page, the frames of the WAL up to the last commit, and the salt of the WAL."""
 
     page: int
@@ -109,7 +109,7 @@ class WriteAheadLog:
                     f"{whole + 1} of {index.frames}; nothing more can be kept. arena verify names the loss"
                 )
 
-    def _read_index(self) -> _Index | None:
+    def _read_index(self) -> _WalIndex | None:
         """None while the index is being written."""
         for _ in range(_TRIES):
             if (index := _read_index(beside(self._database, SHM_SUFFIX))) is not None:
@@ -117,17 +117,19 @@ class WriteAheadLog:
         return None
 
 
-def _read_index(path: Path) -> _Index | None:
+def _read_index(path: Path) -> _WalIndex | None:
     """The index in a file, None if its two copies differ."""
     with path.open("rb") as file:
         first, second = file.read(_INDEX.size), file.read(_INDEX.size)
     if first != second or len(first) < _INDEX.size:
         return None
     page, frames, salt = _INDEX.unpack(first)
-    return _Index(page if page > 1 else 65536, frames, salt)  # 1 stands for a size that 16 bits do not hold
+    return _WalIndex(
+        page if page > 1 else 65536, frames, salt
+    )  # 1 stands for a size that 16 bits do not hold
 
 
-def _whole_frames(database: Path, wal: Path, index: _Index, folder: Path) -> int:
+def _whole_frames(database: Path, wal: Path, index: _WalIndex, folder: Path) -> int:
     """How many frames SQLite finds in a copy of the WAL in `folder`, as a process does that opens it."""
     copy = folder / "copy.db"
     _copy(database, copy, index.page)

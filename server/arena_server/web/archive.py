@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from arena_protocol.record import VOID, decode, to_json
-from arena_server.core.standings import Result, Standings, plain_row
+from arena_server.core.standings import GameResult, Standings, plain_row
 from arena_server.errors import ArenaError
 from arena_server.store.database import Database
 from arena_server.store.deals import WithheldError
 from arena_server.store.reader import GameSummary, Results
-from arena_server.store.schema import RUNNING, Contest
+from arena_server.store.schema import RUNNING, ContestRow
 
 #: States of a game that has ended.
 OVER, WITHHELD = "over", "withheld"
@@ -34,7 +34,7 @@ class NotFoundError(ArenaError):
 
 
 @dataclass(slots=True)
-class _Index:
+class _GameIndex:
     """What has been read of one contest: `last` is the number of the last row."""
 
     contest: dict[str, Any]
@@ -69,7 +69,7 @@ class Archive:
         self._delayed = delayed
         self._database = database
         self._clock = clock
-        self._indexes: dict[int, _Index] = {}
+        self._indexes: dict[int, _GameIndex] = {}
 
     def contests(self) -> list[dict[str, Any]]:
         """All contests, the newest first. Raises StoreError."""
@@ -183,11 +183,11 @@ class Archive:
                 return None
             return OVER if results.deals(contest).may_show(game_id) else WITHHELD
 
-    def _is_over(self, results: Results, contest: Contest, game_id: str) -> bool:
+    def _is_over(self, results: Results, contest: ContestRow, game_id: str) -> bool:
         stored = results.stored_at(contest, game_id)
         return stored is not None and stored <= self._until(contest)
 
-    def _until(self, contest: Contest) -> datetime:
+    def _until(self, contest: ContestRow) -> datetime:
         """What was stored later is not shown yet."""
         delay = contest.config.get("spectator_delay_ms", 0) if self._delayed else 0
         return self._clock() - timedelta(milliseconds=delay)
@@ -200,24 +200,24 @@ class Archive:
 
     # -- reading
 
-    def _plain(self, contest: Contest) -> dict[str, Any]:
+    def _plain(self, contest: ContestRow) -> dict[str, Any]:
         return plain_contest(contest) | ({"id": contest.name} if self._by_name else {})
 
-    def _find(self, results: Results, number: int) -> Contest:
+    def _find(self, results: Results, number: int) -> ContestRow:
         contest = next((each for each in results.contests() if each.id == number), None)
         if contest is None:
             raise NotFoundError(f"no contest {number}")
         return contest
 
-    def _index(self, results: Results, number: int) -> _Index:
+    def _index(self, results: Results, number: int) -> _GameIndex:
         return self._read(results, self._find(results, number))
 
-    def _read(self, results: Results, contest: Contest) -> _Index:
+    def _read(self, results: Results, contest: ContestRow) -> _GameIndex:
         """Read on in a contest."""
         index = self._indexes.get(contest.id)
         if index is None:
             bots = results.bots(contest)
-            index = _Index(self._plain(contest), bots, Standings(bots, contest.scoring))
+            index = _GameIndex(self._plain(contest), bots, Standings(bots, contest.scoring))
             self._indexes[contest.id] = index
         if index.complete:
             return index
@@ -233,13 +233,13 @@ class Archive:
         return index
 
 
-def _add(index: _Index, summary: GameSummary, places: dict[str, int]) -> None:
+def _add(index: _GameIndex, summary: GameSummary, places: dict[str, int]) -> None:
     if summary.end == VOID:
         index.void += 1
     else:
         index.played += 1
         faults = tuple((summary.names[seat - 1], kind) for seat, _, kind in summary.faults if seat)
-        index.table.add(Result(summary.names, summary.totals, faults))
+        index.table.add(GameResult(summary.names, summary.totals, faults))
     index.rest.append(
         [
             summary.game_id,
@@ -260,7 +260,7 @@ def _encode_rows(rows: list[list[Any]]) -> bytes:
     return json.dumps(rows, separators=(",", ":")).encode()
 
 
-def plain_contest(contest: Contest) -> dict[str, Any]:
+def plain_contest(contest: ContestRow) -> dict[str, Any]:
     """What the site shows of a contest, in the types of JSON; the seed stays secret."""
     return {
         "id": contest.id,

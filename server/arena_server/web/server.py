@@ -34,7 +34,7 @@ DEADLINE = "arena.deadline"
 TRANSPORT = "arena.transport"
 
 
-class _State(ServerState):
+class _WebState(ServerState):
     """Shared by all connections; `idle` are those without a request, the oldest first."""
 
     def __init__(self, cap: int) -> None:
@@ -48,7 +48,7 @@ class BoundedProtocol(H11Protocol):
 
     def __init__(self, config: uvicorn.Config, server_state: ServerState, **rest: Any) -> None:
         super().__init__(config, server_state, **rest)
-        self._state = cast(_State, server_state)
+        self._state = cast(_WebState, server_state)
         self._timer: asyncio.TimerHandle | None = None
         self._unsent = 0
         self._deadline: asyncio.Timeout | None = None
@@ -137,7 +137,7 @@ class BoundedServer(uvicorn.Server):
                 timeout_graceful_shutdown=SHUTDOWN_S,
             )
         )
-        self.server_state = _State(cap)
+        self.server_state = _WebState(cap)
         self.stop = asyncio.Event()
 
     async def main_loop(self) -> None:

@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 
 from arena_engines.andor import integral_rules
-from arena_engines.andor.integral_rules import Integral, Rule, Step, table_integral
+from arena_engines.andor.integral_rules import Integral, Rewriting, Rule, table_integral
 from arena_engines.andor.integrals import RULES, Integrals, integrate, parse
 from arena_engines.andor.search import depth_first
 
@@ -177,7 +177,7 @@ def test_depth_first_solves_simple_integrals_too() -> None:
     integrand, x = parse("x*exp(x) + 3*x^2")
     solution = depth_first(Integrals(), Integral(integrand, x), depth=6).solution
     assert solution is not None
-    assert all(choice is None or isinstance(choice, Step) for choice in solution.choices.values())
+    assert all(choice is None or isinstance(choice, Rewriting) for choice in solution.choices.values())
 
 
 @pytest.mark.parametrize(

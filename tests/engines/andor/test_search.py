@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from arena_engines.andor.search import (
     Goal,
+    GoalProblem,
     ProblemSpace,
     Reduction,
     Search,
     Solution,
-    Strategy,
     best_first,
     deepening,
     depth_first,
@@ -211,7 +211,7 @@ def test_the_second_player_wins_seven_coins_and_this_is_how(search: AnySearch) -
     """Figure 2: V(7+) is solvable, W(7+) is not."""
     rules = make_game("lastcoin", {"coins": 7})
     start = rules.start(rules.deal(0))
-    space = Strategy(rules, seat=2)
+    space = GoalProblem(rules, seat=2)
     solution = search(space, start).solution
     check(space, solution)
     assert solution is not None
@@ -222,7 +222,7 @@ def test_the_second_player_wins_seven_coins_and_this_is_how(search: AnySearch) -
     }
     assert answers == {6: "2", 5: "1", 3: "2", 2: "1"}
     assert [problem for problem, choice in solution.choices.items() if choice is None] == [Heap(0, 2)]
-    assert search(Strategy(rules, seat=1), start).solution is None
+    assert search(GoalProblem(rules, seat=1), start).solution is None
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_strategies_of_tictactoe(
     search: AnySearch, board: str, seat: int, goal: Goal, solvable: bool
 ) -> None:
     rules = make_game("tictactoe", {})
-    space = Strategy(rules, seat, goal)
+    space = GoalProblem(rules, seat, goal)
     solution = search(space, rules.start(Deal(board))).solution
     assert (solution is not None) == solvable
     if solution is not None:
@@ -255,8 +255,8 @@ def test_the_strategy_of_the_disc_game_agrees_with_the_solver(m: int) -> None:
     rules = make_game("disc", {"m": m})
     start = rules.start(rules.deal(0))
     winner = 1 if Solver(rules).outcome(start).result == 1 else 2
-    assert depth_first(Strategy(rules, winner), start).solution is not None
-    assert depth_first(Strategy(rules, 3 - winner), start).solution is None
+    assert depth_first(GoalProblem(rules, winner), start).solution is not None
+    assert depth_first(GoalProblem(rules, 3 - winner), start).solution is None
 
 
 # ---- orders
@@ -310,7 +310,7 @@ def test_the_static_value_of_a_position_orders_a_strategy() -> None:
     rules = make_game("tictactoe", {})
     engine: Any = create("openlines", "tictactoe")
     for seat in (1, 2):
-        space = Strategy(rules, seat, "draw", lambda state: engine.evaluate(rules, state))
+        space = GoalProblem(rules, seat, "draw", lambda state: engine.evaluate(rules, state))
         start = rules.start(rules.deal(0))
         natural, ordered = depth_first(space, start), fixed_order(space, start)
         assert ordered.expanded < natural.expanded / 2

@@ -10,7 +10,7 @@ import pytest
 
 from arena_engines import explain
 from arena_engines.engine import EngineError
-from arena_engines.explain.picture import Line, layout
+from arena_engines.explain.picture import Segment, layout
 from arena_engines.explain.svg import to_svg
 
 
@@ -18,7 +18,7 @@ def test_the_state_space_of_three_discs_has_27_states_and_the_solution_in_bold()
     picture = explain.hanoi_states(3)
     assert picture.caption == ("27 states, 39 edges; the shortest way in bold",)
     assert len(picture.vertices) == 27
-    best = [edge for edge in picture.edges if edge.line is Line.BEST]
+    best = [edge for edge in picture.edges if edge.line is Segment.BEST]
     ways = {frozenset((edge.source, edge.target)) for edge in best}
     way = ["AAA", "CAA", "CBA", "BBA", "BBC", "ABC", "ACC", "CCC"]
     assert ways == {frozenset(pair) for pair in pairwise(way)}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from arena_engines import explain
 from arena_engines.engine import EngineError
-from arena_engines.explain.picture import Line, Shape, Tone, layout, levels
+from arena_engines.explain.picture import Segment, Shape, Tone, layout, levels
 from arena_engines.explain.trees import SeedExample, game_tree, search_picture, seed_example
 from arena_engines.search.adapters import TwoSides, WithChance
 from arena_engines.search.expectiminimax import expectiminimax
@@ -30,11 +30,11 @@ def test_the_seeds_example_takes_11_vertices_and_6_evaluations_instead_of_17_and
 
 def test_the_seeds_example_is_cut_where_its_text_says() -> None:
     picture = seed_example().picture
-    cut = {edge.target for edge in picture.edges if edge.line is Line.CUT}
+    cut = {edge.target for edge in picture.edges if edge.line is Segment.CUT}
     assert cut == {"W1 W3 e", "W4 W6", "W4 W7"}
     notes = {vertex.text: vertex.note for vertex in picture.vertices if vertex.text.startswith("W")}
     assert notes == {"W0": "3", "W1": "3", "W2": "3", "W3": "≥4", "W4": "≤3", "W5": "3"}
-    best = [edge.target for edge in picture.edges if edge.line is Line.BEST]
+    best = [edge.target for edge in picture.edges if edge.line is Segment.BEST]
     assert best == ["W1", "W1 W2", "W1 W2 b"]
 
 
@@ -100,7 +100,7 @@ def test_minimax_and_alphabeta_draw_the_same_value_and_best_line() -> None:
     full, cut = game_tree(rules, position, 2, "minimax"), game_tree(rules, position, 2)
     assert full.value == cut.value == minimax(TwoSides(rules, 1), position, 2).value
     assert cut.built < full.built
-    best = [[edge.text for edge in each.picture.edges if edge.line is Line.BEST] for each in (full, cut)]
+    best = [[edge.text for edge in each.picture.edges if edge.line is Segment.BEST] for each in (full, cut)]
     assert best[0] == best[1] != []
 
 
@@ -146,7 +146,7 @@ def test_draws_are_marked_too() -> None:
 
 def test_the_graph_of_seven_coins_has_the_strategy_in_bold() -> None:
     picture = explain.strategy("lastcoin", {}, seat=2, everything=True)
-    bold = {(edge.source, edge.target) for edge in picture.edges if edge.line is Line.BEST}
+    bold = {(edge.source, edge.target) for edge in picture.edges if edge.line is Segment.BEST}
     name = {vertex.key: vertex.text for vertex in picture.vertices}
     assert {(name[source], name[target]) for source, target in bold} == {
         ("7/1", "6/2"), ("7/1", "5/2"), ("6/2", "4/1"), ("5/2", "4/1"), ("4/1", "3/2"), ("4/1", "2/2"),
@@ -165,7 +165,7 @@ def test_a_strategy_that_does_not_exist_is_told_or_drawn_without() -> None:
     picture = explain.strategy("lastcoin", {}, seat=1, everything=True)
     assert picture.title == str(refused.value)
     assert picture.caption == ("14 problems; no solution",)
-    assert not [edge for edge in picture.edges if edge.line is Line.BEST]
+    assert not [edge for edge in picture.edges if edge.line is Segment.BEST]
 
 
 def test_the_tower_of_three_discs_is_the_seeds_figure_8() -> None:
@@ -237,7 +237,7 @@ def test_in_max_n_every_vertex_has_the_vector_of_the_child_best_for_its_seat(sea
         assert numbers(vertices[key].note) == best
         assert len(best) == seats
     root = vertices[picture.root]
-    best_line = [edge for edge in picture.edges if edge.line is Line.BEST]
+    best_line = [edge for edge in picture.edges if edge.line is Segment.BEST]
     assert len(best_line) == 2
     assert vertices[best_line[-1].target].text == root.note
 
@@ -259,7 +259,7 @@ def test_a_chance_vertex_is_the_weighted_mean_of_its_outcomes() -> None:
             assert Fraction(vertices[key].note) == sum(map(mul, chances, values))
         elif edges:
             assert Fraction(vertices[key].note) == (max if shape is Shape.MAX else min)(values)
-            (best,) = [edge for edge in edges if edge.line is Line.BEST]
+            (best,) = [edge for edge in edges if edge.line is Segment.BEST]
             first = next(
                 edge
                 for edge, value in zip(edges, values, strict=True)

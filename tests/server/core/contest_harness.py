@@ -12,8 +12,8 @@ from textwrap import dedent
 from arena_protocol.record import FaultRecord
 from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
-from arena_server.core.effects import Close, Journal, Marker, Reply
-from arena_server.core.events import Command, Lost, Opened, Overlong, Received, Stop, Stored, Tick
+from arena_server.core.effects import CloseConnection, Journal, Marker, Reply
+from arena_server.core.events import Command, LineTooLong, Lost, Opened, Received, Stop, Stored, Tick
 from arena_server.core.journal import Entry, Live, Past
 from arena_server.core.log_events import GameStarted
 from arena_server.core.standings import Row
@@ -83,7 +83,7 @@ class ContestHarness(Harness):
 
     def send_overlong(self, name: str, head: bytes = b"") -> None:
         self.lines[self.conns[name]].append("C  (a line too long)")
-        self.event(Overlong(self.conns[name], self.now, head))
+        self.event(LineTooLong(self.conns[name], self.now, head))
 
     def disconnect(self, name: str) -> None:
         self.event(Lost(self.conns[name], "gone"))
@@ -135,7 +135,7 @@ class ContestHarness(Harness):
         return "\n".join(lines[: last + 1])
 
     def is_closed(self, name: str) -> bool:
-        return Close(self.conns[name]) in self.effects
+        return CloseConnection(self.conns[name]) in self.effects
 
     def is_gone(self, name: str) -> bool:
         """Whether the contest or the shell closes the connection of `name`."""

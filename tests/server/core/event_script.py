@@ -24,9 +24,9 @@ from arena_server.core.events import (
     Command,
     Event,
     Flushed,
+    LineTooLong,
     Lost,
     Opened,
-    Overlong,
     Received,
     Stalled,
     Stop,
@@ -94,7 +94,7 @@ class EventScript(Harness):
             case b"line":
                 return Received(conn, more, self.now)
             case b"overlong":
-                return Overlong(conn, self.now, more)
+                return LineTooLong(conn, self.now, more)
             case b"lost":
                 return Lost(conn, "gone")
             case b"turn":

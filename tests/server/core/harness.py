@@ -26,7 +26,7 @@ from arena_server.core.contest import Contest
 from arena_server.core.deal import number_of
 from arena_server.core.effects import (
     ChunkMark,
-    Close,
+    CloseConnection,
     Effect,
     Finished,
     Journal,
@@ -38,7 +38,7 @@ from arena_server.core.effects import (
     Store,
     Unmute,
 )
-from arena_server.core.events import Event, Flushed, Lost, Opened, Overlong, Received, Stored, Tick
+from arena_server.core.events import Event, Flushed, LineTooLong, Lost, Opened, Received, Stored, Tick
 from arena_server.core.journal import Entry, PastGame
 from arena_server.core.log_events import LogEvent
 
@@ -148,7 +148,7 @@ class Harness:
                 self.write(effect)
                 if self.stores:
                     self._events.append(Stored(game_id))
-            case Close(conn):
+            case CloseConnection(conn):
                 assert conn in self.open
                 self._forget(conn)
                 self.closed(conn)
@@ -235,6 +235,6 @@ class BytesHarness(Harness):
             conn = ready[0]
             line = self._waiting[conn].popleft()
             if isinstance(line, TooLong):
-                super().event(Overlong(conn, self.now, line.head))
+                super().event(LineTooLong(conn, self.now, line.head))
             else:
                 super().event(Received(conn, line, self.now))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from arena_server.core.contest import Contest
 from arena_server.core.effects import Effect, Finished
-from arena_server.core.events import Event, Flushed, Lost, Opened, Overlong, Received, Tick
+from arena_server.core.events import Event, Flushed, LineTooLong, Lost, Opened, Received, Tick
 from arena_server.core.router import Member, Router
 
-Routed = Received | Flushed | Overlong | Lost | Opened
+Routed = Received | Flushed | LineTooLong | Lost | Opened
 
 
 class HostedContest:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_server.core.deadlines import Deadlines, Key, Kind
+from arena_server.core.deadlines import DeadlineKind, Deadlines, Key
 
 
 def drained(deadlines: Deadlines, now: int) -> list[Key]:
@@ -17,18 +17,18 @@ def drained(deadlines: Deadlines, now: int) -> list[Key]:
 
 def test_the_earliest_comes_first_and_those_of_one_moment_in_the_order_of_their_keys() -> None:
     deadlines = Deadlines()
-    deadlines.set((Kind.FEED, 1), 10)
-    deadlines.set((Kind.GAME, 2), 10)
-    deadlines.set((Kind.GAME, 1), 20)
+    deadlines.set((DeadlineKind.FEED, 1), 10)
+    deadlines.set((DeadlineKind.GAME, 2), 10)
+    deadlines.set((DeadlineKind.GAME, 1), 20)
     assert deadlines.next == 10
-    assert drained(deadlines, 19) == [(Kind.GAME, 2), (Kind.FEED, 1)]
-    assert drained(deadlines, 20) == [(Kind.GAME, 1)]
+    assert drained(deadlines, 19) == [(DeadlineKind.GAME, 2), (DeadlineKind.FEED, 1)]
+    assert drained(deadlines, 20) == [(DeadlineKind.GAME, 1)]
     assert deadlines.next is None
 
 
 def test_a_deadline_moves_both_ways_and_goes_away() -> None:
     deadlines = Deadlines()
-    key = (Kind.GAME, 1)
+    key = (DeadlineKind.GAME, 1)
     for at in (10, 30, 20):
         deadlines.set(key, at)
         assert deadlines.next == at
@@ -40,7 +40,7 @@ def test_a_deadline_moves_both_ways_and_goes_away() -> None:
     assert drained(deadlines, 5) == [key]
 
 
-KEYS = st.tuples(st.sampled_from(Kind), st.integers(0, 3))
+KEYS = st.tuples(st.sampled_from(DeadlineKind), st.integers(0, 3))
 STEPS = st.lists(
     st.one_of(
         st.tuples(KEYS, st.one_of(st.none(), st.integers(0, 30))),

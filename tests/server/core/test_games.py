@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from arena_protocol.record import FaultRecord
-from arena_server.core.events import Abandoned, Overlong
+from arena_server.core.events import Abandoned, LineTooLong
 
 from .contest_harness import faults, finish, seated, text
 
@@ -302,7 +302,7 @@ def test_forfeits_by_time_and_by_seats_that_are_never_ready() -> None:
 def test_events_of_a_closed_connection_have_no_effect() -> None:
     harness = seated("ann", "bob")
     harness.disconnect("ann")
-    assert harness.event(Overlong(harness.conns["ann"], 0)) == []
+    assert harness.event(LineTooLong(harness.conns["ann"], 0)) == []
     harness.send("ann", "MOVE 7")
     harness.disconnect("ann")
     assert "PLAYED" not in harness.game("bob")

@@ -10,8 +10,8 @@ from arena_protocol.framing import CLIENT_LINE_LIMIT
 from arena_protocol.messages import parse_server
 from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
-from arena_server.core.effects import Close, Effect, Send
-from arena_server.core.events import Flushed, Lost, Opened, Overlong, Received, Stop, Tick
+from arena_server.core.effects import CloseConnection, Effect, Send
+from arena_server.core.events import Flushed, LineTooLong, Lost, Opened, Received, Stop, Tick
 from arena_server.core.log_events import ConnectionLost, ConnectionRefused
 from arena_server.core.ratelimit import BURST, TRIES
 from arena_server.core.router import NAMED, Member, Router
@@ -55,7 +55,7 @@ class Routed:
         for contest in self.contests:
             self.effects += contest.take()
         mine = [each.data.decode() for each in self.effects if isinstance(each, Send) and each.conn == conn]
-        self.closed = {each.conn for each in self.effects if isinstance(each, Close)}
+        self.closed = {each.conn for each in self.effects if isinstance(each, CloseConnection)}
         self.logged = [each for each in self.effects if isinstance(each, ConnectionLost | ConnectionRefused)]
         self.effects = []
         lines = "".join(mine).splitlines()
@@ -196,9 +196,9 @@ class TestBeforeHello:
 
     def test_a_line_too_long(self, two: Routed) -> None:
         conn = two.open()
-        two.router.feed(Overlong(conn, 0, b"x"), 0)
+        two.router.feed(LineTooLong(conn, 0, b"x"), 0)
         assert two.lines(conn)[1] == f"ERROR too-long a line may have {CLIENT_LINE_LIMIT} bytes at most"
-        two.router.feed(Overlong(conn, 0, b"x"), 0)
+        two.router.feed(LineTooLong(conn, 0, b"x"), 0)
         assert two.lines(conn) == []
 
     def test_blank_lines_are_free_up_to_a_rate(self, two: Routed) -> None:

@@ -13,8 +13,8 @@ from arena_server.core.config import Entrant
 from arena_server.core.standings import (
     Awaited,
     BotState,
+    GameResult,
     Overview,
-    Result,
     Row,
     RunningGame,
     Standings,
@@ -35,9 +35,9 @@ PARADOX = [
 NAMES = [str(number) for number in range(1, 11)]
 
 
-def paradox() -> list[Result]:
+def paradox() -> list[GameResult]:
     pairs = combinations(range(10), 2)
-    return [Result((NAMES[i], NAMES[j]), (PARADOX[i][j], PARADOX[j][i])) for i, j in pairs]  # type: ignore[arg-type]
+    return [GameResult((NAMES[i], NAMES[j]), (PARADOX[i][j], PARADOX[j][i])) for i, j in pairs]  # type: ignore[arg-type]
 
 
 def test_a_bot_that_loses_every_game_may_win_on_points() -> None:
@@ -56,10 +56,10 @@ def test_a_bot_that_wins_every_game_wins_on_wins() -> None:
 
 def test_within_a_shared_rank_the_other_measure_and_then_the_name_decide_the_order() -> None:
     results = [
-        Result(("d", "w"), (10, 20)),
-        Result(("c", "x"), (10, 0)),
-        Result(("b", "y"), (10, 20)),
-        Result(("a", "z"), (0, 0)),
+        GameResult(("d", "w"), (10, 20)),
+        GameResult(("c", "x"), (10, 0)),
+        GameResult(("b", "y"), (10, 20)),
+        GameResult(("a", "z"), (0, 0)),
     ]
     rows = standings("dcbawxyz", results)
     ranks = [(row.rank, row.name) for row in rows]
@@ -71,9 +71,9 @@ def test_the_score_a_game_decides_while_the_numbers_of_games_differ(scoring: str
     table = Standings("abc", scoring)
     assert not table.by_mean
     for _ in range(3):
-        table.add(Result(("a", "b"), (10, 5)))
-    table.add(Result(("b", "a"), (11, 0)))
-    table.add(Result(("c", "b"), (20, 0)))
+        table.add(GameResult(("a", "b"), (10, 5)))
+    table.add(GameResult(("b", "a"), (11, 0)))
+    table.add(GameResult(("c", "b"), (20, 0)))
     assert table.by_mean
     assert [(row.rank, row.name) for row in table.rows()] == [(1, "c"), (2, "a"), (3, "b")]
 
@@ -84,7 +84,7 @@ def test_ranks_follow_the_means_while_the_numbers_of_games_differ(
 ) -> None:
     table = Standings("abc")
     for names, totals in games:
-        table.add(Result(tuple(names), totals))
+        table.add(GameResult(tuple(names), totals))
     rows = table.rows()
     score = [Fraction(row.points, max(1, row.games)) if table.by_mean else row.points for row in rows]
     assert score == sorted(score, reverse=True)
@@ -92,31 +92,31 @@ def test_ranks_follow_the_means_while_the_numbers_of_games_differ(
 
 
 def test_a_draw_is_no_win() -> None:
-    rows = standings("ab", [Result(("a", "b"), (30, 30))], "wins")
+    rows = standings("ab", [GameResult(("a", "b"), (30, 30))], "wins")
     assert [row.wins for row in rows] == [0, 0]
 
 
 def test_three_seats_have_one_winner() -> None:
-    rows = standings("abc", [Result(("a", "b", "c"), (30, 40, 10))], "wins")
+    rows = standings("abc", [GameResult(("a", "b", "c"), (30, 40, 10))], "wins")
     assert [(row.name, row.wins) for row in rows] == [("b", 1), ("a", 0), ("c", 0)]
 
 
 def test_faults_are_counted_by_kind() -> None:
     table = Standings(["a", "b"])
-    table.add(Result(("a", "b"), (0, 5), (("a", "timeout"),)))
-    table.add(Result(("b", "a"), (0, 5), (("a", "illegal"), ("b", "quit"))))
-    table.add(Result(("a", "b"), (0, 5), (("a", "timeout"),)))
+    table.add(GameResult(("a", "b"), (0, 5), (("a", "timeout"),)))
+    table.add(GameResult(("b", "a"), (0, 5), (("a", "illegal"), ("b", "quit"))))
+    table.add(GameResult(("a", "b"), (0, 5), (("a", "timeout"),)))
     assert table.rows()[1] == Row(2, "a", 5, 3, 1, {"illegal": 1, "timeout": 2})
 
 
 def test_the_mean_of_no_game_is_zero() -> None:
     first, second = standings("ab", [])
     assert (first.mean, second.rank) == (0.0, 1)
-    assert standings("ab", [Result(("a", "b"), (5, 0)), Result(("b", "a"), (0, 4))])[0].mean == 4.5
+    assert standings("ab", [GameResult(("a", "b"), (5, 0)), GameResult(("b", "a"), (0, 4))])[0].mean == 4.5
 
 
 def test_a_row_as_json_types() -> None:
-    (row, _) = standings("ab", [Result(("a", "b"), (5, 0), (("a", "quit"),))])
+    (row, _) = standings("ab", [GameResult(("a", "b"), (5, 0), (("a", "quit"),))])
     assert plain_row(row) == {
         "rank": 1, "bot": "a", "points": 5, "games": 1, "mean": 5.0, "wins": 1,
         "faults": {"quit": 1},
@@ -130,7 +130,7 @@ def test_no_such_scoring() -> None:
 
 @given(st.lists(st.tuples(st.permutations("abcd"), st.tuples(*[st.integers(-50, 50)] * 4))))
 def test_the_order_of_the_results_does_not_matter(games: list[tuple[list[str], tuple[int, ...]]]) -> None:
-    results = [Result(tuple(names), totals) for names, totals in games]
+    results = [GameResult(tuple(names), totals) for names, totals in games]
     rows = standings("abcd", results)
     assert rows == standings("dcba", reversed(results))
     assert sum(row.points for row in rows) == sum(sum(result.totals) for result in results)

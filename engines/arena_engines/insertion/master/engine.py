@@ -25,9 +25,9 @@ from arena_engines.insertion.master.beam import CERTAIN
 from arena_engines.insertion.master.opponent import CHANCE, MODELS, SINGLE_MODELS, GameTracker, OpponentModel
 from arena_engines.insertion.master.planner import (
     IMPOSSIBLE,
+    Plan,
     Ponder,
     SearchRequest,
-    SearchResult,
     ThreadPool,
     plan,
     sampled,
@@ -186,7 +186,7 @@ class Master(InsertionEngine):
             sums = [sum(column) for column in zip(*self._threads.each(sample), strict=True)]
             return sums.index(max(sums)) if max(sums) > IMPOSSIBLE else 0
 
-        def planned(thread: int, work: Workspace) -> SearchResult:
+        def planned(thread: int, work: Workspace) -> Plan:
             work.restrict(ALL_LANES, ALL_LANES if len(self._works) == 1 else HALVES[thread])
             return plan(work, request, model, left())
 

@@ -53,7 +53,7 @@ class SearchRequest(NamedTuple):
     known: int
 
 
-class SearchResult(NamedTuple):
+class Plan(NamedTuple):
     """The first move of a plan and its value; results compare by the plies that the plan looked at first."""
 
     plies: int
@@ -62,7 +62,7 @@ class SearchResult(NamedTuple):
 
 
 #: No result: less than any.
-NOTHING = SearchResult(0, -INFINITY, 0)
+NOTHING = Plan(0, -INFINITY, 0)
 IMPOSSIBLE = -INFINITY
 
 
@@ -91,13 +91,13 @@ def shallow(work: Workspace, request: SearchRequest) -> int:
     return work.deepen(request.planes, WORST_CASE, request.ply, range(1, min(request.known, SHALLOW) + 1))
 
 
-def plan(work: Workspace, request: SearchRequest, model: OpponentModel, seconds: float) -> SearchResult:
+def plan(work: Workspace, request: SearchRequest, model: OpponentModel, seconds: float) -> Plan:
     """Return the best plan against a model found in time; NOTHING if not even the first beam was finished."""
     with time_limit(work, seconds):
         return widen(work, request, model, seconds)
 
 
-def widen(work: Workspace, request: SearchRequest, model: OpponentModel, seconds: float) -> SearchResult:
+def widen(work: Workspace, request: SearchRequest, model: OpponentModel, seconds: float) -> Plan:
     """Run wider and wider beams until stopped, or until the rest of the time is too short for a wider one.
 
     The cost of a beam is about proportional to its width; the last is as wide as the rest of the time allows.
@@ -111,7 +111,7 @@ def widen(work: Workspace, request: SearchRequest, model: OpponentModel, seconds
         move = _beam(work, request._replace(known=plies), model, int(width))
         if not move:
             return best
-        best = SearchResult(plies, work.value, move)
+        best = Plan(plies, work.value, move)
         now = perf_counter()
         growth = min(GROWTH, (seconds - (now - began)) / max(now - start, 1e-6))
         if growth < LEAST_GROWTH or width >= WIDTH:

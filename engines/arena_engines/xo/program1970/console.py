@@ -47,7 +47,7 @@ class Settings:
         return f"{self.size} x {self.size}, thresholds {self.thresholds}, {begins}"
 
 
-class Quit(Exception):  # noqa: N818 - not an error: the operator ends the session
+class EndOfSession(Exception):  # noqa: N818 - not an error: the operator ends the session
     pass
 
 
@@ -69,7 +69,7 @@ class Console:
             while True:
                 self._await_start()
                 self._play(PaperGame(self._next.size, self._next.thresholds, self._next.machine_begins))
-        except Quit:
+        except EndOfSession:
             typer.echo("end of the session")
 
     def _await_start(self) -> None:
@@ -121,7 +121,7 @@ class Console:
         if name in ("size", "thresholds", "begin"):
             typer.echo(self._set(name, value.strip()) or f"{when}{self._next}")
         elif word == "quit":
-            raise Quit
+            raise EndOfSession
         elif word == "help":
             typer.echo(HELP)
         elif word == "board" and game is not None:
@@ -172,7 +172,7 @@ class Console:
         line = sys.stdin.readline()
         if not line:
             typer.echo()
-            raise Quit
+            raise EndOfSession
         return " ".join(line.split())
 
 
