@@ -141,7 +141,7 @@ class Prepared:
 
     specs: Sequence[ContestSpec]
     database: StoreURL
-    max_connections: int
+    server: ServerTable
     sock: socket.socket
     web: WebPorts
     cipher: Callable[[], Cipher | None] | None = None
@@ -208,6 +208,7 @@ def prepare(paths: Sequence[Path], options: ServeOptions) -> Prepared:
         spec, invited = _spec(file, options)
         specs.append(spec)
         persons += invited
+    _check_places(paths, server, specs)
     where = database_of(options.database, async_journal=server.journal_commit == "async")
     check_writable(where)  # it makes a database where there is none: all other input is right
     for spec in specs:
@@ -223,7 +224,20 @@ def prepare(paths: Sequence[Path], options: ServeOptions) -> Prepared:
     except ArenaError:
         sock.close()
         raise
-    return Prepared(specs, where, server.max_connections, sock, ports, cipher)
+    return Prepared(specs, where, server, sock, ports, cipher)
+
+
+def _check_places(paths: Sequence[Path], server: ServerTable, specs: Sequence[ContestSpec]) -> None:
+    """Raise ConfigError unless there is a place for every slot, and some for clients that log in."""
+    from arena_server.core.admission import LEAST_PLACES
+
+    slots = sum(entrant.concurrency for spec in specs for entrant in spec.entrants if entrant.plays)
+    if server.max_connections < slots + LEAST_PLACES:
+        raise ConfigError(
+            f"{paths[0]}: server.max_connections: expected at least {slots + LEAST_PLACES}, one for each of "
+            f"{slots} slots of bots and {LEAST_PLACES} for clients that log in or watch, "
+            f"got {server.max_connections}"
+        )
 
 
 def _load(paths: Sequence[Path], options: ServeOptions) -> list[ContestFile]:
@@ -356,7 +370,9 @@ def serve(prepared: Prepared, run: RunOptions) -> None:
     prepared, reserved = _share_descriptors(prepared)
     setup = HostSetup(
         database=prepared.database,
-        max_connections=prepared.max_connections,
+        max_connections=prepared.server.max_connections,
+        max_spectators=prepared.server.max_spectators,
+        spectators_per_address=prepared.server.spectators_per_address,
         software=prepared.specs[0].config.software,
         until_finished=run.until_finished,
         keep_page=lambda: (
@@ -420,7 +436,7 @@ def _share_descriptors(prepared: Prepared) -> tuple[Prepared, int]:
     descriptors = raise_descriptor_limit()
     site = SITE_CONNECTIONS
     if descriptors is not None:
-        left = descriptors - RESERVE - kept - prepared.max_connections
+        left = descriptors - RESERVE - kept - prepared.server.max_connections
         site = max(ORGANISER_CONNECTIONS, min(site, left))
     return replace(prepared, web=replace(ports, connections=site)), kept + site
 

@@ -33,7 +33,7 @@ class ErrorCode(StrEnum):
     NOT_YOUR_TURN = "not-your-turn", "a MOVE without an open TURN"
     NO_SUCH_GAME = "no-such-game", "the game id is unknown, or is not that of the offered game"
     FLOOD = "flood", "too many unasked lines"
-    FULL = "full", "the server has reached its limit of connections"
+    FULL = "full", "the server has as many connections, spectators or clients before their HELLO as it may"
     RATE = "rate", "too many failed log-ins; retry_after= is the wait in milliseconds"
 
 

@@ -337,7 +337,7 @@ class LoggedDriver(Driver):
         else:
             del self._readings[conn]
             connection.send(reading.last)
-            connection.close()
+            self.pool.dismiss(conn)
 
     def flushed(self, number: int, marker: Marker) -> None:
         if number in self._readings:

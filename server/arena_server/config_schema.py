@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from arena_protocol.codec import valid_name
+from arena_server.core.admission import GUESTS_PER_ADDRESS
 from arena_server.core.config import BOUNDS, LONGEST_MS, MOST_SLOTS, ContestConfig
 
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
@@ -172,6 +173,9 @@ class ServerTable(_Table):
     host: str = Field(default="127.0.0.1", min_length=1)
     port: int = Field(default=DEFAULT_PORT, ge=0, le=65_535)
     max_connections: int = Field(default=4_000, ge=1, le=1_000_000)
+    #: None: all that bots and log-ins leave of max_connections.
+    max_spectators: int | None = Field(default=None, ge=0, le=1_000_000)
+    spectators_per_address: int = Field(default=GUESTS_PER_ADDRESS, ge=1, le=1_000_000)
     #: PEM files; with both, every connection is encrypted.
     tls_certificate: str | None = Field(default=None, min_length=1)
     tls_key: str | None = Field(default=None, min_length=1)

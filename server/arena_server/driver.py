@@ -209,8 +209,8 @@ class Driver:
         self._runs.pop(run.core, None)
         self._events = [each for each in self._events if each[0] is not run.core]
         for number, core in list(self._routes.items()):
-            if core is run.core and (connection := self._connections.get(number)) is not None:
-                connection.close()
+            if core is run.core:
+                self.pool.dismiss(number)
 
     def _crash(self, core: Core, error: Exception) -> None:
         """A contest raised: what it wanted in this batch is dropped, and its journal stays as it is.
@@ -316,8 +316,7 @@ class Driver:
                     if (connection := self._connections.get(conn)) is not None:
                         connection.send(data, marker)
                 case CloseConnection(conn):
-                    if (connection := self._connections.get(conn)) is not None:
-                        connection.close()
+                    self.pool.dismiss(conn)
                 case LogEvent():
                     self._log(effect)
 
@@ -367,10 +366,15 @@ class Driver:
             case ShowLog(conn, _, last):
                 if (connection := self._connections.get(conn)) is not None:
                     connection.send(last)
-                    connection.close()
-            case CloseConnection(conn) | Mute(conn) | Unmute(conn):
+                    self.pool.dismiss(conn)
+            case CloseConnection(conn):
+                self.pool.dismiss(conn)
+            case Mute(conn):
                 if (connection := self._connections.get(conn)) is not None:
-                    _apply(effect, connection)
+                    connection.mute()
+            case Unmute(conn):
+                if (connection := self._connections.get(conn)) is not None:
+                    connection.unmute()
 
     # -- what connections report (connection.Sink)
 
@@ -483,13 +487,3 @@ class Driver:
             else:
                 self._feed(core, Tick(), seen_until)
         self._end_batch()
-
-
-def _apply(effect: CloseConnection | Mute | Unmute, connection: Connection) -> None:
-    match effect:
-        case CloseConnection():
-            connection.close()
-        case Mute():
-            connection.mute()
-        case Unmute():
-            connection.unmute()

@@ -21,6 +21,7 @@ from typing import Any
 
 from arena_server.bot_logs import LoggedDriver
 from arena_server.connection import Cipher
+from arena_server.core.admission import GUESTS_PER_ADDRESS, ConnectionLimits
 from arena_server.core.log_events import LogEvent
 from arena_server.core.router import Router
 from arena_server.driver import Driver
@@ -76,6 +77,7 @@ class HostSetup:
     """What all contests of a host share. `until_finished`: it leaves after the last game of all.
 
     It stays if `keep_page` then answers True.
+    The spectators have what bots and log-ins leave of `max_connections`, at most `max_spectators`.
     `cipher` makes the server's end of an encrypted connection, if connections are to be encrypted.
     `reserved` descriptors are kept for the web server. `software` is what ARENA says.
     """
@@ -83,6 +85,8 @@ class HostSetup:
     database: Database
     max_connections: int
     software: str
+    max_spectators: int | None = None
+    spectators_per_address: int = GUESTS_PER_ADDRESS
     until_finished: bool = False
     keep_page: Callable[[], bool] = lambda: False
     cipher: Callable[[], Cipher | None] = lambda: None
@@ -126,7 +130,6 @@ class Host:
         """
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._crashed)
-        self._router = Router(self._setup.software)
         self._driver = driver = self._make_driver(loop, specs)
         try:
             for spec in specs:
@@ -146,6 +149,8 @@ class Host:
         cap = connection_cap(wanted, descriptors, self._setup.reserved)
         if cap < wanted:
             self._log.write(ConnectionsLimited(cap, wanted, descriptors))
+        limits = ConnectionLimits(cap, self._setup.max_spectators, self._setup.spectators_per_address)
+        self._router = Router(self._setup.software, limits)
         # A server without logs of bots does not pay for them with every line.
         logged = any(spec.bot_logs is not None for spec in specs)
         return (LoggedDriver if logged else Driver)(

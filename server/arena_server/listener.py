@@ -1,8 +1,9 @@
 """Accepting connections, never more than the process can hold, and the pool of those that are open.
 
 A server that runs out of descriptors spins: asyncio accepts, fails and logs 60,000 times a second
-(python/cpython#151615). So the number of connections has a cap below the limit of descriptors, and a
-connection above the cap gets `ERROR full` and is closed.
+(python/cpython#151615). So the number of connections has a cap below the limit of descriptors. At the
+cap those that are closed already and only linger, so that their last lines can be read, make room; then a
+further connection gets `ERROR full`. Who may have which place is for `core/admission.py`.
 """
 
 from __future__ import annotations
@@ -187,6 +188,8 @@ class ConnectionPool:
         self._exhausted = exhausted
         #: The connections that are admitted and open, by number.
         self.connections: dict[int, Connection] = {}
+        #: Those of them that are being closed, the oldest first.
+        self._lingering: dict[int, None] = {}
         self._refusals: dict[int, Connection] = {}
         self._last_number = 0
         self._empty = asyncio.Event()
@@ -200,13 +203,18 @@ class ConnectionPool:
         listener = Listener(
             sock,
             self._loop,
-            has_room=lambda: len(self.connections) < self.cap,
+            has_room=self._has_room,
             welcome=self._welcome,
             refuse=self._refuse,
             exhausted=self._exhausted,
         )
         listener.start()
         return listener
+
+    def _has_room(self) -> bool:
+        if len(self.connections) >= self.cap and self._lingering:
+            self.connections[next(iter(self._lingering))].abort()
+        return len(self.connections) < self.cap
 
     def _accepted(self, sock: socket.socket) -> Connection:
         self._last_number += 1
@@ -228,8 +236,15 @@ class ConnectionPool:
         if len(self._refusals) > MAX_REFUSALS:
             next(iter(self._refusals.values())).abort()
 
+    def dismiss(self, number: int) -> None:
+        """Close a connection after its output is sent; it lingers as long as there is room."""
+        if (connection := self.connections.get(number)) is not None:
+            self._lingering[number] = None
+            connection.close()
+
     def released(self, number: int) -> None:
         self.connections.pop(number, None)
+        self._lingering.pop(number, None)
         self._refusals.pop(number, None)
         if not self.connections and not self._refusals:
             self._empty.set()

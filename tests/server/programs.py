@@ -7,10 +7,11 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Self
 
 import pytest
@@ -151,8 +152,16 @@ class Server:
 class Players:
     """Scripted bots that play in threads; `ends` are how each ended."""
 
-    def __init__(self, port: int, specs: Sequence[tuple[str, str]]) -> None:
+    def __init__(
+        self,
+        port: int,
+        specs: Sequence[tuple[str, str]],
+        tokens: Mapping[str, str] = MappingProxyType({}),
+        policy: RetryPolicy = EAGER,
+    ) -> None:
         self.ends: dict[str, str] = {}
+        self._tokens = tokens
+        self._policy = policy
         self._threads = [
             threading.Thread(target=self._play, args=(name, spec, port), daemon=True) for name, spec in specs
         ]
@@ -161,7 +170,9 @@ class Players:
 
     def _play(self, name: str, spec: str, port: int) -> None:
         try:
-            self.ends[name] = scripted.run(spec, "127.0.0.1", port, name=name, policy=EAGER)
+            self.ends[name] = scripted.run(
+                spec, "127.0.0.1", port, name=name, token=self._tokens.get(name), policy=self._policy
+            )
         except Exception as error:
             self.ends[name] = f"{type(error).__name__}: {error}"
 

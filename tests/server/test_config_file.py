@@ -100,7 +100,8 @@ def test_tokens_come_from_the_file_or_from_the_starter_of_the_bots() -> None:
         (
             toml(more="[server]\nzzz = 1"),
             "server.zzz: unknown key; known here: admin_host, admin_port, bot_logs, host, journal_commit, "
-            "max_connections, play, port, tls_certificate, tls_key, web, web_host, web_names, web_port",
+            "max_connections, max_spectators, play, port, spectators_per_address, tls_certificate, tls_key, "
+            "web, web_host, web_names, web_port",
         ),
         (
             toml(bots='[[bot]]\nname = "a"\n[[bot]]\nname = "b"\nengin = "x"'),

@@ -9,12 +9,15 @@ from __future__ import annotations
 import signal
 import socket
 import threading
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
+from arena_client.retry import RetryPolicy
 from arena_server.store.reader import Results
 
 from .programs import PATIENCE_S, Players, Server, contest
@@ -239,27 +242,113 @@ class TestLoggedIn:
         assert honest_faults(rude) == {}
 
 
+#: Bots with tokens, which get one chance: `full` would end them.
+ONCE = RetryPolicy(delays=lambda: iter(()))
+KEYED = "".join(
+    f'[[bot]]\nname = "{name}"\ntoken_sha256 = "{sha256(name.encode()).hexdigest()}"\n' for name in "ab"
+)
+
+
+def strangers(server: Server, number: int, say: bytes, source: str = "127.0.0.1") -> list[Rude]:
+    """Clients that say this and stay; those that the server sends away at once are among them."""
+    crowd = [Rude(server.port, source=source) for _ in range(number)]
+    for client in crowd:
+        with suppress(OSError):
+            client.send(say)
+    return crowd
+
+
+def answers(crowd: list[Rude]) -> Counter[str]:
+    """What the server answered HELLO, or why it sent the client away before."""
+    found: Counter[str] = Counter()
+    for client in crowd:
+        line = "reset"
+        with suppress(ConnectionResetError):
+            while (line := client.line()).startswith("ARENA"):
+                pass
+        verb, _, rest = line.partition(" ")
+        found[f"ERROR {rest.split()[0]}" if verb == "ERROR" else verb] += 1
+    return found
+
+
 class TestTheCap:
-    def test_a_flood_of_connections_is_refused_by_a_line(self, tmp_path: Path) -> None:
-        """Clients that were admitted play on; the others get an ERROR or are cut off."""
-        config = contest("a", "b", contest='login = "300ms"', server="max_connections = 20")
+    """Strangers without a token, many more than there are places; bots with their keys play all the same."""
+
+    @pytest.mark.parametrize(
+        "say",
+        [b"HELLO 1 guest role=spectator\nWATCH *\n", b"HELLO 1 guest role=spectator\n", b"", b"HEL"],
+        ids=["spectators", "spectators that never watch", "silent", "half a line"],
+    )
+    def test_strangers_keep_no_bot_out(self, tmp_path: Path, say: bytes) -> None:
+        config = contest(
+            contest='login = "10m"\ngames_per_pair = 10',
+            server="max_connections = 130",
+            bots=KEYED,
+            seed=None,
+        )
         with Server(config, tmp_path) as server:
-            inside = [hello(server, "guest", SPECTATOR) for _ in range(18)]
-            for client in inside:
-                client.send(b"WATCH *\n")
-            crowd: list[Rude] = []
-            lines: list[str] = []
-            for _ in range(150):
-                crowd.append(Rude(server.port))
-            for client in crowd:
-                lines += client.rest()[:1]
-                client.close()
-            full = "ERROR full the server holds as many connections as it may; try later"
-            assert lines.count(full) + lines.count("reset") >= 148
-            assert full in lines
-            players = Players(server.port, HONEST)
+            crowd = strangers(server, 200, say)
+            players = Players(server.port, HONEST, {"a": "a", "b": "b"}, ONCE)
+            # Fewer than the 64 places for log-ins: however slow a bot is, it is not the oldest of them.
+            crowd += strangers(server, 60, say)
             assert players.join() == FINISHED
-            for client in inside:
+            found = answers(crowd)  # the contest is over, so each has one
+            assert found["ERROR full"] + found["reset"] >= 260 - 130
+            assert found["ERROR full"] > 0
+            for client in crowd:
+                client.close()
+        assert honest_faults(server) == {}
+
+    def test_a_seat_is_taken_over_while_all_places_are_taken(self, tmp_path: Path) -> None:
+        config = contest("a", "b", contest='login = "10m"', server="max_connections = 34")
+        with Server(config, tmp_path) as server:
+            bots = [Rude(server.port), Rude(server.port)]
+            keys = []
+            for client, name in zip(bots, "ab", strict=True):
+                client.send(f"HELLO 1 {name}\n".encode())
+                keys.append(client.until("WELCOME").partition(" resume=")[2])
+            crowd = strangers(server, 60, b"")
+            again = [Rude(server.port), Rude(server.port)]
+            for client, name, key in zip(again, "ab", keys, strict=True):
+                client.send(f"HELLO 1 {name} resume={key}\n".encode())
+                assert client.until("WELCOME")
+            for client in (*bots, *crowd, *again):
+                client.close()
+
+    def test_spectators_of_one_address_keep_no_others_out(self, tmp_path: Path) -> None:
+        limits = "max_connections = 100\nmax_spectators = 12\nspectators_per_address = 5"
+        with Server(contest("a", "b", contest='login = "10m"', server=limits), tmp_path) as server:
+            say = b"HELLO 1 guest role=spectator\nWATCH *\n"
+            first = strangers(server, 20, say, "127.0.0.2")
+            assert answers(first) == {"WELCOME": 5, "ERROR full": 15}
+            second = strangers(server, 20, say, "127.0.0.3")
+            assert answers(second) == {"WELCOME": 5, "ERROR full": 15}
+            third = strangers(server, 20, say, "127.0.0.4")
+            assert answers(third) == {"WELCOME": 2, "ERROR full": 18}
+            for client in first:
+                client.close()
+            second[0].send(b"PING seen\n")  # the server has seen all of this before what comes now
+            second[0].until("PONG")
+            fourth = strangers(server, 1, say, "127.0.0.5")
+            assert answers(fourth) == {"WELCOME": 1}
+            for client in (*second, *third, *fourth):
+                client.close()
+
+    def test_a_client_that_says_hello_at_once_gets_in(self, tmp_path: Path) -> None:
+        """Silent connections give way, the oldest of the address with most of them first."""
+        with Server(
+            contest("a", "b", contest='login = "10m"', server="max_connections = 26"), tmp_path
+        ) as server:
+            crowd = strangers(server, 16, b"", "127.0.0.2")
+            for client in crowd:
+                client.until("ARENA")
+            guest = hello(server, "guest", SPECTATOR)
+            assert crowd[0].rest() == [
+                "ERROR full too many clients have not said HELLO yet; say it at once, or try later"
+            ]
+            crowd[1].send(b"HELLO 1 other role=spectator\n")
+            assert crowd[1].until("WELCOME")
+            for client in (*crowd, guest):
                 client.close()
 
 

@@ -106,6 +106,15 @@ class Contest:
             recover(past, self._games, self._commands, bots, now)
 
     @property
+    def slots(self) -> int:
+        """How many connections its bots may have."""
+        return sum(len(bot.players) for bot in self._bots if bot.plays)
+
+    def holds(self, conn: int) -> bool:
+        """Whether a connection that was passed on is still open."""
+        return conn in self._connections.peers
+
+    @property
     def deadline(self) -> int | None:
         """When the event Tick is due, unless another event comes first; None: never."""
         return self.deadlines.next

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from arena_protocol import messages as wire
 from arena_protocol.errors import ByeReason, ErrorCode, ProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT
+from arena_server.core.admission import CROWDED, Admission, ConnectionLimits
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.contest import Contest
 from arena_server.core.deadlines import DeadlineKind, Deadlines
@@ -26,6 +27,7 @@ from arena_server.core.ratelimit import LoginRateLimiter
 
 #: Contests that an ERROR names: its line is not to exceed the limit.
 NAMED = 20
+UNLIMITED = ConnectionLimits(10**9, None, 10**9)
 _TOO_LONG = ProtocolError(ErrorCode.TOO_LONG, f"a line may have {CLIENT_LINE_LIMIT} bytes at most")
 
 
@@ -41,11 +43,13 @@ class Member:
 class Router:
     """The contests of one host by name, and the connections that have not logged in to any of them.
 
-    A connection that sends no HELLO within the longest `login_ms` of the contests is closed.
+    A connection that sends no HELLO within the longest `login_ms` of the contests is closed, and so is one
+    whose place another needs.
     """
 
-    def __init__(self, software: str) -> None:
+    def __init__(self, software: str, limits: ConnectionLimits = UNLIMITED) -> None:
         self._software = software
+        self._admission = Admission(limits)
         self._members: dict[str, Member] = {}
         self.deadlines = Deadlines()
         self._limiter = LoginRateLimiter()
@@ -58,16 +62,23 @@ class Router:
         if member.contest.name in self._members:
             raise ValueError(f"two contests are called {member.contest.name}")
         self._members[member.contest.name] = member
+        self._count_slots()
 
     def remove(self, name: str) -> None:
         """No client can log in to contest `name` any more; its connections are its own to close."""
         del self._members[name]
+        self._count_slots()
 
     def ended(self) -> None:
         """A contest is over: after the last one there is nothing to log in to."""
+        self._count_slots()
         if (bye_reason := self._bye_reason()) is not None:
             for peer in list(self._waiting.values()):
                 self._dismiss(peer, bye_reason)
+
+    def _count_slots(self) -> None:
+        contests = (member.contest for member in self._members.values())
+        self._admission.slots = sum(contest.slots for contest in contests if contest.ended is None)
 
     @property
     def alarm(self) -> int | None:
@@ -122,12 +133,17 @@ class Router:
             if hello.version != wire.VERSION:
                 raise ProtocolError(ErrorCode.VERSION, f"this server speaks version {wire.VERSION}")
             contest = self._contest_of(hello, peer.address, now)
+            is_guest = hello.role in (wire.SPECTATOR, wire.LOG_READER)
+            if is_guest:
+                self._admission.check_guest(_host_of(peer))
         except ProtocolError as problem:
             self._refuse(peer, problem)
             return
         self._forget(conn)
         self.routes[conn] = contest
         contest.log_in(peer, hello, now)
+        if is_guest or (peer.player is None and contest.holds(conn)):
+            self._admission.add_guest(conn, _host_of(peer))
 
     def flushed(self, conn: int, marker: Marker, at: int, now: int) -> None:
         """Take the event Flushed: nothing that is sent before HELLO has a marker."""
@@ -135,6 +151,7 @@ class Router:
     def released(self, conn: int) -> None:
         """The descriptor of a connection is free again: no event of it follows."""
         self.routes.pop(conn, None)
+        self._admission.released(conn)
 
     # -- connections
 
@@ -147,6 +164,8 @@ class Router:
             return
         self._waiting[conn] = peer
         self.deadlines.set((DeadlineKind.LOGIN, conn), now + self._login_ms() * NS_PER_MS)
+        if (crowded_out := self._admission.open(conn, _host_of(peer))) is not None:
+            self._refuse(self._waiting[crowded_out], CROWDED)
 
     def _dismiss(self, peer: Peer, bye_reason: ByeReason) -> None:
         self.output.send(peer, wire.Bye(bye_reason))
@@ -164,6 +183,7 @@ class Router:
 
     def _forget(self, conn: int) -> None:
         self._waiting.pop(conn, None)
+        self._admission.logged_in(conn)
         self.deadlines.set((DeadlineKind.LOGIN, conn), None)
 
     def _refuse(self, peer: Peer, problem: ProtocolError) -> None:
@@ -203,3 +223,8 @@ class Router:
         names = [name for name, member in self._members.items() if member.listed]
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
         return f"there are: {', '.join(names[:NAMED])}{more}" if names else "there is none"
+
+
+def _host_of(peer: Peer) -> str:
+    """Its address without the port."""
+    return peer.address.rpartition(":")[0]

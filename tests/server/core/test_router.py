@@ -8,13 +8,14 @@ import pytest
 
 from arena_protocol.framing import CLIENT_LINE_LIMIT
 from arena_protocol.messages import parse_server
+from arena_server.core.admission import SPARE, ConnectionLimits
 from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.effects import CloseConnection, Effect, Send
 from arena_server.core.events import Flushed, LineTooLong, Lost, Opened, Received, Stop, Tick
 from arena_server.core.log_events import ConnectionLost, ConnectionRefused
 from arena_server.core.ratelimit import BURST, TRIES
-from arena_server.core.router import NAMED, Member, Router
+from arena_server.core.router import NAMED, UNLIMITED, Member, Router
 
 from .harness import MS, numbered_secrets
 
@@ -33,8 +34,8 @@ def bot(name: str, of: str) -> Entrant:
 class Routed:
     """A router of contests; every line and its answer."""
 
-    def __init__(self, *members: Contest | Member) -> None:
-        self.router = Router("arena/test")
+    def __init__(self, *members: Contest | Member, limits: ConnectionLimits = UNLIMITED) -> None:
+        self.router = Router("arena/test", limits)
         self.contests: list[Contest] = []
         for each in members:
             member = each if isinstance(each, Member) else Member(each)
@@ -267,3 +268,72 @@ class TestAfterTheEnd:
         routed = Routed()
         routed.router.ended()
         assert routed.lines(routed.open()) == ["ARENA 1 arena/test"]
+
+
+class TestPlaces:
+    """`core/admission.py` has the bounds; here is who counts as what."""
+
+    FULL = "ERROR full the server has as many spectators as it may; try later"
+
+    @pytest.mark.parametrize(
+        "hello", ["HELLO 1 guest role=spectator", "HELLO 1 ann token=ann-friday role=log"]
+    )
+    def test_spectators_and_readers_of_logs_are_guests(self, hello: str) -> None:
+        member = Member(contest("friday"), logs=True)
+        routed = Routed(member, limits=ConnectionLimits(100, guests=2))
+        assert [routed.greet(hello).split()[0] for _ in range(3)] == ["WELCOME", "WELCOME", "ERROR"]
+        assert routed.greet(hello) == self.FULL
+        assert routed.greet("HELLO 1 ann token=ann-friday").startswith("WELCOME ann")
+
+    def test_a_guest_that_is_gone_makes_room(self) -> None:
+        routed = Routed(contest("friday"), limits=ConnectionLimits(100, guests=1))
+        conn = routed.open()
+        assert routed.say(conn, "HELLO 1 guest role=spectator")[1].startswith("WELCOME")
+        assert routed.greet("HELLO 1 other role=spectator") == self.FULL
+        routed.router.released(conn)
+        assert routed.greet("HELLO 1 other role=spectator").startswith("WELCOME")
+
+    def test_names_that_may_only_watch_are_guests_with_a_place_of_their_own(self) -> None:
+        """They have keys, so strangers do not keep them out; but they take no place of a bot."""
+        watcher = Entrant("tv", bot("tv", "friday").token_sha256, plays=False)
+        routed = Routed(contest("friday", bot("ann", "friday"), bot("bob", "friday"), watcher))
+        assert routed.contests[0].slots == 2
+        limits = ConnectionLimits(100, guests=1)
+        limited = Routed(contest("friday", watcher, bot("ann", "friday"), Entrant("b")), limits=limits)
+        assert limited.greet("HELLO 1 guest role=spectator").startswith("WELCOME")
+        assert limited.greet("HELLO 1 tv token=tv-friday").startswith("WELCOME")
+        assert limited.greet("HELLO 1 guest role=spectator") == self.FULL
+
+    def test_the_oldest_silent_connection_gives_way(self) -> None:
+        routed = Routed(
+            contest("friday"), limits=ConnectionLimits(6 + SPARE)
+        )  # two of the places are for slots
+        conns = [routed.open() for _ in range(5)]
+        assert routed.lines(conns[0])[1:] == [
+            "ERROR full too many clients have not said HELLO yet; say it at once, or try later"
+        ]
+        assert routed.closed == {conns[0]}
+        assert [refusal.code for refusal in routed.logged if isinstance(refusal, ConnectionRefused)] == [
+            "full"
+        ]
+        assert routed.say(conns[4], "HELLO 1 ann token=ann-friday")[0].startswith("WELCOME")
+
+    def test_places_are_kept_for_the_slots_of_all_contests_that_go_on(self) -> None:
+        many = Entrant("ann", bot("ann", "friday").token_sha256, concurrency=8)
+        routed = Routed(
+            contest("friday", many, bot("bob", "friday")),
+            contest("saturday"),
+            limits=ConnectionLimits(21 + SPARE),
+        )
+        conns = [routed.open() for _ in range(11)]
+        routed.lines(conns[0])
+        assert routed.closed == {conns[0]}  # 21 - 9 - 2 = 10
+        friday = routed.contests[0]
+        friday.feed(Stop(), 0)
+        routed.router.ended()
+        conns += [routed.open() for _ in range(9)]
+        routed.lines(conns[1])
+        assert routed.closed == set()
+        conns.append(routed.open())
+        routed.lines(conns[1])
+        assert routed.closed == {conns[1]}

@@ -1,0 +1,167 @@
+"""Places for bots, guests and new connections: whatever strangers do, a bot with its key finds one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena_protocol.errors import ProtocolError
+from arena_server.core.admission import (
+    LOGIN_PLACES,
+    MOST_NEW,
+    SPARE,
+    Admission,
+    ConnectionLimits,
+    network_of,
+)
+
+HOSTS = ("192.0.2.1", "192.0.2.2", "192.0.2.3")
+
+
+class Server:
+    """What a server does with an Admission: who gives way is closed, a guest without a place is refused."""
+
+    def __init__(self, limits: ConnectionLimits, slots: int = 0) -> None:
+        self.admission = Admission(limits)
+        self.admission.slots = slots
+        self.limits = limits
+        #: The address of each connection, in the order in which they came.
+        self.new: dict[int, str] = {}
+        self.guests: dict[int, str] = {}
+        self.players: set[int] = set()
+        self._last = 0
+
+    def open(self, host: str) -> int:
+        self._last += 1
+        self.new[self._last] = host
+        out = self.admission.open(self._last, host)
+        if out is not None:
+            count = Counter(self.new.values())
+            assert count[self.new[out]] == max(count.values()), "of the address with most of them"
+            assert out == next(conn for conn, each in self.new.items() if each == self.new[out]), "the oldest"
+            del self.new[out]
+            self.admission.logged_in(out)
+        return self._last
+
+    def watch(self, conn: int) -> str | None:
+        """HELLO of a spectator; why it is refused."""
+        host = self.new.pop(conn)
+        try:
+            self.admission.check_guest(host)
+        except ProtocolError as problem:
+            self.admission.logged_in(conn)
+            return problem.text
+        self.admission.logged_in(conn)
+        self.admission.add_guest(conn, host)
+        self.guests[conn] = host
+        return None
+
+    def play(self, conn: int) -> None:
+        """HELLO of a bot with its key, which has a slot."""
+        del self.new[conn]
+        self.admission.logged_in(conn)
+        self.players.add(conn)
+
+    def leave(self, conn: int) -> None:
+        self.new.pop(conn, None)
+        self.guests.pop(conn, None)
+        self.players.discard(conn)
+        self.admission.released(conn)
+
+    @property
+    def held(self) -> int:
+        return len(self.new) + len(self.guests) + len(self.players)
+
+
+@given(
+    st.integers(2, 60),
+    st.none() | st.integers(0, 20),
+    st.integers(1, 20),
+    st.integers(0, 50),
+    st.lists(st.sampled_from(["open", "watch", "play", "leave"]), max_size=120),
+    st.integers(0, 2**32),
+)
+def test_no_sequence_takes_the_places_of_the_slots(
+    spare: int, most: int | None, share: int, slots: int, actions: list[str], seed: int
+) -> None:
+    limits = ConnectionLimits(slots + spare, most, share)
+    server, chance = Server(limits, slots), Random(seed)
+    for action in actions:
+        match action:
+            case "open":
+                assert server.held < limits.connections or spare < 3, "the listener accepts it"
+                newest = server.open(chance.choice(HOSTS))
+                assert newest in server.new
+            case "watch" if server.new:
+                server.watch(chance.choice(list(server.new)))
+            case "play" if server.new and len(server.players) < slots:
+                server.play(chance.choice(list(server.new)))
+            case "leave" if server.held:
+                server.leave(chance.choice([*server.new, *server.guests, *server.players]))
+        assert len(server.new) + len(server.guests) <= spare
+        assert server.held <= limits.connections
+        guests = list(server.guests.values())
+        assert len(guests) <= (spare if most is None else most)
+        assert all(guests.count(host) <= share for host in HOSTS)
+        assert len(guests) <= spare - min(LOGIN_PLACES, spare // 2), "some places are left for log-ins"
+
+
+@pytest.mark.parametrize("flood", ["silent", "spectators"])
+def test_a_bot_that_says_hello_at_once_gets_its_place_beside_any_flood(flood: str) -> None:
+    server = Server(ConnectionLimits(4_000), 4)
+    strangers = HOSTS[0]
+    for _ in range(20_000):
+        conn = server.open(strangers)
+        if flood == "spectators":
+            server.watch(conn)
+    assert server.held <= 3_996 - SPARE
+    for host in (HOSTS[1], strangers, strangers, HOSTS[2]):
+        bot = server.open(host)
+        for _ in range(100):  # 0.2 s at the rate of the listener
+            server.open(strangers)
+        assert bot in server.new
+        server.play(bot)
+    assert server.held <= 4_000
+
+
+def test_the_refusal_says_what_is_full() -> None:
+    server = Server(ConnectionLimits(100, 3, 2))
+    answers = [server.watch(server.open(host)) for host in (HOSTS[0],) * 3 + (HOSTS[1],) * 2]
+    assert answers == [
+        None,
+        None,
+        "the server has as many spectators of your address as it may; try later",
+        None,
+        "the server has as many spectators as it may; try later",
+    ]
+    server.leave(next(iter(server.guests)))
+    assert server.watch(server.open(HOSTS[1])) is None
+
+
+def test_new_connections_are_as_many_as_come_in_a_burst() -> None:
+    server = Server(ConnectionLimits(100_000))
+    for number in range(MOST_NEW + 50):
+        server.open(f"192.0.2.{number % 200}")
+    assert len(server.new) == MOST_NEW
+
+
+@pytest.mark.parametrize("slots", [4, 10, 400])
+def test_fewer_connections_than_slots_leave_a_place_to_log_in(slots: int) -> None:
+    """A limit of open files may leave so few."""
+    server = Server(ConnectionLimits(4), slots)
+    first, second, third = (server.open(host) for host in HOSTS)
+    assert list(server.new) == [second, third]
+    assert first not in server.new
+
+
+def test_what_counts_as_one_address() -> None:
+    assert network_of("192.0.2.1") == "192.0.2.1"
+    one: Callable[[str], str] = network_of
+    assert one("2001:db8:1:2::1") == one("2001:db8:1:2:ffff::9") != one("2001:db8:1:3::1")
+    assert one("fe80::1%eth0") == one("fe80::2%eth1")
+    assert one("no:address") == "no:address"
