@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -37,6 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
     providers._get_local_constants = lambda: nothing
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """With xdist, one worker runs all tests that need a real clock or a process, one after the other.
 
@@ -45,6 +47,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         group = "real" if item.get_closest_marker("real") is not None else item.path.stem
         item.add_marker(pytest.mark.xdist_group(group))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
+    """Stop unless xdist has read the groups: some versions of pytest and xdist do not fit."""
+    ungrouped = next((each for each in ids if "@" not in each), None)
+    if ungrouped is not None and node.config.getoption("dist") == "loadgroup":
+        pytest.exit(f"expected xdist to group {ungrouped}: install the versions of constraints.txt", 3)
 
 
 @pytest.fixture(scope="session")
