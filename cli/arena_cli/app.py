@@ -24,12 +24,12 @@ STYLE: dict[str, Any] = {"rich_markup_mode": None, "add_completion": False, "pre
 Command = Any
 
 
-def single(module: str, function: str = "command", *, hidden: bool = False) -> Callable[[str], Command]:
+def single(module: str, function: str = "command") -> Callable[[str], Command]:
     """Return a builder of the command that is `function` of `arena_cli.<module>`."""
 
     def build(name: str) -> Command:
         app = typer.Typer(**STYLE)
-        app.command(name, hidden=hidden)(expanded(getattr(import_module(f"arena_cli.{module}"), function)))
+        app.command(name)(expanded(getattr(import_module(f"arena_cli.{module}"), function)))
         return get_command(app)
 
     return build
@@ -66,12 +66,10 @@ COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "proxy": single("proxy"),
     "bridge": single("bridge"),
     "brain": single("bridge", "brain"),
+    "engines": single("engines"),
     "analyse": single("bench", "analyse"),
     "bench": group("bench"),
     "explain": group("explain"),
-    "casual-offer": single("play_web", "casual_offer", hidden=True),
-    "casual-game": single("play_web", "casual_game", hidden=True),
-    "warm-up": single("tournament", "warm_up", hidden=True),
 }
 
 

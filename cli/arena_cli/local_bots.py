@@ -108,10 +108,11 @@ def compile_engines(
     wanted = sorted(set(specs))
     if not wanted:
         return
+    compiled = [word for spec in wanted for word in ("--compile", spec)]
     with (
         TemporaryFile("w+") as errors,
         subprocess.Popen(  # noqa: S603 - our own command with checked names
-            [*ARENA, "warm-up", game, *wanted], stdout=subprocess.PIPE, stderr=errors, text=True
+            [*ARENA, "engines", "--game", game, *compiled], stdout=subprocess.PIPE, stderr=errors, text=True
         ) as process,
     ):
         assert process.stdout is not None

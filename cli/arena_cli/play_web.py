@@ -14,7 +14,6 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from time import strftime
@@ -23,9 +22,8 @@ from typing import Any
 import typer
 
 from arena_cli.bot import check
-from arena_cli.options import DEFAULT_DATABASE, Config, Database
 from arena_protocol.games.base import Game
-from arena_server.core.config import LONGEST_MS, SINGLE
+from arena_server.core.config import LONGEST_MS
 
 #: Instead of an engine: another person, with a link of their own.
 PERSON = "person"
@@ -97,30 +95,3 @@ def play_in_browser(
             stack.callback(bot.terminate)
         typer.echo("open the link in a browser; Ctrl-C ends the server")
         serve(prepared, RunOptions(log_level="warning"))
-
-
-def casual_offer() -> None:
-    """Print the engines of every game as JSON, the weakest first, for the page /play."""
-    from arena_engines.registry import ENGINES
-    from arena_protocol.games import GAMES
-
-    names = {game: [each.name for each in ENGINES if each.game == game] for game in GAMES}
-    typer.echo(json.dumps(names))
-
-
-def casual_game(config: Config, database: Database = DEFAULT_DATABASE) -> None:
-    """Serve the first game of a contest on this machine, for the page /play; the end of stdin stops it."""
-    import signal
-
-    from arena_cli.serve import RunOptions, ServeOptions, WebOptions, prepare, serve, stopped_early
-    from arena_server.sockets import address_of
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stopped_early)
-    web = WebOptions(web=False)
-    prepared = prepare([config], ServeOptions(host="127.0.0.1", port=0, database=database, new=True, web=web))
-    (spec,) = prepared.specs
-    spec = replace(spec, config=replace(spec.config, format=SINGLE, games_per_pair=1))
-    prepared = replace(prepared, specs=[spec])
-    typer.echo(f"listening on {address_of(prepared.sock)}")
-    serve(prepared, RunOptions(log_level="warning", until_finished=True, supervised=True))

@@ -42,6 +42,10 @@ if TYPE_CHECKING:
 DIGESTS_VARIABLE = "ARENA_TOKEN_DIGESTS"
 
 STDERR = 2
+#: Connections to a game of visitors, beyond those of the contests: its slots, and as many to be replaced.
+CASUAL_CONNECTIONS = 8
+#: Descriptors of such a game: its connections, both ends of the persons' ones, files, pipes of its engines.
+CASUAL_DESCRIPTORS = 40
 #: Games that visitors of a page on loopback may have at once, where the file gives no number.
 CASUAL_GAMES = 2
 
@@ -346,6 +350,7 @@ def _casual(database: StoreURL, server: ServerTable, site: socket.socket | None)
 
     Without `server.play` they may where only this machine reaches the page.
     """
+    from arena_server.sockets import bind
     from arena_server.web.access import CasualSetup
 
     if site is None:
@@ -357,7 +362,8 @@ def _casual(database: StoreURL, server: ServerTable, site: socket.socket | None)
         return None
     path = database if isinstance(database, Path) else Path("arena.db")
     arena = (sys.executable, "-m", "arena_cli")
-    return CasualSetup(limit, path.with_name(f"{path.stem}-play{path.suffix}"), arena, DIGESTS_VARIABLE)
+    sock = bind("127.0.0.1", 0)
+    return CasualSetup(limit, path.with_name(f"{path.stem}-play{path.suffix}"), arena, sock)
 
 
 def serve(prepared: Prepared, run: RunOptions) -> None:
@@ -368,9 +374,11 @@ def serve(prepared: Prepared, run: RunOptions) -> None:
     from arena_server.logs import LineWriter, Log
 
     prepared, reserved = _share_descriptors(prepared)
+    casual = prepared.web.casual
     setup = HostSetup(
         database=prepared.database,
-        max_connections=prepared.server.max_connections,
+        max_connections=prepared.server.max_connections
+        + (casual.limit * CASUAL_CONNECTIONS if casual else 0),
         max_spectators=prepared.server.max_spectators,
         spectators_per_address=prepared.server.spectators_per_address,
         software=prepared.specs[0].config.software,
@@ -380,6 +388,7 @@ def serve(prepared: Prepared, run: RunOptions) -> None:
         ),
         cipher=prepared.cipher or (lambda: None),
         reserved=reserved,
+        inner=None if casual is None else casual.sock,
     )
     log_lines = LineWriter(STDERR)
     try:
@@ -421,7 +430,7 @@ async def _serve(prepared: Prepared, setup: Any, log: Log, supervised: bool) -> 
             await host.run(prepared.specs)
     finally:
         reporter.close()
-    return {name: report_of(hosted) for name, hosted in host.contests.items()}
+    return {hosted.name: report_of(hosted) for hosted in host.listed}
 
 
 def _share_descriptors(prepared: Prepared) -> tuple[Prepared, int]:
@@ -431,6 +440,8 @@ def _share_descriptors(prepared: Prepared) -> tuple[Prepared, int]:
 
     ports = prepared.web
     kept = 0 if ports.organiser is None else ORGANISER_CONNECTIONS
+    if ports.casual is not None:
+        kept += ports.casual.limit * CASUAL_DESCRIPTORS
     if ports.site is None:
         return prepared, kept
     descriptors = raise_descriptor_limit()

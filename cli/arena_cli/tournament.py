@@ -191,19 +191,6 @@ def _local_bots(file: ContestFile, config: Path) -> list[LocalBot]:
     return bots
 
 
-def warm_up(game: Annotated[str, typer.Argument()], engines: Annotated[list[str], typer.Argument()]) -> None:
-    """Compile what these engines need into the cache on disk; print a line per compiled function."""
-    import logging
-    import sys
-
-    from arena_cli.bot import warm_up
-
-    logger = logging.getLogger("arena_engines")
-    logger.addHandler(logging.StreamHandler(sys.stdout))
-    logger.setLevel(logging.INFO)
-    warm_up(engines, game)
-
-
 def make_folder(folder: Path | None) -> None:
     """Make the folder of --logs. Raises ArenaError."""
     from arena_server.errors import ArenaError

@@ -272,8 +272,9 @@ class LoggedDriver(Driver):
         core = self._routes.get(number)
         return None if core is None else self._logs.get(core)
 
-    def _connection(self, number: int, sock: socket.socket) -> Connection:
-        return LoggedConnection(number, sock, self._clock, self, self._cipher(), self._sent)
+    def _connection(self, number: int, sock: socket.socket, plain: bool) -> Connection:
+        cipher = None if plain else self._cipher()
+        return LoggedConnection(number, sock, self._clock, self, cipher, self._sent)
 
     def _sent(self, number: int, data: bytes) -> None:
         if (logs := self._logs_of(number)) is not None:

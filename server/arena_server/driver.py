@@ -430,8 +430,8 @@ class Driver:
         else:
             self._selector.register(sock, events, connection)
 
-    def _connection(self, number: int, sock: socket.socket) -> Connection:
-        return Connection(number, sock, self._clock, self, self._cipher())
+    def _connection(self, number: int, sock: socket.socket, plain: bool) -> Connection:
+        return Connection(number, sock, self._clock, self, None if plain else self._cipher())
 
     def _opened(self, number: int, address: str) -> None:
         self.feed(self._router, Opened(number, address))

@@ -34,6 +34,8 @@ from arena_server.store.database import Database
 
 #: What the database may take to make the last results durable before the server gives up on it.
 SETTLE_S = 30.0
+#: The levels of the log that tell nothing of a contest which is not listed.
+QUIET = ("debug", "info")
 #: What connections may take to read their BYE; a little more than they linger by themselves.
 DRAIN_S = 2.5
 
@@ -80,6 +82,7 @@ class HostSetup:
     The spectators have what bots and log-ins leave of `max_connections`, at most `max_spectators`.
     `cipher` makes the server's end of an encrypted connection, if connections are to be encrypted.
     `reserved` descriptors are kept for the web server. `software` is what ARENA says.
+    `inner` is a second listening socket, for clients of this machine: never encrypted.
     """
 
     database: Database
@@ -91,6 +94,7 @@ class HostSetup:
     keep_page: Callable[[], bool] = lambda: False
     cipher: Callable[[], Cipher | None] = lambda: None
     reserved: int = 0
+    inner: socket.socket | None = None
 
 
 class Host:
@@ -139,6 +143,8 @@ class Host:
                 await self._serve(driver)
         finally:
             self._sock.close()
+            if self._setup.inner is not None:
+                self._setup.inner.close()
             await asyncio.gather(*(hosted.close() for hosted in self.contests.values()))
             driver.stop()
         if self._failure is not None:
@@ -158,14 +164,17 @@ class Host:
         )
 
     async def _serve(self, driver: Driver) -> None:
-        listener = driver.pool.listen(self._sock)
+        listeners = [driver.pool.listen(self._sock)]
+        if (inner := self._setup.inner) is not None:
+            listeners.append(driver.pool.listen(inner, plain=True))
         driver.start()
         for observer in self._observers:
             observer.serving()
         try:
             await self._leave.wait()
         finally:
-            listener.close()
+            for listener in listeners:
+                listener.close()
             for hosted in self.contests.values():
                 hosted.stop()
             with suppress(TimeoutError):
@@ -177,12 +186,14 @@ class Host:
 
     # -- contests
 
-    async def add(self, spec: ContestSpec) -> HostedContest:
-        """Begin one more contest while the host runs.
+    async def add(self, spec: ContestSpec, database: Database | None = None) -> HostedContest:
+        """Begin one more contest while the host runs; the loop never waits for a `database` of its own.
 
-        Raises ValueError if there is one of its name, and StoreError if it cannot begin.
+        Raises ValueError if there is one of its name, and ArenaError if it cannot begin.
         """
-        hosted = self._enter(spec)
+        if self._leave.is_set():
+            raise ArenaError("the server is stopping")
+        hosted = self._enter(spec, database)
         await self._begin(hosted)
         if hosted.failure is not None:
             await self.remove(hosted.name)
@@ -190,29 +201,42 @@ class Host:
         return hosted
 
     async def remove(self, name: str) -> None:
-        """Stop a contest, wait until its results are durable, and forget it."""
-        hosted = self.contests[name]
+        """Stop a contest, wait until its results are durable, and forget it; one that is gone is no error."""
+        if (hosted := self.contests.get(name)) is None:
+            return
         hosted.stop()
         with suppress(TimeoutError):
             await asyncio.wait_for(hosted.over.wait(), SETTLE_S)
         await hosted.close()
-        del self.contests[name]
-        for observer in self._observers:
-            observer.removed(hosted)
+        if self.contests.pop(name, None) is not None:  # it was not removed meanwhile
+            for observer in self._observers:
+                observer.removed(hosted)
 
-    def _enter(self, spec: ContestSpec) -> HostedContest:
+    def _enter(self, spec: ContestSpec, database: Database | None = None) -> HostedContest:
         name = spec.name
         if name in self.contests:
             raise ValueError(f"two contests are called {name}")
         hosted = self.contests[name] = HostedContest(
-            spec, self._setup.database, lambda event: self._write_log(event, name), self._ended
+            spec,
+            self._setup.database if database is None else database,
+            lambda event: self._write_log(event, spec),
+            self._ended,
+            patient=database is not None,
         )
         for observer in self._observers:
             observer.added(hosted)
         return hosted
 
-    def _write_log(self, event: LogEvent, contest: str) -> None:
-        self._log.write(event, contest if len(self.contests) > 1 else None)
+    @property
+    def listed(self) -> list[HostedContest]:
+        """The contests that the host is there for."""
+        return [hosted for hosted in self.contests.values() if hosted.spec.listed]
+
+    def _write_log(self, event: LogEvent, spec: ContestSpec) -> None:
+        if not spec.listed and event.level in QUIET:
+            return  # the games of visitors are no news of the contest
+        named = len(self.listed) > 1 or not spec.listed
+        self._log.write(event, spec.name if named else None)
 
     async def _begin(self, hosted: HostedContest) -> None:
         try:
@@ -224,9 +248,10 @@ class Host:
 
     def _ended(self) -> None:
         """A contest is over."""
-        contests = self.contests.values()
-        if all(hosted.failure is not None for hosted in contests):
-            self._failure = self._failure or next(hosted.failure for hosted in contests)
+        contests = self.listed
+        failures = [hosted.failure for hosted in contests if hosted.failure is not None]
+        if failures and len(failures) == len(contests):
+            self._failure = self._failure or failures[0]
             self._leave.set()
         elif (
             self._setup.until_finished

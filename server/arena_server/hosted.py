@@ -68,8 +68,13 @@ class HostedContest:
         database: Database,
         log: Callable[[LogEvent], None],
         ended: Callable[[], None],
+        *,
+        patient: bool = False,
     ) -> None:
-        """`ended` is called once, when `over` has been set."""
+        """`ended` is called once, when `over` has been set.
+
+        The loop never waits for the disk of a `patient` contest.
+        """
         self.spec = spec
         self.over = asyncio.Event()
         self.reason: str | None = None
@@ -86,7 +91,8 @@ class HostedContest:
         self._logs: BotLogs | None = None
         self._driver: Driver | None = None
         self._past: asyncio.Future[UnfinishedContest | None] = self._loop.create_future()
-        self._writer = self._make_writer()
+        self._writer = self._make_writer(patient)
+        self._closing: asyncio.Task[None] | None = None
 
     @property
     def name(self) -> str:
@@ -96,7 +102,7 @@ class HostedContest:
         """Add an observer; call it before `start`."""
         self._observers.append(observer)
 
-    def _make_writer(self) -> Writer:
+    def _make_writer(self, patient: bool) -> Writer:
         config = self.spec.config
         names = [entrant.name for entrant in self.spec.entrants]
         game = make_game(config.game, config.options)
@@ -105,6 +111,7 @@ class HostedContest:
         return Writer(
             self._database,
             header,
+            patient=patient,
             found=lambda found: self._later(self._past.set_result, found),
             committed=self._committed,
             failed=lambda error: self._later(self.fail, error),
@@ -167,6 +174,11 @@ class HostedContest:
 
     async def close(self) -> None:
         """Take the contest out of the driver, and close its files; call it when `over` is set."""
+        if self._closing is None:  # a contest that is being removed may be closed by the end of its host
+            self._closing = asyncio.ensure_future(self._close())
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
         if self._driver is not None:
             self._driver.remove(self.run)
             self._router.remove(self.name)

@@ -13,6 +13,7 @@ import errno
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from arena_protocol.errors import ErrorCode
 from arena_protocol.messages import Error, encode
@@ -167,7 +168,7 @@ MAX_REFUSALS = 16
 
 
 class ConnectionPool:
-    """The connections of one server, at most `cap`; `make(number, sock)` builds them.
+    """The connections of one server, at most `cap`; `make(number, sock, plain)` builds them.
 
     `opened(number, peer)` is called for each that is admitted, `exhausted(error)` if the system gave no
     descriptor. Call `released` when the descriptor of a connection is free again.
@@ -177,7 +178,7 @@ class ConnectionPool:
         self,
         loop: asyncio.AbstractEventLoop,
         cap: int,
-        make: Callable[[int, socket.socket], Connection],
+        make: Callable[[int, socket.socket, bool], Connection],
         opened: Callable[[int, str], None],
         exhausted: Callable[[OSError], None],
     ) -> None:
@@ -198,14 +199,14 @@ class ConnectionPool:
     def __len__(self) -> int:
         return len(self.connections)
 
-    def listen(self, sock: socket.socket) -> Listener:
-        """Accept connections from `sock` until the listener is closed."""
+    def listen(self, sock: socket.socket, *, plain: bool = False) -> Listener:
+        """Accept connections from `sock` until the listener is closed; `plain` ones are never encrypted."""
         listener = Listener(
             sock,
             self._loop,
             has_room=self._has_room,
-            welcome=self._welcome,
-            refuse=self._refuse,
+            welcome=partial(self._welcome, plain),
+            refuse=partial(self._refuse, plain),
             exhausted=self._exhausted,
         )
         listener.start()
@@ -216,19 +217,19 @@ class ConnectionPool:
             self.connections[next(iter(self._lingering))].abort()
         return len(self.connections) < self.cap
 
-    def _accepted(self, sock: socket.socket) -> Connection:
+    def _accepted(self, sock: socket.socket, plain: bool) -> Connection:
         self._last_number += 1
         self._empty.clear()
-        return self._make(self._last_number, sock)
+        return self._make(self._last_number, sock, plain)
 
-    def _welcome(self, sock: socket.socket, peer: str) -> None:
-        connection = self._accepted(sock)
+    def _welcome(self, plain: bool, sock: socket.socket, peer: str) -> None:
+        connection = self._accepted(sock, plain)
         self.connections[connection.number] = connection
         connection.start()
         self._opened(connection.number, peer)
 
-    def _refuse(self, sock: socket.socket) -> None:
-        connection = self._accepted(sock)
+    def _refuse(self, plain: bool, sock: socket.socket) -> None:
+        connection = self._accepted(sock, plain)
         self._refusals[connection.number] = connection
         connection.start()
         connection.send(FULL)

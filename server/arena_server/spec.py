@@ -15,7 +15,8 @@ class ContestSpec:
 
     An unfinished contest of the same name in the database goes on, unless a `new` one is wanted; `seeded`
     tells that its seed has to be that of the config. `bot_logs` is the folder of private logs of
-    bots, None without. A contest that is not `listed` has to be named in HELLO, and no ERROR names it.
+    bots, None without. A contest that is not `listed` has to be named in HELLO, no ERROR,
+    page or report names it, and its host neither waits for it nor ends with it.
     """
 
     config: ContestConfig

@@ -54,8 +54,9 @@ WRONG_INPUT = """
 no-such-command
 check bot
 proxy nowhere 127.0.0.1:1
-casual-game nowhere.toml
-casual-offer insertion
+engines --game chess
+engines --compile greedy
+engines --game insertion --compile no-such-engine
 serve
 serve nowhere.toml
 serve bad.toml

@@ -7,6 +7,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,9 +35,10 @@ def spec(name: str, games: int = 4, **more: object) -> ContestSpec:
 class Running:
     """A host that runs; `log` is what it has logged."""
 
-    def __init__(self, host: Host, port: int, folder: Path) -> None:
+    def __init__(self, host: Host, port: int, inner: int, folder: Path) -> None:
         self.host = host
         self.port = port
+        self.inner = inner
         self.database = folder / "arena.db"
         self.folder = folder
 
@@ -48,12 +50,12 @@ class Running:
         contests = self.host.contests
         return all(each.name in contests and contests[each.name].contest is not None for each in specs)
 
-    async def play(self, contest: str, name: str) -> str:
+    async def play(self, contest: str, name: str, *, port: int = 0, token: str = "") -> str:
         """Play the first legal cell of every turn to the end; the last line."""
-        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        reader, writer = await asyncio.open_connection("127.0.0.1", port or self.port)
         free: list[str] = []
         last = ""
-        writer.write(f"HELLO 1 {name} contest={contest}\n".encode())
+        writer.write(f"HELLO 1 {name} contest={contest}{f' token={token}' if token else ''}\n".encode())
         while line := (await reader.readline()).decode().strip():
             last = line
             verb, *words = line.split()
@@ -85,16 +87,21 @@ class Running:
             return found.status, sum(1 for _ in results.records(found))
 
 
+_MANY = {"max_connections": 100}
+
+
 @asynccontextmanager
-async def running(folder: Path, specs: Sequence[ContestSpec], failure: str = "") -> AsyncIterator[Running]:
+async def running(
+    folder: Path, specs: Sequence[ContestSpec], failure: str = "", **setup: Any
+) -> AsyncIterator[Running]:
     """A host of these contests; it has to end with an error that has the text `failure`."""
-    sock = bind("127.0.0.1", 0)
+    sock, inner = bind("127.0.0.1", 0), bind("127.0.0.1", 0)
     log_fd = os.open(folder / "log", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
     lines = LineWriter(log_fd)
-    setup = HostSetup(database=folder / "arena.db", max_connections=100, software="arena/test")
-    host = Host(setup, sock, Log(lines))
+    shared = HostSetup(database=folder / "arena.db", software="arena/test", inner=inner, **_MANY | setup)
+    host = Host(shared, sock, Log(lines))
     task = asyncio.create_task(host.run(specs))
-    here = Running(host, sock.getsockname()[1], folder)
+    here = Running(host, sock.getsockname()[1], inner.getsockname()[1], folder)
     try:
         await here.until(lambda: task.done() or here.begun(specs))
         yield here
@@ -210,3 +217,21 @@ async def test_a_contest_that_cannot_begin_is_forgotten(
                 await here.host.add(spec("guest"))
         assert list(here.host.contests) == ["friday"]
         assert await here.play_all("friday") == ["BYE reason=finished"] * 2
+
+
+async def test_the_inner_port_is_not_encrypted(tmp_path: Path) -> None:
+    def cipher() -> None:
+        raise AssertionError("not for the inner port")
+
+    async with running(tmp_path, [spec("friday")], cipher=cipher) as here:
+        reader, writer = await asyncio.open_connection("127.0.0.1", here.inner)
+        assert await reader.readline() == b"ARENA 1 arena/test\n"
+        writer.close()
+
+
+async def test_a_contest_that_is_removed_twice(tmp_path: Path) -> None:
+    async with running(tmp_path, [spec("friday")]) as here:
+        await here.host.add(spec("guest", listed=False))
+        await asyncio.gather(here.host.remove("guest"), here.host.remove("guest"))
+        await here.host.remove("guest")
+        assert list(here.host.contests) == ["friday"]

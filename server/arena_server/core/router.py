@@ -43,8 +43,8 @@ class Member:
 class Router:
     """The contests of one host by name, and the connections that have not logged in to any of them.
 
-    A connection that sends no HELLO within the longest `login_ms` of the contests is closed, and so is one
-    whose place another needs.
+    A connection that sends no HELLO within the longest `login_ms` of the listed contests is closed, and so
+    is one whose place another needs.
     """
 
     def __init__(self, software: str, limits: ConnectionLimits = UNLIMITED) -> None:
@@ -179,7 +179,9 @@ class Router:
         return next((member.contest.bye_reason for member in self._members.values()), None)
 
     def _login_ms(self) -> int:
-        return max((member.contest.login_ms for member in self._members.values()), default=0)
+        members = self._members.values()
+        listed = [member for member in members if member.listed] or members
+        return max((member.contest.login_ms for member in listed), default=0)
 
     def _forget(self, conn: int) -> None:
         self._waiting.pop(conn, None)

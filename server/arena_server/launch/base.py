@@ -26,6 +26,7 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 class LocalBot:
     """One run of a bot's program: a process, where processes are the place.
 
+    A `contest` is named where the server cannot tell by name and token which one is meant.
     {host} {port} {name} {token} {slot} in `command` are replaced. A bot that plays several games at once
     has a process for each, in `slot` 1, 2, ...
     """
@@ -34,6 +35,7 @@ class LocalBot:
     command: Sequence[str]
     token: str
     slot: int = 1
+    contest: str | None = None
 
     @property
     def label(self) -> str:
@@ -64,6 +66,7 @@ class LocalBot:
             "ARENA_NAME": self.name,
             "ARENA_TOKEN": self.token,
             **({"ARENA_SLOT": str(self.slot)} if self.slot > 1 else {}),
+            **({"ARENA_CONTEST": self.contest} if self.contest is not None else {}),
         }
 
 

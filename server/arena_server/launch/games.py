@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from arena_server.core.events import Abandoned
+from arena_server.core.events import Abandoned, Event
 from arena_server.core.log_events import GameOver, GameResumed, GameStarted, LogEvent
-from arena_server.hosted import ContestObserver, HostedContest
+from arena_server.hosted import ContestObserver
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +20,14 @@ class _Game:
 
 
 class ObservedGames(ContestObserver):
-    """Knows the running games (`base.BotGames`); make it before the contest begins."""
+    """Knows the running games (`base.BotGames`); let it observe the contest from its beginning.
 
-    def __init__(self, hosted: HostedContest) -> None:
-        self._hosted = hosted
+    `feed` hands an event to the contest.
+    """
+
+    def __init__(self, feed: Callable[[Event], None]) -> None:
+        self._feed = feed
         self._games: dict[str, _Game] = {}
-        hosted.observe(self)
 
     def happened(self, event: LogEvent) -> None:
         match event:
@@ -42,5 +44,5 @@ class ObservedGames(ContestObserver):
         """Have the referee play for a bot in its game, and wait for the end of the game."""
         running = self._games.get(game)
         if running is not None and (name, slot) in running.players:
-            self._hosted.feed(Abandoned(name, slot, game))
+            self._feed(Abandoned(name, slot, game))
             await running.over.wait()

@@ -7,7 +7,8 @@ Entries of the journal need not wait for the disk with SQLite: a commit that is 
 system survives the end of this process. `append` therefore commits to an SQLite file on the
 calling thread, in 10 to 25 us. It queues the entries for the thread instead if the file is busy,
 if earlier entries are still queued, and always with PostgreSQL, where a commit waits for the
-network. The thread commits all that is queued in one transaction.
+network, and of a contest that may not keep its caller waiting (`patient`). The thread commits all
+that is queued in one transaction.
 """
 
 from __future__ import annotations
@@ -70,6 +71,7 @@ _Job = _Append | _Store | _Enter | _End | _Close
 class Writer:
     """Writes one contest. Call the methods on one thread, in the order of the module's picture.
 
+    A `patient` one commits nothing on that thread.
     `found(contest)` is called once, with the unfinished contest that goes on or None.
     `committed(batches, game_ids)` is called after each commit by the writer's thread: the first
     `batches` calls of `append` are durable, and so are the records of `game_ids`.
@@ -82,12 +84,14 @@ class Writer:
         database: Database,
         header: ContestHeader,
         *,
+        patient: bool = False,
         found: Callable[[UnfinishedContest | None], None],
         committed: Callable[[int, list[str]], None],
         failed: Callable[[StoreError], None],
     ) -> None:
         self._database: Final = database
         self._header: Final = header
+        self._patient: Final = patient
         self._found = found
         self._committed = committed
         self._failed = failed
@@ -191,7 +195,7 @@ class Writer:
                         store.end(job.status)
         if synced:
             store.sync()
-        if isinstance(self._database, Path):
+        if isinstance(self._database, Path) and not self._patient:
             self._direct = store.appender
         self._report(len(batches), [game_id for game_id, _, _ in results])
         for job in jobs:

@@ -116,7 +116,9 @@ class _Observer(HostObserver, ContestObserver):
     def added(self, hosted: HostedContest) -> None:
         self._hosted = hosted
         launcher = ProcessLauncher(*parse_address(self._address, "the server"), self._local.logs)
-        self.bots = BotGroup(self._local.bots, launcher, ObservedGames(hosted), self._listener.say)
+        games = ObservedGames(hosted.feed)
+        self.bots = BotGroup(self._local.bots, launcher, games, self._listener.say)
+        hosted.observe(games)
         hosted.observe(self)
 
     def serving(self) -> None:

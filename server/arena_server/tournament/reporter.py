@@ -59,7 +59,8 @@ class HostReporter(HostObserver, ContestObserver):
     def added(self, hosted: HostedContest) -> None:
         if self._hosted is None:
             self._hosted = hosted
-            self._games = ObservedGames(hosted)
+            self._games = ObservedGames(hosted.feed)
+            hosted.observe(self._games)
             hosted.observe(self)
 
     def started(self) -> None:

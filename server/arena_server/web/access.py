@@ -56,13 +56,13 @@ def invite(name: str, contest: str, game: str) -> Invitation:
 class CasualSetup:
     """How persons start games on the page /play (`casual.py`): at most `limit` at once, into `database`.
 
-    `arena` is the command line of the command arena; `digests_variable` is where it reads token digests.
+    `arena` is the command line of the command arena. Its engines connect to `sock`, a port of 127.0.0.1.
     """
 
     limit: int
     database: Path
     arena: Sequence[str]
-    digests_variable: str
+    sock: socket.socket
 
 
 @dataclass(frozen=True, slots=True)

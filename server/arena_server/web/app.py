@@ -18,13 +18,14 @@ from arena_server.web.api import OrganiserApi
 from arena_server.web.archive import Archive
 from arena_server.web.bridge import HostView, LoopBridge, UnavailableError
 from arena_server.web.casual import CasualGames
+from arena_server.web.casual_host import CasualContests
 from arena_server.web.live import LiveHub, SocketFeed
 from arena_server.web.play import PlayApi
 from arena_server.web.security import HostCheck, PageHeaders, RateLimit, VisitWatch
 from arena_server.web.site import Pages, PublicApi
 
 if TYPE_CHECKING:
-    from arena_server.web.access import WebPorts
+    from arena_server.web.access import CasualSetup, WebPorts
     from arena_server.web.bridge import Referee
 
 #: Connections that streams leave for loading pages, out of all.
@@ -68,7 +69,7 @@ def site_app(
     if token is not None:
         routes += OrganiserApi(bridge, view, token, spectators=True).routes()
     if ports.persons or ports.casual is not None:
-        casual = None if ports.casual is None else CasualGames(ports.casual, first)
+        casual = None if ports.casual is None else _casual_games(ports.casual, referee, bridge)
         routes += PlayApi(ports.persons, referee.connect, casual).routes()
     middleware = [
         Middleware(HostCheck, names=ports.names),
@@ -77,6 +78,11 @@ def site_app(
         Middleware(PageHeaders),
     ]
     return application(routes, middleware)
+
+
+def _casual_games(setup: CasualSetup, referee: Referee, bridge: LoopBridge) -> CasualGames:
+    host = CasualContests(referee.host, bridge.loop, setup.sock.getsockname(), setup.database)
+    return CasualGames(setup, referee.configs[0], host)
 
 
 def _pages(features: Mapping[str, object], *, live: bool) -> Pages:

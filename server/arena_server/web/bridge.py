@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from arena_server.core.config import ContestConfig
 from arena_server.core.events import Command
@@ -54,7 +54,7 @@ class LoopBridge(ContestObserver):
     def __init__(
         self, loop: asyncio.AbstractEventLoop, call_s: float = CALL_S, order_s: float = ORDER_S
     ) -> None:
-        self._loop = loop
+        self.loop: Final = loop
         self._call_s = call_s
         self._order_s = order_s
         self._last = 0
@@ -102,7 +102,7 @@ class LoopBridge(ContestObserver):
 
     def _schedule(self, function: Callable[..., None], *arguments: object) -> None:
         try:
-            self._loop.call_soon_threadsafe(function, *arguments)
+            self.loop.call_soon_threadsafe(function, *arguments)
         except RuntimeError:
             raise UnavailableError("the server has ended") from None
 
@@ -157,19 +157,21 @@ class HostView(HostObserver):
         host.observe(self)
 
     def added(self, hosted: HostedContest) -> None:
+        if not hosted.spec.listed:
+            return
         recorder = self._recorders[hosted.name] = MetricsRecorder()
         hosted.observe(recorder)
         hosted.observe(self._bridge)
 
     def removed(self, hosted: HostedContest) -> None:
-        del self._recorders[hosted.name]
+        self._recorders.pop(hosted.name, None)
 
     def hosted(self, name: str | None) -> HostedContest:
         """The contest of this name, the only one for None.
 
         Raises UnknownContestError, and UnavailableError before the contest has started.
         """
-        listed = {key: hosted for key, hosted in self._host.contests.items() if hosted.spec.listed}
+        listed = {hosted.name: hosted for hosted in self._host.listed}
         if not self._host.contests:
             raise _not_started()
         if name is None and len(listed) == 1:
@@ -185,7 +187,7 @@ class HostView(HostObserver):
         """Why no bot can play, in one line; None if bots can."""
         if self._host.leaving:
             return "the server is stopping"
-        contests = [hosted.contest for hosted in self._host.contests.values() if hosted.spec.listed]
+        contests = [hosted.contest for hosted in self._host.listed]
         if all(contest is None for contest in contests):
             return str(_not_started())
         ended = [contest.ended for contest in contests if contest is not None]
@@ -200,8 +202,7 @@ class HostView(HostObserver):
             labels = {"name": config.name, "game": config.game, "software": config.software}
             durations = Durations() if contest is None else hosted.run.durations.copy()
             progress = None if contest is None else contest.progress()
-            if hosted.spec.listed:
-                contests.append(ContestSnapshot(labels, recorder.counts(), durations, progress))
+            contests.append(ContestSnapshot(labels, recorder.counts(), durations, progress))
         return Snapshot(tuple(contests), *self._host.connections)
 
     def waiting(self, name: str) -> list[dict[str, Any]]:

@@ -1,15 +1,15 @@
 """Games that a person starts on the page /play. They are no part of the contest and its standings.
 
     POST start --> CasualGames.start    checks the wish, makes a seat and a link for each person
-               --> CasualGame.run       a server of its own for one game, and its engines, as processes
-               --> PersonSeat           holds a person's connection to that server
+               --> CasualGame.run       a contest of its own for one game, on the same host (`casual_host.py`)
+               --> PersonSeat           holds a person's connection to that host
 
-The server of such a game is `arena casual-game`: its contest is in a database of its own, so that the
-contest of this server waits for none of its writes, and all its processes have a lower priority. At
-most `limit` games run at once, and half of them for one address of another machine. A game none of whose
-links has been used gives its place to the next one that is started. A game ends by itself: a player did
-not come or was not ready (WAIT_MS), a move took too long (MOVE_MS, where there is no clock), every person
-gave up or showed no page of it (person.ABANDONED_S), or LONGEST_S have passed.
+Such a contest is in a database of its own, so that the contest of this server waits for none of its
+writes, and its engines are processes with a lower priority. At most `limit` games run at once, and half
+of them for one address of another machine. A game none of whose links has been used gives its place to
+the next one that is started. A game ends by itself: a player did not come or was not ready (WAIT_MS), a
+move took too long (MOVE_MS, where there is no clock), every person gave up or showed no page of it
+(person.ABANDONED_S), or LONGEST_S have passed.
 """
 
 from __future__ import annotations
@@ -19,23 +19,22 @@ import json
 import os
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
-from pathlib import Path
 from shutil import which
-from tempfile import TemporaryDirectory
 from time import strftime
 from typing import Any, Final
 
 from arena_protocol.games import GAMES, make_game
-from arena_server.core.config import LONGEST_MS, ContestConfig
+from arena_server.config_file import SECRET_BITS
+from arena_server.core.config import LONGEST_MS, SINGLE, ContestConfig, Entrant
 from arena_server.errors import ArenaError
 from arena_server.launch.base import LocalBot, inherited
 from arena_server.launch.process import Child
-from arena_server.sockets import parse_address
-from arena_server.tournament.supervisor import ProgressListener, Tournament, run
+from arena_server.spec import ContestSpec
 from arena_server.web.access import CasualSetup, Invitation, invite
+from arena_server.web.casual_host import CasualHost, Streams
 from arena_server.web.person import PersonSeat, SeatError
 from arena_server.web.security import is_loopback
 
@@ -48,8 +47,19 @@ LONGEST_S: Final = 3 * 3600.0
 REST_S: Final = 3.0
 #: How long the seats of a game that is over stay, for pages that are loaded again.
 KEPT_S: Final = 600.0
-#: How long the list of engines may take: their modules are imported.
+#: How long the list of engines may take: their modules are imported; and how many lines it may have.
 OFFER_S: Final = 60.0
+OFFER_LINES: Final = 1000
+#: The clock of the server's contest.
+CLOCKS: Final = (
+    "clock_ms",
+    "increment_ms",
+    "margin_ms",
+    "move_limit_ms",
+    "first_move_limit_ms",
+    "byoyomi_ms",
+    "lag_quota_ms",
+)
 #: Put before the commands of all processes.
 LOW_PRIORITY: Final = ("nice", "-n", "10")
 
@@ -77,10 +87,11 @@ def parse_wish(body: Mapping[str, Any]) -> Wish:
 class CasualGames:
     """Starts games and knows their seats. Every method runs on the web thread's loop."""
 
-    def __init__(self, setup: CasualSetup, config: ContestConfig) -> None:
+    def __init__(self, setup: CasualSetup, config: ContestConfig, host: CasualHost) -> None:
         """`config` is that of the server's contest: games of the same kind have its options and clock."""
         self._setup = setup
         self._config = config
+        self._host = host
         self._games: list[CasualGame] = []
         self._offer: dict[str, Any] | None = None
         self._reading = asyncio.Lock()
@@ -98,7 +109,9 @@ class CasualGames:
 
     async def _read_offer(self) -> dict[str, Any]:
         # In a process: importing all engines here would keep the referee from running.
-        child = await Child.start([*_priority(), *self._setup.arena, "casual-offer"], inherited(os.environ))
+        child = await Child.start(
+            [*_priority(), *self._setup.arena, "engines", "--json"], inherited(os.environ)
+        )
         try:
             async with asyncio.timeout(OFFER_S):
                 if await child.wait():
@@ -107,7 +120,7 @@ class CasualGames:
             raise SeatError("the engines cannot be listed: it takes too long") from None
         finally:
             await child.end()
-        known: dict[str, list[str]] = json.loads(child.last_lines(1)[0])
+        known: dict[str, list[str]] = json.loads("".join(child.last_lines(OFFER_LINES)))
         config = self._config
         games = [
             {"name": name, "seats": self._rules(name).seats, "engines": known.get(name, [])}
@@ -138,10 +151,10 @@ class CasualGames:
         if not 1 <= wish.seat <= game["seats"]:
             raise SeatError(f"expected a seat from 1 to {game['seats']}, got {wish.seat}")
         self._make_room(address)
-        options = self._options(wish.game)
-        started = CasualGame(self._setup, self._config, options, wish, game["seats"], address)
+        config = config_of(wish, self._config, self._options(wish.game))
+        started = CasualGame(self._setup.arena, config, wish, game["seats"], address)
         self._games.append(started)
-        task = asyncio.create_task(started.run())
+        task = asyncio.create_task(started.run(self._host))
         task.add_done_callback(partial(self._ended, started))
         return {"contest": started.contest, "links": started.links()}
 
@@ -168,19 +181,14 @@ class CasualGames:
             loop.call_exception_handler({"message": "a casual game has failed", "exception": error})
 
 
-class CasualGame(ProgressListener):
-    """One game with its server, engines and persons."""
+class CasualGame:
+    """One game with its engines and persons."""
 
     def __init__(
-        self,
-        setup: CasualSetup,
-        config: ContestConfig,
-        options: Mapping[str, object],
-        wish: Wish,
-        seats: int,
-        address: str,
+        self, arena: Sequence[str], config: ContestConfig, wish: Wish, seats: int, address: str
     ) -> None:
-        self.contest = f"play-{strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+        """`arena` is the command line of the command arena; `address` has started the game."""
+        self.contest = config.name
         #: Whether it has no place any more.
         self.over = False
         #: Who started it.
@@ -188,25 +196,21 @@ class CasualGame(ProgressListener):
         self._stop = asyncio.Event()
         self._timers: list[asyncio.TimerHandle] = []
         self._problem: str | None = None
-        self._setup = setup
-        self._address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._host: asyncio.Future[CasualHost] = asyncio.get_running_loop().create_future()
         persons: list[Invitation] = []
         self._bots: list[LocalBot] = []
-        names = []
+        entrants = []
         for seat in range(1, seats + 1):
             if seat == wish.seat or wish.opponent == PERSON:
-                persons.append(invite(f"person-{seat}", self.contest, wish.game))
-                names.append(persons[-1].name)
+                persons.append(person := invite(f"person-{seat}", self.contest, wish.game))
+                entrants.append(_entrant(person.name, person.token))
             else:
-                names.append(f"{wish.opponent}-{seat}")
-                command = [*_priority(), *setup.arena, "bot", wish.opponent, "--game", wish.game]
-                self._bots.append(LocalBot(names[-1], command, secrets.token_hex(16)))
+                name, token = f"{wish.opponent}-{seat}", secrets.token_hex(16)
+                command = [*_priority(), *arena, "bot", wish.opponent, "--game", wish.game]
+                self._bots.append(LocalBot(name, command, token, contest=self.contest))
+                entrants.append(_entrant(name, token))
+        self._spec = ContestSpec(config=config, entrants=entrants, new=True, listed=False)
         persons.sort(key=lambda person: person.name != f"person-{wish.seat}")
-        tokens = {bot.name: bot.token for bot in self._bots}
-        tokens |= {person.name: person.token for person in persons}
-        digests = {name: sha256(token.encode("ascii")).hexdigest() for name, token in tokens.items()}
-        self._environment = inherited(os.environ) | {setup.digests_variable: json.dumps(digests)}
-        self._text = config_text(self.contest, config, options, wish, names)
         self._keys = [(person.name, person.key) for person in persons]
         self.seats = [
             PersonSeat(
@@ -240,62 +244,60 @@ class CasualGame(ProgressListener):
             loop = asyncio.get_running_loop()
             self._timers.append(loop.call_later(REST_S, self.end, "every player has left"))
 
-    def listening(self, address: str) -> None:
-        self._address.set_result(address)
+    async def _connect(self) -> Streams:
+        return await (await asyncio.shield(self._host)).connect()
 
-    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        host, port = parse_address(await asyncio.shield(self._address), "the server")
-        return await asyncio.open_connection(host, port)
-
-    async def run(self) -> None:
+    async def run(self, host: CasualHost) -> None:
         """Play the game to its end; no process is left. The seats show what went wrong."""
         too_long = f"the game was ended after {LONGEST_S / 3600:g} hours"
         self._timers.append(asyncio.get_running_loop().call_later(LONGEST_S, self.end, too_long))
+        begun = partial(self._host.set_result, host)
+        playing = asyncio.ensure_future(host.play(self._spec, self._bots, begun))
+        stopping = asyncio.ensure_future(self._stop.wait())
         try:
-            with TemporaryDirectory(prefix="arena-play-") as folder:
-                path = Path(folder) / "play.toml"
-                path.write_text(self._text, encoding="utf-8")
-                server = [*_priority(), *self._setup.arena, "casual-game", str(path)]
-                server += ["--database", f"sqlite:///{self._setup.database.absolute()}"]
-                await run(Tournament(server, self._environment, self._bots), self, self._stop)
+            await asyncio.wait([playing, stopping], return_when=asyncio.FIRST_COMPLETED)
+            if playing.done():
+                await playing
         except (ArenaError, OSError) as error:
             self._problem = self._problem or f"the game cannot be played: {error}"
         finally:
             self.over = True
             for timer in self._timers:
                 timer.cancel()
-            self._address.cancel()
+            self._host.cancel()
             for seat in self.seats:
                 seat.close(self._problem)
+            for task in (stopping, playing):
+                task.cancel()
+            await asyncio.gather(stopping, playing, return_exceptions=True)
 
 
-def config_text(
-    contest: str, config: ContestConfig, options: Mapping[str, object], wish: Wish, names: Sequence[str]
-) -> str:
-    """The contest of one game as a file; bots in the order of their seats.
+def config_of(wish: Wish, config: ContestConfig, options: Mapping[str, object]) -> ContestConfig:
+    """The contest of one game, with the clock of the server's contest `config` or without any.
 
-    A file has games for every seat of a bot; `arena casual-game` plays the first one.
+    It has no spectators; its players see all of it at once.
     """
-    clocks = {"clock": LONGEST_MS, "move_limit": MOVE_MS}
-    if wish.clock:
-        keys = ("clock", "increment", "margin", "move_limit", "first_move_limit", "byoyomi", "lag_quota")
-        clocks = {key: getattr(config, f"{key}_ms") for key in keys}
-    lines = [
-        "[contest]",
-        f'name = "{contest}"',
-        f'game = "{wish.game}"',
-        f"games_per_pair = {len(names)}",
-        f'ready = "{WAIT_MS}ms"',
-        f'absent = "{WAIT_MS}ms"',
-        'spectator_delay = "0s"',
-        "probation = 0",
-        "[game]",
-        *(f'{key} = "{value}ms"' for key, value in clocks.items() if value),
-        *(f"{key} = {json.dumps(value)}" for key, value in options.items()),
-    ]
-    for name in names:
-        lines += ["[[bot]]", f'name = "{name}"']
-    return "\n".join(lines) + "\n"
+    made = ContestConfig(
+        name=f"play-{strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}",
+        seed=secrets.randbits(SECRET_BITS),
+        game=wish.game,
+        options=options,
+        format=SINGLE,
+        games_per_pair=1,
+        ready_ms=WAIT_MS,
+        absent_ms=WAIT_MS,
+        probation=0,
+        spectator_delay_ms=0,
+        guests=False,
+        software=config.software,
+        clock_ms=LONGEST_MS,
+        move_limit_ms=MOVE_MS,
+    )
+    return replace(made, **{key: getattr(config, key) for key in CLOCKS}) if wish.clock else made
+
+
+def _entrant(name: str, token: str) -> Entrant:
+    return Entrant(name, sha256(token.encode("ascii")).hexdigest())
 
 
 def _priority() -> tuple[str, ...]:

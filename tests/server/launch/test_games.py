@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import cast
 
 import pytest
 
 from arena_server.core.events import Abandoned, Event
 from arena_server.core.log_events import GameOver, GameResumed, GameStarted
-from arena_server.hosted import ContestObserver, HostedContest
 from arena_server.launch.games import ObservedGames
 
 pytestmark = pytest.mark.asyncio
@@ -21,16 +19,12 @@ class Contest:
     def __init__(self) -> None:
         self.fed: list[Event] = []
 
-    def observe(self, observer: ContestObserver) -> None:
-        self.observer = observer
-
     def feed(self, event: Event) -> None:
         self.fed.append(event)
 
 
 async def test_a_game_is_known_from_its_start_to_its_end() -> None:
-    games = ObservedGames(cast(HostedContest, contest := Contest()))
-    assert contest.observer is games
+    games = ObservedGames(Contest().feed)
     games.happened(GameStarted("g1", ("ann", "bob"), ()))
     games.happened(GameResumed("g2", ("ann", "cid"), 3, (2, 1)))
     assert await games.game_of("ann", 1) == await games.game_of("bob", 1) == "g1"
@@ -41,7 +35,7 @@ async def test_a_game_is_known_from_its_start_to_its_end() -> None:
 
 
 async def test_a_game_is_abandoned_until_it_is_over() -> None:
-    games = ObservedGames(cast(HostedContest, contest := Contest()))
+    games = ObservedGames((contest := Contest()).feed)
     games.happened(GameStarted("g1", ("ann", "bob"), ()))
     await games.abandon("ann", 2, "g1")  # a slot that is not in it
     await games.abandon("ann", 1, "g0")  # a game that is over

@@ -1,22 +1,29 @@
-"""Games of visitors: their configuration, and processes that fail. test_casual_pages plays some."""
+"""Games of visitors: their contests, places and ends. test_casual_host and test_casual_pages play some."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
 import pytest
 
 from arena_protocol.games import GAMES
-from arena_server.config_file import config_of, parse_contest
-from arena_server.core.config import LONGEST_MS, ContestConfig
+from arena_server.core.config import LONGEST_MS, ContestConfig, check_numbers, game_of
+from arena_server.core.schedule import schedule_of
+from arena_server.errors import ArenaError, StoreError
+from arena_server.launch.base import LocalBot
+from arena_server.spec import ContestSpec
 from arena_server.web import casual as module
 from arena_server.web import person
 from arena_server.web.access import CasualSetup
-from arena_server.web.casual import MOVE_MS, PERSON, CasualGames, Wish, config_text, parse_wish
+from arena_server.web.casual import MOVE_MS, PERSON, CasualGames, Wish, config_of, parse_wish
+from arena_server.web.casual_host import Streams
 from arena_server.web.person import PersonSeat, SeatError
 from arena_server.web.streams import Viewer
 
@@ -28,22 +35,23 @@ HERE, THERE, ELSEWHERE = "127.0.0.1", "192.0.2.1", "192.0.2.2"
 LIMIT_S = 60.0
 
 
-def fake(otherwise: str) -> str:
-    """A script that lists engines, and does something else for every other command."""
-    return f"import sys, time\nif 'casual-offer' in sys.argv: print({json.dumps(OFFER)!r})\nelse: {otherwise}"
+#: A script that lists engines.
+OFFERING = f"print({json.dumps(OFFER)!r})"
 
 
 @pytest.mark.parametrize("game", sorted(GAMES))
 @pytest.mark.parametrize("clock", [False, True])
-def test_the_file_is_a_contest_with_the_clock_of_the_server(game: str, clock: bool) -> None:
+def test_the_contest_has_the_clock_of_the_server(game: str, clock: bool) -> None:
     options = {"seats": 3, "start": "empty"} if game == "insertion" else {}
     config = ContestConfig(name="x", seed=1, clock_ms=7_001, increment_ms=5, lag_quota_ms=3, byoyomi_ms=2)
-    names = ["a-1", "b-2", "c-3"][: 3 if game == "insertion" else 2]
-    wish = Wish(game, PERSON, clock, 1, hints=True)
-    found = config_of(parse_contest(config_text("play-1", config, options, wish, names), "play.toml"))
-    assert (found.name, found.game, dict(found.options)) == ("play-1", game, options)
+    found = config_of(Wish(game, PERSON, clock, 1, hints=True), config, options)
+    check_numbers(found)
+    assert (found.game, dict(found.options), found.guests) == (game, options, False)
     clocks = (found.clock_ms, found.increment_ms, found.lag_quota_ms, found.byoyomi_ms, found.move_limit_ms)
     assert clocks == ((7_001, 5, 3, 2, 0) if clock else (LONGEST_MS, 0, 0, 0, MOVE_MS))
+    schedule = schedule_of(found, ["a-1", "b-2", "c-3"][: game_of(found).seats], game_of(found).seats)
+    assert schedule.total == 1
+    assert config_of(WISH, config, {}).seed != config_of(WISH, config, {}).seed, "no deal can be foreseen"
 
 
 def test_the_wish_of_a_request() -> None:
@@ -54,12 +62,43 @@ def test_the_wish_of_a_request() -> None:
             parse_wish(body | {key: 1.5})
 
 
-def games(folder: Path, script: str, limit: int = 2) -> CasualGames:
-    """Started by a Python script in the place of the command arena."""
+class FakeHost:
+    """A host whose contests begin, if `begins`, and go on until they fail with `failure` or are cancelled."""
+
+    def __init__(self, failure: ArenaError | None = None, *, begins: bool = False) -> None:
+        self.played: list[tuple[ContestSpec, Sequence[LocalBot]]] = []
+        self.left = 0
+        self._failure = failure
+        self._begins = begins
+
+    async def play(self, spec: ContestSpec, bots: Sequence[LocalBot], begun: Callable[[], None]) -> None:
+        self.played.append((spec, bots))
+        if self._failure is not None:
+            raise self._failure
+        if self._begins:
+            begun()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.left += 1
+
+    async def connect(self) -> Streams:
+        raise ConnectionRefusedError("refused")
+
+
+def games(folder: Path, script: str = OFFERING, limit: int = 2, host: FakeHost | None = None) -> CasualGames:
+    """With engines listed by a Python script in the place of the command arena."""
     program = folder / "arena.py"
     program.write_text(script)
-    setup = CasualSetup(limit, folder / "play.db", (sys.executable, str(program)), "DIGESTS")
-    return CasualGames(setup, ContestConfig(name="x", seed=1))
+    with socket.socket() as sock:
+        setup = CasualSetup(limit, folder / "play.db", (sys.executable, str(program)), sock)
+    return CasualGames(setup, ContestConfig(name="x", seed=1), host or FakeHost())
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(LIMIT_S):
+        while not holds():
+            await asyncio.sleep(0)
 
 
 async def finished(started: CasualGames) -> str | None:
@@ -87,7 +126,7 @@ async def problem_of(seat: PersonSeat) -> str | None:
     return str(json.loads(seat._event().partition(b"data: ")[2])["problem"])
 
 
-class TestProcesses:
+class TestGames:
     pytestmark = pytest.mark.asyncio
 
     @pytest.mark.real
@@ -101,8 +140,8 @@ class TestProcesses:
             await games(tmp_path, "import time; time.sleep(60)").offer()
 
     @pytest.mark.real
-    async def test_a_server_that_fails(self, tmp_path: Path) -> None:
-        started = games(tmp_path, fake("sys.exit('the disk is full')"))
+    async def test_a_host_that_fails(self, tmp_path: Path) -> None:
+        started = games(tmp_path, host=FakeHost(StoreError("the disk is full")))
         assert (await started.offer())["running"] == 0
         answer = await started.start(WISH, HERE)
         (link,) = answer["links"]
@@ -113,24 +152,50 @@ class TestProcesses:
         assert (await started.offer())["running"] == 0
 
     @pytest.mark.real
-    async def test_no_process_inherits_a_secret(
+    async def test_the_contest_of_a_game(self, tmp_path: Path) -> None:
+        started = games(tmp_path, host=(host := FakeHost()))
+        contest = (await started.start(replace(WISH, seat=2), HERE))["contest"]
+        await until(lambda: bool(host.played))
+        ((spec, (engine,)),) = host.played
+        assert (spec.name, spec.listed, spec.new, spec.bot_logs) == (contest, False, True, None)
+        assert [entrant.name for entrant in spec.entrants] == ["random-1", "person-2"], "by seat"
+        assert all(entrant.token_sha256 for entrant in spec.entrants)
+        assert (engine.name, engine.contest) == ("random-1", contest)
+        command = list(engine.command)
+        assert command[-4:] == ["bot", "random", "--game", "lastcoin"]
+        assert command[:3] == ["nice", "-n", "10"]
+        await end(started)
+        await until(lambda: host.left == 1)
+
+    @pytest.mark.real
+    async def test_the_list_of_engines_inherits_no_secret(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("ARENA_ADMIN_TOKEN", "secret")
         monkeypatch.setenv("PGPASSWORD", "secret")
         note = "open('environment', 'a').write(str(dict(os.environ)))"
-        script = f"import os\nos.chdir({str(tmp_path)!r})\n{note}\n{fake('sys.exit(1)')}"
-        started = games(tmp_path, script)
-        await started.start(WISH, HERE)
-        await finished(started)
+        await games(tmp_path, f"import os\nos.chdir({str(tmp_path)!r})\n{note}\n{OFFERING}").offer()
         seen = (tmp_path / "environment").read_text()
-        assert seen.count("'PATH'") == 2, "the list of engines, and the server of the game"
-        assert "DIGESTS" in seen
+        assert seen.count("'PATH'") == 1
         assert "secret" not in seen
 
     @pytest.mark.real
+    async def test_a_person_connects_when_the_contest_has_begun(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for begins, problem in ((False, None), (True, "the referee cannot be reached: refused")):
+            started = games(tmp_path, host=FakeHost(begins=begins))
+            await started.start(WISH, HERE)
+            (seat,) = started.seats()
+            seat.take()
+            for _ in range(20):
+                await asyncio.sleep(0)
+            assert json.loads(seat._event().partition(b"data: ")[2])["problem"] == problem
+            await end(started)
+
+    @pytest.mark.real
     async def test_a_game_without_a_player_gives_its_place_to_another(self, tmp_path: Path) -> None:
-        started = games(tmp_path, fake("time.sleep(60)"))
+        started = games(tmp_path)
         contests = [(await started.start(WISH, HERE))["contest"] for _ in range(3)]
         first, second, third = started.seats()
         assert (await started.offer())["running"] == 2
@@ -146,7 +211,7 @@ class TestProcesses:
 
     @pytest.mark.real
     async def test_an_address_of_another_machine_has_half_of_the_places(self, tmp_path: Path) -> None:
-        started = games(tmp_path, fake("time.sleep(60)"), limit=3)
+        started = games(tmp_path, limit=3)
         for _ in range(5):
             await started.start(WISH, THERE)
         assert (await started.offer())["running"] == 2
@@ -167,7 +232,7 @@ class TestProcesses:
     ) -> None:
         monkeypatch.setattr(person, "ABANDONED_S", 0.0)
         monkeypatch.setattr(module, "REST_S", 0.0)
-        started = games(tmp_path, fake("time.sleep(60)"))
+        started = games(tmp_path)
         await started.start(Wish("lastcoin", PERSON, clock=False, seat=1, hints=True), HERE)
         first, second = started.seats()
         viewer = cast(Viewer, FakeViewer())
@@ -188,7 +253,7 @@ class TestProcesses:
     @pytest.mark.real
     async def test_a_game_that_takes_too_long(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "LONGEST_S", 0.0)
-        started = games(tmp_path, fake("time.sleep(60)"))
+        started = games(tmp_path)
         await started.start(Wish("lastcoin", PERSON, clock=False, seat=2, hints=True), HERE)
         assert [seat.name for seat in started.seats()] == ["person-2", "person-1"]
         assert await finished(started) == "the game was ended after 0 hours"

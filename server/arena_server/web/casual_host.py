@@ -1,0 +1,143 @@
+"""Contests of visitors on the server's own host, each with its engines, played from the web thread.
+
+    CasualContests.play   web thread: Host.add, on the host's loop --> begun
+                  engines start as processes and connect to the inner port, as the persons do
+                  the contest is over --> Host.remove --> the engines end
+
+Processes are started, read and ended on the web thread, so that neither their output nor a fault of
+what runs them reaches the loop of the referee.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+from arena_server.core.events import Event
+from arena_server.core.log_events import GameOver, GameResumed, GameStarted, LogEvent, LoggedIn
+from arena_server.host import Host
+from arena_server.hosted import ContestObserver, HostedContest
+from arena_server.launch.base import Launcher, LocalBot
+from arena_server.launch.games import ObservedGames
+from arena_server.launch.process import ProcessLauncher
+from arena_server.launch.restarts import BotGroup
+from arena_server.spec import ContestSpec
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class CasualHost(Protocol):
+    """Where the games of visitors are played."""
+
+    async def play(self, spec: ContestSpec, bots: Sequence[LocalBot], begun: Callable[[], None]) -> None:
+        """Play a contest to its end with these bots; `begun` is called when clients can log in.
+
+        If it is cancelled, the contest is stopped. No bot is left. Raises ArenaError if the contest cannot
+        be played.
+        """
+
+    async def connect(self) -> Streams:
+        """A connection for a person. Raises OSError."""
+
+
+class CasualContests:
+    """The host of this process (`CasualHost`), with contests in `database`; for the web thread's loop."""
+
+    def __init__(
+        self, host: Host, loop: asyncio.AbstractEventLoop, address: tuple[str, int], database: Path
+    ) -> None:
+        """`loop` is that of the host, `address` its inner port."""
+        self._host = host
+        self._loop = loop
+        self._address = address
+        self._database = database
+
+    async def connect(self) -> Streams:
+        return await asyncio.open_connection(*self._address)
+
+    async def play(self, spec: ContestSpec, bots: Sequence[LocalBot], begun: Callable[[], None]) -> None:
+        relay = _ContestRelay(self._loop, bots, ProcessLauncher(*self._address))
+        life = asyncio.run_coroutine_threadsafe(self._live(spec, relay), self._loop)
+        # `shield`: what is cancelled here goes on there until the contest has been stopped in order.
+        over = asyncio.shield(asyncio.wrap_future(life))
+        over.add_done_callback(lambda _: relay.over())
+        try:
+            await relay.entered.wait()
+            if not over.done():
+                begun()
+                await relay.bots.run_beside(over, relay.stop)
+            await over
+        finally:
+            relay.stop()
+            over.cancel()
+
+    async def _live(self, spec: ContestSpec, relay: _ContestRelay) -> None:
+        """Add the contest, and remove it when it is over. Runs on the host's loop."""
+        hosted = await self._host.add(spec, self._database)
+        relay.enter(hosted)
+        await hosted.over.wait()
+        await self._host.remove(spec.name)
+        if hosted.failure is not None:
+            raise hosted.failure
+
+
+class _ContestRelay(ContestObserver):
+    """Between a contest on the host's loop and its bots on the web thread's."""
+
+    def __init__(
+        self, host_loop: asyncio.AbstractEventLoop, bots: Sequence[LocalBot], launcher: Launcher
+    ) -> None:
+        self._host_loop = host_loop
+        self._web_loop = asyncio.get_running_loop()
+        self._games = ObservedGames(lambda event: _call(host_loop, self._feed, event))
+        self._hosted: HostedContest | None = None
+        self._stopped = False
+        #: For the web thread: the group of bots, and whether the contest has begun or never will.
+        self.bots = BotGroup(bots, launcher, self._games, lambda _: None)
+        self.entered = asyncio.Event()
+
+    def over(self) -> None:
+        """The contest has ended, or cannot begin. Runs on the web thread."""
+        self.entered.set()
+        self.bots.contest_over()
+
+    def stop(self) -> None:
+        """End the contest, if it is not over. Runs on the web thread."""
+        _call(self._host_loop, self._stop)
+
+    def _take(self, event: LogEvent) -> None:
+        self._games.happened(event)
+        if isinstance(event, LoggedIn) and event.bot is not None:
+            self.bots.logged_in(event.bot, event.slot)
+
+    # -- on the host's loop
+
+    def enter(self, hosted: HostedContest) -> None:
+        """The contest has begun."""
+        self._hosted = hosted
+        hosted.observe(self)
+        _call(self._web_loop, self.entered.set)
+        if self._stopped:
+            hosted.stop()
+
+    def happened(self, event: LogEvent) -> None:
+        if isinstance(event, LoggedIn | GameStarted | GameResumed | GameOver):
+            _call(self._web_loop, self._take, event)
+
+    def _feed(self, event: Event) -> None:
+        if self._hosted is not None and not self._hosted.over.is_set():
+            self._hosted.feed(event)
+
+    def _stop(self) -> None:
+        self._stopped = True
+        if self._hosted is not None:
+            self._hosted.stop()
+
+
+def _call(loop: asyncio.AbstractEventLoop, function: Callable[..., None], *arguments: object) -> None:
+    """Call on the thread of `loop`, unless that has ended."""
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(function, *arguments)
