@@ -44,6 +44,7 @@ from arena_protocol.games.scene import (
     BUTTON_WIDTH,
     CHOSEN,
     EMPTY,
+    LAST,
     NO_BOARD,
     WON_LINE,
     Label,
@@ -123,12 +124,12 @@ def _board(frame: Frame) -> tuple[list[Shape], int]:
         shapes.append(Box(LEFT - 6, TOP - 6, *box, 14, FRAME))
     for place, (cell, sign) in enumerate(zip(layout.cells, scene.pieces, strict=True)):
         x, y = LEFT + (cell.x + 0.5) * unit, TOP + (cell.y + 0.5) * unit
-        changed = place in frame.changed
+        mark = marked.get(place, "")
         if square:
             inner = unit * 0.94
-            fill = _CELLS.get(marked.get(place, ""), PLAYED if changed else CELL)
+            fill = _CELLS.get(mark, CELL)
             shapes.append(Box(x - inner / 2, y - inner / 2, inner, inner, unit * 0.14, fill))
-        shapes += _piece(scene, sign, x, y, unit, changed=changed)
+        shapes += _piece(scene, sign, x, y, unit, mark)
     foot = TOP + layout.height * unit + 36
     for label in layout.labels:
         shapes += _label(label, scene, unit, last=bool(label.move) and label.move == frame.move)
@@ -137,12 +138,15 @@ def _board(frame: Frame) -> tuple[list[Shape], int]:
     return shapes, round(foot)
 
 
-#: The cell of the last move, and cells with a mark.
-PLAYED: Final = "#c3d5e6"
-_CELLS: Final = {WON_LINE: "#a9bfae", CHOSEN: ACCENT}
+#: The fill of cells with a mark.
+_CELLS: Final = {LAST: "#c3d5e6", WON_LINE: "#a9bfae", CHOSEN: ACCENT}
 
 
-def _piece(scene: Scene, sign: str, x: float, y: float, unit: float, *, changed: bool) -> Iterator[Shape]:
+#: The radius of the hole in the disc of a seat, in cells: seats differ by more than their hue.
+HOLES: Final = (0.0, 0.14, 0.22, 0.28)
+
+
+def _piece(scene: Scene, sign: str, x: float, y: float, unit: float, mark: str) -> Iterator[Shape]:
     """A piece with its middle at x, y."""
     kind, _, number = scene.style(sign).partition("-")
     reach, width = unit * 0.24, unit * 0.11
@@ -156,8 +160,10 @@ def _piece(scene: Scene, sign: str, x: float, y: float, unit: float, *, changed:
             yield Circle(x, y, unit * 0.27, "", SEATS[1], width)
         case "disc":
             yield Circle(x, y, unit * 0.38, SEATS[int(number) - 1], "#00000073")
+            if hole := HOLES[int(number) - 1]:
+                yield Circle(x, y, unit * hole, CELL, "#00000073")
         case "coin":
-            fill, edge = (PAINT[1], "#00000073") if not number else ("", ACCENT if changed else FRAME)
+            fill, edge = (PAINT[1], "#00000073") if not number else ("", ACCENT if mark == LAST else FRAME)
             yield Circle(x, y, 0.4 * unit, fill, edge, 0.04 * unit)
             yield Circle(x, y, 0.26 * unit, fill, edge, 0.04 * unit)
         case _ if sign != EMPTY:
@@ -286,7 +292,7 @@ def _belt(scene: Scene, y: float) -> Iterator[Shape]:
     x = LEFT + 26.0
     for number, sign in enumerate(scene.coming[:PREVIEW]):
         side = 34 if number == 0 else 26
-        yield from _piece(scene, sign, x, y, side / 0.92, changed=False)
+        yield from _piece(scene, sign, x, y, side / 0.92, "")
         x += 38 if number == 0 else 30
 
 

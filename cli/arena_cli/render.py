@@ -59,9 +59,8 @@ class Frame:
     to_move: int | None = None
     zombies: frozenset[int] = frozenset()
     winners: frozenset[int] = frozenset()
-    #: The last move, None at the start, and the cells that it has changed.
+    #: The last move, None at the start.
     move: str | None = None
-    changed: frozenset[int] = frozenset()
 
 
 def draw(frame: Frame, *, color: bool) -> str:
@@ -134,7 +133,6 @@ def record_frames(record: GameRecord) -> Iterator[Frame]:
 
 
 def _frame(record: GameRecord, game: Game[Any], position: Any, number: int, before: Scene) -> Frame:
-    scene = game.scene(position)
     ply = record.plies[number - 1] if number else None
     over = number == len(record.plies)
     # A forfeit gives other totals than the last ply.
@@ -144,7 +142,7 @@ def _frame(record: GameRecord, game: Game[Any], position: Any, number: int, befo
     return Frame(
         title=f"{record.contest} {record.game_id}: {names}   ply {number} of {len(record.plies)}",
         caption=_caption(record, ply),
-        scene=scene,
+        scene=game.scene(position).after(before, None if ply is None else ply.move),
         seats=list(zip(record.names, totals, clocks, strict=True)),
         notes=[*_faults(record, game, number), *_notes(record, number)],
         result=describe_result(record.names, record.totals, record.end) if over else None,
@@ -154,7 +152,6 @@ def _frame(record: GameRecord, game: Game[Any], position: Any, number: int, befo
         ),
         winners=frozenset(winning_seats(record.totals, record.end) if over else ()),
         move=None if ply is None else ply.move,
-        changed=scene.played(before, None if ply is None else ply.move),
     )
 
 

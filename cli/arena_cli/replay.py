@@ -79,9 +79,9 @@ def command(
         return
     record = load_record(game, options.contest, options.database)
     if as_json:
-        from arena_protocol.record import to_json
+        from arena_server.web.archive import json_record
 
-        print_json(to_json(record))
+        print_json(json_record(record))
         return
     if options.html is not None:
         _write_page(record, options.html)
@@ -122,9 +122,10 @@ def _show_frames(wanted: list[str], ply: int | None, name: str, delay: float, *,
 def _write_page(record: GameRecord, path: Path) -> None:
     from arena_protocol.record import encode
     from arena_server.web.bundle import replay_page
+    from arena_server.web.scenes import record_scenes
 
     title = f"{' - '.join(record.names)}, {record.contest} {record.game_id}"
-    _write("--html", path, replay_page(title, encode(record)).encode("utf-8"))
+    _write("--html", path, replay_page(title, encode(record), record_scenes(record)).encode("utf-8"))
 
 
 def _write_svg(record: GameRecord, path: Path, ply: int | None) -> None:

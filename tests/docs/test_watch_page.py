@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 from tests.client.test_spectator import GAME_LINES
+from tests.protocol.records import a_record
 from tests.server.programs import arena
 from tests.server.records import Kept, game, opening
 from tests.server.web.browser import Watched, chromium, watched
 from tests.server.web.persons import game_of_two, play
 from tests.server.web.running import running
 from tests.server.web.test_live import ScriptedFeed
+from tests.server.web.test_scenes import stream_of
 
 from arena_server.core.standings import Awaited
 from arena_server.waiting import waiting_now
@@ -46,8 +48,10 @@ def breaches(value: Any, schema: dict[str, Any], place: str = "") -> Iterator[st
         yield from (f"{place}.{name} is missing" for name in schema.get("required", ()) if name not in value)
         if schema.get("additionalProperties", True) is False:
             yield from (f"{place}.{name} is not in the schema" for name in value.keys() - properties.keys())
-        for name in value.keys() & properties.keys():
-            yield from breaches(value[name], properties[name], f"{place}.{name}")
+        more = schema.get("additionalProperties")
+        for name in value:
+            if (held := properties.get(name, more)) and held is not True:
+                yield from breaches(value[name], held, f"{place}.{name}")
     elif isinstance(value, list):
         for number, each in enumerate(value):
             yield from breaches(each, schema.get("items", {"type": list(TYPES)}), f"{place}[{number}]")
@@ -56,7 +60,7 @@ def breaches(value: Any, schema: dict[str, Any], place: str = "") -> Iterator[st
 def _is(value: Any, kind: str) -> bool:
     if kind == "integer":
         return isinstance(value, int) and not isinstance(value, bool)
-    return isinstance(value, TYPES[kind])
+    return isinstance(value, TYPES[kind]) or (kind == "number" and _is(value, "integer"))
 
 
 class Sent:
@@ -99,6 +103,22 @@ def test_every_event_of_a_game_is_of_the_schema() -> None:
     assert list(breaches({"changed": [game.summary()], "shown": ["g1"]}, SCHEMA["$defs"]["boards"])) == []
     # Before GAME there is nothing to describe; the schema says so.
     assert list(breaches(before, SCHEMA["$defs"]["snapshot"])) != []
+
+
+@pytest.mark.parametrize("game", ["xo", "disc", "lastcoin"])
+def test_every_event_of_a_game_of_scenes_is_of_the_schema(game: str) -> None:
+    sent = Sent()
+    stream, lines = stream_of(a_record(game, {}))
+    stream.channel = sent  # type: ignore[assignment]  # publishes only
+    for line in lines:
+        stream.add(line)
+    assert {kind for kind, _ in sent.events} == {"started", "played"}
+    for kind, data in [*sent.events, ("snapshot", stream.snapshot())]:
+        assert list(breaches(data, SCHEMA["$defs"][kind], kind)) == []
+    assert all({"scene", "to_move"} <= data.keys() for kind, data in sent.events if kind == "played")
+    assert list(breaches({"changed": [stream.summary()], "shown": []}, SCHEMA["$defs"]["boards"])) == []
+    wrong = {"changed": [stream.summary() | {"scene": {"marks": {"last": ["x"]}}}], "shown": []}
+    assert list(breaches(wrong, SCHEMA["$defs"]["boards"])) != []
 
 
 @pytest.mark.real  # the hub sends its boards twice a second

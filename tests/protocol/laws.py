@@ -200,11 +200,13 @@ def a_scene_has_a_sign_a_cell_and_its_moves_are_those_of_the_game(
 def the_last_move_shows_in_the_scene(game: Game[Any], data: st.DataObject) -> None:
     _, position = some_position(game, data)
     before = game.scene(position)
-    assert before.played(before, None) == frozenset()
+    assert before.after(before, None) == before
     if moves := game.legal_moves(position):
         move = some_chance(data).choice(moves)
         after = game.scene(game.play(position, move).position)
-        assert after.played(before, move) or move in moves_of(after.layout) or after.text != before.text
+        assert (
+            after.after(before, move) != after or move in moves_of(after.layout) or after.text != before.text
+        )
 
 
 @law

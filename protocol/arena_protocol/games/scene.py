@@ -16,7 +16,7 @@ A scene says no more than the position: what a viewer may not see must not be in
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -30,8 +30,8 @@ BUTTON: Final = "button"
 #: The size of a button, in cells.
 BUTTON_WIDTH: Final = 2.2
 BUTTON_HEIGHT: Final = 0.72
-#: Styles of marked cells: part of a line that has won; the chosen one.
-WON_LINE, CHOSEN = "line", "chosen"
+#: Styles of marked cells: changed by the last move; part of a line that has won; the chosen one.
+LAST, WON_LINE, CHOSEN = "last", "line", "chosen"
 #: A text with fewer rows or cells than this is no board.
 SMALLEST: Final = 3
 
@@ -127,15 +127,16 @@ class Scene:
         """The position in words."""
         return self.words or self.text or ("/".join(self.rows()) if self.layout.is_grid else self.pieces)
 
-    def played(self, before: Scene, move: str | None) -> frozenset[int]:
-        """The cells that show the last move `move`, by their places: those with another piece than before.
+    def after(self, before: Scene, move: str | None) -> Scene:
+        """The same scene with the cells marked that the last move `move` has changed, None for no move.
 
-        Empty where an arrow shows it.
+        No cell is marked where an arrow shows the move.
         """
         if move is None or any(label.style in ARROWS for label in self.layout.labels):
-            return frozenset()
+            return self
         pairs = enumerate(zip(before.pieces, self.pieces, strict=True))
-        return frozenset(place for place, (old, new) in pairs if old != new)
+        places = tuple(place for place, (old, new) in pairs if old != new)
+        return replace(self, marks=((LAST, places), *self.marks)) if places else self
 
     def to_json(self) -> dict[str, Any]:
         """The scene without its layout in the types of JSON; what is absent is empty."""

@@ -15,13 +15,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from arena_protocol.record import VOID, decode, to_json
+from arena_protocol.record import VOID, GameRecord, decode, to_json
 from arena_server.core.standings import GameResult, Standings, plain_row
 from arena_server.errors import ArenaError
 from arena_server.store.database import Database
 from arena_server.store.deals import WithheldError
 from arena_server.store.reader import GameSummary, Results
 from arena_server.store.schema import RUNNING, ContestRow
+from arena_server.web.scenes import record_scenes
 
 #: States of a game that has ended.
 OVER, WITHHELD = "over", "withheld"
@@ -287,4 +288,10 @@ def _iso(moment: datetime | None) -> str | None:
 def plain_record(data: bytes) -> dict[str, Any]:
     """A record as JSON, as `arena replay --json` prints it; the seed is a decimal text."""
     record = decode(data)
-    return to_json(record) | {"seed": str(record.seed)}
+    return json_record(record) | {"seed": str(record.seed)}
+
+
+def json_record(record: GameRecord) -> dict[str, Any]:
+    """A record in the types of JSON, with `scenes` if the pages need them."""
+    scenes = record_scenes(record)
+    return to_json(record) | ({} if scenes is None else {"scenes": scenes})

@@ -13,13 +13,14 @@ Script and style have a digest of their bytes in their names: a browser may keep
 
 from __future__ import annotations
 
+import json
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from html import escape
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Any, Final
 
 from arena_server.web.security import digest_source
 
@@ -116,8 +117,12 @@ def _resolve(importer: str, path: str) -> str:
     return "/".join(parts)
 
 
-def replay_page(title: str, record: bytes) -> str:
-    """The page that replays `record` (the bytes of an exported file)."""
+def replay_page(title: str, record: bytes, scenes: Mapping[str, Any] | None = None) -> str:
+    """The page that replays `record` (the bytes of an exported file).
+
+    `scenes` are its positions, for a game whose rules the page does not have.
+    """
+    shown = b64encode(json.dumps(scenes, separators=(",", ":")).encode()).decode("ascii")
     style = _static("site.css").decode("utf-8")
     icon = b64encode(_static("icon.svg")).decode("ascii")
     # `</script` cannot be part of a script; no module has a reason to contain it.
@@ -138,6 +143,7 @@ def replay_page(title: str, record: bytes) -> str:
 <main id="main"></main>
 <script type="text/plain" id="worker">{worker}</script>
 <script type="text/plain" id="record">{b64encode(record).decode("ascii")}</script>
+<script type="text/plain" id="scenes">{shown}</script>
 <script type="module">{script}</script>
 </html>
 """

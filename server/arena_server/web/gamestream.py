@@ -11,6 +11,7 @@ from arena_protocol import messages as wire
 from arena_protocol.errors import ProtocolError
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game, GameError
+from arena_server.web.scenes import SceneWriter
 from arena_server.web.security import small_number
 from arena_server.web.streams import Channel, Viewer, encode_event
 
@@ -57,6 +58,7 @@ class GameStream:
         #: The seat that the lines are sent to; 0 for a spectator's.
         self._seat = 0
         self._rules: Game[Any] | None = None
+        self._scenes: SceneWriter | None = None
         self._position: Any = None
         self._sequence = ""
         self._played: list[dict[str, Any]] = []
@@ -104,6 +106,7 @@ class GameStream:
                 self._info = plain_game(message)
                 self._seat = message.seat
                 self._rules = make_game(message.game, {**message.options, "seats": message.seats})
+                self._scenes = SceneWriter(self._rules)
             case wire.State(text):
                 self._begin(board=text)
             case wire.Next(text):
@@ -139,12 +142,14 @@ class GameStream:
 
     def _begin(self, **texts: str) -> None:
         """Take the position before the first ply, from STATE and then from NEXT."""
-        if self._rules is not None:
+        if self._rules is not None and self._scenes is not None:
             self._info |= texts
             self._position = self._rules.start(Deal(self._info["board"], self._sequence))
+            self._info |= self._scenes.start(self._position)
 
     def _play(self, message: wire.Played) -> dict[str, Any]:
         assert self._rules is not None
+        assert self._scenes is not None
         self._position = self._rules.play(self._position, message.move).position
         if message.reveal is not None:
             self._position = self._rules.extend(self._position, message.reveal)
@@ -158,6 +163,7 @@ class GameStream:
             "total": list(message.total),
             "reveal": message.reveal,
             "zombie": any(fault["seat"] == message.seat for fault in self._faults),
+            **self._scenes.after(self._position, message.move),
         }
         self._played.append(ply)
         return ply | {"state": self.state()}
@@ -167,6 +173,13 @@ class GameStream:
         if self._rules is None or self._position is None:
             return ""
         return self._rules.state_text(self._position)
+
+    def legal_moves(self) -> list[str]:
+        """The legal moves of the position; none before STATE."""
+        self.read()
+        if self._rules is None or self._position is None:
+            return []
+        return list(self._rules.legal_moves(self._position))
 
     def snapshot(self) -> dict[str, Any]:
         """Everything that has been shown of the game."""
@@ -222,6 +235,7 @@ class GameStream:
             "to_move": self._to_move(),
             "zombies": sorted({fault["seat"] for fault in self._faults}),
             "end": None if self._end is None else self._end["end"],
+            **({} if self._scenes is None else self._scenes.small()),
         }
 
     def _to_move(self) -> int | None:

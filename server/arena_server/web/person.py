@@ -225,7 +225,14 @@ class PersonSeat:
 
     def _event(self) -> bytes:
         game = None if self._game is None else self._game.game_id
-        document = {"name": self.name, "state": self.state, "game": game, "turn": self._turn}
+        document: dict[str, object] = {
+            "name": self.name,
+            "state": self.state,
+            "game": game,
+            "turn": self._turn,
+        }
+        if self._game is not None and self._turn is not None:
+            document["legal"] = self._game.legal_moves()
         more = {"problem": self._problem, "contest": self._contest, "hints": self._hints}
         return encode_event("seat", document | more)
 

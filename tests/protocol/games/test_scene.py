@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -50,7 +51,8 @@ def test_the_moves_of_insertion_are_arrows_at_the_edges() -> None:
     assert (at["11"], at["15"]) == ((5, 0, "left"), (5, 4, "left"))
     assert (scene.pieces[20:], scene.style("3")) == ("12345", "tile-3")
     assert scene.coming == "61", "no more than NEXT shows"
-    assert scene.played(scene, "7") == frozenset(), "the arrow shows it"
+    moved = replace(scene, pieces=scene.pieces[::-1])
+    assert moved.after(scene, "7") == moved, "the arrow shows it"
 
 
 def test_the_cells_of_xo_have_their_moves_and_a_won_line_is_marked() -> None:
@@ -75,8 +77,9 @@ def test_the_cells_that_the_last_move_has_changed() -> None:
     game = make_game("tictactoe", {})
     start = game.start(game.deal(0))
     before, after = game.scene(start), game.scene(game.play(start, "b1").position)
-    assert after.played(before, "b1") == {7}
-    assert before.played(before, None) == frozenset()
+    assert after.after(before, "b1").marks == (("last", (7,)),)
+    assert after.after(after, "b1") == after
+    assert before.after(before, None) == before
 
 
 def test_the_disc_is_a_wheel_with_the_sum_in_its_middle() -> None:

@@ -81,7 +81,8 @@ def test_a_game_against_an_engine_from_the_form_to_the_record(pages: Watched, tm
         page.get_by_label("Game").select_option("tictactoe")
         page.get_by_label("Opponent").select_option("perfect")
         page.get_by_label("Your seat").select_option("2")
-        page.get_by_label("With hints").uncheck()
+        # The page has the rules of insertion alone.
+        assert page.get_by_label("With hints").is_hidden()
         page.get_by_role("button", name="Start the game").click()
         page.get_by_role("heading", name="You play as person-2").wait_for()
         page.get_by_role("button", name="Ready").click()

@@ -39,11 +39,12 @@ class TestPlay:
             bob.play(2, "1")
             page.get_by_text("It is your turn.").wait_for()
             pages.check_access(page)
-            page.get_by_role("button", name="Hint").focus()
-            page.keyboard.press("Enter")
-            assert page.get_by_label("Your move").input_value() == "6"
-            pages.shoot(page, "play-hint")
-            page.get_by_label("Your move").focus()
+            # The legal moves come from the server, and the rules for a hint are not in the page.
+            moves = page.eval_on_selector_all("#moves option", "nodes => nodes.map(node => node.value)")
+            assert moves == ["2", "6"]
+            assert page.get_by_role("button", name="Hint").is_hidden()
+            pages.shoot(page, "play-disc")
+            page.get_by_label("Your move").fill("6")
             page.keyboard.press("Enter")
             page.locator(".status", has_text="The game is over: ann wins 2 : 0.").wait_for()
             page.locator(".turn", has_text="The game is over: ann wins 2 : 0").wait_for()
@@ -53,6 +54,29 @@ class TestPlay:
         assert inside("verify", "--database", f"sqlite:///{server.database}").code in (0, 1)
         with Results(server.database) as results:
             assert [row.points for row in results.standings(results.contest("trial"))] == [2, 0]
+
+    def test_a_hint_of_insertion_stands_in_the_field_and_on_the_board(
+        self, pages: Watched, tmp_path: Path
+    ) -> None:
+        with two_persons(tmp_path, "insertion", "plies = 4") as server:
+            bob = Person(server, "bob")
+            page = pages.open(server.links["ann"])
+            page.get_by_role("button", name="Take the seat").click()
+            page.get_by_role("button", name="Ready").click()
+            bob.ready()
+            page.get_by_text("It is your turn.").wait_for()
+            page.get_by_role("button", name="Hint").click()
+            page.locator(".rim.hint").wait_for()
+            assert (
+                page.locator(".rim.hint").get_attribute("data-move")
+                == page.get_by_label("Your move").input_value()
+            )
+            pages.shoot(page, "play-hint")
+            page.keyboard.press("Tab")
+            page.get_by_label("Your move").press("Enter")
+            bob.until(turn=2)
+            pages.close()
+            bob.close()
 
     def test_two_people_and_a_link_that_is_used(self, pages: Watched, tmp_path: Path) -> None:
         with two_persons(tmp_path, "tictactoe", "") as server:

@@ -13,9 +13,13 @@ import pytest
 from tests.protocol import oracle
 from tests.protocol.records import FORFEIT, RECORD, ZOMBIE, a_record
 
+from arena_protocol.games import make_game
+from arena_protocol.games.base import Deal
 from arena_protocol.record import GameRecord, describe_result, encode, to_json
 from arena_server.web.app import application
+from arena_server.web.archive import json_record
 from arena_server.web.bundle import replay_page
+from arena_server.web.scenes import IN_PAGES, record_scenes
 from arena_server.web.security import PageHeaders
 from arena_server.web.site import Pages
 
@@ -57,7 +61,8 @@ def drop(page: Page, data: bytes, name: str = "game.record") -> None:
 
 def show(pages: Watched, site: str, record: GameRecord, size: tuple[int, int] = DESKTOP) -> Page:
     page = pages.open(f"{site}/replay.html", size)
-    drop(page, encode(record))
+    # The positions of a game whose rules the page does not have are in its JSON.
+    drop(page, encode(record) if record.game in IN_PAGES else json.dumps(json_record(record)).encode())
     page.wait_for_selector(".badge.true, .badge.false")
     return page
 
@@ -253,6 +258,21 @@ class TestFiles:
         drop(page, encode(replace(RECORD, board="x")))
         page.get_by_role("alert").filter(has_text="five rows of five cells").wait_for()
 
+    def test_a_file_without_the_positions_that_the_page_needs(self, pages: Watched, site: str) -> None:
+        page = pages.open(f"{site}/replay.html")
+        drop(page, encode(GAMES["xo"]))
+        page.get_by_role("alert").filter(has_text="this page has no rules of xo").wait_for()
+
+    def test_a_game_shown_from_its_scenes_ends_before_an_impossible_ply(
+        self, pages: Watched, site: str
+    ) -> None:
+        record = GAMES["xo"]
+        plies = (*record.plies[:3], record.plies[3]._replace(move="a99"), *record.plies[4:])
+        page = show(pages, site, replace(record, plies=plies))
+        page.keyboard.press("End")
+        assert page.inner_text(".counter") == "ply 3 of 3"
+        assert "ply 4: move" in page.inner_text(".badge.false")
+
     def test_hostile_names_are_text(self, pages: Watched, site: str) -> None:
         names = ("<img src=x onerror=alert(1)>", "\u202e\"'&<script>" + "x" * 500)
         record = replace(RECORD, names=names, contest="<b>bold", game_id="<i>g")
@@ -261,6 +281,44 @@ class TestFiles:
         assert page.locator("main img, main b, main i, main script").count() == 0
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         pages.shoot(page, "replay-hostile")
+
+
+@pytest.mark.parametrize("game", ["xo", "tictactoe"])
+def test_the_board_of_scenes_is_that_of_the_rules(pages: Watched, site: str, game: str) -> None:
+    """Marks, the cell of the last move and a line that has won, at every ply."""
+    record = GAMES[game]
+    rules = make_game(record.game, record.options)
+    position = rules.start(Deal(record.board, record.sequence))
+    page = show(pages, site, record)
+    for number, ply in enumerate(record.plies, start=1):
+        position = rules.play(position, ply.move).position
+        page.fill(".slider input", str(number))
+        signs = page.eval_on_selector_all(
+            ".stage .cell-group", "nodes => nodes.map(node => node.dataset.sign).join('')"
+        )
+        assert signs == rules.state_text(position).replace("/", "")
+        for sign, shape in (("x", "path.mark"), ("o", "circle.mark")):
+            assert page.locator(f".stage .cell-group[data-sign='{sign}'] {shape}").count() == signs.count(
+                sign
+            )
+        last = page.locator(".stage .cell-group.last")
+        assert last.get_attribute("data-move") == ply.move
+        assert f"{(signs.count('x') > 0 and 'X') or 'O'}: " in (
+            page.get_attribute(".stage .board", "aria-label") or ""
+        )
+    won = page.locator(".stage .cell-group.line").count()
+    assert (won >= 3) == (record.end == "win")
+
+
+def test_one_file_plays_a_game_of_scenes_without_a_server(pages: Watched, tmp_path: Path) -> None:
+    record = GAMES["xo"]
+    file = tmp_path / "game.html"
+    file.write_text(replay_page("xo", encode(record), record_scenes(record)), encoding="utf-8")
+    page = pages.open(f"file://{file}#ply=2")
+    page.wait_for_selector(".badge.true, .badge.false")
+    assert page.inner_text(".counter") == f"ply 2 of {len(record.plies)}"
+    assert "arena verify" in page.inner_text(".badge.true")
+    assert page.locator(".cell-group[data-sign='x'], .cell-group[data-sign='o']").count() == 4 + 2
 
 
 def test_one_file_plays_without_a_server(pages: Watched, tmp_path: Path) -> None:

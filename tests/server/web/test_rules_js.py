@@ -16,6 +16,7 @@ from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Deal
 from arena_protocol.games.insertion import rules
 from arena_protocol.games.insertion.board import format_board, parse_board
+from arena_server.web.scenes import IN_PAGES
 
 from .node import Node, Refused
 
@@ -26,14 +27,6 @@ OPTIONS: list[tuple[str, dict[str, str], int]] = [
     ("insertion", {"plies": "25", "colours": "3", "lookahead": "5", "start": "partial"}, 3),
     ("insertion", {"plies": "25", "colours": "7", "lookahead": "5", "start": "empty"}, 4),
     ("insertion", {"plies": "9", "board": "...../...../...../...../12312"}, 2),
-    ("tictactoe", {}, 2),
-    ("tictactoe", {"size": "4", "win": "3"}, 2),
-    ("xo", {}, 2),
-    ("xo", {"size": "14", "win": "5", "opening": "8"}, 2),
-    ("disc", {"m": "13"}, 2),
-    ("disc", {"m": "40"}, 2),
-    ("lastcoin", {"coins": "7"}, 2),
-    ("lastcoin", {"coins": "1"}, 2),
 ]
 relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -71,8 +64,9 @@ def test_sha256(node: Node, data: bytes) -> None:
     assert node("sha256", data=data.hex()) == sha256(data).hexdigest()
 
 
-def test_every_game_has_rules_in_the_browser() -> None:
-    assert {game for game, _, _ in OPTIONS} == set(GAMES)
+def test_the_games_with_rules_in_the_browser_are_those_that_get_no_scenes(node: Node) -> None:
+    assert set(node("rules")) == IN_PAGES == {game for game, _, _ in OPTIONS}
+    assert set(GAMES) > IN_PAGES
 
 
 @pytest.mark.parametrize(("game", "options", "seats"), OPTIONS)
@@ -113,7 +107,7 @@ def test_whole_games(
 @pytest.mark.parametrize(
     ("game", "options", "deal", "moves", "line"),
     [
-        ("chess", {}, ("", ""), [], "no rules for the game chess here"),
+        ("xo", {}, ("", ""), [], "no rules for the game xo here"),
         (
             "insertion",
             {"plies": "0"},
@@ -175,23 +169,6 @@ def test_whole_games(
         ("insertion", {}, ("E", "1"), ["0"], "a move of insertion is a number from 1 to 15, not 0"),
         ("insertion", {}, ("E", "1"), ["1", "1"], "the picture of ply 2 is not known"),
         ("insertion", {"plies": "1"}, ("E", "1"), ["1", "1"], "the game is over: all 1 plies are played"),
-        (
-            "tictactoe",
-            {},
-            ("...", ""),
-            [],
-            "a board is 3 rows of 3 cells '.', 'x' or 'o' joined by '/', not ...",
-        ),
-        ("tictactoe", {}, ("xx./.../...", ""), [], "x has as many marks as o or one more"),
-        ("tictactoe", {}, ("xxx/ooo/...", ""), [], "x and o cannot both have a line"),
-        ("tictactoe", {}, (".../.../...", ""), ["d1"], "d1 is not a cell"),
-        ("tictactoe", {}, (".../.../...", ""), ["a1", "a1"], "a1 is taken"),
-        ("tictactoe", {}, ("xxx/oo./...", ""), ["a1"], "the game is over"),
-        ("disc", {}, ("0/7/1", ""), [], "a position of disc is SUM/TOP/SEAT, such as 0/1/1, not 0/7/1"),
-        ("disc", {}, ("0/1/1", ""), ["3"], "3 is not a legal move here"),
-        ("disc", {}, ("13/1/1", ""), ["2"], "the game is over"),
-        ("lastcoin", {}, ("x/1", ""), [], "a position of lastcoin is COINS/SEAT, such as 7/1, not x/1"),
-        ("lastcoin", {}, ("1/1", ""), ["2"], "2 is not a legal move here"),
     ],
 )
 def test_refusals(

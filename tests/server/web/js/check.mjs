@@ -5,18 +5,20 @@ import { createInterface } from "node:readline";
 const base = new URL("../../../../server/arena_server/web/static/js/", import.meta.url);
 const load = (name) => import(new URL(name, base));
 const { playBoard, parseBoard, formatBoard, runs } = await load("games/insertion.js");
-const { GameError } = await load("games/base.js");
+const { GameError } = await load("gameerror.js");
 const { makeGame } = await load("rules.js");
 const { parseRecord, readRecord, RecordError } = await load("record.js");
 const { verify, verifyChain, verifyListed } = await load("verify.js");
 const { hint } = await load("hint.js");
 const { choose, interest } = await load("interest.js");
 const { resultText } = await load("dom.js");
+const { RULES } = await load("rules.js");
 const { hex, sha256 } = await load("sha256.js");
 
 const bytes = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 
 const commands = {
+  rules: () => [...RULES.keys()],
   sha256: ({ data }) => hex(sha256(bytes(data))),
   insertion: ({ board, move, colour }) => {
     const result = playBoard(parseBoard(board), move, colour);

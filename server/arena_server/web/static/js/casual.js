@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { clockText, el, link, resultText } from "./dom.js";
 import { gameLink } from "./gameview.js";
+import { RULES } from "./rules.js";
 
 const PERSON = "person";
 const NO_CLOCK_MS = 864_000_000;
@@ -34,6 +35,7 @@ export async function casualPart({ onstart, take }) {
     const { name, engines, seats } = games.get(game.value);
     opponent.replaceChildren(...engines.map((engine) => el("option", { value: engine }, engine)), el("option", { value: PERSON }, seats > 2 ? "other people, by links" : "a second person, by a link"));
     opponent.value = FIRST_OPPONENT[name] ?? engines.at(-1) ?? PERSON;
+    hintsLabel.hidden = !RULES.has(name);
     seat.replaceChildren(...Array.from({ length: seats }, (_, i) => el("option", { value: i + 1 }, i ? String(i + 1) : "1, moves first")));
   };
   game.addEventListener("change", fillFields);

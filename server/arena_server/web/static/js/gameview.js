@@ -21,7 +21,7 @@ export class GameView {
     this.following = live;
     this.speed = 1;
     this.timer = null;
-    this.board = makeBoard(timeline.info.game, timeline.rules);
+    this.board = makeBoard(timeline.rules, timeline.info.layout);
     this.seats = timeline.info.names.map((name, i) => new SeatCard(i + 1, name, botLink(name)));
     this.status = el("p", { class: "status", role: "status" });
     this.charts = this.#charts();

@@ -1,6 +1,6 @@
 // A move to suggest: a search over the rules that the browser has, for some tenths of a second.
 
-import { GameError } from "./games/base.js";
+import { GameError } from "./gameerror.js";
 
 const LIMIT_MS = 300;
 const DEEPEST = 12;

@@ -7,6 +7,7 @@ import { GameView } from "./gameview.js";
 import { gamePath, LiveGame } from "./livegame.js";
 import { decodeRecord } from "./record.js";
 import { showRecord } from "./replay.js";
+import { RULES } from "./rules.js";
 
 applyTheme();
 document.body.prepend(pageHeader());
@@ -30,6 +31,7 @@ function showTitle(names) {
 async function replay() {
   const bytes = await getBytes(`${recordPath}.record`);
   const record = decodeRecord(bytes);
+  if (!RULES.has(record.game)) record.scenes = (await get(`${recordPath}.json`)).scenes;
   showTitle(record.names);
   const view = showRecord(main, record, { download: `api/v1/${recordPath}.record`, botLink, proof: await proofOf(bytes) });
   // An address without a ply shows the newest one, of a running game as of one that has just ended.

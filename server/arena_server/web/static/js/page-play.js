@@ -15,7 +15,7 @@ const key = location.hash.slice(1);
 const stored = `arena-seat-${key}`;
 const message = el("p", { class: "error-line", role: "alert" });
 const text = el("p", { class: "turn", role: "status" });
-const seat = { session: null, name: "", state: "connecting", turn: null, contest: null, hints: true, view: null, live: null, next: null };
+const seat = { session: null, name: "", state: "connecting", turn: null, legal: [], contest: null, hints: true, view: null, live: null, next: null };
 
 async function post(verb, body) {
   let response;
@@ -105,11 +105,12 @@ const CASUAL_TEXTS = { connecting: "Starting the game ...", waiting: "Waiting fo
 
 const start = el("button", { type: "button", class: "primary", onclick: () => order("ready") }, "Ready");
 const goOn = el("button", { type: "button", class: "primary" }, "Next game");
-const field = el("input", { type: "text", id: "move", size: 6, autocomplete: "off", autocapitalize: "off", spellcheck: false });
+const choices = el("datalist", { id: "moves" });
+const field = el("input", { type: "text", id: "move", list: "moves", size: 6, autocomplete: "off", autocapitalize: "off", spellcheck: false });
 const advise = el("button", { type: "button", onclick: showHint }, "Hint");
 const leave = el("button", { type: "button", onclick: () => { if (confirm(seat.contest ? "Give up? The server plays your moves to the end." : "Give up? You leave this contest for good.")) order("quit"); } }, "Give up");
 const form = el("form", { class: "turn-form", onsubmit: (event) => { event.preventDefault(); play(field.value.trim()); } },
-  el("label", { for: "move" }, "Your move"), field, el("button", { type: "submit" }, "Play"), advise);
+  el("label", { for: "move" }, "Your move"), field, choices, el("button", { type: "submit" }, "Play"), advise);
 const result = el("p", {});
 const again = el("a", { href: "play.html", class: "button" }, "Another game");
 
@@ -178,7 +179,7 @@ function show() {
   goOn.hidden = !ended;
   start.hidden = ended || seat.state !== "invited";
   form.hidden = ended || !["playing", "ready"].includes(seat.state);
-  advise.hidden = !seat.hints;
+  advise.hidden = !seat.hints || shown === undefined || shown.rules === null;
   leave.hidden = !["invited", "ready", "playing", "waiting"].includes(seat.state);
   for (const control of form.querySelectorAll("button")) control.disabled = !mine;
   again.hidden = !(seat.contest && seat.state === "finished");
@@ -188,21 +189,24 @@ function show() {
 
 function showMoves(mine) {
   const { view } = seat;
-  const { timeline } = view;
-  const legal = mine && timeline.end === null ? timeline.rules.moves(timeline.position(timeline.length)) : [];
+  const legal = mine && view.timeline.end === null ? seat.legal : [];
+  choices.replaceChildren(...legal.map((move) => el("option", { value: move })));
   view.board.element.classList.toggle("playable", mine);
   for (const node of view.board.element.querySelectorAll("[data-move]")) {
     const can = legal.includes(node.dataset.move);
     node.classList.toggle("can", can);
     node.classList.remove("hint");
-    node.setAttribute("aria-disabled", String(!can));
+    if (node.hasAttribute("role")) node.setAttribute("aria-disabled", String(!can));
   }
 }
 
-/** Every move of the board is a button; arrow keys go to the nearest one in their direction. */
+/** Every move of the board is one button, its first shape; arrow keys go to the nearest one in their direction. */
 function makePlayable(view) {
-  const nodes = [...view.board.element.querySelectorAll("[data-move]")];
+  const shapes = [...view.board.element.querySelectorAll("[data-move]")];
+  const nodes = [...new Map(shapes.reverse().map((node) => [node.dataset.move, node])).values()].reverse();
   view.board.element.setAttribute("role", "group");
+  view.board.onmove = play;
+  if (!nodes.length) return;
   // One stop of the tab key: the move that had the focus last.
   let stop = nodes[0];
   for (const node of nodes) {
@@ -222,7 +226,6 @@ function makePlayable(view) {
       event.stopPropagation();
     });
   }
-  view.board.onmove = play;
 }
 
 function nearest(nodes, from, arrow) {
@@ -242,8 +245,7 @@ function nearest(nodes, from, arrow) {
 async function play(move) {
   const { view } = seat;
   if (seat.turn === null || !view) return;
-  const { timeline } = view;
-  if (!timeline.rules.moves(timeline.position(timeline.length)).includes(move)) {
+  if (!seat.legal.includes(move)) {
     message.textContent = move ? `${move} is not a legal move here.` : "Type a move, or choose one on the board.";
     return;
   }

@@ -30,8 +30,9 @@ async function open(file) {
   }
 }
 
-function show(bytes) {
+function show(bytes, scenes = null) {
   const record = readRecord(bytes);
+  if (scenes !== null) record.scenes = scenes;
   const download = URL.createObjectURL(new Blob([bytes]));
   if (!main.contains(host)) main.replaceChildren(host);
   if (!embedded && drop.contains(label)) {
@@ -48,7 +49,10 @@ function embeddedWorker() {
 }
 
 main.replaceChildren(drop);
-if (embedded) show(Uint8Array.from(atob(embedded.textContent), (char) => char.charCodeAt(0)));
+if (embedded) {
+  const data = (id) => Uint8Array.from(atob(document.getElementById(id).textContent), (char) => char.charCodeAt(0));
+  show(data("record"), JSON.parse(new TextDecoder().decode(data("scenes"))));
+}
 
 addEventListener("dragover", (event) => { event.preventDefault(); document.body.classList.add("dragging"); });
 addEventListener("dragleave", (event) => { if (!event.relatedTarget) document.body.classList.remove("dragging"); });

@@ -58,7 +58,7 @@ function watch(id) {
   let shown = 0;
   const live = new LiveGame(gamePath(id, parameter("contest")), {
     onbegin: (timeline) => {
-      board = makeBoard(timeline.info.game, timeline.rules);
+      board = makeBoard(timeline.rules, timeline.info.layout);
       cards = timeline.info.names.map((name, i) => new SeatCard(i + 1, name, null));
       const half = Math.ceil(cards.length / 2);
       stage.replaceChildren(

@@ -7,6 +7,8 @@ const PLY = ["seat", "move", "time_ms", "handed_ns", "arrived_ns", "clock", "poi
 const FAULT = ["seat", "ply", "kind", "line"];
 const INFO = ["seat", "ply", "depth", "eval", "nodes", "line", "text"];
 const DIGEST = 32;
+/** A board of more cells than this is not drawn. */
+const MOST_CELLS = 10_000;
 const NUMBERS = ["format", "clock_ms", "increment_ms", "margin_ms", "move_limit_ms", "byoyomi_ms", "lag_quota_ms", "first_move_limit_ms"];
 const TEXTS = ["software", "contest", "game_id", "game", "seed", "nonce", "commit", "board", "sequence", "final", "end"];
 
@@ -75,7 +77,30 @@ function checkRecord(record) {
     && [line, text].every((item) => item === null || typeof item === "string");
   if (record.infos === undefined) record.infos = [];
   Array.isArray(record.infos) && record.infos.every((item) => item && info(item)) || fail("infos are not notes");
+  if (record.scenes !== undefined) checkScenes(record.scenes, record.plies.length) || fail("scenes are not positions for the start and for plies");
   return record;
+}
+
+/** Whether these are the scenes of a game of `plies` plies, or of its first ones: `{layout, scene, to_move, after}`. */
+export function checkScenes(scenes, plies) {
+  const { layout, after } = scenes ?? {};
+  const list = (value, holds) => Array.isArray(value) && value.every(holds);
+  const text = (value) => typeof value === "string";
+  const optional = (value, holds) => value === undefined || holds(value);
+  const place = (pair) => list(pair, Number.isFinite) && pair.length === 2;
+  const label = (value) => Array.isArray(value) && value.length === 5 && place(value.slice(0, 2)) && value.slice(2).every(text);
+  const size = (value) => Number.isFinite(value) && value >= 0 && value <= MOST_CELLS;
+  if (layout === null || typeof layout !== "object" || !size(layout.width) || !size(layout.height) || !text(layout.form)) return false;
+  if (layout.cells === undefined && layout.width * layout.height > MOST_CELLS) return false;
+  if (!optional(layout.cells, (cells) => list(cells, place)) || !optional(layout.moves, (moves) => list(moves, text))) return false;
+  if (!optional(layout.labels, (labels) => list(labels, label)) || layout.styles === null || typeof layout.styles !== "object") return false;
+  if (!list(Object.values(layout.styles), text)) return false;
+  const scene = (value) => value !== null && typeof value === "object"
+    && [value.pieces, value.text, value.words, value.coming].every((field) => optional(field, text))
+    && optional(value.marks, (marks) => marks !== null && typeof marks === "object" && list(Object.values(marks), (places) => list(places, Number.isInteger)))
+    && optional(value.bar, (bar) => list(bar, Number.isFinite) && bar.length === 2) && optional(value.turn, Number.isInteger);
+  const step = (value) => value !== null && typeof value === "object" && scene(value.scene) && (value.to_move === null || Number.isInteger(value.to_move));
+  return step(scenes) && list(after, step) && after.length <= plies;
 }
 
 // -- msgpack: the part of it that records use

@@ -2,7 +2,7 @@
 
 import { ApiError } from "./api.js";
 import { el, numberText, pliesText } from "./dom.js";
-import { GameError } from "./games/base.js";
+import { GameError } from "./gameerror.js";
 import { GameView } from "./gameview.js";
 import { Timeline } from "./timeline.js";
 
@@ -61,7 +61,7 @@ async function check(record, view, worker, proof, whole) {
   const thread = worker();
   const end = (problem) => {
     const more = proof === null || chained || proof.head === null ? null : () => check(record, view, worker, proof, true);
-    view.showVerdict(problem, { text: coverage(proof, chained), more });
+    view.showVerdict(problem, { text: coverage(proof, chained, view.timeline.rules !== null), more });
     thread.terminate();
   };
   thread.onmessage = ({ data }) => end(data.problem);
@@ -70,9 +70,11 @@ async function check(record, view, worker, proof, whole) {
   return undefined;
 }
 
-/** What a check that found nothing wrong has covered. */
-function coverage(proof, chained) {
-  if (proof === null) return "deal, moves, points and clocks are as recorded. A file alone does not prove its names.";
-  const listed = "names and result are as the contest lists them; deal, moves, points and clocks are as recorded";
-  return chained ? `${listed}; record ${numberText(proof.place + 1)} of the ${numberText(proof.games)} under the head ${proof.head.slice(0, 8)}…${proof.head.slice(-8)}.` : `${listed}.`;
+/** What a check that found nothing wrong has covered; without `rules` no move was played here. */
+function coverage(proof, chained, rules) {
+  const checked = rules ? "deal, moves, points and clocks are as recorded" : "clocks and faults are as recorded";
+  const left = rules ? "" : " Moves and points are not checked here: arena verify does that.";
+  if (proof === null) return `${checked}.${left} A file alone does not prove its names.`;
+  const listed = `names and result are as the contest lists them; ${checked}`;
+  return `${chained ? `${listed}; record ${numberText(proof.place + 1)} of the ${numberText(proof.games)} under the head ${proof.head.slice(0, 8)}…${proof.head.slice(-8)}.` : `${listed}.`}${left}`;
 }

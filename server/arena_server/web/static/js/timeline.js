@@ -1,14 +1,21 @@
-// A game ply by ply: the positions follow from the moves. A record gives all of it at once, a live stream
-// adds to it.
+// A game ply by ply: the positions follow from the moves, or where this page does not have the rules they are scenes
+// that come with the game. A record gives all of it at once, a live stream adds to it.
 
-import { GameError } from "./games/base.js";
-import { makeGame } from "./rules.js";
+import { GameError } from "./gameerror.js";
+import { makeGame, RULES } from "./rules.js";
 
 export class Timeline {
-  /** `game` has {game_id, contest, game, options, names, clock_ms, board, sequence}. */
+  /**
+   * `game` has {game_id, contest, game, options, names, clock_ms, board, sequence}, and {layout, scene, to_move} for a
+   * game without rules here. Throws GameError.
+   */
   constructor(game) {
     this.info = game;
-    this.rules = makeGame(game.game, game.options, game.names.length);
+    /** Null without rules here. */
+    this.rules = RULES.has(game.game) ? makeGame(game.game, game.options, game.names.length) : null;
+    if (this.rules === null && !game.layout) {
+      throw new GameError(`Its file has no positions, and this page has no rules of ${game.game}. Open what “arena replay GAME --html FILE” or “--json” has written.`);
+    }
     this.plies = [];
     this.faults = [];
     /** Notes of the bots, {seat, ply, depth, eval, nodes, line, text}, as they came; what one does not say is null or absent. */
@@ -18,14 +25,15 @@ export class Timeline {
     this.record = null;
     /** The plies at which a cascade began: two or more waves. */
     this.cascades = [];
-    this.steps = [{ position: this.rules.start(game), phases: [] }];
+    this.steps = [this.rules === null ? { position: game.scene, toMove: game.to_move } : { position: this.rules.start(game), phases: [] }];
   }
 
   /** All of a record; of one with an impossible ply the plies before it. Throws GameError for an impossible start. */
   static ofRecord(record) {
-    const timeline = new Timeline(record);
+    const timeline = new Timeline({ ...record, ...record.scenes });
     try {
-      for (const ply of record.plies) timeline.add(ply);
+      const shown = timeline.rules === null ? record.scenes.after.map((scene, i) => ({ ...record.plies[i], ...scene })) : record.plies;
+      for (const ply of shown) timeline.add(ply);
     } catch (error) {
       if (!(error instanceof GameError)) throw error;
     }
@@ -41,11 +49,11 @@ export class Timeline {
     return this.plies.length;
   }
 
-  /** Add a ply {seat, move, time_ms, clock, points, total, zombie}, and the picture that it reveals. */
+  /** Add a ply {seat, move, time_ms, clock, points, total, zombie}, with {scene, to_move} without rules, and the picture that it reveals. */
   add(ply, revealed = null) {
     const { position } = this.steps.at(-1);
-    const step = this.rules.play(position, ply.move);
-    if (revealed !== null) step.position = this.rules.extend(step.position, revealed);
+    const step = this.rules === null ? { position: ply.scene, toMove: ply.to_move } : this.rules.play(position, ply.move);
+    if (this.rules !== null && revealed !== null) step.position = this.rules.extend(step.position, revealed);
     this.steps.push(step);
     this.plies.push(ply);
     if (step.waves > 1) this.cascades.push(this.plies.length);
@@ -85,6 +93,7 @@ export class Timeline {
   }
 
   toMove(number) {
-    return this.end !== null && number === this.length ? null : this.rules.toMove(this.position(number));
+    if (this.end !== null && number === this.length) return null;
+    return this.rules === null ? this.steps[number].toMove : this.rules.toMove(this.position(number));
   }
 }

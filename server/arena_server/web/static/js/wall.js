@@ -4,19 +4,20 @@ import { livePath, LiveStream } from "./api.js";
 import { makeBoard } from "./boards.js";
 import { el, numberText, clockText, resultText } from "./dom.js";
 import { gameLink } from "./gameview.js";
-import { makeGame } from "./rules.js";
+import { makeGame, RULES } from "./rules.js";
 
 /** A position to show, from the summary of a game. */
 export function summaryPosition(rules, game) {
+  if (rules === null) return game.scene;
   const position = rules.start({ board: game.state, sequence: "" });
   return "played" in position ? { ...position, sequence: game.visible, totals: game.totals } : position;
 }
 
 class Card {
   constructor(contest, game) {
-    this.rules = makeGame(game.game, game.options, game.names.length);
-    this.board = makeBoard(game.game, this.rules);
-    this.board.compact?.();
+    this.rules = RULES.has(game.game) ? makeGame(game.game, game.options, game.names.length) : null;
+    this.board = makeBoard(this.rules, game.layout);
+    this.board.compact();
     this.rows = game.names.map((name, i) => {
       const points = el("b", {});
       const mark = el("span", { class: "mark" });

@@ -2,42 +2,10 @@
 
 import { el, stillMotion, svg } from "../dom.js";
 import { SIDE } from "../games/insertion.js";
+import { tile } from "./pieces.js";
 
 const CELL = 100;
 const NAMES = ["", "circle", "square", "triangle", "diamond", "star", "hexagon", "cross"];
-
-function polygon(points) {
-  return (x, y, r) => svg("polygon", { points: points.map(([px, py]) => `${x + px * r},${y + py * r}`).join(" ") });
-}
-
-function regular(corners, inner = 1, turn = 0) {
-  const count = inner === 1 ? corners : 2 * corners;
-  return Array.from({ length: count }, (_, i) => {
-    const angle = 2 * Math.PI * i / count - Math.PI / 2 + turn;
-    const r = i % 2 && inner !== 1 ? inner : 1;
-    return [r * Math.cos(angle), r * Math.sin(angle)].map((value) => Math.round(value * 1000) / 1000);
-  });
-}
-
-/** A shape for each colour, so that pictures differ by more than their hue alone. */
-const SHAPES = [
-  null,
-  (x, y, r) => svg("circle", { cx: x, cy: y, r: 0.88 * r }),
-  (x, y, r) => svg("rect", { x: x - 0.78 * r, y: y - 0.78 * r, width: 1.56 * r, height: 1.56 * r }),
-  polygon(regular(3).map(([x, y]) => [1.12 * x, 1.12 * y + 0.16])),
-  polygon([[0, -1.08], [0.92, 0], [0, 1.08], [-0.92, 0]]),
-  polygon(regular(5, 0.5).map(([x, y]) => [1.15 * x, 1.15 * y + 0.04])),
-  polygon(regular(6, 1, Math.PI / 6)),
-  polygon([[-0.38, -1], [0.38, -1], [0.38, -0.38], [1, -0.38], [1, 0.38], [0.38, 0.38], [0.38, 1], [-0.38, 1], [-0.38, 0.38], [-1, 0.38], [-1, -0.38], [-0.38, -0.38]]),
-];
-
-/** One picture, 100 units wide, its centre at 0,0. */
-export function tile(colour) {
-  return svg("g", { class: "tile" },
-    svg("rect", { class: `c${colour}`, x: -46, y: -46, width: 92, height: 92, rx: 14 }),
-    svg("g", { class: "shape" }, SHAPES[colour](0, 0, 32)),
-    svg("text", { class: "digit", y: 10 }, String(colour)));
-}
 
 /** The centre of cell [x, y], y from the bottom, in the units of the drawing. */
 function centre([x, y]) {

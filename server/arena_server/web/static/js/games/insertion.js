@@ -3,8 +3,8 @@
 // A board is an array of 25 colours (0: empty), cell 5 * x + y: column x from the left, row y from the
 // bottom. A position is {board, sequence, played, totals}; it is never changed.
 
+import { GameError } from "../gameerror.js";
 import { drawBelow, drawBytes } from "../sha256.js";
-import { GameError, wholeNumber } from "./base.js";
 
 export const SIDE = 5;
 const MOVES = Array.from({ length: 15 }, (_, i) => String(i + 1));
@@ -133,15 +133,35 @@ export function playBoard(board, move, colour) {
   return { board: current, removed, fell: inserted.fell, waves, phases };
 }
 
+function wholeNumber(options, key, standard, low, high) {
+  const value = options[key] ?? standard;
+  const number = /^[0-9]+$/.test(value) ? Number(value) : NaN;
+  if (!(number >= low && number <= high)) throw new GameError(`insertion: ${key} is a whole number from ${low} to ${high}, not ${value}`);
+  return number;
+}
+
+/**
+ * The game. Positions are never changed.
+ *
+ *   constructor(options, seats)     options of GAME as texts; throws GameError
+ *   deal(seed)                      {board, sequence} of a seed (decimal text)
+ *   start({board, sequence})        the first position; throws GameError
+ *   state(position)                 the text of STATE
+ *   toMove(position)                the seat whose turn it is (1, 2, ...)
+ *   moves(position)                 the legal moves, as texts
+ *   play(position, move)            {position, points, waves, phases}; throws GameError
+ *   totals(position), end(position) the points of the seats; `complete` or null
+ *   zombieMove                      the move that is played for a zombie
+ */
 export class Insertion {
   static gameName = "insertion";
   zombieMove = "6";
 
   constructor(options, seats) {
-    this.seats = wholeNumber("insertion", { seats }, "seats", 2, 2, 4);
-    this.plies = wholeNumber("insertion", options, "plies", 200, 1, MAX_PLIES);
-    this.colours = wholeNumber("insertion", options, "colours", 6, 3, 7);
-    this.lookahead = wholeNumber("insertion", options, "lookahead", 20, 1, 999999999);
+    this.seats = wholeNumber({ seats }, "seats", 2, 2, 4);
+    this.plies = wholeNumber(options, "plies", 200, 1, MAX_PLIES);
+    this.colours = wholeNumber(options, "colours", 6, 3, 7);
+    this.lookahead = wholeNumber(options, "lookahead", 20, 1, 999999999);
     this.startKind = options.start ?? "full";
     if (!STARTS.includes(this.startKind)) throw new GameError(`insertion: start is one of ${STARTS.join(", ")}, not ${this.startKind}`);
     if (options.board !== undefined && options.start !== undefined) throw new GameError("insertion: give either start or board, not both");

@@ -1,0 +1,52 @@
+// Pieces by their styles, which `games/scene.py` lists; each is 100 units wide, its centre at 0,0.
+
+import { svg } from "../dom.js";
+
+function polygon(points) {
+  return (x, y, r) => svg("polygon", { points: points.map(([px, py]) => `${x + px * r},${y + py * r}`).join(" ") });
+}
+
+function regular(corners, inner = 1, turn = 0) {
+  const count = inner === 1 ? corners : 2 * corners;
+  return Array.from({ length: count }, (_, i) => {
+    const angle = 2 * Math.PI * i / count - Math.PI / 2 + turn;
+    const r = i % 2 && inner !== 1 ? inner : 1;
+    return [r * Math.cos(angle), r * Math.sin(angle)].map((value) => Math.round(value * 1000) / 1000);
+  });
+}
+
+/** A shape for each colour, so that pictures differ by more than their hue alone. */
+const SHAPES = [
+  null,
+  (x, y, r) => svg("circle", { cx: x, cy: y, r: 0.88 * r }),
+  (x, y, r) => svg("rect", { x: x - 0.78 * r, y: y - 0.78 * r, width: 1.56 * r, height: 1.56 * r }),
+  polygon(regular(3).map(([x, y]) => [1.12 * x, 1.12 * y + 0.16])),
+  polygon([[0, -1.08], [0.92, 0], [0, 1.08], [-0.92, 0]]),
+  polygon(regular(5, 0.5).map(([x, y]) => [1.15 * x, 1.15 * y + 0.04])),
+  polygon(regular(6, 1, Math.PI / 6)),
+  polygon([[-0.38, -1], [0.38, -1], [0.38, -0.38], [1, -0.38], [1, 0.38], [0.38, 0.38], [0.38, 1], [-0.38, 1], [-0.38, 0.38], [-1, 0.38], [-1, -0.38], [-0.38, -0.38]]),
+];
+
+/** A picture of insertion. */
+export function tile(colour) {
+  return svg("g", { class: "tile" },
+    svg("rect", { class: `c${colour}`, x: -46, y: -46, width: 92, height: 92, rx: 14 }),
+    svg("g", { class: "shape" }, SHAPES[colour](0, 0, 32)),
+    svg("text", { class: "digit", y: 10 }, String(colour)));
+}
+
+/** The holes of discs, so that seats differ by more than their hue; `cli/arena_cli/picture.py` has the same. */
+const HOLES = [0, 0, 14, 22, 28];
+
+/** The piece of a sign; a sign without a style is a letter. Null for a cell without a piece. */
+export function piece(sign, style = "") {
+  const [kind, number] = style.split("-");
+  switch (kind) {
+    case "tile": return tile(number);
+    case "cross": return svg("path", { class: "mark x", d: "M-24 -24 L24 24 M24 -24 L-24 24" });
+    case "ring": return svg("circle", { class: "mark o", r: 27 });
+    case "disc": return svg("g", { class: `disc s${number}` }, svg("circle", { r: 38 }), number > 1 ? svg("circle", { class: "hole", r: HOLES[number] }) : null);
+    case "coin": return svg("g", { class: number === "gone" ? "coin taken" : "coin" }, svg("circle", { r: 40 }), svg("circle", { class: "inner", r: 26 }));
+    default: return sign === "." ? null : svg("text", { class: "letter", y: 15 }, sign);
+  }
+}
