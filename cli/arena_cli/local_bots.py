@@ -15,6 +15,7 @@ from pathlib import Path
 from shutil import which
 from tempfile import TemporaryFile
 
+from arena_cli.options import DIGESTS_VARIABLE
 from arena_engines.jit import WAITING
 from arena_server.errors import ArenaError, ConfigError
 from arena_server.launch.base import LocalBot
@@ -92,8 +93,6 @@ def local_bots(name: str, command: Sequence[str], slots: int) -> list[LocalBot]:
 
 def server_environment(bots: Iterable[LocalBot]) -> dict[str, str]:
     """Return the environment of the server of these bots: ours, and the digests of their tokens."""
-    from arena_cli.serve import DIGESTS_VARIABLE
-
     digests = {bot.name: sha256(bot.token.encode("ascii")).hexdigest() for bot in bots}
     return {**os.environ, DIGESTS_VARIABLE: json.dumps(digests)}
 

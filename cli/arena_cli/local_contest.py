@@ -13,20 +13,20 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from pathlib import Path, PurePath
-from secrets import randbits
 from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Self
 
+import typer
+
 from arena_cli.local_bots import ARENA, engine_command, local_bot, parse_command
+from arena_cli.options import numbers
 from arena_protocol.games import GAMES
 from arena_protocol.record import describe_fault
-from arena_server.config_file import SECRET_BITS
-from arena_server.core.config import ContestConfig, Entrant, check_numbers
+from arena_server.core.config import ContestConfig, check_numbers
 from arena_server.launch.base import LocalBot
-from arena_server.spec import ContestSpec
+from arena_server.spec import ContestSpec, entrant_of, fresh_seed
 from arena_server.store.database import database_of
 from arena_server.store.preflight import check_writable
 from arena_server.tournament.local import LocalRun, run_local
@@ -60,10 +60,9 @@ class LocalContest:
         """Return the contest for a host. Raises ContestConfigError for a number out of its range."""
         config = ContestConfig(
             name=self.name,
-            seed=randbits(SECRET_BITS) if self.seed is None else self.seed,
+            seed=fresh_seed() if self.seed is None else self.seed,
             game=self.game,
-            # On the command line all options are texts; the other makers of a contest have numbers.
-            options={key: _number(value) for key, value in self.options.items()},
+            options=numbers(self.options),
             format="matches",
             games_per_pair=self.deals * len(self.group),
             deals="paired",
@@ -74,10 +73,7 @@ class LocalContest:
             guests=False,
         )
         check_numbers(config)
-        entrants = [
-            Entrant(bot.name, sha256(bot.token.encode("ascii")).hexdigest(), concurrency=self.concurrency)
-            for bot in self.group
-        ]
+        entrants = [entrant_of(bot.name, bot.token, self.concurrency) for bot in self.group]
         return ContestSpec(config=config, entrants=entrants, new=True, seeded=self.seed is not None)
 
     def processes(self) -> list[LocalBot]:
@@ -86,8 +82,11 @@ class LocalContest:
         return [replace(bot, slot=slot) for slot in slots for bot in self.group if bot.command]
 
 
-def _number(value: object) -> object:
-    return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
+class BotMessages(ProgressListener):
+    """Prints messages about bots on stderr."""
+
+    def say(self, line: str) -> None:
+        typer.echo(line, err=True)
 
 
 class RefereeThread:

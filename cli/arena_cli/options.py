@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from arena_protocol.games.base import Game
 
 DEFAULT_DATABASE = "sqlite:///arena.db"
+#: Token digests (JSON: name to SHA-256) for bots without one in the file. In the environment,
+#: because other users can read a command line.
+DIGESTS_VARIABLE = "ARENA_TOKEN_DIGESTS"
 
 Config = Annotated[
     Path, typer.Argument(metavar="CONFIG", help="The contest's TOML file.", show_default=False)
@@ -190,6 +193,14 @@ def game_options(given: Iterable[str] | None) -> dict[str, object]:
             raise ConfigError(f"--option: expected KEY=VALUE, got {pair!r}")
         options[key] = value
     return options
+
+
+def numbers(options: Mapping[str, object]) -> dict[str, object]:
+    """Return the options of a game, all texts on the command line, for a contest, which has numbers."""
+    return {
+        key: int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
+        for key, value in options.items()
+    }
 
 
 def duration(text: str, flag: str) -> int:

@@ -31,7 +31,7 @@ from arena_cli.options import (
     use_color,
 )
 from arena_cli.person import LeaveGame, Person, introduction, result_text
-from arena_cli.play_web import play_in_browser
+from arena_cli.play_web import browser_games, play_in_browser
 from arena_client import asyncio_client
 from arena_client.bot import Bot, GameView, Result
 from arena_client.errors import ClientError
@@ -109,7 +109,7 @@ def command(
         clock_ms = None if clock is None else duration(clock, "--clock")
         rules = make_game(game, chosen, allow_unknown=False)
         opponent = usual_opponent(game) if against is None else against
-        play_in_browser(rules, chosen, opponent, clock_ms, seed, database)
+        play_in_browser(browser_games(rules, chosen, opponent, clock_ms, seed), database)
         return
     if game == Xo.name and against is not None and against.partition(":")[0] == Xo1970.name:
         if library is not None:

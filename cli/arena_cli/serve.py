@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
-from arena_cli.options import DEFAULT_DATABASE, Database, Library, Web, WebPort, duration
+from arena_cli.options import DEFAULT_DATABASE, DIGESTS_VARIABLE, Database, Library, Web, WebPort, duration
 from arena_server.errors import ArenaError, ConfigError
 
 if TYPE_CHECKING:
@@ -32,14 +32,11 @@ if TYPE_CHECKING:
     from arena_server.config_schema import ContestFile, ServerTable
     from arena_server.connection import Cipher
     from arena_server.host import Host
+    from arena_server.launch.base import LocalBot
     from arena_server.logs import Log
     from arena_server.spec import ContestSpec
     from arena_server.store.database import Database as StoreURL
     from arena_server.web.access import CasualSetup, Invitation, WebPorts
-
-#: Token digests (JSON: name to SHA-256) for bots without one in the file. In the environment,
-#: because other users can read a command line.
-DIGESTS_VARIABLE = "ARENA_TOKEN_DIGESTS"
 
 STDERR = 2
 #: Connections to a game of visitors, beyond those of the contests: its slots, and as many to be replaced.
@@ -140,7 +137,7 @@ class RunOptions:
 class Prepared:
     """Checked contests with a usable database and bound ports; nothing runs yet.
 
-    `web` has the bound ports of the site and of the organiser.
+    `web` has the bound ports of the site and of the organiser. `bots` of the only contest are started here.
     """
 
     specs: Sequence[ContestSpec]
@@ -149,6 +146,7 @@ class Prepared:
     sock: socket.socket
     web: WebPorts
     cipher: Callable[[], Cipher | None] | None = None
+    bots: Sequence[LocalBot] = ()
 
 
 Configs = Annotated[
@@ -201,10 +199,6 @@ def stopped_early(_number: int, _frame: object) -> NoReturn:
 
 def prepare(paths: Sequence[Path], options: ServeOptions) -> Prepared:
     """Check the input and bind the ports. Raises ArenaError, with no port left open."""
-    from arena_server.sockets import bind
-    from arena_server.store.database import database_of
-    from arena_server.store.preflight import check_contest, check_writable
-
     files = _load(paths, options)
     server = files[0].server
     specs, persons = [], []
@@ -213,6 +207,21 @@ def prepare(paths: Sequence[Path], options: ServeOptions) -> Prepared:
         specs.append(spec)
         persons += invited
     _check_places(paths, server, specs)
+    return open_ports(specs, server, options, persons)
+
+
+def open_ports(
+    specs: Sequence[ContestSpec],
+    server: ServerTable,
+    options: ServeOptions,
+    persons: Sequence[Invitation] = (),
+    bots: Sequence[LocalBot] = (),
+) -> Prepared:
+    """Check the database and bind the ports. Raises ArenaError, with no port left open."""
+    from arena_server.sockets import bind
+    from arena_server.store.database import database_of
+    from arena_server.store.preflight import check_contest, check_writable
+
     where = database_of(options.database, async_journal=server.journal_commit == "async")
     check_writable(where)  # it makes a database where there is none: all other input is right
     for spec in specs:
@@ -224,11 +233,11 @@ def prepare(paths: Sequence[Path], options: ServeOptions) -> Prepared:
         bound = _bind_web(where, server, options.web)
         ports = replace(bound, persons=persons, casual=_casual(where, server, bound.site))
         if persons and ports.site is None:
-            raise ConfigError(f"{paths[0]}: bot {persons[0].name}: a person plays on the web page; serve it")
+            raise ConfigError(f"bot {persons[0].name}: a person plays on the web page; serve it")
     except ArenaError:
         sock.close()
         raise
-    return Prepared(specs, where, server, sock, ports, cipher)
+    return Prepared(specs, where, server, sock, ports, cipher, bots)
 
 
 def _check_places(paths: Sequence[Path], server: ServerTable, specs: Sequence[ContestSpec]) -> None:
@@ -375,10 +384,10 @@ def serve(prepared: Prepared, run: RunOptions) -> None:
 
     prepared, reserved = _share_descriptors(prepared)
     casual = prepared.web.casual
+    games = 0 if casual is None else casual.limit
     setup = HostSetup(
         database=prepared.database,
-        max_connections=prepared.server.max_connections
-        + (casual.limit * CASUAL_CONNECTIONS if casual else 0),
+        max_connections=prepared.server.max_connections + games * CASUAL_CONNECTIONS,
         max_spectators=prepared.server.max_spectators,
         spectators_per_address=prepared.server.spectators_per_address,
         software=prepared.specs[0].config.software,
@@ -419,6 +428,7 @@ async def _serve(prepared: Prepared, setup: Any, log: Log, supervised: bool) -> 
     import asyncio
 
     from arena_server.host import Host, ProcessTuning
+    from arena_server.sockets import address_of
     from arena_server.tournament.reporter import HostReporter, report_of
 
     host = Host(setup, prepared.sock, log, [ProcessTuning()])
@@ -427,7 +437,14 @@ async def _serve(prepared: Prepared, setup: Any, log: Log, supervised: bool) -> 
         with _web(prepared, host, log, supervised=supervised):
             for number in (signal.SIGINT, signal.SIGTERM):
                 asyncio.get_running_loop().add_signal_handler(number, host.stop, number.name)
-            await host.run(prepared.specs)
+            if prepared.bots:
+                from arena_cli.local_contest import BotMessages
+                from arena_server.tournament.local import HostedBots
+
+                bots = HostedBots(host, address_of(prepared.sock), prepared.bots, BotMessages())
+                await bots.run(prepared.specs)
+            else:
+                await host.run(prepared.specs)
     finally:
         reporter.close()
     return {hosted.name: report_of(hosted) for hosted in host.listed}

@@ -6,7 +6,6 @@ file, the key, what was expected and what came.
 
 from __future__ import annotations
 
-import secrets
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -20,12 +19,10 @@ from arena_protocol.library import parse_library, start_boards
 from arena_server.config_schema import BotTable, ContestFile, ContestTable, GameTable, ServerTable
 from arena_server.core.config import LONGEST_MS, ContestConfig, Entrant
 from arena_server.errors import ConfigError
+from arena_server.spec import fresh_seed
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
-
-#: The bits of the secret that the server draws.
-SECRET_BITS = 256
 
 
 def config_of(file: ContestFile, absent_ms: int | None = None) -> ContestConfig:
@@ -33,7 +30,7 @@ def config_of(file: ContestFile, absent_ms: int | None = None) -> ContestConfig:
     contest, game = file.contest, file.game
     return ContestConfig(
         name=contest.name,
-        seed=secrets.randbits(SECRET_BITS) if contest.seed is None else contest.seed,
+        seed=fresh_seed() if contest.seed is None else contest.seed,
         game=contest.game,
         options=game.own_options,
         format=contest.format,

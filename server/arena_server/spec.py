@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 from arena_server.core.config import ContestConfig, Entrant
+
+#: The size of a seed that cannot be found by trying.
+SECRET_BITS = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,3 +34,13 @@ class ContestSpec:
     @property
     def name(self) -> str:
         return self.config.name
+
+
+def fresh_seed() -> int:
+    """A secret seed for a contest whose organiser has chosen none."""
+    return secrets.randbits(SECRET_BITS)
+
+
+def entrant_of(name: str, token: str, concurrency: int = 1) -> Entrant:
+    """The entrant of a bot or a person with this token."""
+    return Entrant(name, sha256(token.encode("ascii")).hexdigest(), concurrency=concurrency)

@@ -6,39 +6,55 @@ import os
 import re
 import signal
 import subprocess
-import tomllib
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.server.programs import ARENA, PATIENCE_S, contest, inside
 
-from arena_cli.play_web import config_text
+from arena_cli.play_web import browser_games, play_in_browser
 from arena_protocol.games import make_game
-from arena_server.config_file import parse_contest
+from arena_server.core.config import check_numbers
+from arena_server.launch.base import BotError
 from arena_server.store.reader import Results
 
 
 @pytest.mark.parametrize("game", ["insertion", "tictactoe", "xo", "disc", "lastcoin"])
-@pytest.mark.parametrize("opponent", ["person", "greedy:seed=1"])
+@pytest.mark.parametrize("opponent", ["person", "random:seed=1"])
 @pytest.mark.parametrize("clock", [None, 61_500])
 def test_the_contest(game: str, opponent: str, clock: int | None) -> None:
     options: dict[str, object] = {"plies": "8", "seats": "3", "start": "empty"} if game == "insertion" else {}
     rules = make_game(game, options)
-    text = config_text(rules, options, opponent, clock, None)
-    file = parse_contest(text, "play.toml")
-    assert len(file.bot) == file.contest.games_per_pair == rules.seats
-    assert [bot.person for bot in file.bot[1:]] == [opponent == "person"] * (rules.seats - 1)
-    assert file.bot[0].person
-    assert rules.options() == make_game(game, file.game.own_options).options()
-    assert file.game.clock == (864_000_000 if clock is None else clock)
-    assert file.contest.seed is None
-    assert tomllib.loads(config_text(rules, options, opponent, clock, 7))["contest"]["seed"] == 7
+    games = browser_games(rules, options, opponent, clock, None)
+    config = games.spec.config
+    check_numbers(config)
+    assert len(games.spec.entrants) == config.games_per_pair == rules.seats
+    assert [entrant.name for entrant in games.spec.entrants[:1]] == ["person-1"]
+    assert len(games.persons) == (rules.seats if opponent == "person" else 1)
+    players = {person.name for person in games.persons} | {bot.name for bot in games.bots}
+    assert {entrant.name for entrant in games.spec.entrants} == players
+    assert all(entrant.token_sha256 for entrant in games.spec.entrants)
+    assert rules.options() == make_game(game, dict(config.options)).options()
+    assert config.clock_ms == (864_000_000 if clock is None else clock)
+    assert not games.spec.seeded
+    seeded = browser_games(rules, options, opponent, clock, 7).spec
+    assert (seeded.seeded, seeded.config.seed) == (True, 7)
 
 
 def test_an_engine_that_does_not_exist(tmp_path: Path) -> None:
     outcome = inside("play", "insertion", "--against", "missing", "--web", cwd=tmp_path)
     assert outcome.code == 2
     assert "missing" in outcome.line
+
+
+@pytest.mark.real
+def test_an_engine_that_cannot_start_ends_the_command(tmp_path: Path) -> None:
+    games = browser_games(make_game("tictactoe", {}), {}, "perfect", None, None)
+    crash = [sys.executable, "-c", "import sys; sys.exit('no numpy here')"]
+    games = replace(games, bots=[replace(bot, command=crash) for bot in games.bots])
+    with pytest.raises(BotError, match=r"^bot perfect-2 cannot start: no numpy here$"):
+        play_in_browser(games, f"sqlite:///{tmp_path}/arena.db")
 
 
 @pytest.mark.real

@@ -18,7 +18,7 @@ import pytest
 from tests.server.peers import Peer
 from tests.server.programs import ARENA, PATIENCE_S, Players, Server, arena, contest
 
-from arena_cli.serve import DIGESTS_VARIABLE
+from arena_cli.options import DIGESTS_VARIABLE
 from arena_server.store.reader import Results
 
 pytestmark = pytest.mark.real

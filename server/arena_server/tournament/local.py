@@ -57,11 +57,9 @@ async def run_local(local: LocalRun, listener: ProgressListener, interrupted: as
     )
     with _log(local.logs) as log:
         sock = bind(LOOPBACK, 0)
-        address = address_of(sock)
         host = Host(setup, sock, log, [ProcessTuning()])
-        observer = _Observer(local, listener, address)
-        host.observe(observer)
-        playing = asyncio.ensure_future(_play(host, observer, local.spec))
+        bots = HostedBots(host, address_of(sock), local.bots, listener, local.logs)
+        playing = asyncio.ensure_future(bots.run([local.spec]))
         stopping = asyncio.ensure_future(interrupted.wait())
         try:
             await asyncio.wait([playing, stopping], return_when=asyncio.FIRST_COMPLETED)
@@ -79,65 +77,80 @@ async def run_local(local: LocalRun, listener: ProgressListener, interrupted: as
     return not interrupted.is_set()
 
 
-async def _play(host: Host, observer: _Observer, spec: ContestSpec) -> None:
-    """Serve the contest, and run the bots from the moment at which they can connect."""
+class HostedBots(HostObserver, ContestObserver):
+    """The bots of the first contest of a host, started here as processes.
 
-    async def serve() -> None:
-        try:
-            await host.run([spec])
-        finally:
-            observer.over()
+    HostedBots.run: the host serves -> the bots start ... the contest is over -> the bots end; the host ends
+    """
 
-    serving = asyncio.ensure_future(serve())
-    try:
-        ready = asyncio.ensure_future(observer.ready.wait())
-        await asyncio.wait([serving, ready], return_when=asyncio.FIRST_COMPLETED)
-        ready.cancel()
-        if observer.ready.is_set():
-            await observer.bots.run_beside(serving, host.stop)
-        await serving
-    finally:
-        serving.cancel()
-        await asyncio.gather(serving, return_exceptions=True)
-
-
-class _Observer(HostObserver, ContestObserver):
-    """Passes what happens to the listener and to the bots. `ready`: bots can connect."""
-
-    bots: BotGroup
-
-    def __init__(self, local: LocalRun, listener: ProgressListener, address: str) -> None:
-        self._local = local
-        self._listener = listener
+    def __init__(
+        self,
+        host: Host,
+        address: str,
+        bots: Sequence[LocalBot],
+        listener: ProgressListener,
+        logs: Path | None = None,
+    ) -> None:
+        """`address` is that of the host; with a folder `logs` the output of each bot goes to a file there."""
+        self._host = host
         self._address = address
+        self._bots = bots
+        self._listener = listener
+        self._logs = logs
         self._hosted: HostedContest | None = None
-        self.ready = asyncio.Event()
+        self._group: BotGroup | None = None
+        self._serving = asyncio.Event()
+        host.observe(self)
+
+    async def run(self, specs: Sequence[ContestSpec]) -> None:
+        """Run the host, and the bots from the moment at which they can connect; no bot is left.
+
+        Raises BotError if a bot cannot start, and as `Host.run` does.
+        """
+        running = asyncio.ensure_future(self._run_host(specs))
+        try:
+            ready = asyncio.ensure_future(self._serving.wait())
+            await asyncio.wait([running, ready], return_when=asyncio.FIRST_COMPLETED)
+            ready.cancel()
+            if self._serving.is_set() and self._group is not None:
+                await self._group.run_beside(running, self._host.stop)
+            await running
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
+    async def _run_host(self, specs: Sequence[ContestSpec]) -> None:
+        try:
+            await self._host.run(specs)
+        finally:
+            if self._hosted is not None:
+                self._listener.report(report_of(self._hosted))
+            self.stored()
 
     def added(self, hosted: HostedContest) -> None:
-        self._hosted = hosted
-        launcher = ProcessLauncher(*parse_address(self._address, "the server"), self._local.logs)
-        games = ObservedGames(hosted.feed)
-        self.bots = BotGroup(self._local.bots, launcher, games, self._listener.say)
-        hosted.observe(games)
-        hosted.observe(self)
+        if self._hosted is None:
+            self._hosted = hosted
+            launcher = ProcessLauncher(*parse_address(self._address, "the server"), self._logs)
+            games = ObservedGames(hosted.feed)
+            self._group = BotGroup(self._bots, launcher, games, self._listener.say)
+            hosted.observe(games)
+            hosted.observe(self)
 
     def serving(self) -> None:
         self._listener.listening(self._address)
-        self.ready.set()
+        self._serving.set()
 
     def happened(self, event: LogEvent) -> None:
-        if isinstance(event, LoggedIn) and event.bot is not None:
-            self.bots.logged_in(event.bot, event.slot)
+        if isinstance(event, LoggedIn) and event.bot is not None and self._group is not None:
+            self._group.logged_in(event.bot, event.slot)
 
     def recorded(self, record: GameRecord) -> None:
         if record.end != VOID:
             self._listener.result(plain_result(record))
 
-    def over(self) -> None:
-        """The host has ended: report how, and let the bots end."""
-        if self._hosted is not None:
-            self._listener.report(report_of(self._hosted))
-            self.bots.contest_over()
+    def stored(self) -> None:
+        if self._group is not None:
+            self._group.contest_over()
 
 
 @contextmanager

@@ -21,18 +21,16 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from hashlib import sha256
 from shutil import which
 from time import strftime
 from typing import Any, Final
 
 from arena_protocol.games import GAMES, make_game
-from arena_server.config_file import SECRET_BITS
-from arena_server.core.config import LONGEST_MS, SINGLE, ContestConfig, Entrant
+from arena_server.core.config import LONGEST_MS, SINGLE, ContestConfig
 from arena_server.errors import ArenaError
 from arena_server.launch.base import LocalBot, inherited
 from arena_server.launch.process import Child
-from arena_server.spec import ContestSpec
+from arena_server.spec import ContestSpec, entrant_of, fresh_seed
 from arena_server.web.access import CasualSetup, Invitation, invite
 from arena_server.web.casual_host import CasualHost, Streams
 from arena_server.web.person import PersonSeat, SeatError
@@ -203,12 +201,12 @@ class CasualGame:
         for seat in range(1, seats + 1):
             if seat == wish.seat or wish.opponent == PERSON:
                 persons.append(person := invite(f"person-{seat}", self.contest, wish.game))
-                entrants.append(_entrant(person.name, person.token))
+                entrants.append(entrant_of(person.name, person.token))
             else:
                 name, token = f"{wish.opponent}-{seat}", secrets.token_hex(16)
                 command = [*_priority(), *arena, "bot", wish.opponent, "--game", wish.game]
                 self._bots.append(LocalBot(name, command, token, contest=self.contest))
-                entrants.append(_entrant(name, token))
+                entrants.append(entrant_of(name, token))
         self._spec = ContestSpec(config=config, entrants=entrants, new=True, listed=False)
         persons.sort(key=lambda person: person.name != f"person-{wish.seat}")
         self._keys = [(person.name, person.key) for person in persons]
@@ -279,7 +277,7 @@ def config_of(wish: Wish, config: ContestConfig, options: Mapping[str, object]) 
     """
     made = ContestConfig(
         name=f"play-{strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}",
-        seed=secrets.randbits(SECRET_BITS),
+        seed=fresh_seed(),
         game=wish.game,
         options=options,
         format=SINGLE,
@@ -294,10 +292,6 @@ def config_of(wish: Wish, config: ContestConfig, options: Mapping[str, object]) 
         move_limit_ms=MOVE_MS,
     )
     return replace(made, **{key: getattr(config, key) for key in CLOCKS}) if wish.clock else made
-
-
-def _entrant(name: str, token: str) -> Entrant:
-    return Entrant(name, sha256(token.encode("ascii")).hexdigest())
 
 
 def _priority() -> tuple[str, ...]:
