@@ -52,6 +52,7 @@ COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "serve": single("serve"),
     "bot": single("bot"),
     "standings": single("results", "standings"),
+    "ratings": single("ratings"),
     "watch": single("watch"),
     "replay": single("replay"),
     "why": single("why"),

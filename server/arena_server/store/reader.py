@@ -14,10 +14,11 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from arena_protocol.record import FaultRecord, RecordError
-from arena_server.core.deal import number_of
+from arena_server.core.deal import game_id, number_of
 from arena_server.core.journal import Entry, Past, PastGame
 from arena_server.core.standings import GameResult, Row, standings
 from arena_server.errors import StoreError
+from arena_server.ratings import RatedGame
 from arena_server.store.chain import verify_checksum
 from arena_server.store.database import Database, describe
 from arena_server.store.deals import Deals, WithheldError
@@ -109,6 +110,15 @@ class Results:
             if game.end != VOID
         )
         return standings(contest.config["bots"], results, scoring or contest.scoring)
+
+    def rated_games(self, contest: ContestRow) -> Iterator[RatedGame]:
+        """Every game with a result, in the order of storing; the games on one deal are one pairing."""
+        deals = self.deals(contest)
+        for game in _past_games(self._session, contest):
+            if game.end != VOID:
+                deal = deals.number(game_id(game.number))
+                names = game_id(game.number) if deal is None else tuple(sorted(game.names))
+                yield RatedGame(game.names, game.totals, (contest.id, names, deal))
 
     def records(self, contest: ContestRow) -> Iterator[tuple[str, bytes | None]]:
         """The id and the encoded record of every game in the order of the schedule; None may not be shown."""

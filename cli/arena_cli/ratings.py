@@ -1,0 +1,130 @@
+"""`arena ratings`: how strong each bot is, with 95 % intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from arena_cli.options import DEFAULT_DATABASE, Database, Json, print_json
+from arena_cli.results import open_results, print_table, read_results
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from arena_server.ratings import RatedGame, Ratings
+    from arena_server.store.reader import Results
+    from arena_server.store.schema import ContestRow
+
+
+@dataclass(frozen=True, slots=True)
+class RatingOptions:
+    """Whose games are rated."""
+
+    contest: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME|ID",
+            help="A contest; may be given several times. The latest by default.",
+            show_default=False,
+        ),
+    ] = None
+    every: Annotated[
+        bool, typer.Option("--all", help="All contests of the database with the game of the latest.")
+    ] = False
+    database: Database = DEFAULT_DATABASE
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The games of a text file instead, as for `arena standings`.",
+            show_default=False,
+        ),
+    ] = None
+
+
+def command(options: RatingOptions = RatingOptions(), as_json: Json = False) -> None:
+    """Print the rating of each bot with its 95 % interval.
+
+    A rating is fitted to all games at once, draws and the advantage of a seat included; a difference of 100
+    is a score of 64 %, the mean is 1500. The column ranks has the places that the intervals allow. The two
+    games of a deal count as one observation. Bots without a lost or without a won game, and those
+    that no results connect with the others, have no rating; they are named with the reason.
+
+    Example: arena ratings --contest friday --contest saturday
+    """
+    import importlib.util
+
+    from arena_protocol.errors import needs_extra
+    from arena_server.errors import ConfigError
+
+    if importlib.util.find_spec("numpy") is None:
+        raise ConfigError(needs_extra("arena ratings", "ratings"))
+    from arena_server.ratings import fit, plain
+
+    title, games = _games(options)
+    try:
+        ratings = fit(games)
+    except ValueError as error:
+        raise ConfigError(f"arena ratings: {error}") from None
+    if as_json:
+        print_json({"rated": title} | plain(ratings))
+    else:
+        print_table(f"{title}: {ratings.games} games", _table(ratings), _notes(ratings))
+
+
+def _games(options: RatingOptions) -> tuple[str, list[RatedGame]]:
+    """What is rated, in words, and its games. Raises ConfigError or StoreError."""
+    from arena_server.errors import ConfigError
+    from arena_server.ratings import RatedGame
+
+    if options.every and options.contest:
+        raise ConfigError("--all: it is for all contests; leave out --contest")
+    if options.file is not None:
+        if options.contest or options.every:
+            raise ConfigError("--file: a file of results has no contests; leave out --contest and --all")
+        found = read_results(options.file)
+        return str(options.file), [
+            RatedGame(game.names, game.totals, number) for number, game in enumerate(found)
+        ]
+    with open_results(options.database) as results:
+        contests = _contests(results, options)
+        if len({contest.game for contest in contests}) > 1:
+            named = ", ".join(f"{contest.name} {contest.game}" for contest in contests)
+            raise ConfigError(f"--contest: expected contests of one game, got {named}")
+        names = ", ".join(dict.fromkeys(contest.name for contest in contests))
+        games = [game for contest in contests for game in results.rated_games(contest)]
+        return f"{names}, {contests[0].game}", games
+
+
+def _contests(results: Results, options: RatingOptions) -> list[ContestRow]:
+    if options.every:
+        latest = results.contest()
+        return [contest for contest in results.contests() if contest.game == latest.game]
+    chosen = [results.contest(selector) for selector in options.contest or (None,)]
+    return list({contest.id: contest for contest in chosen}.values())
+
+
+def _table(ratings: Ratings) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("rank", "bot", "rating", "95 %", "ranks", "games", "score"):
+        table.add_column(heading, justify="left" if heading == "bot" else "right", no_wrap=True)
+    for rank, row in enumerate(ratings.rows, start=1):
+        ranks = str(row.best) if row.best == row.worst else f"{row.best}-{row.worst}"
+        cells: list[Any] = [rank, row.name, f"{row.rating:.0f}", f"+-{row.margin:.0f}", ranks, row.games]
+        table.add_row(*map(str, cells), f"{row.score:.1%}")
+    return table
+
+
+def _notes(ratings: Ratings) -> list[str]:
+    from arena_server.ratings import REASONS
+
+    notes = [f"{name} is not rated ({reason}): {REASONS[reason]}" for name, reason in ratings.unrated.items()]
+    for seat, value in enumerate(ratings.seats, start=2):
+        notes.append(f"seat {seat} is worth {value:+.0f} against seat 1")
+    return notes

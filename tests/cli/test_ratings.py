@@ -1,0 +1,73 @@
+"""`arena ratings`: what is rated, the table, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from tests.server.programs import Shell
+
+LEAGUE = "a 3 b 1\nb 2 a 1\nb 5 c 4\nc 3 b 3\nc 9 a 0\na 7 c 2\nlow 0 a 9\n"
+
+
+@pytest.fixture
+def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "league.txt"
+    path.write_text(LEAGUE)
+    return path
+
+
+def test_a_contest_of_the_database(here: Path, shell: Shell) -> None:
+    shown = json.loads(shell("ratings", "--json").out)
+    assert shown["rated"] == "trial, insertion"
+    assert {row["bot"] for row in shown["ratings"]} | set(shown["unrated"]) == {"first", "six", "zero"}
+    chosen = shell("ratings", "--contest", "trial", "--contest", "1", "--json")
+    assert json.loads(chosen.out) == shown, "a contest counts once"
+    assert json.loads(shell("ratings", "--all", "--json").out) == shown
+
+
+def test_a_file_for_people(league: Path, shell: Shell) -> None:
+    outcome = shell("ratings", "--file", "league.txt")
+    assert outcome.code == 0
+    lines = outcome.out.splitlines()
+    assert lines[0] == "league.txt: 6 games"
+    assert lines[2].split() == ["rank", "bot", "rating", "95", "%", "ranks", "games", "score"]
+    assert [line.split()[1] for line in lines[4:7]] == ["b", "a", "c"]
+    assert lines[-2] == (
+        "low is not rated (winless): it has won or drawn no game against a rated player or one above"
+    )
+    assert lines[-1].startswith("seat 2 is worth ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--all", "--contest", "x"], "--all: it is for all contests; leave out --contest"),
+        (
+            ["--file", "league.txt", "--all"],
+            "--file: a file of results has no contests; leave out --contest and --all",
+        ),
+    ],
+)
+def test_what_does_not_fit_together(league: Path, shell: Shell, arguments: list[str], line: str) -> None:
+    outcome = shell("ratings", *arguments)
+    assert (outcome.code, outcome.out, outcome.line) == (2, "", f"arena: {line}")
+
+
+def test_games_of_different_numbers_of_seats(league: Path, shell: Shell) -> None:
+    league.write_text("a 1 b 2\na 1 b 2 c 3\n")
+    outcome = shell("ratings", "--file", "league.txt")
+    assert outcome.code == 2
+    assert outcome.line == "arena: arena ratings: expected games of one number of seats, got [2, 3]"
+
+
+def test_without_its_library_it_names_the_extra(
+    league: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    outcome = shell("ratings", "--file", "league.txt")
+    assert outcome.code == 2
+    assert outcome.line.startswith("arena: arena ratings needs the extra [ratings]: ")
