@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -73,7 +74,7 @@ def arena(*arguments: str | Path, cwd: Path | None = None, env: dict[str, str] |
 
 
 def inside(*arguments: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None) -> Outcome:
-    """The same in this process, many times sooner: for commands that start no process and hear no signal."""
+    """The same in this process, many times sooner: for commands that start no process and wait for no signal."""
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         patch.setattr(sys, "argv", ["arena", *map(str, arguments)])
@@ -81,8 +82,13 @@ def inside(*arguments: str | Path, cwd: Path | None = None, env: dict[str, str] 
             patch.setenv(name, value)
         if cwd is not None:
             patch.chdir(cwd)
-        with pytest.raises(SystemExit) as end:
-            main()
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            with pytest.raises(SystemExit) as end:
+                main()
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
     return Outcome(int(end.value.code or 0), out.getvalue(), err.getvalue())
 
 
@@ -141,10 +147,10 @@ class Server:
         self.process.kill()
         self.process.communicate()
 
-    def end(self, signal: int | None = None) -> Outcome:
+    def end(self, number: int | None = None) -> Outcome:
         """Send a signal, if one is given, and wait for the end."""
-        if signal is not None:
-            self.process.send_signal(signal)
+        if number is not None:
+            self.process.send_signal(number)
         out, err = self.process.communicate(timeout=PATIENCE_S)
         return Outcome(self.process.returncode, out, err or "")
 

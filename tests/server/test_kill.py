@@ -10,6 +10,7 @@ import asyncio
 import os
 import re
 import resource
+import shutil
 import signal
 import socket
 import subprocess
@@ -30,7 +31,7 @@ from arena_server.core.standings import Row
 from arena_server.store.database import Database
 from arena_server.store.reader import Results
 
-from .programs import PATIENCE_S, Server, arena, contest
+from .programs import PATIENCE_S, Server, arena, contest, inside
 from .records import shown
 
 NAMES = ("ann", "bob", "cid")
@@ -235,10 +236,11 @@ def test_a_server_that_was_stopped_goes_on_and_plays_its_void_games_again(tmp_pa
     assert [games for _, _, games in table(tmp_path / "arena.db")] == [4, 4, 4]
 
 
-@pytest.fixture
-def killed(tmp_path: Path) -> Path:
-    """The database of a server that was killed after some results."""
-    with Server(the_contest(30), tmp_path) as server:
+@pytest.fixture(scope="module")
+def killed_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a server that was killed after some results."""
+    folder = tmp_path_factory.mktemp("killed")
+    with Server(the_contest(30), folder) as server:
         bots = Bots(server.port, ONCE)
         assert server.process.stderr is not None
         overs = (line for line in server.process.stderr if " info over " in line)
@@ -246,6 +248,13 @@ def killed(tmp_path: Path) -> Path:
             next(overs)
         server.end(signal.SIGKILL)
         bots.join()
+    return folder
+
+
+@pytest.fixture
+def killed(killed_once: Path, tmp_path: Path) -> Path:
+    """A copy of its database."""
+    shutil.copytree(killed_once, tmp_path, dirs_exist_ok=True)
     (tmp_path / "c.toml").write_text(the_contest(30))
     return tmp_path / "arena.db"
 
@@ -259,11 +268,10 @@ COMMANDS = (
 )
 
 
-@pytest.mark.real
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
 def test_announced_results_that_are_missing_are_reported(killed: Path, command: tuple[str, ...]) -> None:
     killed.with_name("arena.db-wal").unlink()
-    outcome = arena(*command, cwd=killed.parent)
+    outcome = inside(*command, cwd=killed.parent)
     assert (outcome.code, outcome.out) == (1, "")
     assert re.fullmatch(
         r"arena: arena.db: (\d+ announced results of contest 1 trial are missing"
@@ -274,7 +282,6 @@ def test_announced_results_that_are_missing_are_reported(killed: Path, command: 
     )
 
 
-@pytest.mark.real
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
 @pytest.mark.parametrize("how", ["missing", "zeros"])
 def test_a_head_that_is_missing_or_all_zeros(killed: Path, command: tuple[str, ...], how: str) -> None:
@@ -282,16 +289,15 @@ def test_a_head_that_is_missing_or_all_zeros(killed: Path, command: tuple[str, .
     head.write_bytes(bytes(head.stat().st_size))
     if how == "missing":
         head.unlink()
-    outcome = arena(*command, cwd=killed.parent)
+    outcome = inside(*command, cwd=killed.parent)
     assert (outcome.code, outcome.out) == (1, "")
     assert outcome.line.startswith("arena: arena.db: arena.db-head ")
-    accepted = arena("verify", "--renew-head", cwd=killed.parent)
+    accepted = inside("verify", "--renew-head", cwd=killed.parent)
     assert accepted.code == 0
     assert re.fullmatch(r"verified: \d+ games of 1 contests; written: arena.db-head\n", accepted.out)
-    assert arena("standings", cwd=killed.parent).code == 0
+    assert inside("standings", cwd=killed.parent).code == 0
 
 
-@pytest.mark.real
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
 @pytest.mark.parametrize("size", ["missing", "empty"])
 def test_a_missing_or_empty_database_beside_its_wal(
@@ -300,7 +306,7 @@ def test_a_missing_or_empty_database_beside_its_wal(
     killed.unlink()
     if size == "empty":
         killed.touch()
-    outcome = arena(*command, cwd=killed.parent)
+    outcome = inside(*command, cwd=killed.parent)
     assert (outcome.code, outcome.out) == (1, "")
     assert outcome.line == (
         f"arena: arena.db: the database is {size} and its log arena.db-wal is not; restore the database, "
