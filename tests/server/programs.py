@@ -74,7 +74,7 @@ def arena(*arguments: str | Path, cwd: Path | None = None, env: dict[str, str] |
 
 
 def inside(*arguments: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None) -> Outcome:
-    """The same in this process, many times sooner: for commands that start no process and wait for no signal."""
+    """The same in this process, many times sooner: for commands that start and wait for nothing."""
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         patch.setattr(sys, "argv", ["arena", *map(str, arguments)])
