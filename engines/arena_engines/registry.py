@@ -23,6 +23,7 @@ from arena_engines.small.solved import Perfect, PerfectMarks
 from arena_engines.small.weighted import TERMS, weighted
 from arena_engines.xo.gomoku.engine import Gomoku
 from arena_engines.xo.program1970.engine import Xo1970
+from arena_protocol.games import GAMES
 
 #: Parameters of every engine: a file of positions (library.py), and whether to add to it.
 LIBRARY_KEYS = ("library", "extend")
@@ -50,7 +51,8 @@ ENGINES: tuple[type[Engine], ...] = (
     ThreeTier,
     Champion,
     Master,
-    *(playing(game, RandomMover) for game in ("xo", "tictactoe", "disc", "lastcoin")),
+    # Every game has a player from the start; that of insertion draws by its own generator.
+    *(playing(game, RandomMover) for game in GAMES if game != Random.game),
     *map(weighted, TERMS),
     OpenLines,
     PerfectMarks,

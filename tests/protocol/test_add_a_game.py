@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import os
 import re
 import subprocess
 import sys
@@ -27,12 +29,8 @@ from arena_protocol.verify import verify
 from arena_server.core.config import ContestConfig
 
 from ..client.test_with_the_referee import Loopback, PlayerEnd, ScriptEnd
+from .add_a_game import FILES, PAGE, PLAYER, PLUG_IN, POSITION, ROOT, ROW, TRANSCRIPT, copy, follow
 from .laws import LAWS, Law
-
-ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "add-a-game.md").read_text(encoding="utf-8")
-POSITION, PLUG_IN, PLAYER = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-TEXTS = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
 
 #: One ply of search wins 98 of 100 games against random moves, so the test fixes the seed.
 SEEDED = {"random": "random:seed=1"}
@@ -52,7 +50,7 @@ def module(name: str, source: str, folder: Path) -> ModuleType:
 
 @pytest.fixture(scope="module", autouse=True)
 def connectfour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
-    """Steps 2 to 6: the file of the game, its entry, its players."""
+    """The game and the player of the page in this process; `random` needs no entry in a real one."""
     folder = tmp_path_factory.mktemp("page")
     game = module("connectfour", POSITION + "\n\n" + PLUG_IN, folder)
     player = module("nosy", PLAYER, folder)
@@ -141,32 +139,65 @@ def test_the_contest_of_the_page_is_played_recorded_and_verified() -> None:
         assert record.totals[record.names.index("nosy")] == 2
 
 
-def test_the_entries_of_the_page_stand_where_it_says() -> None:
-    init = (ROOT / "protocol/arena_protocol/games/__init__.py").read_text(encoding="utf-8")
-    entered, laws, seats = TEXTS[:3]
-    known = re.search(r"for game in \((.*), ConnectFour\)", entered)
-    assert known is not None
-    assert known[1] in init
-    assert "UNDER_LAW" in (ROOT / "tests/protocol/games/test_base.py").read_text(encoding="utf-8")
-    assert all(line.strip().startswith('make_game("connectfour"') for line in laws.splitlines())
-    registered = (ROOT / "engines/arena_engines/registry.py").read_text(encoding="utf-8")
-    assert "ENGINES" in registered
-    assert seats.strip() == 'playing("connectfour", RandomMover),'
+@pytest.fixture(scope="module")
+def followed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the sources in which the page was followed to the letter."""
+    folder = tmp_path_factory.mktemp("followed")
+    copy(folder)
+    follow(folder)
+    return folder
+
+
+def test_the_files_of_the_page_are_all_that_it_changes(followed: Path) -> None:
+    changed = {
+        name
+        for each in sorted(followed.rglob("*"))
+        if each.is_file() and "__pycache__" not in each.parts
+        for name in [each.relative_to(followed).as_posix()]
+        if not (ROOT / name).exists() or (ROOT / name).read_bytes() != each.read_bytes()
+    }
+    assert len(FILES) == 3
+    assert all(f"| `{name}` |" in PAGE for name in FILES)
+    assert changed - {*FILES} == {
+        "engines/arena_engines/small/nosy.py",
+        "engines/arena_engines/registry.py",
+    }, "a player of its own"
+
+
+@pytest.mark.real
+def test_a_game_of_the_page_has_its_players_where_it_says(followed: Path) -> None:
+    places = os.pathsep.join(str(followed / part) for part in ("protocol", "engines"))
+    ran = subprocess.run(
+        [sys.executable, "-m", "arena_cli", "engines", "--game", "connectfour", "--json"],
+        env={**os.environ, "PYTHONPATH": places},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(ran.stdout) == {"connectfour": ["random", "nosy"]}
+
+
+def test_the_row_of_the_rules_has_the_options_of_the_game() -> None:
+    cells = [cell.strip(" `") for cell in ROW.strip().strip("|").split("|")]
+    game = make_game("connectfour", {})
+    assert cells[0] == game.name
+    assert {*re.findall(r"(\w+)=", cells[1])} == game.OPTIONS - {"seats"}
+    assert (cells[4] == "none: forfeit") == (game.zombie_move is None)
 
 
 def test_the_transcript_of_the_page_is_what_the_wire_says() -> None:
     game = make_game("connectfour", {})
-    for line in TEXTS[3].splitlines():
+    for line in TRANSCRIPT.splitlines():
         side, text = line.split(maxsplit=1)
         message = (parse_server if side == "S" else parse_client)(text.encode("ascii"))
         assert message is not None
         assert encode(message) == text.encode("ascii") + b"\n"
-    assert f"STATE {game.deal(0).board}" in TEXTS[3]
+    assert f"STATE {game.deal(0).board}" in TRANSCRIPT
 
 
 def test_the_commands_of_the_page_exist() -> None:
     commands = re.findall(r"^arena (\w+)", PAGE, re.MULTILINE)
-    assert commands == ["tournament", "replay", "verify", "play", "explain"]
+    assert commands == ["tournament", "replay", "verify", "play", "play", "explain"]
 
 
 @pytest.mark.real

@@ -62,7 +62,8 @@ export class LiveGame {
     const { timeline } = this;
     if (!this.stream.fresh || !this.started || timeline === null || timeline.end !== null) return null;
     const seat = timeline.toMove(timeline.length);
-    if (timeline.fault(seat, timeline.length) !== null) return null;
+    // After the last ply no clock runs, also before the end is announced.
+    if (seat === null || timeline.fault(seat, timeline.length) !== null) return null;
     return { seat, ms: Math.max(0, timeline.clocks(timeline.length)[seat - 1] - (performance.now() - this.since)) };
   }
 
