@@ -189,9 +189,11 @@ def quote(token: str) -> str:
 
 def split_line(text: str) -> list[str]:
     """Return the tokens of a line. Raises ProtocolError (syntax) for bytes or spaces out of place."""
+    # isprintable alone lets other alphabets through, isascii alone control characters.
     if not (text.isascii() and text.isprintable()):
         raise ProtocolError(ErrorCode.SYNTAX, "a line is printable ASCII, and a byte of this one is not")
     tokens = text.split(" ")
+    # A blank too many gives an empty token: the only form with a second text of the same meaning.
     if "" in tokens:
         raise ProtocolError(ErrorCode.SYNTAX, "tokens have one space between them, and none before or after")
     return tokens
@@ -229,6 +231,7 @@ class Parser:
             # PING of a server: its token must also fit into the client's PONG.
             raise self._error(f"a line may have {self._schema.limit} bytes", ErrorCode.TOO_LONG)
         match = self._match(text) if self._match else None
+        # Not a fault yet: the options may come in another order, or a newer peer has more of them.
         if match is None:
             return self.parse_slowly(text)
         return self._schema.type(
@@ -259,6 +262,8 @@ class Parser:
         if TEXT not in self._schema.positionals.values() or len(tokens) <= self._count:
             return tokens
         end = len(tokens)
+        # From the end: a text may have words with `=` in it, and only the last ones can be options
+        # of this row.
         while end > self._count + 1 and tokens[end - 1].partition("=")[0] in self._keys:
             end -= 1
         return [*tokens[: self._count], " ".join(tokens[self._count : end]), *tokens[end:]]
@@ -280,6 +285,7 @@ class Parser:
                 self._keep_unknown(option, unknown)
                 continue
             place, kind, bit = self._keys[key]
+            # Which of two values counts would be up to the reader: a line has one meaning.
             if seen & bit:
                 raise self._twice(key)
             values[place] = self._value(f"{key}=", kind, value)
@@ -292,6 +298,7 @@ class Parser:
     def _keep_unknown(self, option: str, unknown: dict[str, str]) -> None:
         """Keep an option that the row does not have: a newer peer's, or the game's own."""
         key, _, value = option.partition("=")
+        # An unknown option is a newer peer's only if it has the form of one.
         if not (value and valid_key(key)):
             raise self._error(f"expected key=value, not {quote(option)}")
         if key in unknown:
@@ -332,6 +339,8 @@ class Encoder:
         try:
             line = self._print(*values)
             text = line[:-1].decode()
+            # Parsing what was printed finds every value without a form, also one that would
+            # become two tokens.
             if self._parser.parse(text) == message:
                 return line
         except UnicodeEncodeError:
@@ -349,6 +358,7 @@ class Encoder:
         verb = self._schema.verb
         for name, kind in (self._schema.positionals | self._schema.options).items():
             value = getattr(message, name)
+            # A default is left out of the line, so None needs no form.
             if value != self._schema.defaults.get(name, REQUIRED) and not _has_form(kind, value):
                 return LocalProtocolError(f"{verb}: {name} must be {kind.meaning}, not {value!r}")
         return LocalProtocolError(f"{verb}: this would parse as another message: {message!r}")
@@ -373,6 +383,7 @@ def compile_printer(schema: Schema) -> Callable[..., bytes]:
             parts.append(printed)
             parameters.append(key)
         else:
+            # `is` is the cheaper test, and most options are absent.
             absent = f"{key} is None" if default is None else f"{key} == {default!r}"
             parts.append(f"{{'' if {absent} else f'''{printed}'''}}")
             parameters.append(f"{key}={default!r}")

@@ -63,9 +63,11 @@ class LineReader:
         """Complete a line; `piece` is its part in this chunk."""
         line = self._pending + piece if self._pending else piece
         self._pending = b""
+        # It was reported when it grew too long; this is its end.
         if self._discarding:
             self._discarding = False
             return
+        # One only: a second `\r` belongs to the line, and is a syntax error there.
         if line.endswith(b"\r"):
             line = line[:-1]
         out.append(line if len(line) <= self._limit else Overlong(line[: self._head]))

@@ -160,9 +160,11 @@ def decode(data: bytes) -> GameRecord:
     if len(data) > MAX_BYTES:
         raise RecordError(f"not a game record: a record has at most {MAX_BYTES} bytes")
     payload, digest = data[:-_DIGEST], data[-_DIGEST:]
+    # Before anything is unpacked: damage must not reach the reader of msgpack.
     if sha256(payload).digest() != digest:
         raise RecordError("damaged record: its bytes do not match its SHA-256 digest")
     record = _record(_Cursor(payload).value())
+    # One record has one form, or its digest in the chain of results would not be that of the game.
     if encode(record) != data:
         raise RecordError("damaged record: it is not in the canonical form")
     return record
@@ -181,10 +183,12 @@ def to_json(record: GameRecord) -> dict[str, Any]:
 def _plain(record: GameRecord) -> dict[str, object]:
     plain = {name: getattr(record, name) for name in _FIELDS}
     plain["options"] = dict(sorted(record.options.items()))
+    # A seed has 128 bits, and an integer of msgpack has 64.
     plain["seed"] = f"{record.seed:x}"
     plain["plies"] = record.plies
     plain["faults"] = record.faults
     for name, default in _ADDED.items():
+        # As older versions wrote it: their records, and the digests of those, stay the same bytes.
         if plain[name] == default:
             del plain[name]
     return plain
@@ -243,11 +247,13 @@ class _Map(_Array):
 
 
 def _record(plain: object) -> GameRecord:
+    # What follows reads it by keys.
     if type(plain) is not _Map:
         raise RecordError(f"damaged record: expected a map, found {_kind(plain)}")
     values: dict[str, Any] = dict(_ADDED)
     expected = iter(_FIELDS)
     for key, value in plain.pairs():
+        # The fields come in one order; only those that older records do not have may be missing.
         name = next((name for name in expected if name == key or name not in _ADDED), None)
         if name is None or name != key:
             raise _other_fields()
@@ -265,6 +271,7 @@ def _check_seats(record: GameRecord) -> None:
     """Raise RecordError for a seat without a name, and for lists without one number per seat."""
     seats = len(record.names)
     lists = [("totals", record.totals)]
+    # Seat 0 of a fault is the platform.
     numbers = [("faults", number, fault.seat or 1) for number, fault in enumerate(record.faults, start=1)]
     numbers += (("infos", number, info.seat) for number, info in enumerate(record.infos, start=1))
     for number, ply in enumerate(record.plies, start=1):

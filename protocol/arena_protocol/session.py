@@ -184,6 +184,7 @@ class _Session(Generic[Received, Sent]):
 
     def _check_game(self, message: Message) -> None:
         """Raise ProtocolError for a message about another game; a spectator may have several."""
+        # The other messages name no game: their session has one at most.
         if not isinstance(message, _WITH_GAME_ID) or self.state is State.WATCHING:
             return
         if message.game_id != self.game_id:
@@ -196,6 +197,7 @@ class _Session(Generic[Received, Sent]):
         self.state = state
         if isinstance(message, Game) and message.seat:
             self.game_id, self.seat = message.game_id, message.seat
+        # A resumed seat keeps its game over ZOMBIE and START; OVER and BYE end it.
         elif state not in IN_GAME:
             self.game_id, self.seat = None, 0
 
@@ -217,11 +219,14 @@ class ServerSession(_Session[ClientMessage, ServerMessage]):
         Any bytes give a message, None or ProtocolError, and nothing else. A refused line
         leaves the state unchanged; the exception has the code for ERROR.
         """
+        # Lines that were under way when the connection was closed.
         if self.state is State.CLOSED:
             return None
         try:
             message = parse_client(line)
         except ProtocolError:
+            # A HELLO of another version may have another form: its author needs the version,
+            # not the syntax.
             if self.state is State.CONNECTED and is_other_version(line):
                 raise ProtocolError(ErrorCode.VERSION, f"this server speaks version {VERSION}") from None
             raise
@@ -286,6 +291,8 @@ class ClientSession(_Session[ServerMessage, ClientMessage]):
         try:
             message = parse_server(line)
         except ProtocolError as problem:
+            # Another service greets with its own words, such as SSH-2.0: that is no syntax
+            # error of ours.
             if self.state is State.OPENED and not line.startswith(b"ARENA "):
                 raise ProtocolError(ErrorCode.UNEXPECTED, "the first line of a server is ARENA") from None
             if problem.code is ErrorCode.UNKNOWN_VERB:

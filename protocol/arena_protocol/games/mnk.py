@@ -53,6 +53,7 @@ class Board:
 def board_of(size: int) -> Board:
     """Return the cells of a board of size x size."""
     cells = {
+        # A row has a bit more than cells, which stays 0: a line cannot go on in the next row.
         f"{chr(ord('a') + column)}{row + 1}": 1 << (size + 1) * row + column
         for row in range(size)
         for column in range(size)
@@ -105,6 +106,7 @@ def parse_marks(text: str, size: int) -> Marks:
         raise GameError(f"a cell of the board is '.', 'x' or 'o', not {unknown[0]!r}")
     cells = "".join(reversed(rows))
     x, o = _plane(cells, size, "x"), _plane(cells, size, "o")
+    # The counts say who is to move.
     if x.bit_count() - o.bit_count() not in (0, 1):
         raise GameError(f"x has as many marks as o or one more, not {x.bit_count()} and {o.bit_count()}")
     return Marks(x, o)

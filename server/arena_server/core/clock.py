@@ -40,14 +40,18 @@ class TimeControl:
     def allowance(self, clock: int) -> int:
         """The longest charge, in ms, at which the flag of a seat with `clock` ms left does not fall."""
         most = clock + self.byoyomi
+        # The margin comes last: it forgives a late line, whichever limit it is late for.
         return (min(most, self.move_limit) if self.move_limit else most) + self.margin
 
     def flag_at(self, clock: int, sent: int, credit: int = 0) -> int:
         """The first moment (ns) that is too late if TURN reached the socket at `sent`."""
+        # One more: charges are whole milliseconds rounded down, so the last one in time ends before
+        # the next.
         return sent + (self.allowance(clock) + credit + 1) * NS_PER_MS
 
     def after(self, clock: int, charge: int) -> int:
         """The clock after a ply that was charged `charge` ms and came in time."""
+        # A ply in byoyomi, or by the margin, is charged more than the clock has.
         return max(0, clock - charge) + self.increment
 
 

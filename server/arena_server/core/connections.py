@@ -77,6 +77,7 @@ class Connections:
         del self.peers[peer.conn]
         self.drop_login_deadline(peer)
         self._games.forget(peer)
+        # Departed last: what it does may seat others, and this connection must not be among them.
         if peer.player is not None:
             peer.player.disconnect()
             self.departed(peer.player, now)
@@ -85,6 +86,7 @@ class Connections:
 
     def departed(self, player: Player, now: int) -> None:
         """`player` has no connection any more, or watches instead of playing."""
+        # A bot with several slots is absent only without any of them.
         if not any(other.peer is not None for other in player.bot.players if other is not player):
             player.bot.leave(now)
             self.absent_from(player.bot, now)
@@ -102,6 +104,7 @@ class Connections:
 
     def quit(self, bot: Bot) -> None:
         """`bot` sent QUIT: the contest does not wait, unless it waits for ever or another slot stays."""
+        # Another slot plays on; a contest that waits for ever waits for this bot, too.
         if self._config.absent_ms is not None and not bot.connected:
             self.absence_expired(bot)
 

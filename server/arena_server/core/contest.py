@@ -166,6 +166,8 @@ class Contest:
         out = self.output
         effects, out.effects = out.effects, []
         if out.entries:
+            # In front: the entries of a batch have to be durable before any of its effects is
+            # carried out.
             effects.insert(0, Journal(out.entries))
             out.entries = []
         return effects
@@ -175,6 +177,7 @@ class Contest:
         peer = self._connections.peers.get(conn)
         if peer is None:
             return
+        # Nearly every line is a MOVE: it takes neither an event object nor the parser.
         if (move := peer.session.moved(line)) is not None:
             self._turns.move(peer, move, line, arrived, now)
             if self._handlers.measures_lag:
@@ -268,6 +271,7 @@ class Contest:
     # -- events
 
     def _tick(self, now: int) -> None:
+        # A deadline may set the next one for the same moment, as a zombie's ply does.
         while key := self.deadlines.pop(now):
             kind, number = key
             match kind:
@@ -306,15 +310,19 @@ class Contest:
         self._games.reconsidered()
         if not self._stopping and self._ended is None and self._commands.state is RunState.OPEN:
             self._games.pair(now)
+        # While a game runs it may become void and be played again.
         if self._ended is None and self._games.quiet:
             stopped = self._stopping or self._commands.state is RunState.DRAINING
             if stopped or self._games.ledger.exhausted(self._missing()):
                 self._ended = STOPPED if stopped else self._outcome()
                 if self._ended != FINISHED:
+                    # Kept: after the end every bot leaves, and all would seem to be
+                    # missing.
                     self._missing_at_end = self._absent_or_removed()
         if (bye_reason := self.bye_reason) is not None:
             self._close_all(bye_reason, now)
             spectators = self._games.spectators
+            # The shell ends a server after Finished: spectators get the last lines before it.
             if not self._end_reported and (spectators.idle or not spectators.watchers):
                 self._end_reported = True
                 assert self._ended is not None

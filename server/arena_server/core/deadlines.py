@@ -44,6 +44,7 @@ class Deadlines:
             return
         self._at[key] = at
         queued = self._queued.get(key)
+        # A later one waits in `_at`: nearly every ply would else add an entry to the heap.
         if queued is None or at < queued:
             self._push(key, at)
 

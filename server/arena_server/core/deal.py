@@ -48,6 +48,7 @@ def game_id(number: int) -> str:
 def number_of(name: str) -> int:
     """The number of the game that is called so; 0 for a word that calls none."""
     digits = name[1:]
+    # isdigit alone takes digits of other alphabets, which int() reads, too.
     valid = name[:1] == "g" and digits.isascii() and digits.isdigit() and len(digits) <= GAME_DIGITS
     return int(digits) if valid else 0
 
@@ -58,8 +59,10 @@ def deal_seed(contest_seed: int, names: Sequence[str], deal: int) -> int:
     A game that repeats a void one on a deal of its own has its number as the number of the deal: it is
     beyond those of the schedule, so no other game of these players has it.
     """
+    # In any order of the seats: the games of a pair on one deal have the same seed.
     players = ",".join(sorted(names))
     digest = sha256(f"deal:{contest_seed}:{players}:{deal}".encode("ascii")).digest()
+    # The first bits, as PROTOCOL.md says, so that others can derive it.
     return int.from_bytes(digest) >> (256 - SEED_BITS)
 
 
@@ -111,6 +114,7 @@ class Setting:
 
     def offer(self, seat: int) -> bytes:
         """The lines GAME, STATE and, if something is visible, NEXT: for `seat`, or for spectators (0)."""
+        # A spectator may watch several games: its lines name theirs.
         watched = None if seat else self.game_id
         game, config = self.game, self.config
         lines = _print_game(

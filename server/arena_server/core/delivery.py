@@ -101,6 +101,7 @@ class Spectators:
         behind = self._behind.setdefault(peer.conn, {})
         self.watchers = len(self._behind)
         for number in numbers:
+            # Who watches `*` may ask for a game again, and must not get its lines twice.
             if peer.conn not in self._games[number].viewers:
                 behind.setdefault(number, 0)
         self.serve(peer, now)
@@ -108,6 +109,7 @@ class Spectators:
     def serve(self, peer: Peer, now: int) -> None:
         """Send `peer` the next chunk of the games in which it is behind, unless one is on its way."""
         behind = self._behind.get(peer.conn)
+        # One chunk at a time bounds what is buffered for a slow reader.
         if not behind or peer.conn in self._chunks.busy:
             return
         data = b""
@@ -143,6 +145,7 @@ class Spectators:
     def update(self, number: int, now: int) -> None:
         """Lines were added to game `number`, or the delay of a line has passed."""
         game = self._games.get(number)
+        # Without viewers nothing is cut out; who comes later reads from the first line.
         if game is not None and (game.viewers or game.transcript.closed):
             self._show(number, now)
             self._config(number)
@@ -160,6 +163,7 @@ class Spectators:
             for peer in game.viewers.values():
                 self._send(peer, data)
             return
+        # More than a chunk at once, as after a long stall: each viewer gets it at its own pace.
         late, game.viewers = game.viewers, {}
         for peer in late.values():
             self._behind[peer.conn][number] = begin
@@ -175,6 +179,7 @@ class Spectators:
         game = self._games[number]
         added = game.next_at
         self._deadlines.set((DeadlineKind.FEED, number), None if added is None else added + self._delay)
+        # Kept until the slowest has read OVER.
         if game.transcript.closed and added is None and not self._awaited(number):
             del self._games[number]
 

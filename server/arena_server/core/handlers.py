@@ -51,6 +51,7 @@ class Handlers:
 
     def received(self, peer: Peer, line: bytes, arrived: int, now: int) -> None:
         """A whole line came that `session.moved` does not take; it reached this machine at `arrived`."""
+        # Before the parser: a note has bounds of its own, and is no fault whatever is in it.
         if _is_info(line) and peer.game is not None:
             self._info(peer, line, now)
             return
@@ -115,6 +116,7 @@ class Handlers:
 
     def _refuse_idle(self, peer: Peer, problem: ProtocolError, now: int) -> None:
         """Outside a game lines are counted; what merely came late, as after OVER, is not answered."""
+        # No game is at stake: the connection itself ends.
         if peer.count_unasked() >= self._config.flood_limit:
             self._connections.refuse(peer, FLOODED, now)
         elif problem.code not in (ErrorCode.UNEXPECTED, ErrorCode.NOT_YOUR_TURN):
@@ -129,6 +131,8 @@ class Handlers:
         except ProtocolError as problem:
             self._connections.refuse(peer, problem, now)
             return
+        # Only a resume key leads here: the client has lost that connection, and the server has not
+        # noticed.
         if player.peer is not None:
             self._connections.close(player.peer, ByeReason.REPLACED, now)
         self._out.send(peer, self._authenticator.welcome(player, peer, hello.resume))
@@ -152,6 +156,7 @@ class Handlers:
 
     def _watch(self, peer: Peer, watch: wire.Watch, line: bytes, now: int) -> None:
         """WATCH; a bot that watches does not play any more."""
+        # A spectator has no player.
         if peer.player is not None:
             peer.player.watch()
             self._connections.departed(peer.player, now)
@@ -177,6 +182,7 @@ class Handlers:
 
     def measure(self, peer: Peer, now: int) -> None:
         """Send a PING at a quiet moment: the client has just answered."""
+        # A PING in front of a TURN would be answered at the cost of the bot's own clock.
         if not self.measures_lag or peer.session.state not in IN_GAME or self._games.turns.pending(peer):
             return
         if (number := peer.lag.ask(now)) is not None:
@@ -195,6 +201,7 @@ class Handlers:
             return
         if peer.game is None:
             self._connections.refuse(peer, FLOODED, now)
+        # What was sent before it was muted may still arrive.
         elif not peer.muted:
             self._seat_lines.flood(peer, line, now)
 

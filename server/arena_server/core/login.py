@@ -100,6 +100,8 @@ class Authenticator:
             )
             raise ProtocolError(ErrorCode.SLOT, text)
         player = bot.players[slot - 1]
+        # A token does not take a seat over, or two programs with one token would throw each other
+        # out for ever; a resume key does.
         if player.peer is not None:
             which = hello.name if slots == 1 else f"slot {slot} of {hello.name}"
             raise ProtocolError(ErrorCode.NAME_TAKEN, f"{which} is connected already")
@@ -141,6 +143,7 @@ def _holder(bot: Bot | None, resume: str) -> Player | None:
     """The slot of `bot` that this key resumes; compares with every key, whichever it is."""
     given, found = deal.token_digest(resume), None
     for player in bot.players if bot is not None else ():
+        # All keys are compared, whichever fits: the time tells nothing of how many there are.
         for digest in (player.resume, player.former):
             if compare_digest(given, digest or _NO_DIGEST) and digest is not None:
                 found = player
@@ -159,4 +162,5 @@ def _has_key(bot: Bot | None, hello: Hello, resumed: Player | None) -> bool:
 def _holds_token(bot: Bot | None, token: str | None) -> bool:
     expected = _NO_DIGEST if bot is None else bot.token_sha256
     given = deal.token_digest(token or "")
+    # A bot without a token in the file may be anyone: a contest among friends.
     return expected is None or compare_digest(given, expected)

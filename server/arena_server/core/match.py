@@ -142,6 +142,7 @@ class GameState:
         """The totals if `seats` forfeit, beside those at fault already: several at once all lose."""
         at_fault = [fault.seat for fault in self.faults] + list(seats)
         lost = [self._game.forfeit(self.position, seat) for seat in at_fault]
+        # Who forfeits loses, whatever the fault of another would have given it.
         return tuple(min(totals) for totals in zip(*lost, strict=True))
 
     def record(self) -> GameRecord:
@@ -155,12 +156,14 @@ class GameState:
         """Write one fact into the state of the game."""
         if type(fact) is PlyRecord:
             computed, position = self._computed
+            # A fact from the journal, or decided for another position: the ply is played again.
             if fact is not computed:
                 position = self._game.play(self.position, fact.move).position
             self.position = position
             self.clocks = fact.clock
             self.plies.append(fact)
             if fact.credit_ms:
+                # A ply that took less than its credit uses up only what it took.
                 self._quota[fact.seat - 1] -= min(fact.credit_ms, elapsed_ms(fact.handed_ns, fact.arrived_ns))
             return
         match fact:
@@ -253,12 +256,16 @@ class Match(GameState):
         seat, move, line, arrived = command
         timer = self.timer
         sent = timer.sent
+        # Its TURN has not reached the socket: the line cannot be an answer to it.
         if seat != timer.seat or sent is None:
             return []
+        # Before the move is looked at: a late illegal move is late.
         if arrived >= timer.flag:
             return self._decide_flag(sent)
         if not self._game.is_legal(self.position, move):
             return self._decide_fault(seat, FaultKind.ILLEGAL, line)
+        # The kernel stamps arrivals and the loop stamps sends: a quick answer may seem to come
+        # first.
         arrived = max(sent, arrived)
         if seat == self._untimed:
             sent = arrived
@@ -282,6 +289,7 @@ class Match(GameState):
         return ply
 
     def _decide_fault(self, seat: int, kind: FaultKind, line: bytes) -> list[GameFact]:
+        # A zombie cannot fall lower, and its first fault is the one that counts.
         if self.over or self.zombies[seat - 1]:
             return []
         return [FaultRecord(seat, self.ply, str(kind), line), *self._forfeit([seat])]
@@ -298,13 +306,16 @@ class Match(GameState):
         seat = self.timer.seat
         forfeit = self._forfeit([seat])
         fault = self._late(seat, FaultKind.TIMEOUT)
+        # A game without a zombie move ends here: the ply is not played.
         if forfeit or self._zombie_move is None:
             return [fault, *forfeit]
+        # What a move would have been charged that came at the moment of the flag.
         charge = self._control_of(seat).allowance(self.clocks[seat - 1]) + 1
         return [fault, self._ply(seat, self._zombie_move, charge, sent, self.timer.flag, 0, True)]
 
     def _late(self, seat: int, kind: FaultKind) -> FaultRecord:
         """A time limit has passed: of a seat without a connection that is another fault."""
+        # Its author looks for a lost connection then, not for slow code.
         kind = kind if self.present[seat - 1] else FaultKind.DISCONNECT
         return FaultRecord(seat, self.ply, str(kind), b"")
 
@@ -316,6 +327,7 @@ class Match(GameState):
         """Apply what follows by itself, up to the turn of a seat that plays for itself."""
         last = facts[-1]
         if self.phase is Phase.OFFERED:
+            # START waits for the others; a zombie is not awaited.
             if any(map(self.awaits, range(1, len(self.ready) + 1))):
                 return
             facts.append(last := Started())
@@ -328,6 +340,7 @@ class Match(GameState):
 
     def _advance(self, facts: list[GameFact], now: int) -> None:
         """Play for zombies until another seat is to move or the game is over."""
+        # A loop: all seats may be zombies, and then the game ends here.
         while self.phase is Phase.PLAYING:
             if (end := self._game.end(self.position)) is not None:
                 facts.append(fact := Ended(self._game.totals(self.position), end))
@@ -352,6 +365,7 @@ class Match(GameState):
         self.timer.begin(seat, now, lag, min(lag, self._quota[seat - 1]))
         if self.present[seat - 1]:
             self.timer.deadline = now + self._handover
+        # The server was down: the seat could not answer, so its clock stands for a while.
         elif now < self.timer.grace:
             self.timer.deadline = self.timer.grace
         else:
@@ -361,8 +375,10 @@ class Match(GameState):
         """The clock of the seat to move runs since `sent`."""
         timer = self.timer
         if timer.seat == self._untimed:
+            # A bot at a breakpoint: its clock runs so long that it never falls.
             timer.run(sent, sent + LONGEST_MS * NS_PER_MS)
             return
+        # After a round every seat has played: no search for its first ply on the way of a move.
         control = self._control if len(self.plies) >= self._game.seats else self._control_of(timer.seat)
         timer.run(sent, control.flag_at(self.clocks[timer.seat - 1], sent, timer.credit))
 
@@ -427,6 +443,8 @@ class Match(GameState):
         until it is back, and a begun turn begins again.
         """
         last = self.plies[-1].arrived_ns if self.plies else 0
+        # The moments of a record never run backwards, and the time that the server was down is not
+        # in them.
         self._origin = now - last
         self.present = [False] * len(self.present)
         self.timer.grace = now + self._ready_ns

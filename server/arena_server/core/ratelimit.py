@@ -42,6 +42,8 @@ class LoginRateLimiter:
         key = address, name
         self._forgotten_at[key] = max(now, self._forgotten_at.get(key, 0)) + _PAUSE
         self._forgotten_at.move_to_end(key)
+        # A guesser that changes names must not fill the memory; the oldest denial is the least of
+        # use.
         if len(self._forgotten_at) > KEPT:
             self._forgotten_at.popitem(last=False)
 
@@ -71,6 +73,7 @@ class InfoBudget:
 
     def admits(self, ply: int, size: int) -> bool:
         """Whether a note of `size` bytes may come while `ply` is due; counts it if so."""
+        # The bound is per ply: a long game may have more notes than a short one.
         if ply != self._ply:
             self._ply, self._lines = ply, 0
         if self._lines == INFO_LINES or self._bytes + size > INFO_BYTES:

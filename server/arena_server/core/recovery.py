@@ -41,6 +41,7 @@ _SEAT_FAULTS: Final = frozenset(FaultKind) - {FaultKind.VOID}
 
 def recover(past: Past, games: GameManager, commands: Commands, bots: Mapping[str, Bot], now: int) -> None:
     """Bring back games, run state and bots. Raises JournalError for a past that no contest has had."""
+    # All are checked first: an impossible entry is found before anything is changed.
     for entry in past.entries:
         fact_of(entry)
     live = Live()
@@ -48,6 +49,7 @@ def recover(past: Past, games: GameManager, commands: Commands, bots: Mapping[st
     stored = {game.number for game in past.results}
     unfinished = sorted(live.games.keys() - stored)
     games.ledger.recall(past.results, _recover_contest(live, commands, bots), unfinished)
+    # In the order of their numbers, so that two servers with one journal do the same.
     for number in unfinished:
         facts: list[GameFact] = [fact_of(entry) for entry in live.games[number]]  # type: ignore[misc] # by their number
         offer = facts[0]
@@ -102,6 +104,7 @@ def _players(pairing: Pairing, slots: Sequence[int], bots: Mapping[str, Bot]) ->
     players = []
     for name, slot in zip(pairing.names, slots, strict=True):
         bot = bots[name]
+        # The organiser has lowered `concurrency` while the server was down.
         if not 1 <= slot <= len(bot.players):
             slots_text = f"a concurrency of {len(bot.players)}"
             raise JournalError(f"{name} plays g{number} in slot {slot}, and has {slots_text}")
@@ -175,6 +178,7 @@ def _may_follow_fault(match: Match, fact: GameFact) -> bool:
     if not match.faults or isinstance(fact, Ended):
         return True
     forfeited = match.setting.game.zombie_move is None
+    # Seats that were late for READY together forfeit one after the other.
     return match.faults[-1].seat != 0 and (not forfeited or isinstance(fact, FaultRecord))
 
 
@@ -201,6 +205,7 @@ def _ply_problem(match: Match, ply: PlyRecord) -> str | None:
 def _end_problem(match: Match, ended: Ended) -> str | None:
     game = match.setting.game
     end, totals = game.end(match.position), game.totals(match.position)
+    # A fault of the platform ends a game whatever the position is.
     if match.faults and match.faults[-1].seat == 0:
         end = VOID
     elif match.faults and game.zombie_move is None:

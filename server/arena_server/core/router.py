@@ -164,6 +164,8 @@ class Router:
             return
         self._waiting[conn] = peer
         self.deadlines.set((DeadlineKind.LOGIN, conn), now + self._login_ms() * NS_PER_MS)
+        # The newest is let in: an attacker that holds connections open would else keep all others
+        # out.
         if (crowded_out := self._admission.open(conn, _host_of(peer))) is not None:
             self._refuse(self._waiting[crowded_out], CROWDED)
 
@@ -204,6 +206,7 @@ class Router:
                 raise ProtocolError(ErrorCode.CONTEST, f"no contest {hello.contest} here; {self._list()}")
             return member.contest
         listed = [member.contest for member in self._members.values() if member.listed]
+        # One contest needs no name: clients that know no `contest=` work as before.
         if len(listed) == 1:
             return listed[0]
         # The key decides, not the name: so a name alone does not tell whether it is registered. Wrong
@@ -211,6 +214,7 @@ class Router:
         host = address.rpartition(":")[0]
         self._limiter.check(host, hello.name, now)
         found = [contest for contest in listed if contest.recognises(hello)]
+        # A contest of last week with the same bots may still be there, over.
         found = [contest for contest in found if contest.ended is None] or found
         if len(found) == 1:
             return found[0]

@@ -110,10 +110,10 @@ class Standings:
         by_mean = self.by_mean
         scored = {name: self._score(name, by_mean=by_mean) for name in self._sums}
         order = sorted(self._sums, key=lambda name: self._order(name, scored[name]))
-        scores = [scored[name] for name in order]
-        return tuple(
-            self._row(1 + scores.index(score), name) for name, score in zip(order, scores, strict=True)
-        )
+        ranks: dict[Fraction, int] = {}
+        for rank, name in enumerate(order, start=1):
+            ranks.setdefault(scored[name], rank)  # the first of equals gives the rank
+        return tuple(self._row(ranks[scored[name]], name) for name in order)
 
     def _row(self, rank: int, name: str) -> Row:
         sums = self._sums[name]

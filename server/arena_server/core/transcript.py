@@ -117,6 +117,8 @@ class Transcript:
         own = 1 << fault.seat
         self._add(now, encode(wire.Zombie(fault.ply, fault.kind)), own, "ZOMBIE")
         if self._announce:
+            # Opponents learn who is a zombie, not the line by which: it may hold what its
+            # author keeps secret.
             others = self._all & ~own & ~SPECTATORS
             self._add(now, encode(wire.Zombie(fault.ply, fault.kind, fault.seat)), others)
         shown = encode(wire.Zombie(fault.ply, fault.kind, fault.seat, fault.line, self._setting.game_id))
@@ -127,6 +129,7 @@ class Transcript:
 
     def close(self, totals: tuple[int, ...], end: str, now: int, *, opened: bool) -> None:
         """Add OVER; `opened`: with nonce and sequence, as the deal will not be played again."""
+        # After the end nothing can be gained by knowing it.
         for line in self._concealed:
             self._add(now, line, SPECTATORS)
         over = self._setting.over(totals, end, opened)
@@ -142,6 +145,8 @@ class Transcript:
             _, text, readers, verb = lines[begin]
             begin += 1
             if readers & audience:
+                # The tag replaces the line end; it is made for spectators only, of which
+                # most games have none.
                 if audience == SPECTATORS and readers & _TAGGED:
                     data += text[:-1] + self._tag
                 else:

@@ -39,6 +39,7 @@ class Turns:
         assert player is not None
         assert player.game is not None
         live = player.game
+        # Only the first MOVE after a log-in costs more than this test.
         if player.former is not None:
             self.key_arrived(player)
         self.advance(live, live.match.execute(PlayMove(player.seat, move, line, arrived), now), now)
@@ -62,6 +63,7 @@ class Turns:
             peer = player.peer
             if peer is not None and player.game is live and peer.conn not in busy:
                 self._deliver(live, player.seat, peer, now)
+        # A game without spectators costs them nothing, but is to be forgotten once it is over.
         if self._spectators.watchers or live.transcript.closed:
             self._spectators.update(live.number, now)
         self._deadlines.set(live.deadline_key, match.timer.deadline)
@@ -84,12 +86,14 @@ class Turns:
         else:
             data, cursor.line, verbs = transcript.read(cursor.line, 1 << seat, CHUNK)
             peer.session.sent_lines(verbs, live.game_id, seat)
+        # More than a chunk: TURN has to wait until its seat has all lines.
         if cursor.line < end:
             self._chunks.send(peer, data, now)
             return
         timer, ply = match.timer, len(match.plies) + 1
         if timer.seat == seat and (cursor.turn is None or cursor.turn.ply != ply):
             mark = cursor.turn = TurnMark(live.number, ply)
+            # The clock runs already if the seat came back in its turn: TURN has what is left of it.
             clocks = match.clocks if timer.sent is None else match.reading(now)
             turn = _print_turn(mark.ply, clocks, timer.lag, timer.credit)
             self._out.effects.append(Send(peer.conn, data + turn, mark))
@@ -103,10 +107,12 @@ class Turns:
             return
         live, seat = player.game, player.seat
         match = live.match
+        # The seat has a new connection, which gets a TURN of its own.
         if mark != live.cursors[seat - 1].turn:
             return
         if match.timer.seat == seat and mark.ply == len(match.plies) + 1:
             peer.session.opened_turn()
+            # It runs already since the begin of the turn if the seat was away.
             if match.timer.sent is None:
                 match.run(at)
             self._deadlines.set(live.deadline_key, match.timer.deadline)

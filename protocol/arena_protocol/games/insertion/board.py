@@ -31,6 +31,7 @@ def parse_board(text: str, colours: int = MAX_COLOURS) -> Planes:
     if [len(row) for row in rows] != [SIDE] * SIDE:
         raise GameError(f"a board is five rows of five cells joined by '/', not {text!r}")
     planes = [0, 0, 0]
+    # The text begins at the top, the bits at the bottom.
     for y, row in enumerate(reversed(rows)):
         for x, cell in enumerate(row):
             colour = _colour(cell, colours)
@@ -69,6 +70,7 @@ def format_board(planes: Planes) -> str:
 
 def check_sequence(text: str, colours: int = MAX_COLOURS) -> str:
     """Return the sequence unchanged. Raises GameError if a picture is not in 1..colours."""
+    # strip ends at the first character that is none of them, from either end.
     unknown = text.strip(_DIGITS[1 : colours + 1])
     if unknown:
         raise GameError(f"a picture of the sequence is a colour from 1 to {colours}, not {unknown[0]!r}")
@@ -104,6 +106,7 @@ def _heights(draws: Iterator[int], start: str) -> list[int]:
 def _stack(draws: Iterator[int], planes: Planes, x: int, colours: int) -> Planes:
     """Drop a picture that makes no run on column x; at most two colours make one, and C >= 3."""
     while True:
+        # A picture that makes a run is drawn again, so that a game begins without points.
         p0, p1, p2, _ = drop(*planes, x, 1 + draw_below(draws, colours))
         if not runs(p0, p1, p2):
             return p0, p1, p2

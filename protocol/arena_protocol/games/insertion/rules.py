@@ -33,6 +33,7 @@ def drop(p0: int, p1: int, p2: int, x: int, colour: int) -> tuple[int, int, int,
     column = COLUMN * low
     stack = (p0 | p1 | p2) & column
     fell = 0
+    # A full column: its lowest picture falls out below, and the others move down.
     if stack == column:
         p0 = (p0 & ~column) | ((p0 & column) >> 1 & column)
         p1 = (p1 & ~column) | ((p1 & column) >> 1 & column)
@@ -40,6 +41,7 @@ def drop(p0: int, p1: int, p2: int, x: int, colour: int) -> tuple[int, int, int,
         stack >>= 1
         stack &= column
         fell = 1
+    # Adding the lowest bit carries through the ones of the stack, up to the first free cell.
     cell = stack + low
     return p0 | cell * (colour & 1), p1 | cell * (colour >> 1 & 1), p2 | cell * (colour >> 2), fell
 
@@ -47,12 +49,16 @@ def drop(p0: int, p1: int, p2: int, x: int, colour: int) -> tuple[int, int, int,
 def push_left(p0: int, p1: int, p2: int, y: int, colour: int) -> tuple[int, int, int, int]:
     """Push `colour` into row y (0..4) from the left. Returns the planes and the number that fell off."""
     occupied = p0 | p1 | p2
+    # The row, moved to the bottom: one bit for each of its cells that is empty.
     open_ = ~(occupied >> y) & BOTTOM
     hole = open_ & -open_
+    # Every cell from the first empty one on: those before it move, the others stay. Doubling the step
+    # takes three shifts for five cells.
     smear = open_ | open_ << 5
     smear |= smear << 10
     smear |= smear << 20
     moving = (BOTTOM & ~smear) << y
+    # The picture pushed into the hole may hang over an empty column: it lands on top of that.
     landing = (occupied & (hole * COLUMN)) + hole
     arriving = hole << y
     s0 = (p0 & moving) << 5 | (colour & 1) << y
@@ -75,6 +81,7 @@ def push_left(p0: int, p1: int, p2: int, y: int, colour: int) -> tuple[int, int,
 def push_right(p0: int, p1: int, p2: int, y: int, colour: int) -> tuple[int, int, int, int]:
     """Push `colour` into row y (0..4) from the right. Returns the planes and the number that fell off."""
     occupied = p0 | p1 | p2
+    # As push_left, from the other end: the first empty cell is the highest bit, and the shifts go down.
     smear = ~(occupied >> y) & BOTTOM
     smear |= smear >> 5
     smear |= smear >> 10
@@ -112,8 +119,10 @@ def insert(p0: int, p1: int, p2: int, move: int, colour: int) -> tuple[int, int,
 def runs(p0: int, p1: int, p2: int) -> int:
     """Return the cells of all runs of three or more as one plane of bits."""
     occupied = p0 | p1 | p2
+    # Bits whose neighbour has the same colour: no plane differs.
     across = occupied & ~((p0 ^ p0 >> 5) | (p1 ^ p1 >> 5) | (p2 ^ p2 >> 5))
     across &= across >> 5
+    # The bit above a top cell is the bottom of the next column.
     up = occupied & NOT_TOP & ~((p0 ^ p0 >> 1) | (p1 ^ p1 >> 1) | (p2 ^ p2 >> 1))
     up &= up >> 1
     return across | across << 5 | across << 10 | up | up << 1 | up << 2
@@ -126,6 +135,7 @@ def remove(p0: int, p1: int, p2: int, gone: int) -> tuple[int, int, int]:
     p2 &= ~gone
     while True:
         occupied = p0 | p1 | p2
+        # All cells with a gap somewhere below; they fall by one, and again until none is left.
         above = (BOARD & ~occupied) << 1 & NOT_BOTTOM
         above |= above << 1 & NOT_BOTTOM
         above |= above << 2 & UPPER_THREE
