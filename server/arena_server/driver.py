@@ -28,6 +28,7 @@ from arena_server.core.effects import (
     Mute,
     Reply,
     Send,
+    Show,
     ShowLog,
     Store,
     TurnMark,
@@ -37,7 +38,7 @@ from arena_server.core.events import Event, LineTooLong, Lost, Opened, Stalled, 
 from arena_server.core.journal import Entry
 from arena_server.core.log_events import LogEvent
 from arena_server.durations import BOUNDS, Durations
-from arena_server.interfaces import Core, DriverEvents, RecordStore, Routing
+from arena_server.interfaces import Core, DriverEvents, RecordStore, Routing, TranscriptReader
 from arena_server.listener import ConnectionPool
 from arena_server.logs import DescriptorsExhausted
 
@@ -142,14 +143,34 @@ class StallDetector:
 
 
 class Run:
-    """A contest in the driver: where its entries go, its listener, and what is on its way to the disk."""
+    """A contest in the driver: where its entries go, its listener, and what is on its way to the disk.
 
-    __slots__ = ("barrier", "core", "durations", "held_until", "listener", "queued", "store", "storing")
+    `readers` of transcripts learn how far they may be shown.
+    """
 
-    def __init__(self, core: Core, store: RecordStore, listener: DriverEvents) -> None:
+    __slots__ = (
+        "barrier",
+        "core",
+        "durations",
+        "held_until",
+        "listener",
+        "queued",
+        "readers",
+        "store",
+        "storing",
+    )
+
+    def __init__(
+        self,
+        core: Core,
+        store: RecordStore,
+        listener: DriverEvents,
+        readers: Sequence[TranscriptReader] = (),
+    ) -> None:
         self.core = core
         self.store = store
         self.listener = listener
+        self.readers = readers
         self.barrier = CommitBarrier()
         self.durations = Durations()
         #: When each queued batch of entries, by its number, and each record was handed over.
@@ -361,6 +382,9 @@ class Driver:
                 run.listener.log(effect)
             case Reply(number, problem):
                 run.listener.reply(number, problem)
+            case Show(transcript, end):
+                for reader in run.readers:
+                    reader.shown(transcript, end)
             case Finished(reason):
                 run.listener.finished(reason)
             case ShowLog(conn, _, last):

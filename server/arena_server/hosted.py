@@ -26,6 +26,7 @@ from arena_server.core.router import Member, Router
 from arena_server.core.schedule import schedule_of
 from arena_server.driver import Driver, Run
 from arena_server.errors import ArenaError
+from arena_server.interfaces import TranscriptReader
 from arena_server.logs import BotLogLinesDropped, ContestTakenUp, PowerCut, ServerFault
 from arena_server.spec import ContestSpec
 from arena_server.store.database import ContestHeader, Database, damaged
@@ -52,7 +53,7 @@ class ContestObserver:
         """The contest is over, and how it ended is stored."""
 
     def replied(self, number: int, problem: str | None) -> None:
-        """The organiser's command of this number is done, or `problem` says why not."""
+        """The event Command or Observe of this number is done, or `problem` says why not."""
 
 
 class HostedContest:
@@ -86,6 +87,7 @@ class HostedContest:
         self._log = log
         self._ended = ended
         self._observers: list[ContestObserver] = []
+        self._readers: list[TranscriptReader] = []
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._logs: BotLogs | None = None
@@ -101,6 +103,10 @@ class HostedContest:
     def observe(self, observer: ContestObserver) -> None:
         """Add an observer; call it before `start`."""
         self._observers.append(observer)
+
+    def add_reader(self, reader: TranscriptReader) -> None:
+        """Add who reads transcripts while an event Observe is in force; call it before `start`."""
+        self._readers.append(reader)
 
     def _make_writer(self, patient: bool) -> Writer:
         config = self.spec.config
@@ -144,7 +150,7 @@ class HostedContest:
         except JournalError as error:
             raise damaged(self._database, str(error)) from error
         self.contest, self._router, self._driver = contest, router, driver
-        self.run = Run(contest, self._writer, self)
+        self.run = Run(contest, self._writer, self, self._readers)
         if self.spec.bot_logs is not None:
             assert isinstance(driver, LoggedDriver), "the host knows that there are logs"
             self._logs = BotLogs(self.spec.bot_logs / self.name)
@@ -182,6 +188,8 @@ class HostedContest:
         if self._driver is not None:
             self._driver.remove(self.run)
             self._router.remove(self.name)
+        for reader in self._readers:
+            reader.closed(None)
         if self.waiting is not None:
             self.waiting.close()
         if self._logs is not None:
@@ -195,6 +203,8 @@ class HostedContest:
         """Nothing more can be promised: no verdict and no result leaves any more."""
         if self.failure is None:
             self.failure = error
+            for reader in self._readers:
+                reader.closed(str(error))
         if self.waiting is not None:
             self.waiting.close()
         if self._driver is not None:

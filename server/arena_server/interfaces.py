@@ -11,6 +11,7 @@ from arena_server.core.events import Event
 from arena_server.core.journal import Entry
 from arena_server.core.log_events import LogEvent
 from arena_server.core.peers import Outbox
+from arena_server.core.transcript import Transcript
 
 
 class Alarm(Protocol):
@@ -64,6 +65,16 @@ class RecordStore(Protocol):
 
     def store(self, game_id: str, record: GameRecord) -> None:
         """Make a record durable after all entries appended before; `Driver.committed` reports it."""
+
+
+class TranscriptReader(Protocol):
+    """Who reads transcripts in this process, on the loop's thread."""
+
+    def shown(self, transcript: Transcript, end: int) -> None:
+        """The lines of a transcript before line `end` may be shown to any visitor."""
+
+    def closed(self, problem: str | None) -> None:
+        """Nothing of the contest follows; `problem` says why if it failed. It may come twice."""
 
 
 class DriverEvents(Protocol):

@@ -22,7 +22,7 @@ from tests.server.web.test_scenes import stream_of
 from arena_server.core.standings import Awaited
 from arena_server.waiting import waiting_now
 from arena_server.web.archive import Archive
-from arena_server.web.gamestream import GameStream
+from arena_server.web.gamestream import LineStream
 from arena_server.web.live import LiveHub
 from arena_server.web.site import API, PublicApi
 
@@ -85,7 +85,7 @@ class Sent:
 
 def test_every_event_of_a_game_is_of_the_schema() -> None:
     sent = Sent()
-    game = GameStream("g1", "e", channel=sent)  # type: ignore[arg-type]  # publishes only
+    game = LineStream("g1", "e", sent)  # type: ignore[arg-type]  # publishes only
     before, after = game.snapshot(), None
     notes = b"INFO game=g1 ply=3 seat=1 depth=2 eval=-3 nodes=9 line=6,7 text=hm\nINFO game=g1 ply=3 seat=2\n"
     for line in (
@@ -139,8 +139,8 @@ async def test_every_event_of_a_contest_is_of_the_schema(tmp_path: Path, status:
     hub = LiveHub(feed, lambda: api.contest_document("trial"), "e")
     api.connect("trial", hub)
     hub.arrive()
-    feed.batches.put_nowait(GAME_LINES[GAME_LINES.index(b"GAME") :].splitlines()[:6])
-    feed.batches.put_nowait([])
+    feed.put(GAME_LINES[GAME_LINES.index(b"GAME") :].splitlines()[:6])
+    feed.put([])
     await hub.ready()
     (event,) = Sent.events_in(await hub.contest_event())
     hub.stop()

@@ -219,6 +219,7 @@ def a_client_sees_the_same_game_as_the_referee(game: Game[Any], data: st.DataObj
     chance = some_chance(data)
     for ply in range(1, MANY_PLIES):
         moves = game.legal_moves(referee)
+        assert game.seen(referee) == client
         assert game.legal_moves(client) == moves
         if not moves:
             break

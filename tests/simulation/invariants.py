@@ -4,6 +4,7 @@
 - started = finished + void + running; no bot plays more games at once than it has slots, nor itself
 - A result is sent once it is durable, and not before; every game has one.
 - Every record verifies; no bot has a fault that it cannot have made.
+- The page, in the server's process, is one more reader: after the delay, with the position of those lines.
 - Every reader gets the same line for a ply, however often it is sent; clocks rise only by increments.
 - A crash takes back no result that was sent, and no ply, unless the power was cut.
 - The contest ends as `finished` only if every scheduled game has a result.
@@ -14,19 +15,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from hashlib import sha256
 
 from tests.simulation.leaks import Leaks
 
-from arena_protocol.messages import Played, Turn, parse_server
+from arena_protocol.messages import Game, Over, Played, Turn, encode, parse_server
 from arena_protocol.record import GameRecord, RecordError
 from arena_protocol.verify import verify
+from arena_protocol.view import GameView
+from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import ContestConfig
-from arena_server.core.effects import CloseConnection, Effect, Finished, Mute, Send, Store, Unmute
+from arena_server.core.effects import CloseConnection, Effect, Finished, Mute, Send, Show, Store, Unmute
 from arena_server.core.events import Event, Lost, Opened, Stop, Stored, Tick
 from arena_server.core.journal import OFFER, Past
 from arena_server.core.log_events import GameStarted
 from arena_server.core.standings import Progress
+from arena_server.core.transcript import Transcript
 
 
 class Violation(AssertionError):  # noqa: N818 - it is what an assertion finds
@@ -85,6 +90,9 @@ class InvariantChecker:
         self._games: dict[str, GameTrace] = {}
         #: The game of each connection that was offered one.
         self._seated: dict[int, str] = {}
+        #: How far the page has read each transcript, and the game as its lines tell it.
+        self._read: dict[Transcript, int] = {}
+        self._views: dict[Transcript, GameView] = {}
         self._started = 0
         self._now = 0
         self._power_cut = False
@@ -140,6 +148,8 @@ class InvariantChecker:
         self._now = now
         if isinstance(effect, Send):
             self._sent(effect)
+        elif isinstance(effect, Show):
+            self._shown(effect)
         elif isinstance(effect, Finished):
             self.require(self.finished is None, "the contest finished twice")
             self.finished = effect.reason
@@ -250,6 +260,26 @@ class InvariantChecker:
                     self._played(effect.conn, line)
                 case b"TURN":
                     self._turn(effect.conn, line)
+
+    def _shown(self, effect: Show) -> None:
+        """The page reads what it may be shown now."""
+        transcript, end = effect
+        delay, begin = self._config.spectator_delay_ms * NS_PER_MS, self._read.get(transcript, 0)
+        self._read[transcript] = end
+        for at, message, position in transcript.shown(begin, end):
+            self.require(at + delay <= self._now, f"{transcript.game_id} is on the page before its delay")
+            line = encode(message)
+            self.leaks.left("the page", line, self._now)
+            if isinstance(message, Game):
+                self._views[transcript] = GameView.of(replace(message, seat=1))
+            view = self._views[transcript] = self._views[transcript].after(message)
+            if position is not None and view.is_dealt:
+                seen = position == view.position
+                self.require(seen, f"{transcript.game_id} has another position on the page than its lines")
+            if isinstance(message, Played):
+                self._played(0, line[:-1])
+            elif isinstance(message, Over):
+                self._over(line)
 
     def _game(self, conn: int, line: bytes) -> None:
         if b" seat=0 " not in line:

@@ -36,6 +36,7 @@ from arena_server.core.events import (
     Flushed,
     LineTooLong,
     Lost,
+    Observe,
     Opened,
     Received,
     Stop,
@@ -191,8 +192,16 @@ class SimulatedServer:
     """Runs contests by name, behind the core's own Router."""
 
     def __init__(
-        self, hosted: Mapping[str, Hosted], queue: EventQueue, faults: FaultProfile, rng: Random
+        self,
+        hosted: Mapping[str, Hosted],
+        queue: EventQueue,
+        faults: FaultProfile,
+        rng: Random,
+        *,
+        observed: bool = False,
     ) -> None:
+        """`observed`: a page in the server's process reads the transcripts."""
+        self._observed = observed
         self.queue = queue
         self.disk = Disk(queue, faults, rng, self._boundary)
         self.sockets: dict[int, ServerSocket] = {}
@@ -253,6 +262,8 @@ class SimulatedServer:
         """Let the contests do what is due at once."""
         for name in list(self.lives):
             self.feed(name, Tick())
+            if self._observed and name in self.lives:
+                self.feed(name, Observe(0, on=True))
 
     # -- connections
 

@@ -116,7 +116,9 @@ class Worlds:
         self._faults = faults
         self.parts = [Part(plan, self, self.branch()) for plan in plans]
         hosted = {part.plan.config.name: Hosted(part.make, part.checker) for part in self.parts}
-        self.server = SimulatedServer(hosted, self.queue, faults, self.branch())
+        # With half of the seeds a page watches too.
+        watched = seed % 2 == 1
+        self.server = SimulatedServer(hosted, self.queue, faults, self.branch(), observed=watched)
         self.server.resumed = self._come_back
         for part in self.parts:
             part.connect_bots()

@@ -119,6 +119,13 @@ class Game(ABC, Generic[P]):
         """The same position with `revealed` added to the visible part of the sequence."""
         return position
 
+    def seen(self, position: P) -> P:
+        """The position of the referee without what is hidden: the one that `extend` gives a client.
+
+        All that shows positions of a running game asks it. A game with hidden information writes it.
+        """
+        return position
+
     @abstractmethod
     def to_move(self, position: P) -> int:
         """The seat to move (1..seats)."""

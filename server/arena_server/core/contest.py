@@ -32,6 +32,7 @@ from arena_server.core.events import (
     Flushed,
     LineTooLong,
     Lost,
+    Observe,
     Received,
     Stalled,
     Stop,
@@ -226,6 +227,9 @@ class Contest:
                 self._stalled(began, ended, now)
             case Command():
                 self._command(event, now)
+            case Observe(number, on):
+                self._games.spectators.observe(now, on=on)
+                self.output.effects.append(Reply(number))
             case Abandoned(bot, slot, game_id):
                 if (live := self._games.find(game_id)) is not None:
                     self._seat_lines.abandon(live, bot, slot, now)

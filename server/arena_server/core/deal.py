@@ -136,6 +136,11 @@ class Setting:
         preview = game.preview(self.deal)
         return lines if preview is None else lines + _print_next(preview, watched)
 
+    def introduction(self) -> list[wire.ServerMessage]:
+        """What `offer` sends to spectators."""
+        messages = map(wire.parse_server, self.offer(0).splitlines())
+        return [message for message in messages if message is not None]
+
     def over(self, totals: tuple[int, ...], end: str, opened: bool) -> wire.Over:
         """OVER; `opened` tells whether it opens the commit."""
         if not opened:

@@ -4,6 +4,9 @@ Every subscriber has a cursor in the transcript of a game. A subscriber that com
 slowly, gets a chunk at a time: the next one follows when the last has reached its socket, and a
 connection that does not take a chunk in time is closed. Spectators that are up to date share one
 cursor per game, so a line is cut out once for all of them. No game waits for a spectator.
+
+The web page is in the same process: `Show` says how far each transcript may be shown, by the rule
+that counts for spectators, and the page reads the lines itself.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from typing import Final
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.deadlines import DeadlineKind, Deadlines
-from arena_server.core.effects import ChunkMark, Send
+from arena_server.core.effects import ChunkMark, Send, Show
 from arena_server.core.peers import Outbox, Peer
 from arena_server.core.transcript import SPECTATORS, Transcript
 
@@ -77,7 +80,9 @@ class Spectators:
         self._everything: dict[int, Peer] = {}
         #: The cursor of each connection in each game in which it is behind the viewers.
         self._behind: dict[int, dict[int, int]] = {}
-        #: How many connections watch.
+        #: Whether the page of this process reads the transcripts.
+        self._observed = False
+        #: How many connections watch, with one for this process.
         self.watchers = 0
 
     @property
@@ -99,7 +104,7 @@ class Spectators:
             if not numbers:
                 raise ProtocolError(ErrorCode.NO_SUCH_GAME, "no such game is being played")
         behind = self._behind.setdefault(peer.conn, {})
-        self.watchers = len(self._behind)
+        self._count()
         for number in numbers:
             # Who watches `*` may ask for a game again, and must not get its lines twice.
             if peer.conn not in self._games[number].viewers:
@@ -140,13 +145,27 @@ class Spectators:
             game.viewers.pop(peer.conn, None)
         for number in self._behind.pop(peer.conn, ()):
             self._config(number)
-        self.watchers = len(self._behind)
+        self._count()
+
+    def observe(self, now: int, *, on: bool) -> None:
+        """Tell how far each transcript may be shown, now and from now on; or no longer."""
+        self._observed = False
+        for number, game in list(self._games.items()) if on else ():
+            self._show(number, now)
+            if game.shown:
+                self._out.effects.append(Show(game.transcript, game.shown))
+            self._config(number)
+        self._observed = on
+        self._count()
+
+    def _count(self) -> None:
+        self.watchers = len(self._behind) + self._observed
 
     def update(self, number: int, now: int) -> None:
         """Lines were added to game `number`, or the delay of a line has passed."""
         game = self._games.get(number)
         # Without viewers nothing is cut out; who comes later reads from the first line.
-        if game is not None and (game.viewers or game.transcript.closed):
+        if game is not None and (game.viewers or self._observed or game.transcript.closed):
             self._show(number, now)
             self._config(number)
 
@@ -156,6 +175,8 @@ class Spectators:
         begin, lines, until = game.shown, game.transcript.lines, now - self._delay
         while game.shown < len(lines) and lines[game.shown].at <= until:
             game.shown += 1
+        if self._observed and game.shown > begin:
+            self._out.effects.append(Show(game.transcript, game.shown))
         if not game.viewers:
             return
         data, end, _ = game.transcript.read(begin, SPECTATORS, CHUNK, game.shown)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from arena_protocol.record import GameRecord
 from arena_server.core.journal import Entry
 from arena_server.core.log_events import LogEvent
+from arena_server.core.transcript import Transcript
 
 
 class TurnMark(NamedTuple):
@@ -94,10 +95,20 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer to the organiser's Command of this number; `problem` None: it is done."""
+    """The answer to the Command or Observe of this number; `problem` None: it is done."""
 
     number: int
     problem: str | None = None
+
+
+class Show(NamedTuple):
+    """The lines of `transcript` before line `end` may be shown to any visitor: their delay has passed.
+
+    It comes only while an Observe is in force.
+    """
+
+    transcript: Transcript
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,4 +121,6 @@ class Finished:
     reason: str
 
 
-Effect = Send | Journal | CloseConnection | Mute | Unmute | ShowLog | Store | Reply | Finished | LogEvent
+Effect = (
+    Send | Journal | CloseConnection | Mute | Unmute | ShowLog | Store | Reply | Show | Finished | LogEvent
+)

@@ -98,6 +98,17 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
+class Observe:
+    """The page of this process reads the transcripts, or does not any more (not `on`).
+
+    The effect Reply of the same number follows the Show of each game that can be watched now.
+    """
+
+    number: int
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Abandoned:
     """The program that plays `game_id` in `slot` of `bot` has crashed, and is not restarted in this game."""
 
@@ -107,5 +118,16 @@ class Abandoned:
 
 
 Event = (
-    Received | Flushed | Opened | LineTooLong | Lost | Stored | Tick | Stop | Stalled | Command | Abandoned
+    Received
+    | Flushed
+    | Opened
+    | LineTooLong
+    | Lost
+    | Stored
+    | Tick
+    | Stop
+    | Stalled
+    | Command
+    | Observe
+    | Abandoned
 )

@@ -96,6 +96,7 @@ class GameState:
         "phase",
         "plies",
         "position",
+        "positions",
         "ready",
         "setting",
         "totals",
@@ -105,6 +106,8 @@ class GameState:
     def __init__(self, setting: Setting, now: int) -> None:
         self.setting = setting
         self._game = setting.game
+        #: The start, and the position after each ply: the transcript shares this list.
+        self.positions: list[Any] = []
         #: A ply that `Match.decide` has just computed, with the position after it, for `apply`.
         self._computed: tuple[PlyRecord | None, Any] = (None, None)
         self._reset(now)
@@ -113,6 +116,7 @@ class GameState:
         config, seats = self.setting.config, self._game.seats
         self.phase = Phase.OFFERED
         self.position: Any = self._game.start(self.setting.deal)
+        self.positions[:] = [self.position]
         self.ready = [False] * seats
         self.zombies = [False] * seats
         self.clocks: tuple[int, ...] = (config.clock_ms,) * seats
@@ -160,6 +164,7 @@ class GameState:
             if fact is not computed:
                 position = self._game.play(self.position, fact.move).position
             self.position = position
+            self.positions.append(position)
             self.clocks = fact.clock
             self.plies.append(fact)
             if fact.credit_ms:

@@ -242,7 +242,7 @@ class LiveGame:
         self.deadline_key = (DeadlineKind.GAME, number)
         self.match = match
         self.game_id = match.setting.game_id
-        self.transcript = Transcript(match.setting, now)
+        self.transcript = Transcript(match.setting, match.positions, now)
         self.players = players
         self.cursors = tuple(SeatCursor() for _ in players)
         self.lines = tuple(LineCounts() for _ in players)

@@ -6,13 +6,14 @@
     line 3  START                            audience: all
     line 4  PLAYED 1 ...                     audience: all; spectators get ` game=g1` behind it
 
-Seats, spectators and late joiners read the same lines. TURN is not part of it: it is sent
-behind the lines to the seat whose cursor is at the end.
+Seats, spectators and late joiners read the same lines: `read` cuts bytes out of them. TURN is not part
+of it: it is sent behind the lines to the seat whose cursor is at the end. The web page, in the
+same process, reads with `shown` what the lines say, so that it neither parses nor plays again.
 """
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from arena_protocol import messages as wire
 from arena_protocol.messages import encode, printer
@@ -29,16 +30,37 @@ _print_played = printer(wire.Played)
 _print_info = printer(wire.Info)
 
 
+class Ply(NamedTuple):
+    """What PLAYED says: the ply of this number, and the referee's position after it."""
+
+    number: int
+    record: PlyRecord
+    position: Any
+
+
 class TranscriptLine(NamedTuple):
     """`data` is one or more whole lines, added at the moment `at` (ns).
 
-    A session that sends it advances by `verb`, unless that is None.
+    A session that sends it advances by `verb`, unless that is None. `said` is what it says to spectators;
+    None for the lines before the game, and for a line that they do not get.
     """
 
     at: int
     data: bytes
     audience: int
     verb: str | None
+    said: Ply | InfoRecord | wire.ServerMessage | None = None
+
+
+class Shown(NamedTuple):
+    """A message to spectators, in a line that was added at `at` (ns), and the position of the game then.
+
+    The position is None where it is that of the message before.
+    """
+
+    at: int
+    message: wire.ServerMessage
+    position: Any
 
 
 class Reading(NamedTuple):
@@ -50,7 +72,11 @@ class Reading(NamedTuple):
 
 
 class Transcript:
-    """The lines of the game of `setting`, which is offered at the moment `now`."""
+    """The lines of the game of `setting`, which is offered at the moment `now`.
+
+    `positions` has the referee's position at the start and after each ply. Lines are only ever
+    added: any thread may read those that are there.
+    """
 
     __slots__ = (
         "_all",
@@ -60,15 +86,19 @@ class Transcript:
         "_deal",
         "_game",
         "_ply",
+        "_positions",
         "_setting",
         "_tag",
         "closed",
+        "game_id",
         "lines",
     )
 
-    def __init__(self, setting: Setting, now: int) -> None:
+    def __init__(self, setting: Setting, positions: list[Any], now: int) -> None:
         seats = range(1, setting.game.seats + 1)
+        self.game_id = setting.game_id
         self._setting = setting
+        self._positions = positions
         self._game = setting.game
         self._deal = setting.deal
         self._announce = setting.config.announce_zombies
@@ -77,7 +107,7 @@ class Transcript:
         self._tag = f" game={setting.game_id}\n".encode("ascii")
         self._ply = 0
         #: Faults that are not announced: spectators see them before OVER.
-        self._concealed: list[bytes] = []
+        self._concealed: list[wire.Zombie] = []
         self.lines: list[TranscriptLine] = []
         #: Whether the last line has been added.
         self.closed = False
@@ -85,8 +115,19 @@ class Transcript:
             self._add(now, setting.offer(seat), 1 << seat, "GAME")
         self._add(now, setting.offer(0), SPECTATORS)
 
-    def _add(self, at: int, data: bytes, audience: int, verb: str | None = None) -> None:
-        self.lines.append(TranscriptLine(at, data, audience, verb))
+    def _add(
+        self,
+        at: int,
+        data: bytes,
+        audience: int,
+        verb: str | None = None,
+        said: InfoRecord | wire.ServerMessage | None = None,
+    ) -> None:
+        self.lines.append(TranscriptLine(at, data, audience, verb, said))
+
+    def _say(self, at: int, message: wire.ServerMessage, audience: int, verb: str | None = None) -> None:
+        """Add the line of a message to spectators, and to others."""
+        self._add(at, encode(message), audience, verb, message)
 
     def write(self, fact: GameFact, now: int) -> None:
         """Add the lines of a fact, which `Match.apply` has applied."""
@@ -102,15 +143,17 @@ class Transcript:
                 fact.total,
                 self._game.reveal(self._deal, ply),
             )
-            self.lines.append(TranscriptLine(now, data, self._all_tagged, None))
+            said = Ply(ply, fact, self._positions[ply])
+            self.lines.append(TranscriptLine(now, data, self._all_tagged, None, said))
         elif type(fact) is FaultRecord:
             if fact.seat:
                 self._write_fault(fact, now)
         elif type(fact) is InfoRecord:
             seat, ply, *values = fact
-            self._add(now, _print_info(self._setting.game_id, ply, seat, *values), SPECTATORS)
+            line = _print_info(self._setting.game_id, ply, seat, *values)
+            self._add(now, line, SPECTATORS, said=fact)
         elif type(fact) is Started:
-            self._add(now, encode(wire.Start(self._setting.game_id)), self._all, "START")
+            self._say(now, wire.Start(self._setting.game_id), self._all, "START")
 
     def _write_fault(self, fault: FaultRecord, now: int) -> None:
         """A fault: for its own seat; for the others, and for spectators if zombies are announced."""
@@ -121,19 +164,18 @@ class Transcript:
             # author keeps secret.
             others = self._all & ~own & ~SPECTATORS
             self._add(now, encode(wire.Zombie(fault.ply, fault.kind, fault.seat)), others)
-        shown = encode(wire.Zombie(fault.ply, fault.kind, fault.seat, fault.line, self._setting.game_id))
+        shown = wire.Zombie(fault.ply, fault.kind, fault.seat, fault.line, self._setting.game_id)
         if self._announce:
-            self._add(now, shown, SPECTATORS)
+            self._say(now, shown, SPECTATORS)
         else:
             self._concealed.append(shown)
 
     def close(self, totals: tuple[int, ...], end: str, now: int, *, opened: bool) -> None:
         """Add OVER; `opened`: with nonce and sequence, as the deal will not be played again."""
         # After the end nothing can be gained by knowing it.
-        for line in self._concealed:
-            self._add(now, line, SPECTATORS)
-        over = self._setting.over(totals, end, opened)
-        self._add(now, encode(over), self._all, "OVER")
+        for zombie in self._concealed:
+            self._say(now, zombie, SPECTATORS)
+        self._say(now, self._setting.over(totals, end, opened), self._all, "OVER")
         self.closed = True
 
     def read(self, begin: int, audience: int, size: int, end: int | None = None) -> Reading:
@@ -142,7 +184,7 @@ class Transcript:
         end = len(lines) if end is None else end
         data, verbs = b"", []
         while begin < end and len(data) < size:
-            _, text, readers, verb = lines[begin]
+            _, text, readers, verb, _ = lines[begin]
             begin += 1
             if readers & audience:
                 # The tag replaces the line end; it is made for spectators only, of which
@@ -154,3 +196,37 @@ class Transcript:
                     if verb is not None:
                         verbs.append(verb)
         return Reading(data, begin, tuple(verbs))
+
+    def shown(self, begin: int, end: int) -> list[Shown]:
+        """What lines `begin` to `end` - 1 say to spectators; whether they may see them is not asked here."""
+        found = []
+        for line in self.lines[begin:end]:
+            if not line.audience & SPECTATORS:
+                continue
+            match line.said:
+                case None:
+                    start = self._game.seen(self._positions[0])
+                    found += [Shown(line.at, message, start) for message in self._setting.introduction()]
+                case Ply(number, record, position):
+                    played = self._played(number, record)
+                    found.append(Shown(line.at, played, self._game.seen(position)))
+                case InfoRecord(seat, ply, depth, value, nodes, moves, text):
+                    info = wire.Info(self.game_id, ply, seat, depth, value, nodes, moves, text)
+                    found.append(Shown(line.at, info, None))
+                case message:
+                    found.append(Shown(line.at, message, None))
+        return found
+
+    def _played(self, number: int, ply: PlyRecord) -> wire.Played:
+        """PLAYED as spectators get it."""
+        return wire.Played(
+            number,
+            ply.seat,
+            ply.move,
+            ply.time_ms,
+            ply.clock,
+            ply.points,
+            ply.total,
+            self._game.reveal(self._deal, number),
+            self.game_id,
+        )

@@ -79,7 +79,7 @@ class Turns:
         transcript, match, cursor = live.transcript, live.match, live.cursors[seat - 1]
         lines, end = transcript.lines, len(transcript.lines)
         if cursor.line == end - 1 and lines[-1].audience >> seat & 1:  # nearly always: one new line
-            _, data, _, verb = lines[-1]
+            _, data, _, verb, _ = lines[-1]
             cursor.line = end
             if verb is not None:
                 peer.session.sent_lines((verb,), live.game_id, seat)

@@ -19,7 +19,8 @@ from arena_server.web.archive import Archive
 from arena_server.web.bridge import HostView, LoopBridge, UnavailableError
 from arena_server.web.casual import CasualGames
 from arena_server.web.casual_host import CasualContests
-from arena_server.web.live import LiveHub, SocketFeed
+from arena_server.web.feeds import TranscriptFeed
+from arena_server.web.live import LiveHub
 from arena_server.web.play import PlayApi
 from arena_server.web.security import HostCheck, PageHeaders, RateLimit, VisitWatch
 from arena_server.web.site import Pages, PublicApi
@@ -63,7 +64,7 @@ def site_app(
     public = PublicApi(Archive(referee.database, delayed=True), features, viewers, played, waiting)
     live = [config.name for config in referee.configs if config.guests]
     for name in live:
-        feed = SocketFeed(referee.connect, name)
+        feed = TranscriptFeed(bridge, partial(view.hosted, name), view.news[name])
         public.connect(name, LiveHub(feed, partial(public.contest_document, name), secrets.token_hex(4)))
     routes: list[BaseRoute] = [*public.routes(), *_pages(features, live=bool(live)).routes()]
     if token is not None:

@@ -1,22 +1,27 @@
-"""Calls from the web thread into the referee's loop, each with a time limit.
+"""Between the web thread and the referee's loop: calls with a time limit, and news of transcripts.
 
 `LoopBridge` makes the calls; `HostView` has the functions that run on the loop's thread and
-read the server's state there. Nothing else of the server may be touched from the web thread.
+read the server's state there; `TranscriptNews` says which lines the web thread may read. Nothing
+else of the server may be touched from the web thread.
 """
 
 from __future__ import annotations
 
 import asyncio
 import ssl
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeVar
 
+from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import ContestConfig
-from arena_server.core.events import Command
+from arena_server.core.events import Command, Observe
 from arena_server.core.standings import Overview
+from arena_server.core.transcript import Transcript
 from arena_server.durations import Durations
 from arena_server.host import Host, HostObserver
 from arena_server.hosted import ContestObserver, HostedContest
@@ -27,6 +32,8 @@ from arena_server.web.metrics import ContestSnapshot, MetricsRecorder, Snapshot
 
 #: A loop that has not answered within this time counts as unresponsive.
 CALL_S = 1.0
+#: A web thread with more games than this to look at has stood still for long, and begins again.
+MOST_NEWS = 20_000
 #: An order is answered once it is durable: the limit allows for a slow disk.
 ORDER_S = 10.0
 
@@ -44,7 +51,7 @@ class UnknownContestError(Exception):
 class EventTaker(Protocol):
     """Takes events on the loop's thread: a hosted contest."""
 
-    def feed(self, event: Command) -> None:
+    def feed(self, event: Command | Observe) -> None:
         """Hand the event to the contest."""
 
 
@@ -76,29 +83,46 @@ class LoopBridge(ContestObserver):
         was carried out. Raises UnavailableError, and what `contest` raises.
         """
         future: Future[str | None] = Future()
-        self._schedule(self._feed, contest, verb, target, future)
+        self._schedule(self._feed, contest, lambda number: Command(number, verb, target), future)
         order = f"{verb} {target}".rstrip()
         return await _wait(
             future, self._order_s, f"the contest (the order may still be carried out: {order})"
         )
 
+    async def observe(self, contest: Callable[[], EventTaker]) -> None:
+        """Have a contest tell its observers how far each transcript may be shown, until `ignore`.
+
+        Returns when they know that of all running games. Raises as `order` does.
+        """
+        future: Future[str | None] = Future()
+        self._schedule(self._feed, contest, lambda number: Observe(number, on=True), future)
+        await _wait(future, self._order_s, "the contest")
+
+    def ignore(self, contest: Callable[[], EventTaker]) -> None:
+        """End `observe`, unless the contest or the server has ended."""
+        with suppress(UnavailableError):
+            self._schedule(self._feed, contest, lambda number: Observe(number, on=False), Future())
+
     def replied(self, number: int, problem: str | None) -> None:
-        """Take the contest's answer to an order. Runs on the loop's thread."""
+        """Take the contest's answer. Runs on the loop's thread."""
         future = self._orders.pop(number, None)
         if future is not None:
             future.set_result(problem)
 
     def _feed(
-        self, contest: Callable[[], EventTaker], verb: str, target: str, future: Future[str | None]
+        self,
+        contest: Callable[[], EventTaker],
+        event: Callable[[int], Command | Observe],
+        future: Future[str | None],
     ) -> None:
         try:
             taker = contest()
-        except Exception as error:  # raised in `order`; the loop goes on
+        except Exception as error:  # raised by who waits for the answer; the loop goes on
             future.set_exception(error)
             return
         self._last += 1
         self._orders[self._last] = future
-        taker.feed(Command(self._last, verb, target))
+        taker.feed(event(self._last))
 
     def _schedule(self, function: Callable[..., None], *arguments: object) -> None:
         try:
@@ -121,6 +145,71 @@ async def _wait(future: Future[Answer], timeout: float, who: str) -> Answer:
             return await asyncio.shield(asyncio.wrap_future(future))
     except TimeoutError:
         raise UnavailableError(f"no answer from {who} within {timeout:g} s") from None
+
+
+class TranscriptNews:
+    """How far the transcripts of a contest may be shown, from the referee's thread to the web thread.
+
+    It holds one number for each game that has grown since the last `take`; the lines stay where they are.
+    `delay` (ns) is that of the contest.
+    """
+
+    def __init__(self, delay: int) -> None:
+        self.delay = delay
+        #: Whether nothing follows.
+        self.over = False
+        self._lock = threading.Lock()
+        self._news: dict[Transcript, int] = {}
+        self._problem: str | None = None
+        self._reader: tuple[asyncio.AbstractEventLoop, asyncio.Event, asyncio.Event] | None = None
+
+    # -- the referee's thread
+
+    def shown(self, transcript: Transcript, end: int) -> None:
+        with self._lock:
+            first = not self._news
+            self._news[transcript] = end
+            if len(self._news) > MOST_NEWS:
+                self._news.clear()
+                self._problem = "the pages were too slow for the games, and begin again"
+        if first and (reader := self._reader) is not None:
+            loop, woken, _ = reader
+            with suppress(RuntimeError):  # the web thread has ended
+                loop.call_soon_threadsafe(woken.set)
+
+    def closed(self, problem: str | None) -> None:
+        with self._lock:
+            self.over = True
+            self._problem = self._problem or problem
+        if (reader := self._reader) is not None:
+            loop, woken, closed = reader
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(closed.set)
+                loop.call_soon_threadsafe(woken.set)
+
+    # -- the web thread
+
+    def listen(self, loop: asyncio.AbstractEventLoop, woken: asyncio.Event, closed: asyncio.Event) -> None:
+        """Set `woken` on `loop` when there are news, and `closed` when nothing follows."""
+        with self._lock:
+            self._news, self._problem = {}, None
+        self._reader = loop, woken, closed
+
+    def ignore(self) -> None:
+        """End `listen`."""
+        self._reader = None
+
+    def take(self) -> dict[Transcript, int]:
+        """The end of each transcript that has grown since the last call.
+
+        Raises UnavailableError if that was so long ago that it is not known, or if the contest failed.
+        """
+        with self._lock:
+            news, self._news = self._news, {}
+            problem = self._problem
+        if problem is not None:
+            raise UnavailableError(problem)
+        return news
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +239,13 @@ class HostView(HostObserver):
     Create it before the host runs: it counts what happens in every contest for the metrics.
     """
 
-    def __init__(self, host: Host, bridge: LoopBridge) -> None:
+    def __init__(self, host: Host, bridge: LoopBridge, configs: Sequence[ContestConfig] = ()) -> None:
+        """`configs` are those of the contests with live pages."""
         self._host = host
         self._bridge = bridge
         self._recorders: dict[str, MetricsRecorder] = {}
+        #: What the live pages of each contest read.
+        self.news = {each.name: TranscriptNews(each.spectator_delay_ms * NS_PER_MS) for each in configs}
         host.observe(self)
 
     def added(self, hosted: HostedContest) -> None:
@@ -162,6 +254,8 @@ class HostView(HostObserver):
         recorder = self._recorders[hosted.name] = MetricsRecorder()
         hosted.observe(recorder)
         hosted.observe(self._bridge)
+        if (news := self.news.get(hosted.name)) is not None:
+            hosted.add_reader(news)
 
     def removed(self, hosted: HostedContest) -> None:
         self._recorders.pop(hosted.name, None)

@@ -1,16 +1,25 @@
-"""One running game as the site knows it: a spectator's lines in, events for browsers out."""
+"""One running game as the site knows it: what spectators may see in, events for browsers out.
+
+    TranscriptSource, of a game in this process --messages, positions--> GameStream --events--> Channel
+    LineSource, of a connection to a server     --messages, positions-->
+
+Nothing is read of a game before a viewer comes.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any, Final, Protocol
 
 from arena_protocol import messages as wire
-from arena_protocol.errors import ProtocolError
+from arena_protocol.errors import ClientError, ProtocolError
 from arena_protocol.games import make_game
-from arena_protocol.games.base import Deal, Game, GameError
+from arena_protocol.games.base import Game, GameError
+from arena_protocol.view import GameView
+from arena_server.core.transcript import Shown, Transcript
 from arena_server.web.scenes import SceneWriter
 from arena_server.web.security import small_number
 from arena_server.web.streams import Channel, Viewer, encode_event
@@ -18,6 +27,7 @@ from arena_server.web.streams import Channel, Viewer, encode_event
 #: A browser that comes back and missed more events than this gets a snapshot instead.
 MISSED: Final = 50
 
+NS_PER_S: Final = 1e9
 
 #: The lines that name their game by `game=`.
 TAGGED: Final = frozenset((b"STATE", b"NEXT", b"PLAYED", b"ZOMBIE", b"INFO"))
@@ -33,66 +43,124 @@ def game_of(line: bytes) -> str | None:
     return (rest.partition(b" ")[0].decode("latin-1") or None) if tag else None
 
 
+class GameSource(Protocol):
+    """What may be shown of one game. `over`: OVER may. What happens is shown `delay` (ns) later."""
+
+    game_id: str
+    delay: int
+    over: bool
+
+    def read(self) -> Iterable[Shown]:
+        """What may be shown and has not been read."""
+
+
+class TranscriptSource:
+    """A game of this process, up to the line of its transcript that `show` was called with last."""
+
+    def __init__(self, transcript: Transcript, delay: int) -> None:
+        self.game_id = transcript.game_id
+        self.delay = delay
+        self.over = False
+        self._transcript = transcript
+        self._next = self._end = 0
+
+    def show(self, end: int) -> None:
+        """The lines before line `end` may be shown."""
+        self._end = end
+        # In this order: another thread adds OVER, and then sets `closed`.
+        self.over = self._transcript.closed and end == len(self._transcript.lines)
+
+    def read(self) -> Iterable[Shown]:
+        begin, self._next = self._next, self._end
+        return self._transcript.shown(begin, self._end)
+
+
+class LineSource:
+    """A game whose lines come from a server; they are parsed when they are read.
+
+    Lines that make no sense are skipped.
+    """
+
+    def __init__(self, game_id: str) -> None:
+        self.game_id = game_id
+        self.delay = 0  # the server has kept them back
+        self.over = False
+        self._pending: list[tuple[int, bytes]] = []
+        self._view: GameView[Any] | None = None
+
+    def add(self, line: bytes, at: int) -> None:
+        """Take a line that came at the moment `at` (ns)."""
+        self._pending.append((at, line))
+        if line.startswith(b"OVER "):
+            self.over = True
+
+    def read(self) -> Iterable[Shown]:
+        pending, self._pending = self._pending, []
+        for at, line in pending:
+            with suppress(ProtocolError, ClientError):
+                message = wire.parse_server(line)
+                if message is not None:
+                    yield Shown(at, message, self._fold(message))
+
+    def _fold(self, message: wire.ServerMessage) -> Any:
+        """The position after a message that changes it. Raises ClientError."""
+        if isinstance(message, wire.Game):
+            # A view belongs to a seat; a spectator uses that of the first one.
+            self._view = GameView.of(replace(message, seat=message.seat or 1))
+        elif self._view is not None:
+            self._view = view = self._view.after(message)
+            if isinstance(message, wire.State | wire.Next | wire.Played) and view.is_dealt:
+                return view.position
+        return None
+
+
 class GameStream:
-    """One running game. `read` catches up with its lines; the rest is what is known then."""
+    """One running game. `read` catches up with its source; the rest is what is known then."""
 
     def __init__(
         self,
-        game_id: str,
+        source: GameSource,
         epoch: str,
         clock: Callable[[], float] = time.monotonic,
         channel: Channel | None = None,
-        *,
-        eager: bool = True,
     ) -> None:
-        """With `eager`, lines of a game with viewers are parsed and published one by one."""
-        self.game_id = game_id
+        self.source = source
+        self.game_id = source.game_id
         self.channel = Channel() if channel is None else channel
-        self.plies = 0
-        self.over = False
         self.changed = True
         self._epoch = epoch
         self._clock = clock
-        self._pending: list[bytes] = []
         self._info: dict[str, Any] = {}
         #: The seat that the lines are sent to; 0 for a spectator's.
         self._seat = 0
         self._rules: Game[Any] | None = None
         self._scenes: SceneWriter | None = None
         self._position: Any = None
-        self._sequence = ""
         self._played: list[dict[str, Any]] = []
         self._faults: list[dict[str, Any]] = []
         self._infos: list[dict[str, Any]] = []
         self._end: dict[str, Any] | None = None
         self._started = False
+        self._zombies: set[int] = set()
         self._events: list[bytes] = []
-        self._eager = eager
         #: When the clock began to run that runs now, as far as it is known.
         self._at = clock()
 
-    def add(self, line: bytes) -> None:
-        """Take one line; it is parsed at the next `read`."""
-        self._pending.append(line)
-        self.changed = True
-        if line.startswith(b"PLAYED "):
-            self.plies += 1
-            self._at = self._clock()
-        elif line.startswith(b"START "):
-            self._at = self._clock()
-        elif line.startswith(b"OVER "):
-            self.over = True
-        if self._eager and self.channel.viewers:
-            self.read()
+    @property
+    def over(self) -> bool:
+        return self.source.over
+
+    @property
+    def plies(self) -> int:
+        """The plies that have been read."""
+        return len(self._played)
 
     def read(self) -> None:
-        """Parse what came, and publish the events. Lines that make no sense are skipped."""
-        pending, self._pending = self._pending, []
+        """Read what came, and publish the events."""
         first = len(self._events)
-        for line in pending:
-            with suppress(ProtocolError, GameError):
-                message = wire.parse_server(line)
-                event = None if message is None else self._event(message)
+        for shown in self.source.read():
+            with suppress(GameError):  # a game, or a version of it, that is not known here
+                event = self._event(shown)
                 if event is not None:
                     kind, data = event
                     encoded = encode_event(kind, data, f"{self._epoch}-{len(self._events) + 1}")
@@ -100,7 +168,10 @@ class GameStream:
         if len(self._events) > first:
             self.channel.publish(b"".join(self._events[first:]))
 
-    def _event(self, message: wire.ServerMessage) -> tuple[str, dict[str, Any]] | None:
+    def _event(self, shown: Shown) -> tuple[str, dict[str, Any]] | None:
+        at, message, position = shown
+        if position is not None:
+            self._position = position
         match message:
             case wire.Game():
                 self._info = plain_game(message)
@@ -110,21 +181,23 @@ class GameStream:
             case wire.State(text):
                 self._begin(board=text)
             case wire.Next(text):
-                self._sequence = text
                 self._begin(sequence=text)
             case wire.Start():
-                self._started = True
+                self._started, self._at = True, (at + self.source.delay) / NS_PER_S
                 return "started", {}
             case wire.Played() if self._position is not None:
+                self._at = (at + self.source.delay) / NS_PER_S
                 return "played", self._play(message)
             case wire.Zombie():
+                seat = message.seat or self._seat
                 fault = {
-                    "seat": message.seat or self._seat,
+                    "seat": seat,
                     "ply": message.ply,
                     "kind": message.reason,
                     "line": (message.line or b"").hex(),
                 }
                 self._faults.append(fault)
+                self._zombies.add(seat)
                 return "zombie", fault
             case wire.Info(seat=int()):
                 info = plain_info(message)
@@ -141,18 +214,13 @@ class GameStream:
         return None
 
     def _begin(self, **texts: str) -> None:
-        """Take the position before the first ply, from STATE and then from NEXT."""
-        if self._rules is not None and self._scenes is not None:
-            self._info |= texts
-            self._position = self._rules.start(Deal(self._info["board"], self._sequence))
+        """Take the texts before the first ply, with the scene of their position."""
+        self._info |= texts
+        if self._scenes is not None and self._position is not None:
             self._info |= self._scenes.start(self._position)
 
     def _play(self, message: wire.Played) -> dict[str, Any]:
-        assert self._rules is not None
         assert self._scenes is not None
-        self._position = self._rules.play(self._position, message.move).position
-        if message.reveal is not None:
-            self._position = self._rules.extend(self._position, message.reveal)
         ply = {
             "ply": message.ply,
             "seat": message.seat,
@@ -162,7 +230,7 @@ class GameStream:
             "points": message.points,
             "total": list(message.total),
             "reveal": message.reveal,
-            "zombie": any(fault["seat"] == message.seat for fault in self._faults),
+            "zombie": message.seat in self._zombies,
             **self._scenes.after(self._position, message.move),
         }
         self._played.append(ply)
@@ -233,7 +301,7 @@ class GameStream:
             "clock": clocks,
             "clock_ms": self._info.get("clock_ms"),
             "to_move": self._to_move(),
-            "zombies": sorted({fault["seat"] for fault in self._faults}),
+            "zombies": sorted(self._zombies),
             "end": None if self._end is None else self._end["end"],
             **({} if self._scenes is None else self._scenes.small()),
         }
@@ -252,6 +320,26 @@ class GameStream:
         if not self._info:
             self.read()
         return {"game_id": self.game_id, "names": self._info.get("names")}
+
+
+class LineStream(GameStream):
+    """A game whose lines are added one by one; with viewers each is published at once."""
+
+    def __init__(
+        self,
+        game_id: str,
+        epoch: str,
+        channel: Channel,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._lines = LineSource(game_id)
+        super().__init__(self._lines, epoch, clock, channel)
+
+    def add(self, line: bytes) -> None:
+        """Take one line."""
+        self._lines.add(line, int(self._clock() * NS_PER_S))
+        if self.channel.viewers:
+            self.read()
 
 
 def plain_game(message: wire.Game) -> dict[str, Any]:

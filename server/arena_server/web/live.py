@@ -1,24 +1,24 @@
-"""Running games for the site: the lines of a spectator in, events for browsers out.
+"""Running games for the site: what spectators may see in, events for browsers out.
 
-    LiveFeed --lines--> LiveHub --events--> channel of a game   snapshot, started, played, zombie, info, over
-                                        --> channel of the wall   boards
-                                        --> channel of the contest   contest
+    LiveFeed --games with news--> LiveHub --> channel of a game       snapshot, started, played, ..., over
+                                          --> channel of the wall     boards
+                                          --> channel of the contest  contest
 
-All of it runs on the web thread's loop. The lines are those that any spectator gets, past the
-contest's delay; nothing else of a running game reaches the site. Lines are parsed only for games
-that a browser shows, and the feed is connected only while a browser watches.
+All of it runs on the web thread's loop. A feed gives what any spectator may see, past the contest's
+delay; nothing else of a running game reaches the site. Games are read only if a browser shows
+them, and there is a feed only while a browser watches.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import aclosing, suppress
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
-from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
-from arena_server.web.gamestream import GameStream, game_of
+from arena_server.web.feeds import FeedError, LiveFeed
+from arena_server.web.gamestream import GameSource, GameStream
 from arena_server.web.streams import Channel, encode_event
 
 #: How long the feed stays connected after the last viewer has gone.
@@ -27,8 +27,6 @@ LINGER_S: Final = 30.0
 SYNC_S: Final = 10.0
 #: Events of the wall and of the contest are collected for so long.
 WALL_S: Final = 0.5
-#: Plies of a game are collected for so long: 500 viewers of a fast game take one write each, not one a ply.
-FLUSH_S: Final = 0.1
 CONTEST_S: Final = 2.0
 #: Games shown on the wall, and games listed as running.
 WALL_GAMES: Final = 60
@@ -38,63 +36,6 @@ LISTED_GAMES: Final = 200
 #: How long a game stays after its end, for browsers that come back to it.
 KEPT_S: Final = 120.0
 RETRY_S: Final = (0.5, 1.0, 2.0, 5.0)
-
-
-#: Opens a connection to the referee.
-Connect = Callable[[], Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]
-
-
-class FeedError(Exception):
-    """The feed cannot be read; the text says why in one line."""
-
-
-class LiveFeed(Protocol):
-    """Where the lines come from."""
-
-    def lines(self) -> AsyncGenerator[list[bytes], None]:
-        """Batches of lines, without line ends, that a `WATCH *` spectator receives after WELCOME.
-
-        It begins with what has been shown of the running games, then an empty batch. Raises
-        FeedError; ends when the contest is over.
-        """
-
-
-class SocketFeed:
-    """A spectator's connection to the port for bots of a server, which may have other contests too."""
-
-    def __init__(self, connect: Connect, contest: str) -> None:
-        self._connect = connect
-        self._contest = contest
-
-    async def lines(self) -> AsyncGenerator[list[bytes], None]:
-        try:
-            reader, writer = await self._connect()
-        except OSError as error:
-            raise FeedError(f"the referee cannot be reached: {error}") from None
-        try:
-            # PONG follows the lines of the running games.
-            hello = f"HELLO 1 web role=spectator agent=web/1 contest={self._contest}"
-            writer.write(f"{hello}\nWATCH *\nPING shown\n".encode("ascii"))
-            buffer = LineReader(SERVER_LINE_LIMIT)
-            while data := await reader.read(65536):
-                lines = [line for line in buffer.feed(data) if not isinstance(line, Overlong)]
-                if shown := [line for line in lines if game_of(line) is not None]:
-                    yield shown  # an empty batch would mean PONG
-                for line in lines:
-                    verb, _, rest = line.partition(b" ")
-                    if verb == b"PING":
-                        writer.write(b"PONG " + rest + b"\n")
-                    elif verb == b"PONG":
-                        yield []
-                    elif verb == b"ERROR":
-                        raise FeedError(rest.decode("latin-1"))
-                    elif verb == b"BYE":
-                        return
-        except OSError as error:
-            raise FeedError(f"the connection to the referee is lost: {error}") from None
-        finally:
-            writer.close()
-        raise FeedError("the referee closed the connection")
 
 
 class LiveHub:
@@ -121,8 +62,6 @@ class LiveHub:
         self._tasks: list[asyncio.Task[None]] = []
         self._linger: asyncio.TimerHandle | None = None
         self._shown = asyncio.Event()
-        #: Games with viewers and lines that are not published yet.
-        self._unread: set[GameStream] = set()
         self._viewers = 0
         self._contest_event = self._contest_published = b""
         #: When `_contest_event` was made: viewers that come within CONTEST_S share it.
@@ -180,13 +119,12 @@ class LiveHub:
         while not self._over:
             self._connections += 1
             try:
-                async with aclosing(self._feed.lines()) as batches:
-                    async for lines in batches:
-                        self._take(lines)
-                        if not lines:
-                            failures = 0
-                            self.problem = None
-                            self._shown.set()
+                async with aclosing(self._feed.batches()) as batches:
+                    async for games in batches:
+                        failures = 0
+                        self.problem = None
+                        self._take(games)
+                        self._shown.set()
                 self._over = True
             except FeedError as error:
                 self.problem = str(error)
@@ -195,30 +133,20 @@ class LiveHub:
                 await asyncio.sleep(RETRY_S[min(failures, len(RETRY_S) - 1)])
                 failures += 1
 
-    def _take(self, lines: Iterable[bytes]) -> None:
-        for line in lines:
-            game_id = game_of(line)
-            if game_id is None:
-                continue
-            game = self.games.get(game_id)
-            if game is None:
-                if not line.startswith(b"GAME "):
-                    continue
-                game = self.games[game_id] = GameStream(
-                    game_id, f"{self._epoch}.{self._connections}", self._clock, eager=False
-                )
-            game.add(line)
+    def _take(self, games: Iterable[GameSource]) -> None:
+        """Games have news: publish those of games with viewers."""
+        for source in games:
+            game = self.games.get(source.game_id)
+            if game is None or game.source is not source:
+                if game is not None:
+                    _send_away(game)
+                epoch = f"{self._epoch}.{self._connections}"
+                game = self.games[source.game_id] = GameStream(source, epoch, self._clock)
+            game.changed = True
             if game.channel.viewers:
-                if not self._unread:
-                    asyncio.get_running_loop().call_later(FLUSH_S, self._flush)
-                self._unread.add(game)
-            if game.over:
+                game.read()
+            if source.over:
                 asyncio.get_running_loop().call_later(KEPT_S, self._forget, game)
-
-    def _flush(self) -> None:
-        unread, self._unread = self._unread, set()
-        for game in unread:
-            game.read()
 
     def _forget(self, game: GameStream) -> None:
         if self.games.get(game.game_id) is game and not game.channel.viewers:
@@ -227,8 +155,7 @@ class LiveHub:
     def _drop_games(self) -> None:
         """The feed starts again: browsers come back and get snapshots."""
         for game in self.games.values():
-            for viewer in tuple(game.channel.viewers):
-                viewer.close()
+            _send_away(game)
         self.games.clear()
 
     # -- what is published at intervals
@@ -288,6 +215,11 @@ class LiveHub:
         """The games that run, the oldest first."""
         games = [game for game in self.games.values() if not game.over]
         return [game.line_item() for game in games[:LISTED_GAMES]]
+
+
+def _send_away(game: GameStream) -> None:
+    for viewer in tuple(game.channel.viewers):
+        viewer.close()
 
 
 def _report(task: asyncio.Task[None]) -> None:

@@ -15,7 +15,7 @@ from typing import Final
 
 from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
 from arena_server.web.access import Invitation
-from arena_server.web.gamestream import GameStream
+from arena_server.web.gamestream import LineStream
 from arena_server.web.streams import Channel, Viewer, encode_event
 
 SESSION_BYTES: Final = 16
@@ -70,7 +70,7 @@ class PersonSeat:
         self._resume: str | None = None
         self._writer: asyncio.StreamWriter | None = None
         self._problem: str | None = None
-        self._game: GameStream | None = None
+        self._game: LineStream | None = None
         self._games = 0
         #: The ply that the referee waits for.
         self._turn: int | None = None
@@ -200,7 +200,7 @@ class PersonSeat:
                 self._finish()
             case b"GAME":
                 self._games += 1
-                self._game = GameStream(first, f"{self._games}", channel=self.channel)
+                self._game = LineStream(first, f"{self._games}", self.channel)
                 self._game.add(line)
                 self.state, self._turn = "invited", None
             case b"TURN":

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def serve_web(ports: WebPorts, referee: Referee, log: Log) -> Iterator[None]:
     """Serve the ports while the referee runs. Enter it on the referee's loop, before it runs."""
     bridge = LoopBridge(asyncio.get_running_loop())
-    view = HostView(referee.host, bridge)
+    view = HostView(referee.host, bridge, referee.configs)
 
     def make_organiser() -> ASGIApp:
         from arena_server.web.app import organiser_app

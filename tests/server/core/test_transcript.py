@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypeVar
 
 from hypothesis import given
@@ -9,13 +10,14 @@ from hypothesis import strategies as st
 
 from arena_protocol import messages as wire
 from arena_protocol.messages import encode, parse_server
-from arena_protocol.record import FaultRecord, PlyRecord
+from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
 from arena_protocol.session import ClientSession, ServerSession, State
+from arena_protocol.view import GameView
 from arena_server.core.deal import Setting
 from arena_server.core.journal import Ended, Started
 from arena_server.core.transcript import SPECTATORS, Transcript
 
-from .match_runner import CLOCKS, GAMES, STEPS, Runner, Steps, a_setting
+from .match_runner import CLOCKS, GAMES, STEPS, Runner, Steps, a_match
 
 ALL = 10**9
 Session = TypeVar("Session", ServerSession, ClientSession)
@@ -24,7 +26,7 @@ READERS = {"ann": 1 << 1, "bob": 1 << 2, "spectators": SPECTATORS}
 
 def written(runner: Runner, *, stored: bool = True) -> Transcript:
     """The transcript of all facts so far, with OVER if the game is over and its record is stored."""
-    transcript = Transcript(runner.setting, 0)
+    transcript = Transcript(runner.setting, runner.match.positions, 0)
     for now, facts in runner.steps:
         for fact in facts:
             transcript.write(fact, now)
@@ -94,7 +96,7 @@ def test_any_chunking_gives_the_same_bytes(steps: Steps, game: str, sizes: list[
     """A chunk ends with the line that makes it large enough."""
     transcript = written(Runner(game).run(steps).finish())
     whole = transcript.read(0, audience, ALL)
-    longest = max(len(data) for _, data, _, _ in transcript.lines) + len(" game=g1")
+    longest = max(len(data) for _, data, *_ in transcript.lines) + len(" game=g1")
     data, cursor = b"", 0
     verbs: tuple[str, ...] = ()
     for size in [*sizes, ALL]:
@@ -105,13 +107,41 @@ def test_any_chunking_gives_the_same_bytes(steps: Steps, game: str, sizes: list[
     assert (data, cursor, verbs) == whole
 
 
+@given(STEPS, GAMES, st.booleans(), st.integers(0, 40))
+def test_the_page_is_shown_the_lines_of_spectators_and_the_positions_that_follow(
+    steps: Steps, game: str, announce: bool, cut: int
+) -> None:
+    transcript = written(Runner(game, announce_zombies=announce, **CLOCKS).run(steps).finish())
+    end = len(transcript.lines)
+    shown = [*transcript.shown(0, cut), *transcript.shown(cut, end)]
+    assert b"".join(encode(each.message) for each in shown) == transcript.read(0, SPECTATORS, ALL)[0]
+    offer = shown[0].message
+    assert isinstance(offer, wire.Game)
+    view = GameView.of(replace(offer, seat=1))
+    for at, message, position in shown:
+        assert at in {line.at for line in transcript.lines}
+        view = view.after(message)
+        if position is not None and view.is_dealt:
+            assert position == view.position
+    assert sum(each.position is not None for each in shown) >= len(view.history)
+
+
+def test_the_page_is_shown_notes() -> None:
+    match = a_match()
+    transcript = Transcript(match.setting, match.positions, 0)
+    transcript.write(InfoRecord(2, 1, 3, -5, 900, "6,7", "hm"), 8)
+    message = wire.Info("g1", 1, 2, 3, -5, 900, "6,7", "hm")
+    assert transcript.shown(3, 4) == [(8, message, None)]
+    assert encode(message) == transcript.read(3, SPECTATORS, ALL)[0]
+
+
 @given(STEPS, GAMES)
 def test_what_is_written_later_does_not_change_what_was_read(steps: Steps, game: str) -> None:
     """A reader that follows line by line, and one that comes last, get the same."""
     runner = Runner(game).run(steps).finish()
     for audience in READERS.values():
         followed, cursor = b"", 0
-        transcript = Transcript(runner.setting, 0)
+        transcript = Transcript(runner.setting, runner.match.positions, 0)
         for now, facts in runner.steps:
             for fact in facts:
                 transcript.write(fact, now)
@@ -125,7 +155,7 @@ def test_every_line_can_be_parsed_and_has_the_moment_it_was_written(steps: Steps
     runner = Runner(game).run(steps).finish()
     transcript = written(runner)
     moments = [now for now, facts in runner.steps for _ in facts]
-    for at, data, _, _ in transcript.lines:
+    for at, data, *_ in transcript.lines:
         assert at in {0, runner.now, *moments}
         for text in data.splitlines():
             assert parse_server(text) is not None
@@ -194,6 +224,7 @@ def test_a_transcript_is_closed_by_over() -> None:
     transcript.close((0, 0), "void", 5, opened=False)
     assert transcript.closed
     assert transcript.lines[-1][1] == b"OVER g1 total=0,0 end=void\n"
-    transcript = Transcript(a_setting(), 0)
+    match = a_match()
+    transcript = Transcript(match.setting, match.positions, 0)
     transcript.close((0, 30), "complete", 5, opened=True)
     assert b" nonce=" in transcript.lines[-1][1]

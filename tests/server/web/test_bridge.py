@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import pytest
 
-from arena_server.core.events import Command
+from arena_server.core.events import Command, Observe
 from arena_server.web.bridge import LoopBridge, UnavailableError
 
 Value = TypeVar("Value")
@@ -19,12 +19,12 @@ class ScriptedContest:
     """Takes orders and answers each with `problem`."""
 
     def __init__(self, bridge: LoopBridge, problem: str | None, *, answers: bool = True) -> None:
-        self.commands: list[Command] = []
+        self.commands: list[Command | Observe] = []
         self._bridge = bridge
         self._problem = problem
         self._answers = answers
 
-    def feed(self, event: Command) -> None:
+    def feed(self, event: Command | Observe) -> None:
         self.commands.append(event)
         if self._answers:
             self._bridge.replied(event.number, self._problem)

@@ -15,8 +15,10 @@ from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal
 from arena_server.web import gamestream
 from arena_server.web import live as module
-from arena_server.web.gamestream import GameStream, game_of
-from arena_server.web.live import FeedError, LiveHub, SocketFeed
+from arena_server.web.feeds import FeedError
+from arena_server.web.gamestream import GameStream, LineSource, LineStream, game_of
+from arena_server.web.live import LiveHub
+from arena_server.web.streams import Channel
 
 GAME = (
     b"GAME g7 insertion seat=0 seats=2 names=ann,bob plies=4 colours=6 lookahead=2 "
@@ -65,8 +67,8 @@ class FakeViewer:
         return found
 
 
-def a_game(*lines: bytes, clock: Callable[[], float] | None = None) -> GameStream:
-    game = GameStream("g7", "e", clock or Clock())
+def a_game(*lines: bytes, clock: Callable[[], float] | None = None) -> LineStream:
+    game = LineStream("g7", "e", Channel(), clock or Clock())
     for line in lines:
         game.add(line)
     return game
@@ -173,7 +175,6 @@ class TestLiveGame:
     def test_lines_are_parsed_only_when_someone_looks(self) -> None:
         game = a_game(*OFFER, START, *PLAYED)
         assert game._info == {}
-        assert game.plies == 2
         assert game.summary()["ply"] == 2
         assert game._info["game"] == "insertion"
 
@@ -185,7 +186,7 @@ class TestLiveGame:
         )
     )
     def test_any_lines_leave_a_snapshot(self, lines: list[bytes]) -> None:
-        game = GameStream("g7", "e", Clock())
+        game = a_game()
         viewer = join(game)
         for line in lines:
             game.add(line)
@@ -248,18 +249,27 @@ def test_the_game_of_a_line(line: bytes, game: str | None) -> None:
 
 
 class ScriptedFeed:
-    """Batches put in by the test; an exception ends the connection, None the contest."""
+    """Batches of lines put in by the test; an exception ends the connection, None the contest."""
 
     def __init__(self) -> None:
-        self.batches: asyncio.Queue[list[bytes] | Exception | None] = asyncio.Queue()
+        self._queue: asyncio.Queue[list[bytes] | Exception | None] = asyncio.Queue()
         self.connections = 0
 
-    async def lines(self) -> AsyncGenerator[list[bytes], None]:
+    def put(self, batch: list[bytes] | Exception | None) -> None:
+        self._queue.put_nowait(batch)
+
+    async def batches(self) -> AsyncGenerator[list[LineSource], None]:
         self.connections += 1
-        while (batch := await self.batches.get()) is not None:
+        sources: dict[str | None, LineSource] = {}
+        while (batch := await self._queue.get()) is not None:
             if isinstance(batch, Exception):
                 raise batch
-            yield batch
+            for line in batch:
+                if line.startswith(b"GAME "):
+                    sources[game_of(line)] = LineSource(str(game_of(line)))
+                if (source := sources.get(game_of(line))) is not None:
+                    source.add(line, 0)
+            yield [source for name, source in sources.items() if name in map(game_of, batch)]
 
 
 async def document() -> dict[str, Any]:
@@ -281,8 +291,8 @@ class TestLiveHub:
         hub = LiveHub(feed, document, "e")
         assert feed.connections == 0
         hub.arrive()
-        feed.batches.put_nowait([*OFFER, START])
-        feed.batches.put_nowait([])
+        feed.put([*OFFER, START])
+        feed.put([])
         await hub.ready()
         assert (list(hub.games), hub.problem, feed.connections) == (["g7"], None, 1)
         hub.arrive()
@@ -293,7 +303,7 @@ class TestLiveHub:
         await asyncio.sleep(0.01)
         assert (hub.games, hub.problem) == ({}, "not connected yet")
         hub.arrive()
-        feed.batches.put_nowait([])
+        feed.put([])
         await hub.ready()
         assert feed.connections == 2
         hub.stop()
@@ -305,17 +315,17 @@ class TestLiveHub:
         feed = ScriptedFeed()
         hub = LiveHub(feed, document, "e")
         hub.arrive()
-        feed.batches.put_nowait([*OFFER, START])
-        feed.batches.put_nowait([])
+        feed.put([*OFFER, START])
+        feed.put([])
         await hub.ready()
         viewer = join(hub.games["g7"])
         ((last, _, _),) = viewer.events()
-        feed.batches.put_nowait(FeedError("the referee closed the connection"))
+        feed.put(FeedError("the referee closed the connection"))
         await turns()
         assert viewer.closed
         assert (hub.games, hub.problem) == ({}, "the referee closed the connection")
-        feed.batches.put_nowait([*OFFER, START, PLAYED[0]])
-        feed.batches.put_nowait([])
+        feed.put([*OFFER, START, PLAYED[0]])
+        feed.put([])
         await turns()
         assert hub.problem is None
         (event,) = join(hub.games["g7"], last).events()
@@ -326,8 +336,8 @@ class TestLiveHub:
         feed = ScriptedFeed()
         hub = LiveHub(feed, document, "e")
         hub.arrive()
-        feed.batches.put_nowait([*OFFER, START, OVER])
-        feed.batches.put_nowait(None)
+        feed.put([*OFFER, START, OVER])
+        feed.put(None)
         await turns()
         assert hub.games["g7"].over
         assert hub.running() == []
@@ -344,8 +354,8 @@ class TestLiveHub:
         hub = LiveHub(feed, document, "e")
         hub.arrive()
         other = [line.replace(b"g7", b"g8") for line in [*OFFER, START]]
-        feed.batches.put_nowait([*OFFER, START, *other, b"PLAYED 1 game=g99", OVER])
-        feed.batches.put_nowait([])
+        feed.put([*OFFER, START, *other, b"PLAYED 1 game=g99", OVER])
+        feed.put([])
         await hub.ready()
         wall, board = FakeViewer(), FakeViewer()
         hub.wall.viewers.add(wall)  # type: ignore[arg-type]
@@ -362,7 +372,7 @@ class TestLiveHub:
             "running": [{"game_id": "g8", "names": ["ann", "bob"]}],
         }
         wall.events()
-        feed.batches.put_nowait([PLAYED[0].replace(b"g7", b"g8")])
+        feed.put([PLAYED[0].replace(b"g7", b"g8")])
         while not wall.data:
             await asyncio.sleep(0)
         ((_, _, boards),) = wall.events()
@@ -377,8 +387,8 @@ class TestLiveHub:
         feed = ScriptedFeed()
         hub = LiveHub(feed, document, "e")
         hub.arrive()
-        feed.batches.put_nowait([*OFFER, START, OVER])
-        feed.batches.put_nowait([])
+        feed.put([*OFFER, START, OVER])
+        feed.put([])
         await hub.ready()
         await asyncio.sleep(0.01)
         assert hub.games == {}
@@ -390,71 +400,7 @@ class TestLiveHub:
         failures: list[dict[str, Any]] = []
         asyncio.get_running_loop().set_exception_handler(lambda _, context: failures.append(context))
         hub.arrive()
-        feed.batches.put_nowait(ZeroDivisionError())
+        feed.put(ZeroDivisionError())
         await turns()
         assert [type(each["exception"]) for each in failures] == [ZeroDivisionError]
         hub.stop()
-
-
-class Referee:
-    """A scripted referee on a real socket."""
-
-    def __init__(self, *lines: bytes) -> None:
-        self.lines = lines
-        self.received = b""
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"ARENA 1 test\nWELCOME web session=1 resume=2\n")
-        self.received = await reader.readuntil(b"PING shown\n")
-        writer.write(b"".join(line + b"\n" for line in self.lines))
-        await writer.drain()
-        writer.close()
-
-
-@pytest.mark.asyncio
-class TestSocketFeed:
-    async def read(self, *lines: bytes) -> tuple[list[bytes], bool, str | None, bytes]:
-        """The lines that come, whether an empty batch did, the error, and what the referee received."""
-        referee = Referee(*lines)
-        server = await asyncio.start_server(referee.serve, "127.0.0.1", 0)
-        host, port = server.sockets[0].getsockname()
-        found: list[bytes] = []
-        empty, error = False, None
-        try:
-            async for batch in SocketFeed(lambda: asyncio.open_connection(host, port), "friday").lines():
-                found += batch
-                empty = empty or not batch
-        except FeedError as raised:
-            error = str(raised)
-        server.close()
-        await server.wait_closed()
-        return found, empty, error, referee.received
-
-    async def test_lines_of_games(self) -> None:
-        found, empty, error, received = await self.read(
-            *OFFER, b"PING t1", b"PONG shown", START, b"BYE reason=finished"
-        )
-        assert found == [*OFFER, START]
-        assert (empty, error) == (True, None)
-        assert received == b"HELLO 1 web role=spectator agent=web/1 contest=friday\nWATCH *\nPING shown\n"
-
-    async def test_a_chunk_without_a_game_is_not_the_end_of_the_running_games(self) -> None:
-        _, empty, _, _ = await self.read(
-            b"ARENA 1 x", b"WELCOME web session=1 resume=2", b"BYE reason=finished"
-        )
-        assert not empty
-
-    async def test_a_refusal(self) -> None:
-        _, _, error, _ = await self.read(b"ERROR token no such name")
-        assert error == "token no such name"
-
-    async def test_a_lost_connection(self) -> None:
-        found, _, error, _ = await self.read(*OFFER, b"x" * 70_000)
-        assert (found, error) == (OFFER, "the referee closed the connection")
-
-    async def test_no_referee(self) -> None:
-        async def refuse() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-            raise ConnectionRefusedError("refused")
-
-        with pytest.raises(FeedError, match=r"^the referee cannot be reached: refused$"):
-            await anext(SocketFeed(refuse, "friday").lines())

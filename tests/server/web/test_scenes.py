@@ -16,14 +16,15 @@ from arena_protocol.games.base import Deal
 from arena_protocol.record import GameRecord
 from arena_server.web import scenes
 from arena_server.web.archive import json_record
-from arena_server.web.gamestream import GameStream
+from arena_server.web.gamestream import LineStream
 from arena_server.web.scenes import IN_PAGES, record_scenes
+from arena_server.web.streams import Channel
 
 #: Bytes of a ply's event that are not its position: numbers of two seats, move, id.
 REST = 300
 
 
-def stream_of(record: GameRecord) -> tuple[GameStream, list[bytes]]:
+def stream_of(record: GameRecord) -> tuple[LineStream, list[bytes]]:
     """A record as a spectator's lines, and the stream of them; nothing is read yet."""
     rules = make_game(record.game, {**record.options, "seats": len(record.names)})
     deal = Deal(record.board, record.sequence)
@@ -41,10 +42,10 @@ def stream_of(record: GameRecord) -> tuple[GameStream, list[bytes]]:
         clocks, totals = (",".join(map(str, each)) for each in (ply.clock, ply.total))
         line = f"PLAYED {number} seat={ply.seat} move={ply.move} time=1 clock={clocks} points={ply.points}"
         lines.append(f"{line} total={totals}{f' reveal={reveal}' if reveal else ''} game=g1")
-    return GameStream("g1", "e"), [line.encode() for line in lines]
+    return LineStream("g1", "e", Channel()), [line.encode() for line in lines]
 
 
-def whole(record: GameRecord) -> GameStream:
+def whole(record: GameRecord) -> LineStream:
     stream, lines = stream_of(record)
     for line in lines:
         stream.add(line)

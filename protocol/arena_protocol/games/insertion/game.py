@@ -190,6 +190,11 @@ class Insertion(Game[Position]):
         sequence = position.sequence + check_sequence(revealed, self.colours)
         return Position(position.planes, self._checked(sequence), position.played, position.totals)
 
+    def seen(self, position: Position) -> Position:
+        """The position with the pictures of NEXT and of each `reveal` so far."""
+        shown = position.sequence[: position.played + self.lookahead]
+        return Position(position.planes, shown, position.played, position.totals)
+
     def to_move(self, position: Position) -> int:
         return position.played % self.seats + 1
 
