@@ -20,11 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arena_engines.engine import EngineError, Position
-from arena_engines.match import bootstrap
 from arena_engines.registry import create
 from arena_engines.small.weighted import MAX_WEIGHT, TERMS, Weighted
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Game, GameError
+from arena_server.scores import bootstrap
 
 #: The largest learned weight; the others are in proportion.
 LARGEST = 20

@@ -21,11 +21,11 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from arena_engines.engine import Engine, EngineError, Position
-from arena_engines.match import bootstrap
 from arena_engines.registry import create
 from arena_engines.xo.cells import cell_names, sides_of
 from arena_engines.xo.gomoku.searcher import Searcher
 from arena_protocol.games.mnk import Xo
+from arena_server.scores import bootstrap
 
 PROGRAM = "fairy-stockfish"
 #: Debian's folder of games, which is not in the PATH of every user.

@@ -23,10 +23,11 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
+from arena_cli.engine_games import play_deal
 from arena_engines.analysis import bench_positions, search_bench
-from arena_engines.match import Scores, bootstrap, play_deal
 from arena_engines.registry import create, engine_class
 from arena_protocol.games import make_game
+from arena_server.scores import Scores, bootstrap
 
 #: The first deal of every pairing, so that all meet on the same boards.
 SEED = 2006

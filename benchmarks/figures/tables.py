@@ -16,7 +16,7 @@ from pathlib import Path
 
 from measure import MASTER, Findings, Pairing, Plan, Result, average, league_of
 
-from arena_engines.match import bootstrap
+from arena_server.scores import bootstrap
 
 #: A full board, the shortest run, and what it pays.
 CELLS, RUN, POINTS_A_RUN = 25, 3, 30

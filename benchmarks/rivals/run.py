@@ -17,10 +17,11 @@ from collections.abc import Callable
 
 from players import HELD_OUT, TUNED, Rival
 
+from arena_cli.engine_games import play_deal
 from arena_engines.insertion.master import engine, planner
-from arena_engines.match import bootstrap, play_deal
 from arena_engines.registry import create
 from arena_protocol.games.insertion import Insertion
+from arena_server.scores import bootstrap
 
 ALL = {each.name: each for each in (*TUNED, *HELD_OUT)}
 SEED = 4000

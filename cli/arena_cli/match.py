@@ -1,25 +1,18 @@
-"""`arena match`: which player scores more, from paired deals.
-
-Engines play in this process. As soon as one player is a program, all are seated as processes by the
-real referee over loopback (`match_programs`), in one or more pairs of processes at the same time.
-"""
+"""`arena match`: which player scores more, from paired deals. `match_run.py` plays them."""
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Annotated, Any
 
 import typer
 
 from arena_cli.bot import is_scripted
-from arena_cli.local_bots import compile_engines, is_command
-from arena_cli.local_contest import LocalContest, RefereeThread, fault_lines, seat
+from arena_cli.local_bots import is_command
+from arena_cli.match_run import CONTEST, MatchPlan, MatchRun
 from arena_cli.options import (
     GameOptions,
     Json,
@@ -30,17 +23,15 @@ from arena_cli.options import (
     print_json,
     start_positions,
 )
-from arena_engines import match as games
-from arena_engines.elo import Sprt
 from arena_protocol.games import make_game
+from arena_protocol.games.base import Game
 from arena_server.core.config import MOST_SLOTS
-from arena_server.errors import INTERRUPTED, ArenaError, ConfigError
-from arena_server.tournament.supervisor import ProgressListener
+from arena_server.elo import Sprt
+from arena_server.errors import INTERRUPTED, ConfigError
+from arena_server.scores import league_table, text_table
 
 #: The lead, as a share of all points, that the test uses with three players and more.
 MARGIN = 0.02
-#: The name of the contest in the database of --keep.
-CONTEST = "match"
 
 Players = Annotated[
     list[str],
@@ -52,21 +43,21 @@ Players = Annotated[
 ]
 
 
-def command(
-    players: Players,
-    deals: Annotated[int, typer.Option(min=1, help="The most deals; each is played from every seat.")] = 20,
-    clock: Annotated[str, typer.Option(metavar="DURATION", help="The time of a seat for a game.")] = "20s",
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequentialTest:
+    """The options of the test that stops a match."""
+
     sprt: Annotated[
         bool, typer.Option("--sprt", help="Stop as soon as it is decided whether A is better than B.")
-    ] = False,
-    elo0: Annotated[float, typer.Option(help="The Elo difference of A that --sprt rejects.")] = 0.0,
-    elo1: Annotated[float, typer.Option(help="The Elo difference of A that --sprt accepts.")] = 50.0,
+    ] = False
+    elo0: Annotated[float, typer.Option(help="The Elo difference of A that --sprt rejects.")] = 0.0
+    elo1: Annotated[float, typer.Option(help="The Elo difference of A that --sprt accepts.")] = 50.0
     alpha: Annotated[
         float, typer.Option(min=0.001, max=0.4, help="The probability of `better` though elo0 is true.")
-    ] = 0.05,
+    ] = 0.05
     beta: Annotated[
         float, typer.Option(min=0.001, max=0.4, help="The probability of `no better` though elo1 is true.")
-    ] = 0.05,
+    ] = 0.05
     margin: Annotated[
         float | None,
         typer.Option(
@@ -76,23 +67,63 @@ def command(
             f"{MARGIN} with three players and more.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
+
+    def of(self, players: int, seats: int) -> Sprt | float | None:
+        """Return the test for a match of these numbers. Raises ConfigError."""
+        if not self.sprt:
+            return None
+        if players != seats:
+            raise ConfigError(f"--sprt: expected {seats} players, got {players}")
+        if seats > 2 or self.margin is not None:
+            return MARGIN if self.margin is None else self.margin
+        if self.elo0 >= self.elo1:
+            raise ConfigError(f"--elo0: expected less than --elo1, {self.elo1:g}, got {self.elo0:g}")
+        return Sprt(self.elo0, self.elo1, self.alpha, self.beta)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchOptions:
+    """The options of `arena match`."""
+
+    deals: Annotated[int, typer.Option(min=1, help="The most deals; each is played from every seat.")] = 20
+    clock: Annotated[str, typer.Option(metavar="DURATION", help="The time of a seat for a game.")] = "20s"
+    test: SequentialTest
     concurrency: Annotated[
         int, typer.Option(min=1, max=MOST_SLOTS, help="How many games are played at once, as processes.")
-    ] = 1,
+    ] = 1
     keep: Annotated[
         str | None,
         typer.Option(metavar="DB", help="Keep the records in this SQLite file or database URL, for replay."),
-    ] = None,
+    ] = None
     logs: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Write the output of every process to a file here.")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of the deals.")] = 2006,
-    game: Annotated[str, typer.Option(help="The game to play.")] = "insertion",
-    option: GameOptions = None,
-    library: Library = None,
-    json: Json = False,
-) -> None:
+    ] = None
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the deals.")] = 2006
+    game: Annotated[str, typer.Option(help="The game to play.")] = "insertion"
+    option: GameOptions = None
+    library: Library = None
+    json: Json = False
+
+    def plan(self, players: int) -> tuple[Game[Any], MatchPlan]:
+        """Return the game, and what this number of players plays. Raises ConfigError or GameError."""
+        settings = game_options(self.option)
+        rules = make_game(self.game, settings, allow_unknown=False)
+        if self.library is not None:
+            settings["board"] = start_positions(self.library, rules)
+        plan = MatchPlan(
+            game=self.game,
+            options=settings,
+            deals=self.deals,
+            clock_ms=duration(self.clock, "--clock"),
+            seed=self.seed,
+            test=self.test.of(players, rules.seats),
+            concurrency=self.concurrency,
+        )
+        return rules, plan
+
+
+def command(players: Players, options: MatchOptions) -> None:
     """Compare players by their points, with confidence intervals.
 
     A player with a blank or a slash before any colon is a program: it is started with ARENA_HOST,
@@ -102,248 +133,93 @@ def command(
     probabilities alpha and beta.
 
     A line per finished game is printed on stderr. With a program, a scripted bot, --concurrency, --keep
-    or --logs the real referee seats processes.
+    or --logs the referee seats processes; else engines play in this process, on the same deals and under
+    the same rules and clocks.
 
     Example: arena match "python mybot.py" greedy --clock 2s --sprt --concurrency 2
     """
     if len(players) < 2:
         raise ConfigError(f"match: expected two players or more, got {len(players)}")
-    settings = game_options(option)
-    rules = make_game(game, settings, allow_unknown=False)
-    if library is not None:
-        settings["board"] = start_positions(library, rules)
-    seats = rules.seats
-    clock_ms = duration(clock, "--clock")
-    test: Sprt | float | None = None
-    if sprt:
-        if len(players) != seats:
-            raise ConfigError(f"--sprt: expected {seats} players, got {len(players)}")
-        if seats == 2 and margin is None:
-            if elo0 >= elo1:
-                raise ConfigError(f"--elo0: expected less than --elo1, {elo1:g}, got {elo0:g}")
-            test = Sprt(elo0, elo1, alpha, beta)
-        else:
-            test = MARGIN if margin is None else margin
-    processes = any(is_command(player) or is_scripted(player) for player in players)
-    if concurrency > 1 or keep is not None or logs is not None or processes:
-        if len(players) != seats:
-            raise ConfigError(
-                f"match: expected {seats} players for {seats} seats, got {len(players)}; "
-                "arena tournament plays a league of programs"
-            )
-        programs = ProgramMatch(players, game, settings, deals, clock_ms, seed, test, concurrency)
-        programs.play(keep, logs, json=json)
+    rules, plan = options.plan(len(players))
+    seated = plan.concurrency > 1 or options.keep is not None or options.logs is not None
+    if seated or any(is_command(player) or is_scripted(player) for player in players):
+        _play_processes(players, rules.seats, plan, options)
         return
-    is_league = len(players) > seats
-    if is_league and (twice := [player for player in players if players.count(player) > 1]):
-        raise ConfigError(f"match: expected each engine of a league once, got {twice[0]} more than once")
-    setting: dict[str, Any] = {
-        "game": game,
-        "options": settings,
-        "deals": deals,
-        "clock": clock_ms,
-        "seed": seed,
-        "progress": Lines(deals).report,
-    }
     with interruptible():
-        if is_league:
-            answer, text = games.league(players, **setting), games.league_table
+        if len(players) > rules.seats:
+            answer, text = league(players, rules.seats, plan), league_table
         else:
-            answer = games.match(players, sprt=test, **setting)
-            text = games.text_table
-    print_json(answer) if json else typer.echo(text(answer))
+            answer, text = _match(players, rules.seats, plan), text_table
+    print_json(answer) if options.json else typer.echo(text(answer))
 
 
-class Lines:
-    """Prints a line on stderr for each game of engines in this process, numbered g1, g2, ..."""
-
-    def __init__(self, deals: int) -> None:
-        self._deals = deals
-        self._games = 0
-
-    def report(self, names: Sequence[str], game: games.Played, standing: Mapping[str, Any]) -> None:
-        """The engine of every seat, its game, and the standing after it."""
-        self._games += 1
-        print_game(f"g{self._games}", names, game.totals, standing, self._deals)
-        for name, fault in zip(names, game.faults, strict=True):
-            if fault is not None:
-                typer.echo(f"g{self._games}: {name}: {fault}", err=True)
+def _match(players: Sequence[str], seats: int, plan: MatchPlan) -> dict[str, Any]:
+    if len(players) != seats:
+        raise ConfigError(f"a game of {seats} seats needs {seats} engines, got {len(players)}")
+    run = MatchRun(plan, players)
+    run.play_here()
+    return run.answer()
 
 
-def print_game(
-    game: str, names: Sequence[str], totals: Sequence[int], standing: Mapping[str, Any], deals: int
-) -> None:
-    """Print the line of a finished game on stderr: its points, and the standing of a match of `deals`."""
-    points = ", ".join(f"{name} {total}" for name, total in zip(names, totals, strict=True))
-    parts = [f"{standing['deals']} of {deals} deals"]
-    if standing["deals"]:
-        parts.append("points " + " : ".join(games.mean_text(each) for each in standing["points"]))
-        if elo := games.elo_text(standing):
-            parts.append(elo)
-    if "llr" in standing:
-        low, high = standing["bounds"]
-        parts.append(f"LLR {standing['llr']:+.2f} ({low:.2f} to {high:.2f})")
-    typer.echo(f"{game}: {points} | {', '.join(parts)}", err=True)
+def _play_processes(players: Sequence[str], seats: int, plan: MatchPlan, options: MatchOptions) -> None:
+    """Play a match of processes and print the answer. Raises ArenaError if games could not be played."""
+    from arena_cli.tournament import make_folder
 
-
-class Tally:
-    """The scores of a match from the server's results, a deal as soon as all its games are played."""
-
-    def __init__(self, players: Sequence[str]) -> None:
-        self._players = players
-        self.scores = games.Scores.empty(len(players))
-        #: The games of incomplete deals, by deal, order of players and player of every seat. Two deals may be
-        #: equal (in tic-tac-toe all are) and be played at the same time: each seating has a list.
-        self._open: dict[tuple[str, tuple[int, ...]], dict[tuple[int, ...], list[games.Played]]] = {}
-
-    def add(self, result: Mapping[str, Any], seating: tuple[int, ...]) -> bool:
-        """Add a `reporter.plain_result` with the player of every seat; True if its deal is complete."""
-        faults: list[str | None] = [None] * len(seating)
-        for fault in reversed(result["faults"]):
-            faults[fault["seat"] - 1] = fault["kind"]
-        game = games.Played(tuple(result["totals"]), tuple(faults), tuple(result["used_ms"]), ())
-        first = seating.index(0)
-        deal = self._open.setdefault((result["deal"], seating[first:] + seating[:first]), {})
-        deal.setdefault(seating, []).append(game)
-        if len(deal) < len(seating) or not all(deal.values()):
-            return False
-        self.scores.add(self._players, [(each, played.pop(0)) for each, played in deal.items()])
-        return True
-
-
-@dataclass
-class ProgramMatch(ProgressListener):
-    """A match whose players are processes, seated by the referee; durations are milliseconds."""
-
-    players: Sequence[str]
-    game: str
-    options: Mapping[str, object]
-    deals: int
-    clock_ms: int
-    seed: int
-    test: Sprt | float | None
-    concurrency: int
-    last: dict[str, Any] = field(default_factory=dict)
-    decided: bool = False
-
-    def play(self, keep: str | None, logs: Path | None, *, json: bool) -> None:
-        """Play to the end and print the answer.
-
-        Raises ConfigError for a player that does not exist, BotError for a program that cannot start,
-        and ArenaError if games could not be played.
-        """
-        from arena_cli.results import unplayed_message
-        from arena_cli.tournament import make_folder
-
-        database = None if keep is None else keep if "://" in keep else f"sqlite:///{keep}"
-        group = seat(self.players, self.game)
-        contest = LocalContest(
-            name=CONTEST,
-            game=self.game,
-            options=self.options,
-            group=group,
-            deals=self.deals,
-            clock_ms=self.clock_ms,
-            concurrency=min(self.concurrency, self.deals * len(group)),
-            seed=self.seed,
+    if len(players) != seats:
+        raise ConfigError(
+            f"match: expected {seats} players for {seats} seats, got {len(players)}; "
+            "arena tournament plays a league of programs"
         )
-        self._seats = {bot.name: player for player, bot in enumerate(group)}
-        self._tally = Tally(self.players)
-        self._games = 0
-        make_folder(logs)
-        compile_engines(self.game, (each for each in self.players if not is_command(each)), _step)
-        interrupted = self._run(contest, database, logs)
-        answer = self._answer()
+    keep = options.keep
+    database = None if keep is None else keep if "://" in keep else f"sqlite:///{keep}"
+    run = MatchRun(plan, players)
+    make_folder(options.logs)
+    interrupted = run.play_processes(database, options.logs)
+    answer = run.answer() | ({} if database is None else {"database": database, "contest": CONTEST})
+    if options.json:
+        print_json(answer)
+    else:
+        typer.echo(text_table(answer))
         if database is not None:
-            answer |= {"database": database, "contest": CONTEST}
-        if json:
-            print_json(answer)
-        else:
-            typer.echo(games.text_table(answer))
-            if database is not None:
-                typer.echo(f"replay a game: arena replay g1 --contest {CONTEST} --database {database}")
-        if interrupted:
-            raise typer.Exit(INTERRUPTED)
-        if not self.decided and self.last.get("ended") != "finished":
-            raise ArenaError(unplayed_message(self.last))
-
-    def _run(self, contest: LocalContest, database: str | None, logs: Path | None) -> bool:
-        """Return whether the match was interrupted by a signal."""
-        calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        with (
-            RefereeThread(contest, _Relay(self, calls), database, logs) as referee,
-            stopped_by_signals(referee),
-        ):
-            self._referee = referee
-            referee.when_ended(lambda: calls.put(None))
-            while (call := calls.get()) is not None:
-                call()
-            return not referee.join() and not self.decided
-
-    def report(self, progress: dict[str, Any]) -> None:
-        """Keep the server's last report."""
-        self.last = progress
-
-    def result(self, result: dict[str, Any]) -> None:
-        """Print a line for the game; stop the match when the test is decided."""
-        if self.decided:
-            return  # it was still running when the test was decided
-        complete = self._tally.add(result, tuple(self._seats[name] for name in result["names"]))
-        self._games += 1
-        standing = self._tally.scores.standing(self.players, self.test)
-        print_game(result["game"], result["names"], result["totals"], standing, self.deals)
-        for line in fault_lines(result, self.game):
-            typer.echo(f"{result['game']}: {line}", err=True)
-        if complete and standing.get("verdict", "open") != "open":
-            self.decided = True
-            self._referee.stop()
-
-    def say(self, line: str) -> None:
-        """Print a message on stderr; a decided match stops its running games silently."""
-        if not self.decided:
-            typer.echo(line, err=True)
-
-    def _answer(self) -> dict[str, Any]:
-        """Return the summary of the complete deals for JSON."""
-        return {
-            "game": self.game,
-            "clock": self.clock_ms,
-            "seed": self.seed,
-            "concurrency": self.concurrency,
-            **self._tally.scores.summary(self.players, self.test),
-        }
+            typer.echo(f"replay a game: arena replay g1 --contest {CONTEST} --database {database}")
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+    run.check_complete()
 
 
-class _Relay(ProgressListener):
-    """Has what the referee's thread reports handled by the main thread."""
+def league(players: Sequence[str], seats: int, plan: MatchPlan) -> dict[str, Any]:
+    """Play a match between all groups of as many engines as the game has seats; return the standings.
 
-    def __init__(self, listener: ProgressListener, calls: SimpleQueue[Callable[[], None] | None]) -> None:
-        self._listener = listener
-        self._calls = calls
-
-    def report(self, progress: dict[str, Any]) -> None:
-        self._calls.put(partial(self._listener.report, progress))
-
-    def result(self, result: dict[str, Any]) -> None:
-        self._calls.put(partial(self._listener.result, result))
-
-    def say(self, line: str) -> None:
-        self._calls.put(partial(self._listener.say, line))
-
-
-@contextmanager
-def stopped_by_signals(referee: RefereeThread) -> Iterator[None]:
-    """Let SIGINT and SIGTERM stop the referee, inside the `with` statement."""
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, lambda *_: referee.stop()) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)
-
-
-@contextmanager
-def _step(text: str) -> Iterator[None]:
-    typer.echo(text, err=True)
-    yield
+    `standings` lists the engines by mean points a game, best first. With two seats `table[i][j]` is the
+    mean points of engine i against engine j, None on the diagonal; with more seats `table` is None.
+    """
+    if twice := [player for player in players if players.count(player) > 1]:
+        raise ConfigError(f"match: expected each engine of a league once, got {twice[0]} more than once")
+    table: list[list[float | None]] = [[None] * len(players) for _ in players]
+    points: list[list[float]] = [[] for _ in players]
+    faults: dict[str, list[str]] = {}
+    games = 0
+    for group in combinations(range(len(players)), seats):
+        run = MatchRun(plan, [players[at] for at in group], games)
+        run.play_here()
+        games += run.games
+        result = run.answer()
+        for at, mean in zip(group, result["points"], strict=True):
+            points[at].append(mean)
+        if seats == 2:
+            one, other = group
+            table[one][other], table[other][one] = result["points"]
+        for name, found in result["faults"].items():
+            faults.setdefault(name, []).extend(found)
+    means = [sum(each) / len(each) for each in points]
+    order = sorted(range(len(players)), key=lambda at: -means[at])
+    return {
+        "game": plan.game,
+        "clock": plan.clock_ms,
+        "deals": plan.deals,
+        "seed": plan.seed,
+        "engines": list(players),
+        "table": table if seats == 2 else None,
+        "standings": [{"engine": players[at], "points": round(means[at], 2)} for at in order],
+        "faults": faults,
+    }

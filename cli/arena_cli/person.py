@@ -11,8 +11,8 @@ import typer
 
 from arena_cli.render import Frame, draw
 from arena_engines.engine import AnyPosition, Engine
-from arena_engines.match import Played
 from arena_protocol.games.base import Deal, DecidedGame, Game, GameError
+from arena_server.scores import PlayedGame
 
 #: Text is wrapped to fit a terminal of 80 columns.
 WIDTH = 79
@@ -111,7 +111,7 @@ def _legal_moves_line(moves: Sequence[str]) -> str:
     return line if len(line) <= WIDTH else f"legal moves: {len(moves)}, type moves to see them"
 
 
-def result_text(rules: Game[Any], played: Played, seat: int) -> str:
+def result_text(rules: Game[Any], played: PlayedGame, seat: int) -> str:
     """Return the points and faults of all seats, and who has won if the game has a winner."""
     names = ["you" if at == seat else f"seat {at}" for at in range(1, rules.seats + 1)]
     scores = [

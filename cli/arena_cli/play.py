@@ -1,7 +1,7 @@
 """`arena play`: a person plays an engine or a program in the terminal.
 
 Against an engine the game runs in this process, as in `arena match`, with `Person` as the player of one
-seat. Against a program the referee runs it: `PersonBot` connects as a bot does.
+seat. Against a program the referee runs it in a thread: `PersonBot` connects as a bot does.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ from __future__ import annotations
 import signal
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass
 from pathlib import Path
 from secrets import randbelow
 from typing import Annotated, Any
 
 import typer
 
+from arena_cli.engine_games import play_game
 from arena_cli.local_bots import is_command, local_bot, parse_command
 from arena_cli.local_contest import LocalContest, RefereeThread, bot_names
 from arena_cli.options import (
@@ -37,7 +39,6 @@ from arena_client.bot import Bot, GameView, Result
 from arena_client.errors import ClientError
 from arena_engines.bot import position_of
 from arena_engines.engine import Engine, EngineError
-from arena_engines.match import Played, play_game
 from arena_engines.registry import create, usual_opponent
 from arena_engines.xo.program1970.console import Console
 from arena_engines.xo.program1970.engine import Xo1970
@@ -46,6 +47,7 @@ from arena_protocol.games.base import Deal, Game
 from arena_protocol.games.mnk import Xo
 from arena_server.errors import ArenaError, ConfigError
 from arena_server.launch.base import LocalBot
+from arena_server.scores import PlayedGame
 from arena_server.sockets import parse_address
 from arena_server.tournament.supervisor import ProgressListener
 
@@ -56,8 +58,10 @@ PROGRAM_BYOYOMI_MS = 3_600_000
 YOU = "you"
 
 
-def command(
-    game: Annotated[str, typer.Argument(metavar="GAME", help="The game to play.", show_default=False)],
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayOptions:
+    """The options of `arena play`."""
+
     against: Annotated[
         str | None,
         typer.Option(
@@ -65,29 +69,48 @@ def command(
             help="The opponent, or a program in quotes; greedy, or the game's best engine, if absent.",
             show_default=False,
         ),
-    ] = None,
-    seat: Annotated[int, typer.Option(min=1, help="Your seat; seat 1 moves first.")] = 1,
+    ] = None
+    seat: Annotated[int, typer.Option(min=1, help="Your seat; seat 1 moves first.")] = 1
     clock: Annotated[
         str | None,
         typer.Option(
             metavar="DURATION",
             help="The time of each seat; no clock if absent, against a program 20s and then 1h a ply.",
         ),
-    ] = None,
-    option: GameOptions = None,
-    library: Library = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="The seed of the deal; random if absent.")] = None,
-    color: Color = True,
+    ] = None
+    option: GameOptions = None
+    library: Library = None
+    seed: Annotated[int | None, typer.Option(min=0, help="The seed of the deal; random if absent.")] = None
+    color: Color = True
     games: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Where games of XO against xo1970 are stored.")
-    ] = Path(),
+    ] = Path()
     web: Annotated[
         bool,
         typer.Option(
             "--web", help="Play in a browser instead: prints a link for each person, stores the games."
         ),
-    ] = False,
-    database: Database = DEFAULT_DATABASE,
+    ] = False
+    database: Database = DEFAULT_DATABASE
+
+    @property
+    def clock_ms(self) -> int | None:
+        """The bank of a seat, None without a clock. Raises ConfigError."""
+        return None if self.clock is None else duration(self.clock, "--clock")
+
+    @property
+    def colored(self) -> bool:
+        """Whether boards are coloured."""
+        return use_color(self.color, terminal=is_terminal())
+
+    def opponent(self, game: str) -> str:
+        """The engine, or the program, to play against. Raises EngineError if no engine plays this game."""
+        return usual_opponent(game) if self.against is None else self.against
+
+
+def command(
+    game: Annotated[str, typer.Argument(metavar="GAME", help="The game to play.", show_default=False)],
+    options: PlayOptions,
 ) -> None:
     """Play a game against an engine or a program, in the terminal or in a browser.
 
@@ -104,35 +127,35 @@ def command(
 
     Example: arena play insertion --against greedy --option plies=20
     """
-    if web:
-        chosen = game_options(option)
-        clock_ms = None if clock is None else duration(clock, "--clock")
-        rules = make_game(game, chosen, allow_unknown=False)
-        opponent = usual_opponent(game) if against is None else against
-        play_in_browser(browser_games(rules, chosen, opponent, clock_ms, seed), database)
-        return
-    if game == Xo.name and against is not None and against.partition(":")[0] == Xo1970.name:
-        if library is not None:
-            raise ConfigError("--library: the program of 1970 plays from the empty board; leave it out")
-        _console(against, game_options(option), seat, clock, seed, games)
-        return
-    settings = game_options(option)
-    rules = make_game(game, settings, allow_unknown=False)
-    if library is not None:
-        settings["board"] = start_positions(library, rules)
+    settings = game_options(options.option)
+    if options.web:
         rules = make_game(game, settings, allow_unknown=False)
-    if seat > rules.seats:
-        raise ConfigError(f"--seat: {game} has {rules.seats} seats, got {seat}")
-    deal = rules.deal(randbelow(2**63) if seed is None else seed)
-    clock_ms = None if clock is None else duration(clock, "--clock")
-    if against is not None and is_command(against):
-        coloured = use_color(color, terminal=is_terminal())
-        _play_program(against, rules, settings, seat, clock_ms, seed, color=coloured)
+        games = browser_games(rules, settings, options.opponent(game), options.clock_ms, options.seed)
+        play_in_browser(games, options.database)
         return
-    opponent = usual_opponent(game) if against is None else against
-    engines = [_engine(opponent, game) for _ in range(rules.seats)]
-    person = Person(engines[seat - 1], opponent, deal, color=use_color(color, terminal=is_terminal()))
+    if game == Xo.name and (options.against or "").partition(":")[0] == Xo1970.name:
+        _console(settings, options)
+        return
+    rules = make_game(game, settings, allow_unknown=False)
+    if options.library is not None:
+        settings["board"] = start_positions(options.library, rules)
+        rules = make_game(game, settings, allow_unknown=False)
+    if options.seat > rules.seats:
+        raise ConfigError(f"--seat: {game} has {rules.seats} seats, got {options.seat}")
+    if options.against is not None and is_command(options.against):
+        _play_program(options.against, rules, settings, options)
+    else:
+        _play_engine(options.opponent(game), rules, options)
+
+
+def _play_engine(opponent: str, rules: Game[Any], options: PlayOptions) -> None:
+    """Play a game in this process, with the engine in all other seats."""
+    deal = rules.deal(randbelow(2**63) if options.seed is None else options.seed)
+    seat = options.seat
+    engines = [_engine(opponent, rules.name) for _ in range(rules.seats)]
+    person = Person(engines[seat - 1], opponent, deal, color=options.colored)
     players: list[Engine] = [*engines[: seat - 1], person, *engines[seat:]]
+    clock_ms = options.clock_ms
     typer.echo(introduction(rules) + "\n")
     try:
         with interruptible():
@@ -144,40 +167,32 @@ def command(
     typer.echo(result_text(rules, played, seat))
 
 
-def _console(
-    spec: str, options: dict[str, object], seat: int, clock: str | None, seed: int | None, games: Path
-) -> None:
+def _console(settings: dict[str, object], options: PlayOptions) -> None:
     """Play XO against the program of 1970 at its console. Raises ConfigError for what it does not have."""
-    rules = make_game(Xo.name, options, allow_unknown=False)
+    if options.library is not None:
+        raise ConfigError("--library: the program of 1970 plays from the empty board; leave it out")
+    rules = make_game(Xo.name, settings, allow_unknown=False)
     assert isinstance(rules, Xo), "the game of this name"
+    seat, seed, spec = options.seat, options.seed, options.opponent(Xo.name)
     if seat > rules.seats:
         raise ConfigError(f"--seat: {Xo.name} has {rules.seats} seats, got {seat}")
-    if clock is not None or rules.opening or rules.boards:
+    if options.clock is not None or rules.opening or rules.boards:
         option = "opening" if rules.opening else "board"
-        flag = "--clock" if clock is not None else f"--option {option}"
+        flag = "--clock" if options.clock is not None else f"--option {option}"
         raise ConfigError(
             f"{flag}: the program of 1970 plays without clocks from the empty board; leave it out"
         )
     if seed is not None:
         spec += f"{',' if ':' in spec else ':'}seed={seed}"
     try:
-        console = Console(spec, rules.size, machine_begins=seat == 2, folder=games)
+        console = Console(spec, rules.size, machine_begins=seat == 2, folder=options.games)
     except EngineError as error:
         raise ConfigError(f"--against: {error}") from error
     with interruptible():
         console.run()
 
 
-def _play_program(
-    program: str,
-    rules: Game[Any],
-    options: dict[str, object],
-    seat: int,
-    clock_ms: int | None,
-    seed: int | None,
-    *,
-    color: bool,
-) -> None:
+def _play_program(program: str, rules: Game[Any], settings: dict[str, object], options: PlayOptions) -> None:
     """Play a game that the referee runs in a process, with the program in all other seats.
 
     Raises ConfigError for a program that does not exist, BotError for one that cannot start.
@@ -187,16 +202,17 @@ def _play_program(
     you, *names = bot_names([YOU] + [program] * others, [None] + [command] * others)
     person = local_bot(you, [])
     group = [local_bot(name, command) for name in names]
-    group.insert(seat - 1, person)
+    group.insert(options.seat - 1, person)
+    clock_ms = options.clock_ms
     contest = LocalContest(
         name="play",
         game=rules.name,
-        options=options,
+        options=settings,
         group=group,
         deals=1,
         clock_ms=clock_ms or PROGRAM_CLOCK_MS,
         byoyomi_ms=0 if clock_ms else PROGRAM_BYOYOMI_MS,
-        seed=seed,
+        seed=options.seed,
     )
     adviser = _engine(usual_opponent(rules.name), rules.name)
     typer.echo(introduction(rules) + "\n")
@@ -208,7 +224,7 @@ def _play_program(
         except CancelledError:
             referee.join()
             raise
-        bot = PersonBot(adviser, group, color=color)
+        bot = PersonBot(adviser, group, color=options.colored)
         try:
             reason = asyncio_client.run(bot, host, port, name=you, token=person.token)
             referee.join()  # a program that cannot start has ended it, and is the better reason
@@ -267,7 +283,7 @@ class PersonBot(Bot):
         faults: list[str | None] = [None] * view.seats
         if view.zombie is not None:
             faults[view.seat - 1] = view.zombie.reason
-        typer.echo(result_text(rules, Played(result.totals, tuple(faults), (), view.moves), view.seat))
+        typer.echo(result_text(rules, PlayedGame(result.totals, tuple(faults), (), view.moves), view.seat))
         self.finished = True
         raise LeaveGame
 

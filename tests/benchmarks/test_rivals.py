@@ -14,9 +14,9 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "rivals"))
 import run
 from players import HELD_OUT, TUNED, Half, Rival, first_tier, pairs
 
+from arena_cli.engine_games import play_game
 from arena_engines.insertion.baselines import Greedy
 from arena_engines.insertion.evaluation import DELETED, MINE
-from arena_engines.match import play_game
 from arena_protocol.games.insertion import Insertion
 from arena_protocol.games.insertion.board import parse_board
 

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from tests.server.programs import ARENA, PATIENCE_S, Outcome, arena, inside
 
-from arena_cli.match import Tally
-from arena_engines.elo import Sprt
+from arena_cli.match_run import Tally
 from arena_protocol.record import decode
+from arena_server.elo import Sprt
 from arena_server.store.reader import Results
 from arena_server.tournament.local import LocalRun
 from arena_server.tournament.supervisor import ProgressListener
@@ -144,6 +144,15 @@ class TestMatch:
         assert answer["games"] == 2 * answer["deals"]
         assert (answer["alpha"], answer["beta"]) == (0.05, 0.05)
         assert "stopping" not in outcome.err
+
+    @pytest.mark.real
+    def test_engines_of_this_process_play_the_games_that_the_referee_seats(self, folder: Path) -> None:
+        match = ("match", "greedy", "minimax:depth=2", *SHORT, "--deals", "3", "--seed", "5", "--json")
+        here = json.loads(inside(*match).out)
+        seated = json.loads(arena(*match, "--keep", "m.db", cwd=folder).out)
+        for key in ("points", "pairs", "interval", "games", "faults", "engines"):
+            assert here[key] == seated[key]
+        assert here["points"][0] != here["points"][1]
 
     @pytest.mark.real
     def test_three_seats(self, folder: Path) -> None:

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from arena_cli import user_message
 from arena_cli.app import app
 from arena_cli.person import result_text
-from arena_engines.match import Played
 from arena_protocol.games import make_game
+from arena_server.scores import PlayedGame
 
 
 def play(typed: str, *arguments: str) -> tuple[str, str | None]:
@@ -94,7 +94,7 @@ def test_the_winner_is_printed_under_the_last_position(seat: str, verdict: str) 
 
 def test_the_seat_at_fault_is_named() -> None:
     rules = make_game("insertion", {})
-    answer = result_text(rules, Played((10, 40), ("timeout", None), (9, 9), ()), 2)
+    answer = result_text(rules, PlayedGame((10, 40), ("timeout", None), (9, 9), ()), 2)
     assert answer == "the game is over: seat 1 10 (timeout), you 40"
 
 

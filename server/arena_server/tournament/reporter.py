@@ -32,6 +32,7 @@ from arena_server.host import Host, HostObserver
 from arena_server.hosted import ContestObserver, HostedContest
 from arena_server.launch.games import ObservedGames
 from arena_server.logs import LineWriter
+from arena_server.scores import PlayedGame
 from arena_server.waiting import waiting_now
 
 STDIN, STDOUT = 0, 1
@@ -140,16 +141,13 @@ def plain_result(record: GameRecord) -> dict[str, Any]:
 
     `used_ms` is the time charged to each seat.
     """
-    used = [0] * len(record.names)
-    for ply in record.plies:
-        used[ply.seat - 1] += ply.time_ms
     return {
         "game": record.game_id,
         "names": list(record.names),
         "totals": list(record.totals),
         "end": record.end,
         "plies": len(record.plies),
-        "used_ms": used,
+        "used_ms": list(PlayedGame.of(record).used),
         "faults": [
             {"seat": fault.seat, "ply": fault.ply, "kind": fault.kind, "line": fault.line.hex()}
             for fault in record.faults

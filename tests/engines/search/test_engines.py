@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from arena_cli.engine_games import play_game
+from arena_cli.match_run import MatchPlan, MatchRun
 from arena_engines.engine import Position
-from arena_engines.match import match, play_game
 from arena_engines.registry import create
 from arena_engines.search.adapters import AllSeats, TwoSides, WithChance
 from arena_engines.search.expectiminimax import expectiminimax
@@ -95,6 +96,8 @@ def test_they_play_whole_games_without_a_fault(seats: int) -> None:
 def test_each_beats_a_random_player_at_the_last_pictures() -> None:
     options = {"plies": 20, "lookahead": 1}
     for name in ("maxn", "expectiminimax"):
-        answer = match([name, "random:seed=3"], options=options, deals=4)
-        mine, theirs = answer["points"]
+        plan = MatchPlan(game="insertion", options=options, deals=4, clock_ms=20_000, seed=2006)
+        run = MatchRun(plan, [name, "random:seed=3"])
+        run.play_here()
+        mine, theirs = run.answer()["points"]
         assert mine > theirs

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena_cli.match import league
+from arena_cli.match_run import MatchPlan
 from arena_engines.engine import EngineError, Position
-from arena_engines.match import league
 from arena_engines.registry import create
 from arena_engines.small.weighted import TERMS, Weighted, terms_table
 from arena_protocol.games import make_game
@@ -125,7 +126,8 @@ def test_the_example_tournament_ranks_the_weights() -> None:
     config = tomllib.loads((ROOT / "examples" / "weights.toml").read_text(encoding="utf-8"))
     names = {bot["engine"]: bot["name"] for bot in config["bot"]}
     options = {"size": config["game"]["size"]}
-    table = league(list(names), game=config["contest"]["game"], options=options, deals=1)["standings"]
+    plan = MatchPlan(game=config["contest"]["game"], options=options, deals=1, clock_ms=20_000, seed=2006)
+    table = league(list(names), 2, plan)["standings"]
     ranking = [names[row["engine"]] for row in table]
     assert ranking[-1] == "opposite"
     assert ranking.index("learned") < ranking.index("space") < ranking.index("none")

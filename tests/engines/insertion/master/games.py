@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from arena_cli.engine_games import play_game
 from arena_engines.engine import Engine
 from arena_engines.insertion.baselines import Greedy
 from arena_engines.insertion.fixed_depth import InsertionPosition
@@ -15,17 +16,17 @@ from arena_engines.insertion.master.opponent import (
     OpponentModel,
 )
 from arena_engines.insertion.master.workspace import Workspace
-from arena_engines.match import Played, play_game
 from arena_protocol.games.insertion import Insertion
 from arena_protocol.games.insertion.board import Planes
 from arena_protocol.games.insertion.rules import distinct_moves, play
+from arena_server.scores import PlayedGame
 
 
 def master(**values: int | str) -> Master:
     return Master({"millis": 2, **values})
 
 
-def played(one: Engine, other: Engine, seed: int = 7, **options: Any) -> Played:
+def played(one: Engine, other: Engine, seed: int = 7, **options: Any) -> PlayedGame:
     rules = Insertion.from_options({"plies": 60, **options})
     return play_game(rules, rules.deal(seed), (one, other))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from arena_cli.engine_games import play_game
 from arena_engines.engine import EngineError
 from arena_engines.insertion.baselines import Dummy, Greedy
 from arena_engines.insertion.champion import Champion
@@ -17,7 +18,6 @@ from arena_engines.insertion.master.opponent import OpponentModel
 from arena_engines.insertion.master.planner import IMPOSSIBLE, sampled
 from arena_engines.insertion.master.search import ALL
 from arena_engines.insertion.master.workspace import ALL_LANES, HALF_MODEL
-from arena_engines.match import play_game
 from arena_engines.registry import create
 from arena_protocol.games.insertion import Insertion
 from arena_protocol.games.insertion.rules import distinct_moves

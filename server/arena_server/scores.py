@@ -1,25 +1,19 @@
-"""Matches between engines in this process, on real clocks, and their statistics.
+"""The statistics of a match: points, intervals, Elo difference and sequential test, and their tables.
 
-Every deal is played once from every seat (`seatings`), so that it favours no engine; the games of a deal are
-one observation. A move is charged its time in whole milliseconds, as by the referee; after an
-overstepped clock or an illegal move the seat is a zombie for the rest of that game.
+Every deal is played from every seat, so that it favours no player; the games of a deal are one observation.
 """
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from time import perf_counter
-from typing import Any
+from typing import Any, Self
 
-from arena_engines.elo import LEAST_PAIRS, Pairs, Sprt
-from arena_engines.engine import Engine, EngineError, Position
-from arena_engines.registry import create
-from arena_protocol.games import make_game
-from arena_protocol.games.base import Deal, Game
+from arena_protocol.record import GameRecord
+from arena_server.elo import LEAST_PAIRS, Pairs, Sprt
+from arena_server.errors import ConfigError
 
 RESAMPLES = 2000
 #: Error probabilities of the sequential test.
@@ -28,87 +22,26 @@ ALPHA = BETA = 0.05
 LEAST_DEALS = 4
 
 
-@dataclass(slots=True)
-class Seat:
-    """One seat of a running game."""
-
-    engine: Engine
-    clock: int | None
-    fault: str | None = None
-
-
 @dataclass(frozen=True, slots=True)
-class Played:
-    """One game: points, faults (None without one) and milliseconds used, each in the order of the seats."""
+class PlayedGame:
+    """One game: points, first faults (None without one) and milliseconds charged, each by seat."""
 
     totals: tuple[int, ...]
     faults: tuple[str | None, ...]
     used: tuple[int, ...]
     moves: tuple[str, ...]
 
-
-def play_game(
-    rules: Game[Any],
-    deal: Deal,
-    engines: Sequence[Engine],
-    clock: int | None = None,
-    now: Callable[[], float] = perf_counter,
-) -> Played:
-    """Play one game to its end.
-
-    `clock` is each seat's bank in milliseconds, None without a clock; `now` returns the seconds of a
-    monotonic clock.
-    """
-    seats = [Seat(engine, clock) for engine in engines]
-    state = rules.start(Deal(deal.board, rules.preview(deal) or ""))
-    moves: list[str] = []
-    used = [0] * len(seats)
-    while rules.end(state) is None:
-        at = rules.to_move(state) - 1
-        seat = seats[at]
-        move = None
-        if seat.fault is None:
-            position = Position(
-                rules=rules, state=state, start=deal.board, moves=tuple(moves), clock=seat.clock, bank=clock
-            )
-            began = now()
-            answer = str(seat.engine.choose(position))
-            move, spent = _judged(rules, state, seat, answer, now() - began)
-            used[at] += spent
-        if move is None:
-            if rules.zombie_move is None:
-                totals = rules.forfeit(state, at + 1)
-                return Played(totals, tuple(seat.fault for seat in seats), tuple(used), tuple(moves))
-            move = rules.zombie_move
-        moves.append(move)
-        state = rules.play(state, move).position
-        revealed = rules.reveal(deal, len(moves))
-        if revealed is not None:
-            state = rules.extend(state, revealed)
-    return Played(rules.totals(state), tuple(seat.fault for seat in seats), tuple(used), tuple(moves))
-
-
-def _judged(rules: Game[Any], state: Any, seat: Seat, move: str, seconds: float) -> tuple[str | None, int]:
-    """Return the move and the milliseconds charged; no move if it came too late or is illegal."""
-    spent = int(seconds * 1000)
-    if seat.clock is not None:
-        if spent > seat.clock:
-            spent, seat.fault = seat.clock, "timeout"
-        seat.clock -= spent
-    if seat.fault is None and not rules.is_legal(state, move):
-        seat.fault = "illegal"
-    return (move if seat.fault is None else None), spent
-
-
-def seatings(seats: int) -> list[tuple[int, ...]]:
-    """Return the games of one deal: for each, the number of the engine in every seat.
-
-    Two seats: both ways. More: every rotation of the order and of its reverse, so that each engine plays
-    every seat twice, and with three seats every order once.
-    """
-    order = tuple(range(seats))
-    orders = [order] if seats == 2 else [order, order[::-1]]
-    return [each[turn:] + each[:turn] for each in orders for turn in range(seats)]
+    @classmethod
+    def of(cls, record: GameRecord) -> Self:
+        """Return what a record says of its game."""
+        faults: list[str | None] = [None] * len(record.totals)
+        for fault in reversed(record.faults):
+            faults[fault.seat - 1] = fault.kind
+        used = [0] * len(record.totals)
+        for ply in record.plies:
+            used[ply.seat - 1] += ply.time_ms
+        moves = tuple(ply.move for ply in record.plies)
+        return cls(record.totals, tuple(faults), tuple(used), moves)
 
 
 @dataclass(slots=True)
@@ -130,7 +63,7 @@ class Scores:
         """Return the scores before the first deal."""
         return cls([[] for _ in range(engines)], {}, [0] * engines, Pairs() if engines == 2 else None)
 
-    def add(self, names: Sequence[str], games: Sequence[tuple[tuple[int, ...], Played]]) -> None:
+    def add(self, names: Sequence[str], games: Sequence[tuple[tuple[int, ...], PlayedGame]]) -> None:
         """Add a deal: each of its games with the engine of every seat."""
         totals = [0] * len(names)
         self.games += len(games)
@@ -174,7 +107,7 @@ class Scores:
         if not isinstance(sprt, Sprt):
             return means | sequential_test(self.advantages(), sprt)
         if self.pairs is None:
-            raise EngineError("a test of the Elo difference needs 2 engines; test the lead in points instead")
+            raise ConfigError("a test of the Elo difference needs 2 engines; test the lead in points instead")
         return means | sprt.test(self.pairs)
 
     def summary(self, names: Sequence[str], sprt: Sprt | float | None) -> dict[str, Any]:
@@ -197,7 +130,7 @@ class Scores:
         }
 
 
-def _result(seating: Sequence[int], game: Played) -> float:
+def _result(seating: Sequence[int], game: PlayedGame) -> float:
     """Return the result of the first engine: 1 for a win, 1/2 for a draw, 0 for a loss."""
     mine, other = (game.totals[seating.index(engine)] for engine in (0, 1))
     return 1.0 if mine > other else 0.5 if mine == other else 0.0
@@ -250,108 +183,6 @@ def _log_likelihood_ratio(values: Sequence[float], margin: float) -> float:
     variance = sum((value - mean) ** 2 for value in values) / (size - 1)
     # Without spread the deals decide at once, in the direction of their mean.
     return size * margin * (mean - margin / 2) / max(variance, 1e-9)
-
-
-#: Gets the engine of every seat, the game, and the `standing` of the match after it.
-Progress = Callable[[Sequence[str], Played, Mapping[str, Any]], None]
-
-
-def match(
-    specs: Sequence[str],
-    *,
-    game: str = "insertion",
-    options: Mapping[str, object] | None = None,
-    deals: int = 10,
-    clock: int | None = 20_000,
-    seed: int = 2006,
-    sprt: Sprt | float | None = None,
-    progress: Progress | None = None,
-) -> dict[str, Any]:
-    """Play up to `deals` deals between as many engines as the game has seats; return the summary for JSON.
-
-    `sprt`: stop as soon as a sequential test of the first engine is decided (`Scores.standing`); the answer's
-    `verdict` is `better`, `no better` or `open`.
-    `progress` is called after each game. Raises EngineError for a wrong engine or number of engines,
-    GameError for a wrong game or option.
-    """
-    rules = make_game(game, dict(options or {}), allow_unknown=False)
-    if len(specs) != rules.seats:
-        raise EngineError(f"a game of {rules.seats} seats needs {rules.seats} engines, got {len(specs)}")
-    engines = [create(spec, game) for spec in specs]
-    for engine in engines:
-        engine.warm_up()
-    scores = Scores.empty(len(specs))
-    games = len(seatings(len(specs)))
-    standing = scores.standing(specs, sprt)
-    for number in range(deals):
-        deal = rules.deal(seed + number)
-        played = []
-        for seating, result in play_deal(rules, deal, engines, clock):
-            played.append((seating, result))
-            if len(played) == games:
-                scores.add(specs, played)
-                standing = scores.standing(specs, sprt)
-            if progress is not None:
-                progress([specs[engine] for engine in seating], result, standing)
-        if standing.get("verdict", "open") != "open":
-            break
-    return {"game": game, "clock": clock, "seed": seed, **scores.summary(specs, sprt)}
-
-
-def play_deal(
-    rules: Game[Any], deal: Deal, engines: Sequence[Engine], clock: int | None
-) -> Iterator[tuple[tuple[int, ...], Played]]:
-    """Play the games of one deal, one for each of `seatings`."""
-    for seating in seatings(len(engines)):
-        yield seating, play_game(rules, deal, [engines[engine] for engine in seating], clock)
-
-
-def league(
-    specs: Sequence[str],
-    *,
-    game: str = "insertion",
-    options: Mapping[str, object] | None = None,
-    deals: int = 4,
-    clock: int | None = 20_000,
-    seed: int = 2006,
-    progress: Progress | None = None,
-) -> dict[str, Any]:
-    """Play a match between all groups of as many engines as the game has seats; return the standings.
-
-    `standings` lists the engines by mean points a game, best first. With two seats `table[i][j]` is the
-    mean points of engine i against engine j, None on the diagonal; with more seats `table` is None.
-    `progress` gets each game. Raises EngineError and GameError as `match` does.
-    """
-    seats = make_game(game, dict(options or {}), allow_unknown=False).seats
-    if len(specs) < seats:
-        raise EngineError(f"a game of {seats} seats needs {seats} engines, got {len(specs)}")
-    table: list[list[float | None]] = [[None] * len(specs) for _ in specs]
-    points: list[list[float]] = [[] for _ in specs]
-    faults: dict[str, list[str]] = {}
-    for group in combinations(range(len(specs)), seats):
-        names = [specs[at] for at in group]
-        result = match(
-            names, game=game, options=options, deals=deals, clock=clock, seed=seed, progress=progress
-        )
-        for at, mean in zip(group, result["points"], strict=True):
-            points[at].append(mean)
-        if seats == 2:
-            one, other = group
-            table[one][other], table[other][one] = result["points"]
-        for name, found in result["faults"].items():
-            faults.setdefault(name, []).extend(found)
-    means = [_mean(each) for each in points]
-    order = sorted(range(len(specs)), key=lambda at: -means[at])
-    return {
-        "game": game,
-        "clock": clock,
-        "deals": deals,
-        "seed": seed,
-        "engines": list(specs),
-        "table": table if seats == 2 else None,
-        "standings": [{"engine": specs[at], "points": round(means[at], 2)} for at in order],
-        "faults": faults,
-    }
 
 
 def text_table(answer: Mapping[str, Any]) -> str:

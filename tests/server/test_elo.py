@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena_engines.elo import PAIR_SCORES, Pairs, Sprt, elo_of, log_likelihood_ratio, score_of
+from arena_server.elo import PAIR_SCORES, Pairs, Sprt, elo_of, log_likelihood_ratio, score_of
 
 COUNTS = st.lists(st.integers(0, 200), min_size=5, max_size=5)
 SCORES = st.floats(0.05, 0.95)

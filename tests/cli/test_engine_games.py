@@ -1,32 +1,38 @@
-"""Matches in one process: pairs, clocks, faults, intervals and the stop rule, with scripted players."""
+"""Engines at the table of the referee in this process: positions, clocks, faults, matches and leagues."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from arena_engines.elo import Sprt
-from arena_engines.engine import AnyPosition, Engine, EngineError
-from arena_engines.match import (
-    Played,
-    Scores,
-    bootstrap,
-    league,
-    league_table,
-    match,
-    play_game,
-    seatings,
-    sequential_test,
-    text_table,
-)
+from arena_cli.engine_games import play, play_game, seatings
+from arena_cli.match import league
+from arena_cli.match_run import MatchPlan, MatchRun
+from arena_engines.engine import AnyPosition, Engine
 from arena_engines.registry import create
 from arena_protocol.games import make_game
-from arena_protocol.games.base import GameError
+from arena_protocol.verify import verify
+from arena_server.core.config import LONGEST_MS, ContestConfig
+from arena_server.core.deal import Setting
+from arena_server.core.schedule import Pairing
+from arena_server.elo import Sprt
+from arena_server.scores import league_table, text_table
 
 SHORT = {"plies": 20}
+MS = 1_000_000
+PLAN = MatchPlan(game="insertion", options=SHORT, deals=3, clock_ms=LONGEST_MS, seed=2006)
+
+
+def match(players: Sequence[str], **plan: Any) -> dict[str, Any]:
+    """The answer of a match without a clock."""
+    run = MatchRun(replace(PLAN, **plan), players)
+    run.play_here()
+    return run.answer()
 
 
 class Scripted(Engine):
@@ -46,19 +52,19 @@ class Scripted(Engine):
 
 
 class Clock:
-    """A clock that players turn on; in seconds."""
+    """A clock that players turn on; in nanoseconds."""
 
     def __init__(self) -> None:
-        self.time = 100.0
+        self.time = 100_000 * MS
 
-    def __call__(self) -> float:
+    def __call__(self) -> int:
         return self.time
 
     def slow(self, milliseconds: float, move: int) -> Scripted:
         """A player that takes this long for its move."""
 
         def answer(position: AnyPosition) -> int:
-            self.time += milliseconds / 1000
+            self.time += round(milliseconds * MS)
             return move
 
         return Scripted(answer)
@@ -85,7 +91,7 @@ def test_time_is_charged_and_an_overstepped_clock_makes_a_zombie() -> None:
     assert game.faults == ("timeout", None)
     assert game.moves[::2] == ("9", "9", *["6"] * 8)
     assert game.moves[1::2] == ("8",) * 10
-    assert game.used == (10, 0)
+    assert game.used == (11, 0), "the first charge too high, as by the referee"
     assert [position.clock for position in one.seen] == [10, 6, 2]
 
 
@@ -112,8 +118,8 @@ def test_where_there_is_no_zombie_move_a_fault_forfeits() -> None:
     clock = Clock()
     players = create("random:seed=1", "xo"), create("random:seed=2", "xo")
 
-    def late() -> float:
-        clock.time += 1
+    def late() -> int:
+        clock.time += 1000 * MS
         return clock.time
 
     game = play_game(rules, rules.deal(1), players, 100, late)
@@ -122,20 +128,12 @@ def test_where_there_is_no_zombie_move_a_fault_forfeits() -> None:
     assert game.moves == ()
 
 
-def test_a_match_is_the_same_again_and_pairs_its_deals() -> None:
-    notes: list[tuple[list[str], int]] = []
-    answers = [
-        match(
-            ["greedy", "dummy"],
-            deals=3,
-            clock=None,
-            options=SHORT,
-            progress=lambda names, _, standing: notes.append((list(names), standing["deals"])),
-        )
-        for _ in range(2)
-    ]
-    one, other = ["greedy", "dummy"], ["dummy", "greedy"]
-    assert notes == [(one, 0), (other, 1), (one, 1), (other, 2), (one, 2), (other, 3)] * 2
+def test_a_match_is_the_same_again_and_pairs_its_deals(capsys: pytest.CaptureFixture[str]) -> None:
+    answers = [match(["greedy", "dummy"]) for _ in range(2)]
+    shown = [line.partition(" | ") for line in capsys.readouterr().err.splitlines()]
+    names = [[word.split()[0] for word in line[0].partition(": ")[2].split(", ")] for line in shown]
+    assert names == [["greedy", "dummy"], ["dummy", "greedy"]] * 6
+    assert [line[2][:11] for line in shown] == [f"{deals} of 3 deal" for deals in (0, 1, 1, 2, 2, 3)] * 2
     first = json.loads(json.dumps(answers[0]))
     assert first["points"] == answers[1]["points"]
     assert first["games"] == 6
@@ -146,22 +144,22 @@ def test_a_match_is_the_same_again_and_pairs_its_deals() -> None:
 
 
 def test_an_engine_against_itself_scores_the_same_on_both_sides() -> None:
-    answer = match(["greedy", "greedy"], deals=3, clock=None, options=SHORT)
+    answer = match(["greedy", "greedy"], deals=3)
     assert answer["points"][0] == answer["points"][1]
     assert (answer["ratio"], answer["deals_drawn"], answer["deals_won"]) == (1.0, 3, 0)
 
 
 def test_a_match_stops_when_the_test_decides() -> None:
-    answer = match(["greedy", "dummy"], deals=40, clock=None, options=SHORT, sprt=0.05)
+    answer = match(["greedy", "dummy"], deals=40, test=0.05)
     assert answer["verdict"] == "better"
     assert answer["deals"] < 40
     assert answer["llr"] >= answer["bounds"][1]
-    worse = match(["dummy", "greedy"], deals=40, clock=None, options=SHORT, sprt=0.05)
+    worse = match(["dummy", "greedy"], deals=40, test=0.05)
     assert worse["verdict"] == "no better"
 
 
 def test_a_match_stops_when_the_elo_test_decides() -> None:
-    answer = match(["greedy", "dummy"], deals=60, clock=None, options=SHORT, sprt=Sprt(elo0=0, elo1=100))
+    answer = match(["greedy", "dummy"], deals=60, test=Sprt(elo0=0, elo1=100))
     assert answer["verdict"] == "better"
     assert answer["deals"] < 30
     assert sum(answer["pairs"]) == answer["deals"]
@@ -170,37 +168,18 @@ def test_a_match_stops_when_the_elo_test_decides() -> None:
     assert high is None
 
 
-def test_the_pairs_count_games_won_drawn_and_lost() -> None:
-    scores = Scores.empty(2)
-    played = [Played(totals, (None, None), (0, 0), ()) for totals in ((3, 1), (2, 2), (1, 3))]
-    won, drawn, lost = (
-        [((0, 1), game), ((1, 0), other)] for game, other in zip(played, played[::-1], strict=True)
-    )
-    scores.add(("a", "b"), won)  # both games are won by the first engine
-    scores.add(("a", "b"), drawn)
-    scores.add(("a", "b"), lost)
-    scores.add(("a", "b"), [((0, 1), played[0]), ((1, 0), played[1])])
-    assert scores.pairs is not None
-    assert scores.pairs.counts == [1, 0, 1, 1, 1]
+def played(capsys: pytest.CaptureFixture[str]) -> list[tuple[str, ...]]:
+    """The engines of each game that was printed, sorted."""
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(":")[0] for line in lines] == [f"g{at}" for at in range(1, len(lines) + 1)]
+    games = [line.partition(": ")[2].partition(" | ")[0].split(", ") for line in lines]
+    return [tuple(sorted(player.split()[0] for player in game)) for game in games]
 
 
-def test_more_than_two_engines_have_no_elo_difference() -> None:
-    with pytest.raises(EngineError, match=r"^a test of the Elo difference needs 2 engines; test the lead"):
-        Scores.empty(3).standing(["a", "b", "c"], Sprt())
-    assert "elo" not in match(["greedy"] * 3, deals=1, clock=None, options={**SHORT, "seats": 3})
-
-
-def test_a_league_has_a_cross_table_and_standings() -> None:
-    done: list[tuple[str, ...]] = []
-    table = league(
-        ["dummy", "greedy", "random:seed=3"],
-        deals=2,
-        clock=None,
-        options=SHORT,
-        progress=lambda names, game, _: done.append(tuple(sorted(names))),
-    )
+def test_a_league_has_a_cross_table_and_standings(capsys: pytest.CaptureFixture[str]) -> None:
+    table = league(["dummy", "greedy", "random:seed=3"], 2, replace(PLAN, deals=2))
     pairs = [("dummy", "greedy"), ("dummy", "random:seed=3"), ("greedy", "random:seed=3")]
-    assert done == [pair for pair in pairs for _ in range(4)]
+    assert played(capsys) == [pair for pair in pairs for _ in range(4)]
     assert [table["table"][at][at] for at in range(3)] == [None] * 3
     assert table["standings"][0]["engine"] == "greedy"
     assert table["standings"][0]["points"] == pytest.approx(
@@ -219,8 +198,8 @@ def test_the_games_of_a_deal_give_every_engine_every_seat_as_often(seats: int) -
 
 
 def test_three_engines_play_a_match_of_three_seats() -> None:
-    answer = match(["greedy", "dummy", "random:seed=1"], deals=2, clock=None, options={**SHORT, "seats": 3})
-    assert (answer["deals"], answer["games"]) == (2, 12)
+    answer = match(["greedy", "dummy", "random:seed=1"], deals=2, options={**SHORT, "seats": 3})
+    assert (answer["deals"], answer["games"]) == (2, 6)
     assert len(answer["points"]) == len(answer["interval"]) == len(answer["most_ms"]) == 3
     assert max(answer["points"]) == answer["points"][0]
     others = sum(answer["points"][1:]) / 2
@@ -236,68 +215,37 @@ def test_three_engines_play_a_match_of_three_seats() -> None:
 
 
 def test_equal_engines_in_four_seats_score_the_same() -> None:
-    answer = match(["greedy"] * 4, deals=2, clock=None, options={**SHORT, "seats": 4}, sprt=0.05)
+    answer = match(["greedy"] * 4, deals=2, options={**SHORT, "seats": 4}, test=0.05)
     assert len(set(answer["points"])) == 1
     assert (answer["deals_drawn"], answer["ratio"]) == (2, 1.0)
     assert answer["verdict"] == "open"
 
 
-def test_a_league_of_three_seats_plays_every_three_engines() -> None:
-    done: Counter[tuple[str, ...]] = Counter()
-    answer = league(
-        ["dummy", "greedy", "random:seed=3", "random:seed=4"],
-        deals=1,
-        clock=None,
-        options={**SHORT, "seats": 3},
-        progress=lambda names, game, _: done.update([tuple(sorted(names))]),
-    )
+def test_a_league_of_three_seats_plays_every_three_engines(capsys: pytest.CaptureFixture[str]) -> None:
+    plan = replace(PLAN, deals=1, options={**SHORT, "seats": 3})
+    answer = league(["dummy", "greedy", "random:seed=3", "random:seed=4"], 3, plan)
+    done = Counter(played(capsys))
     assert len(done) == 4
-    assert set(done.values()) == {6}
+    assert set(done.values()) == {3}
     assert answer["table"] is None
     assert answer["standings"][0]["engine"] == "greedy"
     assert league_table(answer).splitlines()[1].split()[:2] == ["1", "greedy"]
 
 
-def test_wrong_engines_games_and_seats_are_refused() -> None:
-    with pytest.raises(EngineError, match="no engine 'unknown' for insertion"):
-        match(["unknown", "greedy"])
-    with pytest.raises(GameError, match="no game 'chess'"):
-        match(["greedy", "greedy"], game="chess")
-    with pytest.raises(EngineError, match="a game of 3 seats needs 3 engines, got 2"):
-        match(["greedy", "greedy"], options={"seats": 3})
-    with pytest.raises(EngineError, match="a game of 4 seats needs 4 engines, got 3"):
-        league(["greedy", "dummy", "random"], options={"seats": 4})
+def test_a_record_is_that_of_the_referee() -> None:
+    """It follows from the rules, with faults of both seats, and its times never run backwards."""
+    config = ContestConfig(name="match", seed=7, clock_ms=10, options=SHORT, deals="paired")
+    setting = Setting.of(config, make_game("insertion", SHORT), Pairing(2, ("ann", "bob"), 1))
+    clock = Clock()
+    record = play(setting, (clock.slow(4.5, 9), clock.slow(1, 99)), clock)
+    verify(record)
+    assert (record.contest, record.game_id, record.seed) == ("match", "g2", setting.seed)
+    assert [(fault.seat, fault.kind) for fault in record.faults] == [(2, "illegal"), (1, "timeout")]
+    assert len(record.plies) == 20
 
 
-def test_a_match_prints_as_a_table() -> None:
-    answer = match(["greedy", "dummy"], deals=4, clock=None, options=SHORT, sprt=0.05)
-    lines = text_table(answer).splitlines()
-    assert lines[1].startswith("greedy ")
-    assert lines[2].startswith("dummy ")
-    assert lines[3].startswith(f"ratio {answer['ratio']:.3f} (")
-    assert lines[3].endswith(f"in 8 games; verdict: {answer['verdict']}")
-
-
-def test_a_bootstrap_holds_the_mean_and_narrows() -> None:
-    def mean(values: Sequence[float]) -> float:
-        return sum(values) / len(values)
-
-    few = bootstrap([[1.0, 3.0] * 4], mean)
-    many = bootstrap([[1.0, 3.0] * 100], mean)
-    assert few[0] < many[0] < 2 < many[1] < few[1]
-    assert bootstrap([[5.0] * 9], mean) == [5.0, 5.0]
-    assert bootstrap([[]], mean) == [0.0, 0.0]
-
-
-@pytest.mark.parametrize(
-    ("values", "verdict"),
-    [
-        ([0.06, 0.05, 0.07] * 10, "better"),
-        ([0.01, -0.01, 0.0] * 10, "no better"),
-        ([0.05, 0.06, 0.07], "open"),
-        ([0.5, -0.4] * 3, "open"),
-        ([0.1] * 4, "better"),
-    ],
-)
-def test_the_sequential_test_decides_on_enough_evidence(values: list[float], verdict: str) -> None:
-    assert sequential_test(values, 0.05)["verdict"] == verdict
+def test_an_engine_sees_no_hidden_part_of_the_deal() -> None:
+    rules = make_game("insertion", {"plies": 12, "lookahead": 2})
+    player = Scripted(lambda at: 7)
+    play_game(rules, rules.deal(3), (player, player))
+    assert [len(each.state.visible) for each in player.seen] == [2] * 11 + [1]

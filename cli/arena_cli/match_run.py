@@ -1,0 +1,245 @@
+"""A match of `arena match`: one contest, played by engines in this process or by processes, and its tally.
+
+    MatchRun.play_here        engines of the house: a game after the other in this process (`engine_games`)
+    MatchRun.play_processes   programs, or more than one game at once: the referee seats processes
+                              -> result -> Tally -> a line on stderr, and the state of the test
+
+Both play the games of one `ContestSpec`, on the same deals, and `core.match` judges and times both.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import typer
+
+from arena_cli.engine_games import play
+from arena_cli.local_bots import compile_engines, is_command
+from arena_cli.local_contest import LocalContest, RefereeThread, fault_lines, seat
+from arena_engines.registry import create
+from arena_protocol.games import make_game
+from arena_server.core.deal import Setting
+from arena_server.core.schedule import schedule_of
+from arena_server.elo import Sprt
+from arena_server.errors import ArenaError
+from arena_server.scores import PlayedGame, Scores, elo_text, mean_text
+from arena_server.tournament.reporter import plain_result
+from arena_server.tournament.supervisor import ProgressListener
+
+#: The name of the contest in the database of --keep.
+CONTEST = "match"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchPlan:
+    """What is played by any players: `deals` deals at most, each from every seat.
+
+    `test` is that of the Elo difference, or the lead in points, as a share of all, that is tested.
+    """
+
+    game: str
+    options: Mapping[str, object]
+    deals: int
+    clock_ms: int
+    seed: int
+    test: Sprt | float | None = None
+    concurrency: int = 1
+
+
+class Tally:
+    """The scores of a match from the server's results, a deal as soon as all its games are played."""
+
+    def __init__(self, players: Sequence[str]) -> None:
+        self._players = players
+        self.scores = Scores.empty(len(players))
+        #: The games of incomplete deals, by deal, order of players and player of every seat. Two deals may be
+        #: equal (in tic-tac-toe all are) and be played at the same time: each seating has a list.
+        self._open: dict[tuple[str, tuple[int, ...]], dict[tuple[int, ...], list[PlayedGame]]] = {}
+
+    def add(self, result: Mapping[str, Any], seating: tuple[int, ...]) -> bool:
+        """Add a `reporter.plain_result` with the player of every seat; True if its deal is complete."""
+        faults: list[str | None] = [None] * len(seating)
+        for fault in reversed(result["faults"]):
+            faults[fault["seat"] - 1] = fault["kind"]
+        game = PlayedGame(tuple(result["totals"]), tuple(faults), tuple(result["used_ms"]), ())
+        first = seating.index(0)
+        deal = self._open.setdefault((result["deal"], seating[first:] + seating[:first]), {})
+        deal.setdefault(seating, []).append(game)
+        if len(deal) < len(seating) or not all(deal.values()):
+            return False
+        self.scores.add(self._players, [(each, played.pop(0)) for each, played in deal.items()])
+        return True
+
+
+class MatchRun(ProgressListener):
+    """One match between as many players as the game has seats.
+
+    Call one of the `play_` methods, then `answer`. `last` is the last progress report of the referee;
+    `decided`: the sequential test has ended the match.
+    """
+
+    def __init__(self, plan: MatchPlan, players: Sequence[str], before: int = 0) -> None:
+        """Number the games from `before` + 1 on.
+
+        Raises ConfigError or EngineError for a player that does not exist.
+        """
+        self.last: dict[str, Any] = {}
+        self.decided = False
+        self.games = 0
+        self._plan = plan
+        self._players = players
+        self._before = before
+        self._group = seat(players, plan.game)
+        self._seats = {bot.name: player for player, bot in enumerate(self._group)}
+        self._tally = Tally(players)
+        self._referee: RefereeThread | None = None
+        self._contest = LocalContest(
+            name=CONTEST,
+            game=plan.game,
+            options=plan.options,
+            group=self._group,
+            deals=plan.deals,
+            clock_ms=plan.clock_ms,
+            concurrency=min(plan.concurrency, plan.deals * len(players)),
+            seed=plan.seed,
+        )
+
+    def play_here(self) -> None:
+        """Let engines play in this process. Raises EngineError if one cannot play."""
+        config = self._contest.spec().config
+        rules = make_game(config.game, config.options)
+        engines = {name: create(self._players[at], config.game) for name, at in self._seats.items()}
+        for engine in engines.values():
+            engine.warm_up()
+        for pairing in schedule_of(config, list(self._seats), rules.seats):
+            setting = Setting.of(config, rules, pairing)
+            self.result(plain_result(play(setting, [engines[name] for name in pairing.names])))
+            if self.decided:
+                return
+
+    def play_processes(self, database: str | None, logs: Path | None) -> bool:
+        """Let the referee seat processes; return whether a signal interrupted the match.
+
+        Raises BotError for a program that cannot start.
+        """
+        engines = (player for player in self._players if not is_command(player))
+        compile_engines(self._plan.game, engines, _step)
+        calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        with (
+            RefereeThread(self._contest, _Relay(self, calls), database, logs) as referee,
+            _stopped_by_signals(referee),
+        ):
+            self._referee = referee
+            referee.when_ended(lambda: calls.put(None))
+            while (call := calls.get()) is not None:
+                call()
+            return not referee.join() and not self.decided
+
+    def answer(self) -> dict[str, Any]:
+        """Return the summary of the complete deals for JSON."""
+        plan = self._plan
+        return {
+            "game": plan.game,
+            "clock": plan.clock_ms,
+            "seed": plan.seed,
+            "concurrency": plan.concurrency,
+            **self._tally.scores.summary(self._players, plan.test),
+        }
+
+    def check_complete(self) -> None:
+        """Raise ArenaError if games of the referee have no result though no test was decided."""
+        from arena_cli.results import unplayed_message
+
+        if not self.decided and self.last.get("ended") != "finished":
+            raise ArenaError(unplayed_message(self.last))
+
+    # -- what happens (ProgressListener)
+
+    def report(self, progress: dict[str, Any]) -> None:
+        """Keep the server's last report."""
+        self.last = progress
+
+    def result(self, result: dict[str, Any]) -> None:
+        """Print a line for the game; stop the match when the test is decided."""
+        if self.decided:
+            return  # it was still running when the test was decided
+        seats = tuple(self._seats[name] for name in result["names"])
+        complete = self._tally.add(result, seats)
+        self.games += 1
+        standing = self._tally.scores.standing(self._players, self._plan.test)
+        number = f"g{self._before + int(result['game'][1:])}"
+        names = [self._label(player) for player in seats]
+        typer.echo(game_line(number, names, result["totals"], standing, self._plan.deals), err=True)
+        for line in fault_lines(result | {"names": names}, self._plan.game):
+            typer.echo(f"{number}: {line}", err=True)
+        if complete and standing.get("verdict", "open") != "open":
+            self.decided = True
+            if self._referee is not None:
+                self._referee.stop()
+
+    def _label(self, player: int) -> str:
+        """How a line calls a player: an engine as it was given, a program by the name of its bot."""
+        return self._group[player].name if is_command(self._players[player]) else self._players[player]
+
+    def say(self, line: str) -> None:
+        """Print a message on stderr; a decided match stops its running games silently."""
+        if not self.decided:
+            typer.echo(line, err=True)
+
+
+def game_line(
+    game: str, names: Sequence[str], totals: Sequence[int], standing: Mapping[str, Any], deals: int
+) -> str:
+    """Return the line of a finished game: its points, and the standing of a match of `deals`."""
+    points = ", ".join(f"{name} {total}" for name, total in zip(names, totals, strict=True))
+    parts = [f"{standing['deals']} of {deals} deals"]
+    if standing["deals"]:
+        parts.append("points " + " : ".join(mean_text(each) for each in standing["points"]))
+        if elo := elo_text(standing):
+            parts.append(elo)
+    if "llr" in standing:
+        low, high = standing["bounds"]
+        parts.append(f"LLR {standing['llr']:+.2f} ({low:.2f} to {high:.2f})")
+    return f"{game}: {points} | {', '.join(parts)}"
+
+
+class _Relay(ProgressListener):
+    """Has what the referee's thread reports handled by the main thread."""
+
+    def __init__(self, listener: ProgressListener, calls: SimpleQueue[Callable[[], None] | None]) -> None:
+        self._listener = listener
+        self._calls = calls
+
+    def report(self, progress: dict[str, Any]) -> None:
+        self._calls.put(partial(self._listener.report, progress))
+
+    def result(self, result: dict[str, Any]) -> None:
+        self._calls.put(partial(self._listener.result, result))
+
+    def say(self, line: str) -> None:
+        self._calls.put(partial(self._listener.say, line))
+
+
+@contextmanager
+def _stopped_by_signals(referee: RefereeThread) -> Iterator[None]:
+    """Let SIGINT and SIGTERM stop the referee, inside the `with` statement."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda *_: referee.stop()) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _step(text: str) -> Iterator[None]:
+    typer.echo(text, err=True)
+    yield
