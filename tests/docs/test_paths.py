@@ -1,0 +1,32 @@
+"""docs/paths.md and docs/architecture.md name files that are there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+#: Where a file is that stands behind one of these words; all others are the server's.
+ROOMS = {"protocol": ROOT / "protocol/arena_protocol", "cli": ROOT / "cli/arena_cli"}
+SERVER = ROOT / "server/arena_server"
+
+
+@pytest.mark.parametrize("path", ["MOVE", "Login", "A result to the disk", "A casual game"])
+def test_each_path_has_a_picture(path: str) -> None:
+    page = (ROOT / "docs/paths.md").read_text(encoding="utf-8")
+    _, _, section = page.partition(f"\n## {path}\n")
+    assert section.lstrip().startswith("```\n")
+
+
+def test_the_files_of_the_pictures_are_there() -> None:
+    page = (ROOT / "docs/paths.md").read_text(encoding="utf-8")
+    named = re.findall(r"(?:\b(protocol|cli) )?([\w/]+\.(?:py|js))\b", page)
+    assert len(named) > 40
+    missing = [
+        file
+        for room, file in named
+        if not (ROOMS.get(room, SERVER) / file).exists() and not (SERVER / "web" / file).exists()
+    ]
+    assert missing == []
