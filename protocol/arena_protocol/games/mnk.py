@@ -138,12 +138,14 @@ class MarksGame(DecidedGame[Marks]):
 
     def scene(self, position: Marks) -> Scene:
         """The board with the names of its cells; the marks of a line that has won are marked."""
+        layout = marks_layout(self.size)
         line = line_cells(position.x, self.size, self.win) | line_cells(position.o, self.size, self.win)
+        if not line:
+            return rows_scene(self.state_text(position), layout)
         # Cells in the order of the scene: the top row is the last one of the board.
-        bits = [board_of(self.size).cells[cell.move] for cell in marks_layout(self.size).cells]
-        places = tuple(place for place, bit in enumerate(bits) if bit & line)
-        marks = ((WON_LINE, places),) if line else ()
-        return rows_scene(self.state_text(position), marks_layout(self.size), marks=marks)
+        bits = board_of(self.size).cells
+        places = tuple(place for place, cell in enumerate(layout.cells) if bits[cell.move] & line)
+        return rows_scene(self.state_text(position), layout, marks=((WON_LINE, places),))
 
     @abstractmethod
     def deal(self, seed: int) -> Deal:
