@@ -42,9 +42,10 @@ Steps = list[tuple[str, int, int]]
 
 
 def a_setting(game: str = "insertion", **config: object) -> Setting:
-    """Game g1 of ann and bob, with a clock of 100 ms and 200 ms for READY."""
+    """Game g1 of ann and bob, with a clock of 100 ms, 200 ms for READY, and insertion's `lookahead`."""
+    lookahead = config.pop("lookahead", 20)
     given: dict[str, object] = {"name": "m", "seed": 1, "clock_ms": 100, "ready_ms": 200} | config
-    options = {"plies": 6} if game == "insertion" else {}
+    options = {"plies": 6, "lookahead": lookahead} if game == "insertion" else {}
     return Setting.of(ContestConfig(**given), make_game(game, options), Pairing(1, ("ann", "bob"), 1))  # type: ignore[arg-type]
 
 

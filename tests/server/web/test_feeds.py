@@ -13,7 +13,7 @@ from arena_protocol import messages as wire
 from arena_server.core.events import Command, Observe
 from arena_server.core.transcript import Transcript
 from arena_server.web import bridge as bridge_module
-from arena_server.web import feeds
+from arena_server.web import feeds, scenes
 from arena_server.web.bridge import EventTaker, LoopBridge, TranscriptNews, UnavailableError
 from arena_server.web.feeds import FeedError, GameServer, SocketFeed, TranscriptFeed
 from arena_server.web.gamestream import GameSource, GameStream, TranscriptSource
@@ -28,12 +28,12 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feeds, "FLUSH_S", 0.0)
 
 
-def a_transcript(plies: int = 0) -> Transcript:
+def a_transcript(plies: int = 0, **config: object) -> Transcript:
     """A running game after this number of plies."""
     steps = [("ready", 1, 0), ("ready", 2, 0)]
     for number in range(plies):
         steps += [("sent", number % 2 + 1, 0), ("move", number % 2 + 1, 1)]
-    runner = Runner().run(steps)
+    runner = Runner("insertion", **config).run(steps)
     transcript = Transcript(runner.setting, runner.match.positions, 0)
     for now, facts in runner.steps:
         for fact in facts:
@@ -169,9 +169,10 @@ def test_the_clock_of_a_transcript_runs_from_the_moment_at_which_it_may_be_shown
     assert game.snapshot()["since_ms"] in (1499, 1500)
 
 
-def test_a_stream_of_a_transcript_shows_what_its_lines_say() -> None:
+def test_a_stream_of_a_transcript_shows_what_its_lines_say(monkeypatch: pytest.MonkeyPatch) -> None:
     """No more of the hidden sequence than a spectator knows, though the referee's position has all."""
-    transcript = a_transcript(2)
+    monkeypatch.setattr(scenes, "IN_PAGES", frozenset())
+    transcript = a_transcript(2, lookahead=2)
     source = TranscriptSource(transcript, 0)
     game = GameStream(source, "e")
     viewer = join(game)
@@ -182,7 +183,8 @@ def test_a_stream_of_a_transcript_shows_what_its_lines_say() -> None:
     assert (snapshot[1], started[1]) == ("snapshot", "started")
     assert [data["ply"] for _, _, data in played] == [1, 2]
     shown = game.snapshot()["game"]["sequence"] + "".join(data["reveal"] or "" for _, _, data in played)
-    assert game.summary()["visible"] == shown[2:]
+    assert game.summary()["visible"] == game.summary()["scene"]["coming"] == shown[2:]
+    assert [data["scene"]["coming"] for _, _, data in played] == [shown[1:3], shown[2:4]]
     lines = transcript.read(0, 1, 10**9)[0].splitlines()
     texts = [message.text for line in lines if isinstance(message := wire.parse_server(line), wire.State)]
     assert texts == [game.snapshot()["game"]["board"]]
