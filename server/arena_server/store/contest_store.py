@@ -100,6 +100,8 @@ class ContestStore:
         finally:
             self._connection.close()
             self._engine.dispose()
+            if self._wal is not None:
+                self._wal.release()
             if self._contest_lock is not None:
                 self._contest_lock.release()
 

@@ -11,6 +11,8 @@ import os
 import secrets
 import struct
 import sys
+import threading
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -40,6 +42,13 @@ _FLOCK: Final = struct.Struct("@hhqqi0q")
 _FAR: Final = 1 << 62
 
 
+#: How many locks of this process a file has, and the files of those that were given up. These are closed with
+#: the last one: a `close` would end the locks that SQLite has for the other contests of this process.
+_locks: Final[Counter[Path]] = Counter()
+_files: Final[defaultdict[Path, list[int]]] = defaultdict(list)
+_guard: Final = threading.Lock()
+
+
 class ContestLock:
     """The exclusive right to play contest `number`, until `release` or the end of the process.
 
@@ -49,7 +58,7 @@ class ContestLock:
     """
 
     def __init__(self, database: Database, connection: Connection, number: int) -> None:
-        self._files: list[int] = []
+        self._held: list[tuple[Path, int, int]] = []
         if isinstance(database, Path):
             locked = all(self._lock(path, byte) for path, byte in _places(database, number))
         else:
@@ -64,7 +73,9 @@ class ContestLock:
 
     def _lock(self, path: Path, byte: int) -> bool:
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
-        self._files.append(file)
+        with _guard:
+            _locks[path] += 1
+        self._held.append((path, byte, file))
         try:
             if _FILE_LOCKS:
                 fcntl.fcntl(file, fcntl.F_OFD_SETLK, _exclusive(byte))
@@ -75,9 +86,20 @@ class ContestLock:
         return True
 
     def release(self) -> None:
-        for file in self._files:
-            os.close(file)
-        self._files.clear()
+        """Give the right up; call it after the connection of the contest has been closed."""
+        with _guard:
+            for path, byte, file in self._held:
+                if _FILE_LOCKS:
+                    fcntl.fcntl(file, fcntl.F_OFD_SETLK, _exclusive(byte, fcntl.F_UNLCK))
+                else:  # pragma: no cover - not on Linux
+                    fcntl.lockf(file, fcntl.LOCK_UN, 1, byte)
+                _files[path].append(file)
+                _locks[path] -= 1
+                if not _locks[path]:
+                    for each in _files.pop(path):
+                        os.close(each)
+                    del _locks[path]
+            self._held.clear()
 
 
 def check_unlocked(database: Database, driver: Any, number: int) -> None:
@@ -106,8 +128,8 @@ def _places(database: Path, number: int) -> Iterator[tuple[Path, int]]:
         yield database, _FAR + number
 
 
-def _exclusive(byte: int) -> bytes:
-    return _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, byte, 1, 0)
+def _exclusive(byte: int, kind: int | None = None) -> bytes:
+    return _FLOCK.pack(fcntl.F_WRLCK if kind is None else kind, os.SEEK_SET, byte, 1, 0)
 
 
 def _is_locked(path: Path, byte: int) -> bool:

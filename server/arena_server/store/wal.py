@@ -49,13 +49,20 @@ class _WalIndex(NamedTuple):
 
 
 class WriteAheadLog:
-    """The WAL of the SQLite file that `connection` is open on. Raises OSError and SQLAlchemy's errors."""
+    """The WAL of the SQLite file that `connection` is open on. Raises OSError and SQLAlchemy's errors.
+
+    Call `close` before `connection` is closed, and `release` after it.
+    """
 
     def __init__(self, path: Path, connection: Connection) -> None:
         self._database: Final = path
         self._path: Final = beside(path, WAL_SUFFIX)
         self._connection = connection
         self._file: int | None = None
+        #: The database and the index, for reading. SQLite's locks on both belong to the process and end with
+        #: any `close` of the same file: another program that reads would then take itself for the
+        #: last one, and delete the WAL of this server.
+        self._kept: dict[Path, int] = {}
 
     def sync(self) -> None:
         """Wait until everything committed is on the disk; other connections may write meanwhile."""
@@ -84,6 +91,18 @@ class WriteAheadLog:
         if truncate:
             self._checkpoint("TRUNCATE")
 
+    def release(self) -> None:
+        """Close the files that have to stay open as long as the connection."""
+        for file in self._kept.values():
+            os.close(file)
+        self._kept.clear()
+
+    def _read(self, path: Path, size: int) -> bytes:
+        """The first `size` bytes of the database or of its index."""
+        if path not in self._kept:
+            self._kept[path] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        return os.pread(self._kept[path], size, 0)
+
     def _checkpoint(self, mode: str) -> None:
         self._execute(f"PRAGMA wal_checkpoint({mode})")
 
@@ -100,7 +119,8 @@ class WriteAheadLog:
         if index is None or not index.frames:
             return
         with suppress(OSError, sqlite3.OperationalError), _folder(self._database) as folder:
-            whole = _whole_frames(self._database, self._path, index, folder)
+            first = self._read(self._database, index.page)
+            whole = _whole_frames(first, self._path, index, folder)
             later = self._read_index()
             # Another salt: the WAL has restarted, so the copy may be of both.
             if whole < index.frames and later is not None and later.salt == index.salt:
@@ -112,15 +132,15 @@ class WriteAheadLog:
     def _read_index(self) -> _WalIndex | None:
         """None while the index is being written."""
         for _ in range(_TRIES):
-            if (index := _read_index(beside(self._database, SHM_SUFFIX))) is not None:
+            data = self._read(beside(self._database, SHM_SUFFIX), 2 * _INDEX.size)
+            if (index := _parse_index(data)) is not None:
                 return index
         return None
 
 
-def _read_index(path: Path) -> _WalIndex | None:
-    """The index in a file, None if its two copies differ."""
-    with path.open("rb") as file:
-        first, second = file.read(_INDEX.size), file.read(_INDEX.size)
+def _parse_index(data: bytes) -> _WalIndex | None:
+    """The index at the beginning of its file, None if its two copies differ."""
+    first, second = data[: _INDEX.size], data[_INDEX.size : 2 * _INDEX.size]
     if first != second or len(first) < _INDEX.size:
         return None
     page, frames, salt = _INDEX.unpack(first)
@@ -129,10 +149,13 @@ def _read_index(path: Path) -> _WalIndex | None:
     )  # 1 stands for a size that 16 bits do not hold
 
 
-def _whole_frames(database: Path, wal: Path, index: _WalIndex, folder: Path) -> int:
-    """How many frames SQLite finds in a copy of the WAL in `folder`, as a process does that opens it."""
+def _whole_frames(first: bytes, wal: Path, index: _WalIndex, folder: Path) -> int:
+    """How many frames SQLite finds in a copy of the WAL in `folder`, as a process does that opens it.
+
+    `first` is the first page of the database.
+    """
     copy = folder / "copy.db"
-    _copy(database, copy, index.page)
+    copy.write_bytes(first)
     _copy(wal, beside(copy, WAL_SUFFIX), _WAL_HEADER + index.frames * (_FRAME_HEADER + index.page))
     with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
         try:
@@ -141,7 +164,7 @@ def _whole_frames(database: Path, wal: Path, index: _WalIndex, folder: Path) -> 
             raise  # no room
         except sqlite3.DatabaseError:
             return 0  # without any frame the first page alone is no database
-        found = _read_index(beside(copy, SHM_SUFFIX))
+        found = _parse_index(beside(copy, SHM_SUFFIX).read_bytes())
     return 0 if found is None else found.frames
 
 

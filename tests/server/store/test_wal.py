@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 import sqlite3
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -14,6 +16,8 @@ import pytest
 
 from arena_server.errors import StoreError
 from arena_server.store import contest_store, wal
+from arena_server.store.contest_store import ContestStore
+from arena_server.store.ownership import ContestLock
 from arena_server.store.reader import Results
 from arena_server.store.wal import WriteAheadLog
 
@@ -40,7 +44,11 @@ def kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kept]:
 
 def check(path: Path) -> None:
     """What the writer's thread does now and then; the check needs no connection."""
-    WriteAheadLog(path, None).check()  # type: ignore[arg-type]
+    log = WriteAheadLog(path, None)  # type: ignore[arg-type]
+    try:
+        log.check()
+    finally:
+        log.release()
 
 
 def log_of(path: Path) -> Path:
@@ -207,3 +215,34 @@ def test_a_damaged_header_beside_a_database_of_many_pages(
         check(path)
     flip(log_of(path), 17)
     kept.close()
+
+
+READER = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1])
+connection.execute("SELECT count(*) FROM games").fetchone()
+connection.close()
+"""
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("closing_files", ["the check", "the lock of another contest"])
+def test_a_program_that_reads_leaves_the_wal_to_its_server(
+    path: Path, monkeypatch: pytest.MonkeyPatch, closing_files: str
+) -> None:
+    """SQLite's locks belong to the process, and end when it closes any descriptor of the file."""
+    monkeypatch.setattr(contest_store, "CHECK_S", 0.0)
+    header = opening()
+    with ContestStore(path) as store:
+        store.find(header)
+        with store.transaction():
+            store.enter(header, header.config)
+        if closing_files == "the check":
+            store.maintain()
+        else:
+            ContestLock(path, None, 7).release()  # type: ignore[arg-type]  # a file needs no connection
+        before = log_of(path).stat()
+        assert before.st_size > 0
+        subprocess.run([sys.executable, "-c", READER, str(path)], check=True, timeout=PATIENCE_S)
+        assert log_of(path).stat().st_ino == before.st_ino
+        store.maintain()  # raises if the WAL was deleted
