@@ -292,6 +292,23 @@ class TestRenewHead:
         assert shell("verify", "--renew-head").line.startswith("arena: not verified: game g")
         assert (here / "arena.db-head").exists() is before
 
+    def test_a_damaged_journal_leaves_the_file_as_it_is(self, here: Path, shell: Shell) -> None:
+        """Its pages are not read for the records; so it is found last."""
+        shell("verify", "--renew-head")
+        head = here / "arena.db-head"
+        before = head.read_bytes()
+        with closing(sqlite3.connect(here / "arena.db")) as connection:
+            (size,) = connection.execute("PRAGMA page_size").fetchone()
+            roots = connection.execute(
+                "SELECT rootpage FROM sqlite_schema WHERE tbl_name = 'journal'"
+            ).fetchall()
+        with (here / "arena.db").open("r+b") as file:
+            for (page,) in roots:
+                file.seek((page - 1) * size)
+                file.write(b"\xff" * size)
+        assert " is damaged (" in shell("verify", "--renew-head").line
+        assert head.read_bytes() == before
+
     @pytest.mark.real
     def test_not_beside_a_server(self, tmp_path: Path, shell: Shell) -> None:
         with Server(TEXT, tmp_path) as server:

@@ -216,18 +216,23 @@ _ACCEPT: Final = "or accept what is left by arena verify --renew-head"
 
 
 def renew_head(database: Path, connection: sqlite3.Connection) -> Path:
-    """Write a new file from what the database has, and return its path. Raises OSError.
+    """Write a new file from what the database has, and return its path. Raises OSError and sqlite3.Error.
 
     Only while no server plays a contest of it, and after the records have been verified.
     """
+    last = "SELECT place, chain FROM games WHERE contest_id = ? ORDER BY place DESC LIMIT 1"
+    newest = "SELECT max(place) FROM journal WHERE contest_id = ?"
+    # All is read before the old file goes: the journal may be damaged where the records are not.
+    found = []
+    for number, name in connection.execute("SELECT id, name FROM contests").fetchall():
+        results = connection.execute(last, (number,)).fetchone() or (0, GENESIS)
+        found.append((number, name, results, connection.execute(newest, (number,)).fetchone()[0] or 0))
     path = beside(database, HEAD_SUFFIX)
     path.unlink(missing_ok=True)
-    for number, name in connection.execute("SELECT id, name FROM contests").fetchall():
+    for number, name, results, place in found:
         file = HeadFile(database, number, name)
-        last = "SELECT place, chain FROM games WHERE contest_id = ? ORDER BY place DESC LIMIT 1"
-        file.write_results(*(connection.execute(last, (number,)).fetchone() or (0, GENESIS)))
-        newest = "SELECT max(place) FROM journal WHERE contest_id = ?"
-        file.write_journal(connection.execute(newest, (number,)).fetchone()[0] or 0)
+        file.write_results(*results)
+        file.write_journal(place)
         file.sync()
         file.close()
     return path

@@ -1,0 +1,117 @@
+"""A database from anywhere, whose digests are right: no control character of it reaches a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy.orm import Session
+from tests.server.programs import Shell
+
+from arena_cli import user_message
+from arena_protocol.errors import UserError
+from arena_server.store.schema import (
+    BotRow,
+    ContestRow,
+    FaultRow,
+    GameRow,
+    contest_checksum,
+    game_checksum,
+    open_engine,
+)
+
+EVIL = "\x1b[31mEVIL\x07\x9b2J\r\n\x08"
+SHOWN = r"'\x1b[31mEVIL\x07\x9b2J\r\n\x08"
+COMMANDS = (
+    ("standings",),
+    ("standings", "--json"),
+    ("standings", "--contest", "none"),
+    ("verify",),
+    ("verify", "--json"),
+    ("replay", "g1", "--ply", "2"),
+    ("why", "g1", "--bot", "zero"),
+    ("export", "records"),
+    ("export", "tables", "--format", "csv"),
+    ("site", "pages"),
+    ("ratings",),
+)
+
+
+def forge(folder: Path, table: Any, column: str, value: Callable[[Any], object]) -> None:
+    """Change a column of every row, and all digests with it."""
+    engine = open_engine(folder / "arena.db")
+    with Session(engine) as session:
+        for row in session.query(table):
+            setattr(row, column, value(getattr(row, column)))
+        session.flush()
+        for contest in session.query(ContestRow):
+            contest.checksum = contest_checksum(contest)
+        for game in session.query(GameRow):
+            rows = session.query(FaultRow).filter_by(game_pk=game.id).order_by(FaultRow.id)
+            faults = [(row.seat, row.ply, row.kind, row.line) for row in rows]
+            game.checksum = game_checksum(game, faults)
+        session.commit()
+    engine.dispose()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("table", "column", "value", "line"),
+    [
+        (ContestRow, "name", lambda _: EVIL, f"contest 1: name: not as PROTOCOL.md has it: {SHOWN}')"),
+        (
+            ContestRow,
+            "game",
+            lambda _: EVIL,
+            f"contest 1: no game is called {SHOWN}'; there are: insertion, ",
+        ),
+        (ContestRow, "format", lambda _: EVIL, f"contest 1: format: not as PROTOCOL.md has it: {SHOWN}')"),
+        (ContestRow, "scoring", lambda _: EVIL, "contest 1: scoring: not as "),
+        (ContestRow, "seed", lambda _: EVIL, "contest 1: seed: not as "),
+        (ContestRow, "software", lambda _: EVIL, "contest 1: software: not as "),
+        (ContestRow, "options", lambda old: {**old, EVIL: "1"}, "contest 1: options: not as "),
+        (ContestRow, "options", lambda old: {**old, "plies": EVIL}, "contest 1: options: plies: not as "),
+        (
+            ContestRow,
+            "config",
+            lambda old: {**old, "bots": [EVIL, "six", "zero"]},
+            "contest 1: bots: not as ",
+        ),
+        (GameRow, "game_id", lambda old: old + EVIL, "contest 1: game_id: not as "),
+        (GameRow, "end", lambda _: EVIL, "game g"),
+        (GameRow, "names", lambda _: [EVIL, "six"], "game g"),
+        (GameRow, "totals", lambda _: [EVIL, 1], "game g"),
+        (GameRow, "totals", lambda _: [1], "game g"),
+        (FaultRow, "kind", lambda _: EVIL, "game g"),
+        (FaultRow, "seat", lambda _: 3, "game g"),
+    ],
+)
+def test_a_text_of_another_form(
+    here: Path, shell: Shell, table: type, column: str, value: Callable[[Any], object], line: str
+) -> None:
+    forge(here, table, column, value)
+    for command in COMMANDS:
+        outcome = shell(*command)
+        for text in (outcome.out, outcome.err):
+            assert all(part.isprintable() for part in text.split("\n")), (command, text)
+    first = shell("standings")
+    assert first.code == 1
+    assert first.line.startswith(f"arena: arena.db: the database is damaged ({line}")
+
+
+@pytest.mark.slow
+def test_names_of_bots_are_those_of_the_contest(here: Path, shell: Shell) -> None:
+    """The table of bots has no digest: it is only what rows of faults refer to."""
+    before = shell("site", "before")
+    forge(here, BotRow, "name", lambda old: old + EVIL)
+    assert shell("site", "after").code == before.code == 0
+    pages = [
+        {file.name: file.read_bytes() for file in Path(name).rglob("*.json")} for name in ("before", "after")
+    ]
+    assert pages[0] == pages[1]
+
+
+def test_an_error_is_printed_with_escapes() -> None:
+    assert user_message(UserError(f"file {EVIL} a\nb é")) == r"file \x1b[31mEVIL\x07\x9b2J \x08 a b é"
