@@ -65,7 +65,9 @@ def main() -> NoReturn:
 def user_message(error: Exception) -> str | None:
     """Return the line to print for an error that the user can correct, None for a bug of the program."""
     if isinstance(error, UserError):
-        return " ".join(str(error).split())
+        # It may quote a file or a server: no control character reaches the terminal.
+        shown = (each if each.isprintable() else ascii(each)[1:-1] for each in " ".join(str(error).split()))
+        return "".join(shown)
     if isinstance(error, ImportError):
         extra = _missing_extra(error)
         return extra and needs_extra("this command", extra)

@@ -240,7 +240,7 @@ def interruptible() -> Iterator[None]:
 
 def print_json(value: Any) -> None:
     """Print one JSON document on stdout."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    typer.echo(json.dumps(value, indent=2))
 
 
 def check_login(name: str, token: str | None, game_id: str | None = None) -> None:

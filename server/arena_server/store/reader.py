@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
+from arena_protocol.codec import KEY, NAME, WORD
+from arena_protocol.games import GAMES
 from arena_protocol.record import FaultRecord, RecordError
 from arena_server.core.deal import game_id, number_of
 from arena_server.core.journal import Entry, Past, PastGame
@@ -27,7 +30,6 @@ from arena_server.store.preflight import StoredContest, check_readable
 from arena_server.store.schema import (
     FINISHED,
     STATUSES,
-    BotRow,
     ContestRow,
     FaultRow,
     GameRow,
@@ -143,7 +145,7 @@ class Results:
             games = games.where(GameRow.game_id == game_id)
         for game in self._session.scalars(games.order_by(func.length(GameRow.game_id), GameRow.game_id)):
             if checked:
-                _check_game(game, faults.get(game.id, []))
+                _check_game(contest, game, faults.get(game.id, []))
                 verify_checksum(game.record)
             columns = ("game_id", "names", "totals", "end", "plies", "place", "chain")
             may_show = withheld or self.deals(contest).may_show(game.game_id)
@@ -156,11 +158,8 @@ class Results:
 
     def bots(self, contest: ContestRow) -> list[str]:
         """The names of the entrants, in the order of the configuration."""
-        return list(
-            self._session.scalars(
-                select(BotRow.name).where(BotRow.contest_id == contest.id).order_by(BotRow.id)
-            )
-        )
+        names: list[str] = contest.config["bots"]
+        return list(names)
 
     def summaries(self, contest: ContestRow, after: int, until: datetime, limit: int) -> list[GameSummary]:
         """The games of rows beyond number `after`, stored up to `until` (UTC), at most `limit`, in order."""
@@ -182,6 +181,8 @@ class Results:
             known = query.where(FaultRow.game_pk >= rows[0].id, FaultRow.game_pk <= rows[-1].id)
             for game, seat, ply, kind in self._session.execute(known):
                 faults.setdefault(game, []).append((seat, ply, kind))
+        for row in rows:
+            _check_result(contest, row, faults.get(row.id, []))
         return [
             GameSummary(
                 row.id,
@@ -265,16 +266,67 @@ def _faults(session: Session, contest: ContestRow) -> dict[int, list[FaultFields
     return faults
 
 
+#: The forms of the columns of a contest that are printed. A database may come from anywhere, with right
+#: digests: no control character of it reaches a terminal, and no name that nothing else knows a table.
+_FORMS: Final[Mapping[str, str]] = {
+    "name": NAME.pattern,
+    "format": WORD.pattern,
+    "scoring": WORD.pattern,
+    "seed": "-?[0-9]{1,400}",
+    "software": WORD.pattern,
+}
+_GAME_ID: Final = "g[1-9][0-9]{0,11}"
+
+
 def check_contest_row(contest: ContestRow) -> None:
-    """Raise ValueError for a changed row."""
+    """Raise ValueError for a changed row, or one whose texts have not the forms of PROTOCOL.md."""
     digests = contest_checksum(contest), contest_checksum_4(contest)
     if contest.checksum not in digests or contest.status not in STATUSES:
         raise ValueError(f"contest {contest.id}: its row does not match its SHA-256 digest")
+    what = f"contest {contest.id}"
+    for column, form in _FORMS.items():
+        _check_form(what, column, form, getattr(contest, column))
+    if contest.game not in GAMES:
+        raise ValueError(
+            f"{what}: no game is called {contest.game[:_QUOTED]!a}; there are: {', '.join(GAMES)}"
+        )
+    for name in contest.config["bots"]:
+        _check_form(what, "bots", NAME.pattern, name)
+    for key, value in contest.options.items():
+        _check_form(what, "options", KEY, key)
+        _check_form(what, f"options: {key}", WORD.pattern, value)
 
 
-def _check_game(game: Any, faults: list[FaultFields]) -> None:
+def _check_game(contest: ContestRow, game: Any, faults: list[FaultFields]) -> None:
+    """Raise ValueError for a changed row, or one that is none of this contest's."""
     if game.checksum != game_checksum(game, faults):
-        raise ValueError(f"game {game.game_id}: its row does not match its SHA-256 digest")
+        raise ValueError(f"game {game.game_id[:_QUOTED]}: its row does not match its SHA-256 digest")
+    _check_result(contest, game, [fault[:3] for fault in faults])
+
+
+def _check_result(contest: ContestRow, game: Any, faults: Sequence[tuple[int, int, str]]) -> None:
+    """Raise ValueError for a row that is none of this contest's; `faults` are (seat, ply, kind)."""
+    _check_form(f"contest {contest.id}", "game_id", _GAME_ID, game.game_id)
+    what = f"game {game.game_id}"
+    _check_form(what, "end", WORD.pattern, game.end)
+    if not set(game.names) <= set(contest.config["bots"]):
+        raise ValueError(f"{what}: its names are not those of bots of contest {contest.id}")
+    numbers = (game.plies, *game.totals, *(number for seat, ply, _ in faults for number in (seat, ply)))
+    if not all(isinstance(number, int) for number in numbers) or len(game.totals) != len(game.names):
+        raise ValueError(f"{what}: expected whole numbers, a total for each seat")
+    for seat, _, kind in faults:
+        _check_form(what, "faults", WORD.pattern, kind)
+        if not 0 <= seat <= len(game.names):
+            raise ValueError(f"{what}: a fault of seat {seat}, and it has {len(game.names)}")
+
+
+def _check_form(what: str, column: str, form: str, text: object) -> None:
+    if not isinstance(text, str) or not re.fullmatch(form, text):
+        raise ValueError(f"{what}: {column}: not as PROTOCOL.md has it: {str(text)[:_QUOTED]!a}")
+
+
+#: How much of a wrong text an error shows.
+_QUOTED: Final = 40
 
 
 def _past_games(session: Session, contest: ContestRow) -> Iterator[PastGame]:
@@ -284,7 +336,7 @@ def _past_games(session: Session, contest: ContestRow) -> Iterator[PastGame]:
     games = select(*columns).where(GameRow.contest_id == contest.id).order_by(GameRow.place)
     for place, row in enumerate(session.execute(games), start=1):
         found = faults.get(row.id, [])
-        _check_game(row, found)
+        _check_game(contest, row, found)
         if row.place != place:
             raise ValueError(f"result {place} of contest {contest.id} is missing")
         by_name = ((row.names[seat - 1], kind) for seat, _, kind, _ in found if seat)
