@@ -20,7 +20,9 @@ PATIENCE_S = 20.0
 class Kept:
     """A writer and queues of its reports: `told` has results and errors, `batches` the durable batches."""
 
-    def __init__(self, database: Database, contest: ContestHeader | None = None) -> None:
+    def __init__(
+        self, database: Database, contest: ContestHeader | None = None, *, patient: bool = False
+    ) -> None:
         self.opening = contest or opening()
         self.found: SimpleQueue[UnfinishedContest | None] = SimpleQueue()
         self.told: SimpleQueue[list[str] | StoreError] = SimpleQueue()
@@ -28,7 +30,12 @@ class Kept:
         self.threads: set[str] = set()
         self.appended = 0
         self.writer = Writer(
-            database, self.opening, found=self.found.put, committed=self._committed, failed=self._failed
+            database,
+            self.opening,
+            patient=patient,
+            found=self.found.put,
+            committed=self._committed,
+            failed=self._failed,
         )
 
     def _committed(self, batches: int, game_ids: list[str]) -> None:

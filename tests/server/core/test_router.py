@@ -217,6 +217,15 @@ class TestBeforeHello:
         routed.router.feed(Tick(), 2_000 * MS)
         assert routed.lines(conn) == ["ERROR login the first line did not come within 2000 ms"]
 
+    def test_a_contest_that_is_not_listed_does_not_change_that_time(self) -> None:
+        hidden = Member(contest("hidden", login_ms=9_000), listed=False)
+        for listed, limit in (([contest("friday")], 1_000), ([], 9_000)):
+            routed = Routed(*listed, hidden)
+            conn = routed.open()
+            routed.router.feed(Tick(), limit * MS)
+            last = routed.lines(conn)[-1]
+            assert last == f"ERROR login the first line did not come within {limit} ms"
+
     def test_a_spectator_has_the_rest_of_that_time_for_watch(self, two: Routed) -> None:
         conn = two.open()
         two.now = 900 * MS

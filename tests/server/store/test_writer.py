@@ -56,6 +56,15 @@ class TestWriter:
         assert [each for batch in batches for each in batch] == [f"g{n}" for n in range(1, 601)]
         assert len(batches) <= 4
 
+    def test_a_patient_one_commits_nothing_on_the_callers_thread(self, path: Path) -> None:
+        kept = Kept(path, patient=True)
+        kept.start()
+        for number in range(1, 11):
+            assert not kept.writer.append([(number, "offer", 0)])
+            kept.wait_for(number)
+        kept.close("stopped")
+        assert kept.threads == {"store"}
+
     def test_the_database_is_in_wal_mode_with_a_header_of_ours(self, path: Path) -> None:
         keep(path, 1)
         with closing(sqlite3.connect(path)) as other:
