@@ -230,7 +230,7 @@ def test_small_boards_mark_the_mover_zombies_and_what_is_over(pages: Watched, tm
         with Results(server.database) as results:
             (ended,) = results.rows(results.contest("trial"))
         sentence = describe_result(ended["names"], ended["totals"], ended["end"])
-        assert over.inner_text().endswith(f"g1, ply 4. Over: {sentence}")
+        assert over.inner_text().replace("\xa0", " ").endswith(f"g1, ply 4. Over: {sentence}")
         winners = winning_seats(ended["totals"], ended["end"])
         won = [ended["names"][seat - 1] for seat in winners] if len(winners) == 1 else []
         assert over.locator(".row.won .key").all_inner_texts() == won

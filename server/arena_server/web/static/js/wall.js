@@ -47,7 +47,7 @@ class Card {
       row.mark.replaceChildren(...(moving ? [el("span", { class: "visually-hidden" }, "to move "), "▸ "] : []), words || clock);
     });
     this.element.classList.toggle("over", game.end !== null);
-    this.foot.textContent = `${game.game_id}, ply ${game.ply}${game.end ? `. Over: ${resultText(game.names, game.totals, game.end)}` : ""}`;
+    this.foot.textContent = `${game.game_id}, ply ${game.ply}${game.end ? `. Over: ${resultText(game.names, game.totals, game.end).replaceAll(" : ", "\u00a0:\u00a0")}` : ""}`;
   }
 }
 
