@@ -134,6 +134,14 @@ def warm_up(specs: Iterable[str], game: str) -> None:
             registry.create(spec, game).warm_up()
 
 
+def compiles(spec: str, game: str) -> bool:
+    """Whether an engine that `check` has accepted has functions to compile; it is only created here."""
+    from arena_engines import registry
+    from arena_engines.engine import Engine
+
+    return not is_scripted(spec) and type(registry.create(spec, game)).warm_up is not Engine.warm_up
+
+
 def is_scripted(spec: str) -> bool:
     """Return whether `spec` is one of the bots of `arena_client.scripted`, not an engine."""
     from arena_client.scripted import SCRIPTED

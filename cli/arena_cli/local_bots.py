@@ -104,7 +104,10 @@ def compile_engines(
 
     `step` shows a text while something is compiled. Raises ArenaError.
     """
-    wanted = sorted(set(specs))
+    from arena_cli.bot import compiles
+
+    # Most engines compile nothing: a process to find that out costs a quarter of a second.
+    wanted = sorted(spec for spec in set(specs) if compiles(spec, game))
     if not wanted:
         return
     compiled = [word for spec in wanted for word in ("--compile", spec)]

@@ -145,7 +145,7 @@ class TestCompiling:
             yield
 
         monkeypatch.setattr(local_bots, "ARENA", (sys.executable, "-c", code))
-        compile_engines("insertion", ["dummy", "greedy"], step)
+        compile_engines("insertion", ["dummy", "champion"], step)
         return shown
 
     @pytest.mark.real
@@ -161,9 +161,12 @@ class TestCompiling:
     def test_it_is_not_shown_if_all_are_in_the_cache(self, monkeypatch: pytest.MonkeyPatch) -> None:
         assert self.compile(monkeypatch, "") == []
 
-    def test_without_engines_no_process_is_started(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.mark.parametrize("specs", [[], ["dummy", "greedy", "zero-based"]])
+    def test_without_engines_that_compile_no_process_is_started(
+        self, monkeypatch: pytest.MonkeyPatch, specs: list[str]
+    ) -> None:
         monkeypatch.setattr(local_bots, "ARENA", ("./no-such-program",))
-        compile_engines("insertion", [], lambda _: pytest.fail("nothing is compiled"))
+        compile_engines("insertion", specs, lambda _: pytest.fail("nothing is compiled"))
 
     @pytest.mark.real
     @pytest.mark.parametrize(
