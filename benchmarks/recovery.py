@@ -12,13 +12,13 @@ from pathlib import Path
 
 from arena_protocol.games import make_game
 from arena_protocol.record import encode
-from arena_server.core.config import ContestConfig, Entrant
+from arena_server.core.config import ContestConfig, Entrant, format_of
 from arena_server.core.contest import Contest
 from arena_server.core.deal import Setting
 from arena_server.core.events import Tick
+from arena_server.core.formats.base import Format
 from arena_server.core.journal import Entry, GameFact, Offered, entry_of
 from arena_server.core.match import Match, PlayMove, SayReady
-from arena_server.core.schedule import Schedule
 from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import ContestHeader
 
@@ -27,10 +27,11 @@ PLIES, MS = 200, 1_000_000
 CONTESTS = ((33, 500, 16), (1000, 500, 500))
 
 
-def play(config: ContestConfig, schedule: Schedule, number: int, plies: int) -> tuple[Match, list[Entry]]:
+def play(config: ContestConfig, form: Format, number: int, plies: int) -> tuple[Match, list[Entry]]:
     """Game `number` after `plies` plies, and its entries."""
-    match = Match(Setting.of(config, make_game("insertion", {}), schedule.pairing(number)), 0)
-    facts: list[GameFact] = [Offered()]
+    (pairing,) = form.planned(number, number + 1)
+    match = Match(Setting.of(config, make_game("insertion", {}), pairing), 0)
+    facts: list[GameFact] = [Offered(pairing.names, pairing.deal)]
     for seat in (1, 2):
         facts += match.execute(SayReady(seat, 0), 0)
     for ply in range(1, plies + 1):
@@ -42,21 +43,22 @@ def play(config: ContestConfig, schedule: Schedule, number: int, plies: int) -> 
 
 def fill(database: Path, config: ContestConfig, names: list[str], stored: int, running: int) -> ContestHeader:
     """Write what a server leaves when it is killed and its running games are half-way."""
-    schedule = Schedule(names, 2, config.games_per_pair)
-    header = ContestHeader(config, {}, names, schedule.total)
+    form = format_of(config, names, 2)
+    header = ContestHeader(config, {}, names, form.total)
     with ContestStore(database) as store:
         store.find(header)
         with store.transaction():
             store.enter(header, config)
             for number in range(1, stored + 1):
-                record = play(config, schedule, number, PLIES)[0].record()
-                store.add([], [(f"g{number}", record, encode(record))])
+                match, entries = play(config, form, number, PLIES)
+                record = match.record()
+                store.add(entries, [(f"g{number}", record, encode(record))])
             busy: set[str] = set()
-            for number in range(stored + 1, schedule.total + 1):
-                players = schedule.pairing(number).names
+            for number in range(stored + 1, form.total + 1):
+                players = next(form.planned(number, number + 1)).names
                 if len(busy) < 2 * running and busy.isdisjoint(players):
                     busy.update(players)
-                    store.add(play(config, schedule, number, PLIES // 2)[1], [])
+                    store.add(play(config, form, number, PLIES // 2)[1], [])
         store.sync()
     return header
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from arena_server.store.schema import ContestRow
 
 
-class Format(StrEnum):
+class FileFormat(StrEnum):
     MSGPACK = "msgpack"
     JSON = "json"
     CSV = "csv"
@@ -62,7 +62,7 @@ def command(
     ],
     contest: ContestChoice = None,
     database: Database = DEFAULT_DATABASE,
-    form: Annotated[Format, typer.Option("--format", help="The form of the files.")] = Format.MSGPACK,
+    form: Annotated[FileFormat, typer.Option("--format", help="The form of the files.")] = FileFormat.MSGPACK,
     as_json: Json = False,
 ) -> None:
     """Write the records of all games to files.
@@ -168,10 +168,10 @@ def _write_csv(folder: Path, results: Results, contest: ContestRow) -> Written:
     return written
 
 
-_WRITERS: Mapping[Format, Callable[[Path, Results, ContestRow], Written]] = {
-    Format.MSGPACK: _write_msgpack,
-    Format.JSON: _write_json,
-    Format.CSV: _write_csv,
+_WRITERS: Mapping[FileFormat, Callable[[Path, Results, ContestRow], Written]] = {
+    FileFormat.MSGPACK: _write_msgpack,
+    FileFormat.JSON: _write_json,
+    FileFormat.CSV: _write_csv,
 }
 
 

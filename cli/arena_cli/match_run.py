@@ -25,8 +25,8 @@ from arena_cli.local_bots import compile_engines, is_command
 from arena_cli.local_contest import LocalContest, RefereeThread, fault_lines, seat
 from arena_engines.registry import create
 from arena_protocol.games import make_game
+from arena_server.core.config import format_of
 from arena_server.core.deal import Setting
-from arena_server.core.schedule import schedule_of
 from arena_server.elo import Sprt
 from arena_server.errors import ArenaError
 from arena_server.scores import PlayedGame, Scores, elo_text, mean_text
@@ -118,7 +118,8 @@ class MatchRun(ProgressListener):
         engines = {name: create(self._players[at], config.game) for name, at in self._seats.items()}
         for engine in engines.values():
             engine.warm_up()
-        for pairing in schedule_of(config, list(self._seats), rules.seats):
+        form = format_of(config, list(self._seats), rules.seats)
+        for pairing in form.planned(1, form.total + 1):
             setting = Setting.of(config, rules, pairing)
             self.result(plain_result(play(setting, [engines[name] for name in pairing.names])))
             if self.decided:

@@ -16,8 +16,18 @@ from pydantic import ValidationError
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Game, GameError
 from arena_protocol.library import parse_library, start_boards
-from arena_server.config_schema import BotTable, ContestFile, ContestTable, GameTable, ServerTable
+from arena_server.config_schema import (
+    FORMAT_OPTIONS,
+    OPTIONS_PLACE,
+    BotTable,
+    ContestFile,
+    ContestTable,
+    GameTable,
+    ServerTable,
+)
 from arena_server.core.config import LONGEST_MS, ContestConfig, Entrant
+from arena_server.core.formats import FORMATS
+from arena_server.core.formats.base import Terms
 from arena_server.errors import ConfigError
 from arena_server.spec import fresh_seed
 
@@ -34,6 +44,7 @@ def config_of(file: ContestFile, absent_ms: int | None = None) -> ContestConfig:
         game=contest.game,
         options=game.own_options,
         format=contest.format,
+        format_options=contest.format_options,
         games_per_pair=contest.games_per_pair,
         deals=contest.deals,
         scoring=contest.scoring,
@@ -108,7 +119,7 @@ SHOWN = 60
 
 _KEYS: Mapping[str, frozenset[str]] = {
     "": frozenset(ContestFile.model_fields),
-    "contest": frozenset(ContestTable.model_fields),
+    "contest": frozenset(ContestTable.model_fields) - {"format_options"} | FORMAT_OPTIONS,
     "game": frozenset(GameTable.model_fields),
     "server": frozenset(ServerTable.model_fields),
     "bot": frozenset(BotTable.model_fields),
@@ -203,18 +214,9 @@ def _check_together(contest: ContestFile) -> None:
             # The game itself would accept it, because on the wire every option is text.
             raise ValueError(f"game.{key}: expected a number without quotes, got {value!r}")
     seats = game_of(contest).seats
-    if len(contest.bot) < seats:
-        raise ValueError(f"bot: expected at least {seats}, for {seats} seats, got {len(contest.bot)}")
-    if contest.contest.format == "matches" and len(contest.bot) % seats:
-        raise ValueError(
-            f'contest.format: expected a multiple of {seats} bots for "matches" in {seats} seats, '
-            f"got {len(contest.bot)}"
-        )
-    if contest.contest.games_per_pair % seats:
-        raise ValueError(
-            f"contest.games_per_pair: expected a multiple of {seats}, so that every bot has each seat "
-            f"equally often, got {contest.contest.games_per_pair}"
-        )
+    names, given = tuple(bot.name for bot in contest.bot), contest.contest
+    options = given.format_options
+    FORMATS[given.format].check(Terms(names, seats, given.games_per_pair, options=options))
 
 
 def _first_line(error: ValidationError) -> str:
@@ -227,7 +229,7 @@ def _first_line(error: ValidationError) -> str:
 
 
 def _sentence(detail: ErrorDetails) -> str:
-    location = detail["loc"]
+    location = tuple(part for part in detail["loc"] if part != OPTIONS_PLACE)
     key = _place(location)
     if detail["type"] == "extra_forbidden":
         table = str(location[0]) if len(location) > 1 else ""

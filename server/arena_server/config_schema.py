@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 from arena_protocol.codec import valid_name
 from arena_server.core.admission import GUESTS_PER_ADDRESS
 from arena_server.core.config import BOUNDS, LONGEST_MS, MOST_SLOTS, ContestConfig
+from arena_server.core.formats import FORMATS
 
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 _DURATION = re.compile(r"(\d{1,9})(?:\.(\d{1,3}))?\s?(ms|s|m|h)", re.ASCII)
@@ -81,6 +82,10 @@ def _read_duration(value: object, info: ValidationInfo) -> int:
     return _bounded_duration(value, max(low, 1) if key in _LEFT_OUT else low, high)
 
 
+#: Where a file's keys in FORMAT_OPTIONS are kept.
+OPTIONS_PLACE: Final = "format's options"
+#: The keys of `[contest]` that only some formats take.
+FORMAT_OPTIONS: Final = frozenset(key for form in FORMATS.values() for key in form.OPTIONS)
 #: The value of `clock` for games without a clock: bots read the longest one, ten days.
 NO_CLOCK: Final = "none"
 
@@ -88,6 +93,12 @@ NO_CLOCK: Final = "none"
 def _check_name(value: str) -> str:
     if not valid_name(value):
         raise ValueError("expected 1 to 32 letters, digits, '_', '.' or '-', a letter or digit first")
+    return value
+
+
+def _check_format(value: str) -> str:
+    if value not in FORMATS:
+        raise ValueError(f"expected one of {', '.join(FORMATS)}")
     return value
 
 
@@ -110,7 +121,9 @@ class ContestTable(_Table):
 
     name: str
     game: str = _CONFIG.game
-    format: Literal["round-robin", "matches"] = "round-robin"
+    format: str = _CONFIG.format
+    #: The keys that belong to a format: `_move_options` puts them here. No key of a file is called so.
+    format_options: dict[str, int] = Field(default_factory=dict, alias=OPTIONS_PLACE)
     games_per_pair: int = _number("games_per_pair")
     deals: Literal["fresh", "paired"] = "fresh"
     scoring: Literal["points", "wins"] = "points"
@@ -128,7 +141,17 @@ class ContestTable(_Table):
     out_of_turn_limit: int = _number("out_of_turn_limit")
     flood_limit: int = _number("flood_limit")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _move_options(cls, table: object) -> object:
+        if not isinstance(table, dict):
+            return table
+        options = {key: table[key] for key in FORMAT_OPTIONS if key in table}
+        rest = {key: value for key, value in table.items() if key not in options}
+        return {**rest, OPTIONS_PLACE: options} if options else rest
+
     _name = field_validator("name")(_check_name)
+    _format = field_validator("format")(_check_format)
     _durations = field_validator(
         "ready", "login", "handover", "absent", "rest", "spectator_delay", "stall_limit", mode="before"
     )(_read_duration)

@@ -18,12 +18,12 @@ from arena_protocol.games import make_game
 from arena_protocol.record import GameRecord
 from arena_server.bot_logs import BotLogs, LoggedDriver
 from arena_server.core.clock import NS_PER_MS
+from arena_server.core.config import format_of
 from arena_server.core.contest import Contest
 from arena_server.core.events import Event, Stop
 from arena_server.core.journal import JournalError
 from arena_server.core.log_events import LogEvent
 from arena_server.core.router import Member, Router
-from arena_server.core.schedule import schedule_of
 from arena_server.driver import Driver, Run
 from arena_server.errors import ArenaError
 from arena_server.interfaces import TranscriptReader
@@ -112,7 +112,7 @@ class HostedContest:
         config = self.spec.config
         names = [entrant.name for entrant in self.spec.entrants]
         game = make_game(config.game, config.options)
-        games = schedule_of(config, names, game.seats).total
+        games = format_of(config, names, game.seats).total
         header = ContestHeader(config, game.options(), names, games, self.spec.new, self.spec.seeded)
         return Writer(
             self._database,

@@ -19,7 +19,7 @@ from arena_protocol.games import make_game
 from arena_protocol.verify import verify
 from arena_server.core.config import LONGEST_MS, ContestConfig
 from arena_server.core.deal import Setting
-from arena_server.core.schedule import Pairing
+from arena_server.core.formats.base import Pairing
 from arena_server.elo import Sprt
 from arena_server.scores import league_table, text_table
 

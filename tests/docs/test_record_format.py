@@ -13,7 +13,7 @@ import pytest
 from tests.protocol.records import a_record
 from tests.server.programs import inside
 
-from arena_cli.export import FORMULA, TABLES, Format
+from arena_cli.export import FORMULA, TABLES, FileFormat
 from arena_protocol.record import FORMAT, FaultRecord, GameRecord, InfoRecord, PlyRecord, encode
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "record-format.md").read_text(encoding="utf-8")
@@ -52,7 +52,7 @@ def test_the_columns_and_forms_are_those_of_the_export() -> None:
         f"{table}.csv": columns for table, columns in TABLES.items()
     }
     (forms,) = tables("form")
-    assert [re.findall(r"`(\w+)`", row[0])[0] for row in forms] == list(Format)
+    assert [re.findall(r"`(\w+)`", row[0])[0] for row in forms] == list(FileFormat)
     assert all(f"`{sign}`" in PAGE for sign in FORMULA)
 
 

@@ -323,7 +323,7 @@ def targets(scratch: str) -> tuple[Target, ...]:
         Target("sealed-record", "any payload with a checksum gives a record that verifies, or RecordError",
                (record[:-32],), sealed, (RecordError,)),
         Target("journal-row", "any bytes give the entries they were written from, or ValueError",
-               (pack([(1, "offer", 0), (0, "key", "ann", None)]),), unpack, (ValueError,)),
+               (pack([(1, "offer", ("a", "b"), 1, ()), (0, "key", "ann", None)]),), unpack, (ValueError,)),
         Target("sealed-journal", "any entries with a checksum give a contest that goes on, or ValueError",
                (a_journal(),), journal, (ValueError,)),
         Target("config", "any text gives a checked configuration or ConfigError", (CONFIG,), config,

@@ -114,8 +114,30 @@ def test_tokens_come_from_the_file_or_from_the_starter_of_the_bots() -> None:
         (toml(contest="scoring = 3"), "contest.scoring: expected 'points' or 'wins', got 3"),
         (
             toml(contest='format = "swiss"'),
-            "contest.format: expected 'round-robin' or 'matches', got 'swiss'",
+            "contest.format: expected one of round-robin, matches, gauntlet, got 'swiss'",
         ),
+        (
+            toml(contest='format = "single"'),
+            "contest.format: expected one of round-robin, matches, gauntlet, got 'single'",
+        ),
+        (
+            toml(contest="challengers = 1"),
+            "contest.challengers: not an option of round-robin; its options: none",
+        ),
+        (
+            toml(contest='format = "gauntlet"\nchallengers = "b"'),
+            "contest.challengers: expected a whole number, got 'b'",
+        ),
+        (
+            toml(contest='format = "gauntlet"\nchallengers = 0'),
+            "contest.challengers: expected 1 to 10000, got 0",
+        ),
+        (
+            toml(contest='format = "gauntlet"\nchallengers = 2'),
+            "contest.challengers: expected at most 1 of 2 bots, so that a field is left for 2 seats, got 2",
+        ),
+        (toml(contest="chalengers = 2"), "contest.chalengers: unknown key; did you mean 'challengers'?"),
+        (toml(contest="format_options = {}"), "contest.format_options: unknown key; did you mean 'format'?"),
         (
             toml(contest='format = "matches"', bots="".join(f'[[bot]]\nname = "{name}"\n' for name in "abc")),
             'contest.format: expected a multiple of 2 bots for "matches" in 2 seats, got 3',

@@ -11,6 +11,7 @@ from pydantic_core import PydanticUndefined
 
 from arena_server.config_file import parse_contest
 from arena_server.config_schema import BotTable, ContestTable, GameTable, ServerTable, parse_duration
+from arena_server.core.formats import FORMATS
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "configuration.md").read_text(encoding="utf-8")
 TABLES: dict[str, type[Any]] = {
@@ -29,12 +30,30 @@ def documented(table: str) -> dict[str, str]:
     return dict(re.findall(r"^\| `(\w+)` \| `?([^|`]+)`? \|", section, re.MULTILINE))
 
 
+#: The keys of a file in each table, without those that only some formats take.
+KEYS = {table: [key for key in TABLES[table].model_fields if key != "format_options"] for table in TABLES}
+
+
 @pytest.mark.parametrize("table", TABLES)
 def test_every_key_is_documented_and_every_documented_key_exists(table: str) -> None:
-    assert list(documented(table)) == list(TABLES[table].model_fields)
+    assert list(documented(table)) == KEYS[table]
 
 
-@pytest.mark.parametrize(("table", "key"), [(t, k) for t in TABLES for k in TABLES[t].model_fields])
+def test_every_format_is_documented_with_its_keys() -> None:
+    section = PAGE.partition("### Formats")[2].partition("\n## ")[0]
+    rows = re.findall(r'^\| `"([\w-]+)"` \| (.+) \| (.+) \|$', section, re.MULTILINE)
+    assert rows == [
+        (
+            name,
+            form.MEANING,
+            "; ".join(f"`{key}` (`{each.default}`): {each.meaning}" for key, each in form.OPTIONS.items())
+            or "none",
+        )
+        for name, form in FORMATS.items()
+    ]
+
+
+@pytest.mark.parametrize(("table", "key"), [(t, k) for t in TABLES for k in KEYS[t]])
 def test_the_defaults_are_those_of_the_code(table: str, key: str) -> None:
     said = documented(table)[key]
     default = TABLES[table].model_fields[key].get_default(call_default_factory=True)

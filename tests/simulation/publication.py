@@ -15,8 +15,7 @@ from tests.simulation.server import ENTRIES, RECORD
 from tests.simulation.world import World
 
 from arena_protocol.record import decode
-from arena_server.core.config import game_of
-from arena_server.core.schedule import schedule_of
+from arena_server.core.config import format_of, game_of
 from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import ContestHeader
 from arena_server.store.journal import unpack
@@ -39,7 +38,7 @@ def write(world: World, path: Path, status: str) -> None:
     config = world.config
     names = [name for name, kind in world.kinds.items() if kind is not Spectator]
     rules = game_of(config)
-    total = schedule_of(config, names, rules.seats).total
+    total = format_of(config, names, rules.seats).total
     header = ContestHeader(config, rules.options(), names, total, new=False)
     with ContestStore(path) as store:
         store.find(header)

@@ -145,9 +145,9 @@ class Disk:
         """What a server finds of a contest that is started again."""
         mine = self.durable(contest)
         records = [decode(data) for kind, data in mine if kind == RECORD]
-        results = tuple(map(past_game, records))
-        stored = {game.number for game in results}
         entries = [entry for kind, data in mine if kind == ENTRIES for entry in unpack(data)]
+        results = tuple(past_game(record, entries) for record in records)
+        stored = {game.number for game in results}
         return Past(results, tuple(entry for entry in entries if entry[0] not in stored))
 
 

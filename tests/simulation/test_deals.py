@@ -21,7 +21,7 @@ from tests.simulation.scenario import LIMIT
 from tests.simulation.world import Order, World
 
 from arena_protocol.record import VOID
-from arena_server.core import ledger
+from arena_server.core import fixtures
 from arena_server.core.config import ContestConfig
 from arena_server.store import deals
 from arena_server.store.reader import Results
@@ -78,19 +78,19 @@ def test_the_same_for_many_contests() -> None:
 
 def _repeat_the_old_deal(patch: pytest.MonkeyPatch) -> None:
     """As it was before a repeat had a deal of its own."""
-    play_again = ledger.Ledger.play_again
+    play_again = fixtures.Fixtures.play_again
 
-    def repeat(self: ledger.Ledger, number: int) -> bool:
+    def repeat(self: fixtures.Fixtures, number: int) -> bool:
         self._paired = True
         done = play_again(self, number)
         self._paired = False
         return done
 
-    patch.setattr(ledger.Ledger, "play_again", repeat)
+    patch.setattr(fixtures.Fixtures, "play_again", repeat)
 
 
 def _open_at_once(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(ledger, "may_show_deal", lambda **facts: True)
+    patch.setattr(fixtures, "may_show_deal", lambda **facts: True)
 
 
 def _take_stopped_for_over(patch: pytest.MonkeyPatch) -> None:
@@ -98,7 +98,7 @@ def _take_stopped_for_over(patch: pytest.MonkeyPatch) -> None:
 
 
 def _count_void_games(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(deals.Deals, "_has_result", lambda self, number: True)
+    patch.setattr(deals, "VOID", "never")
 
 
 def _ask_nobody(name: str) -> Callable[[pytest.MonkeyPatch], None]:

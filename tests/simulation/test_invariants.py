@@ -173,13 +173,13 @@ class TestAfterACrash:
         return case
 
     def restart(self, case: Case, *entries: tuple[object, ...], power: bool = False, done: int = 0) -> None:
-        results = (PastGame(done, ("ann", "bob"), (0, 0), "complete", 4),) if done else ()
+        results = (PastGame(done, ("ann", "bob"), done, (0, 0), "complete", 4),) if done else ()
         case.checker.restarted(Past(results, entries), power, 2_000_000)
 
     def test_what_was_sent_is_durable(self) -> None:
         case = self.case()
         case.checker.durable.clear()
-        self.restart(case, (1, "offer", 0))
+        self.restart(case, (1, "offer", ("a", "b"), 1, ()))
         case.checker.handled(Opened(1, "x"), [], 0)
         case.do(case.send(GAME), case.send(PLY))
         case.reports("g1, ply 1 was sent in two forms", case.send(replace(PLY, move="8")))
@@ -193,7 +193,7 @@ class TestAfterACrash:
     def test_a_power_cut_may_take_back_plies(self) -> None:
         case = self.case()
         case.checker.durable.clear()
-        self.restart(case, (1, "offer", 0), power=True)
+        self.restart(case, (1, "offer", ("a", "b"), 1, ()), power=True)
         case.checker.handled(Opened(1, "x"), [], 0)
         case.do(case.send(GAME), case.send(replace(PLY, move="8")))
 

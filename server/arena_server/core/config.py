@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from arena_protocol.errors import UserError
 from arena_protocol.games import FLAGSHIP, make_game
 from arena_protocol.games.base import Game, GameError
+from arena_server.core.formats import find_format, make_format
+from arena_server.core.formats.base import Format, FormatError, Terms
 
 
 class ContestConfigError(UserError, ValueError):
@@ -57,6 +59,7 @@ class ContestConfig:
     game: str = FLAGSHIP
     options: Mapping[str, object] = field(default_factory=dict)
     format: str = "round-robin"
+    format_options: Mapping[str, int] = field(default_factory=dict)
     games_per_pair: int = 8
     deals: str = "fresh"
     scoring: str = "points"
@@ -83,9 +86,6 @@ class ContestConfig:
     software: str = "insertion-arena/0.1"
 
 
-FORMATS = ("round-robin", "matches")
-#: One game that a visitor of the web page has started; no configuration file has this format.
-SINGLE = "single"
 DEALS = ("fresh", "paired")
 
 #: Ten days: clocks, with all increments of the longest game, stay printable.
@@ -120,8 +120,10 @@ BOUNDS: Final[Mapping[str, tuple[int, int]]] = {
 
 def check_numbers(config: ContestConfig) -> None:
     """Raise ContestConfigError for a number out of its range, or a format that does not exist."""
-    if config.format not in (*FORMATS, SINGLE):
-        raise ContestConfigError(f"format is one of {', '.join(FORMATS)}, not {config.format!r}")
+    try:
+        find_format(config.format)
+    except FormatError as error:
+        raise ContestConfigError(str(error)) from error
     if config.deals not in DEALS:
         raise ContestConfigError(f"deals is one of {', '.join(DEALS)}, not {config.deals!r}")
     for name, (low, high) in BOUNDS.items():
@@ -135,4 +137,14 @@ def game_of(config: ContestConfig) -> Game[Any]:
     try:
         return make_game(config.game, config.options)
     except GameError as error:
+        raise ContestConfigError(str(error)) from error
+
+
+def format_of(config: ContestConfig, names: Sequence[str], seats: int) -> Format:
+    """The games of a contest of these bots that begins. Raises ContestConfigError if none can be made."""
+    paired = config.deals == "paired"
+    terms = Terms(tuple(names), seats, config.games_per_pair, paired, config.format_options)
+    try:
+        return make_format(config.format, terms)
+    except FormatError as error:
         raise ContestConfigError(str(error)) from error

@@ -255,7 +255,7 @@ class Contest:
             for bot in self._bots
             if bot.plays
             and (reason := why_waiting(bot)) is not None
-            and self._games.ledger.has_games_left(bot.name)
+            and self._games.fixtures.has_games_left(bot.name)
         )
 
     @property
@@ -317,7 +317,7 @@ class Contest:
         # While a game runs it may become void and be played again.
         if self._ended is None and self._games.quiet:
             stopped = self._stopping or self._commands.state is RunState.DRAINING
-            if stopped or self._games.ledger.exhausted(self._missing()):
+            if stopped or self._games.fixtures.exhausted(self._missing()):
                 self._ended = STOPPED if stopped else self._outcome()
                 if self._ended != FINISHED:
                     # Kept: after the end every bot leaves, and all would seem to be
@@ -346,7 +346,7 @@ class Contest:
 
     def _outcome(self) -> str:
         """`finished` if every scheduled game has a result."""
-        return INCOMPLETE if self._games.ledger.unplayed({}) else FINISHED
+        return INCOMPLETE if self._games.fixtures.unplayed({}) else FINISHED
 
     def _close_all(self, reason: ByeReason, now: int) -> None:
         """Close every connection, except spectators to which lines are still to be sent."""

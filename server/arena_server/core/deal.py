@@ -20,7 +20,7 @@ from arena_protocol.games.base import Deal, Game
 from arena_protocol.messages import printer
 from arena_protocol.record import FaultRecord, GameRecord, InfoRecord, PlyRecord, commitment
 from arena_server.core.config import ContestConfig
-from arena_server.core.schedule import Pairing
+from arena_server.core.formats.base import Pairing
 
 _print_game = printer(wire.Game)
 _print_state = printer(wire.State)

@@ -1,9 +1,9 @@
 """The games of a contest: who plays in them, when they begin and end, and their results.
 
-    pair -> a game of the ledger with free players -> `Turns` -> Store -> `stored`: OVER, the result counts
+    pair -> a game of the fixtures with free players -> `Turns` -> Store -> `stored`: OVER, the result counts
     the seats that have OVER -> their players are free, or rest
 
-A result counts once its record is durable. Which games there are is the ledger's.
+A result counts once its record is durable. Which games there are is up to the fixtures.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from arena_server.core.config import ContestConfig
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.deal import Setting, number_of
 from arena_server.core.delivery import ChunkedSender, Spectators
+from arena_server.core.fixtures import Fixtures
+from arena_server.core.formats.base import Pairing
 from arena_server.core.journal import GameFact, JournalError, Offered, PastGame
-from arena_server.core.ledger import Ledger
 from arena_server.core.log_events import GameOver, GameResumed, GameStarted, GameVoided
 from arena_server.core.match import Abort, Match
 from arena_server.core.peers import Bot, LiveGame, Outbox, Peer, Player
-from arena_server.core.schedule import Pairing
 from arena_server.core.standings import Progress, RunningGame
 from arena_server.core.turns import Turns
 
@@ -48,7 +48,7 @@ class GameManager:
         self._chunks = ChunkedSender(out, deadlines, config.handover_ms)
         self.spectators = Spectators(config.spectator_delay_ms * NS_PER_MS, self._chunks, out, deadlines)
         self.turns = Turns(self._chunks, self.spectators, out, deadlines)
-        self.ledger = Ledger(config, bots, game.seats, out, now)
+        self.fixtures = Fixtures(config, bots, game.seats, out, now)
         self._games: dict[int, LiveGame] = {}
         #: Whether a game may start, or the contest may end, for something that `pair` has not seen.
         self.changed = True
@@ -81,15 +81,15 @@ class GameManager:
         incomplete = ended not in (None, "finished")
         running = [live.match for live in self._games.values() if not live.announced]
         return Progress(
-            done=self.ledger.results.done,
-            total=self.ledger.total,
-            void=self.ledger.results.void,
+            done=self.fixtures.results.done,
+            total=self.fixtures.total,
+            void=self.fixtures.results.void,
             running=len(running),
-            plies=self.ledger.results.plies + sum(len(match.plies) for match in running),
+            plies=self.fixtures.results.plies + sum(len(match.plies) for match in running),
             connected=connected,
             ended=ended,
-            standings=self.ledger.results.standings.rows(),
-            unplayed=dict(self.ledger.unplayed(causes)) if incomplete else {},
+            standings=self.fixtures.results.standings.rows(),
+            unplayed=dict(self.fixtures.unplayed(causes)) if incomplete else {},
         )
 
     def find(self, game_id: str) -> LiveGame | None:
@@ -131,7 +131,7 @@ class GameManager:
 
     def pair(self, now: int) -> None:
         """Start every game that can start."""
-        while (pairing := self.ledger.take()) is not None:
+        while (pairing := self.fixtures.take()) is not None:
             # The pairer knows that each of them has a free slot.
             players = tuple(
                 next(player for player in self._bots[name].players if player.free) for name in pairing.names
@@ -142,7 +142,7 @@ class GameManager:
                 live.match.set_lag(seat, player.peer.lag.ms)
             slots = live.slots
             self._out.effects.append(GameStarted(live.game_id, pairing.names, slots))
-            self.turns.advance(live, [Offered(slots)], now)
+            self.turns.advance(live, [Offered(pairing.names, pairing.deal, slots)], now)
 
     def open(self, pairing: Pairing, players: tuple[Player, ...], now: int) -> LiveGame:
         """Seat these players."""
@@ -179,7 +179,7 @@ class GameManager:
     def update_free_slots(self, bot: Bot, now: int) -> None:
         """The slots of `bot` have changed, or whether it may be paired: that counts from the next game on."""
         self.changed = True
-        self.ledger.update(bot, now)
+        self.fixtures.update(bot, now)
 
     def rested(self, player: Player, now: int) -> None:
         """The rest of `player` after a game is over."""
@@ -201,7 +201,7 @@ class GameManager:
         """Break a running game off, to be played `again` or not; one that is over keeps its result."""
         if live.match.over:
             return
-        self.ledger.set_void(live.number)
+        self.fixtures.set_void(live.number)
         if again:
             self.play_again(live.number)
         self._out.effects.append(GameVoided(live.game_id, reason, again))
@@ -215,7 +215,7 @@ class GameManager:
 
     def play_again(self, number: int) -> bool:
         """Have a void game played again. Returns False if it is not void, or is so already."""
-        if not self.ledger.play_again(number):
+        if not self.fixtures.play_again(number):
             return False
         self.changed = True
         return True
@@ -232,15 +232,16 @@ class GameManager:
         past = PastGame(
             live.number,
             names,
+            match.setting.deal_number,
             match.totals,
             match.end,
             len(match.plies),
             tuple((names[fault.seat - 1], str(fault.kind)) for fault in match.faults if fault.seat),
         )
-        self.ledger.add(past)
+        self.fixtures.add(past)
         for name, _ in past.faults:  # it may be on probation now, and have other slots
-            self.ledger.update(self._bots[name], now)
-        live.transcript.close(match.totals, match.end, now, opened=self.ledger.may_show_deal(past))
+            self.fixtures.update(self._bots[name], now)
+        live.transcript.close(match.totals, match.end, now, opened=self.fixtures.may_show_deal(past))
         self._out.effects.append(GameOver(game_id, match.end, match.totals, past.faults))
         self._advance(live, [], now)
 
@@ -248,7 +249,7 @@ class GameManager:
 
     def resume(self, live: LiveGame, facts: Sequence[GameFact], now: int) -> None:
         """The facts of the journal have been applied to the match: write its lines and let it go on."""
-        if self.ledger.is_repeated(live.number) and live.match.end != VOID:
+        if self.fixtures.is_repeated(live.number) and live.match.end != VOID:
             raise JournalError(f"{live.game_id} is repeated, and not void")
         for fact in facts:
             live.transcript.write(fact, now)

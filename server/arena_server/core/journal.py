@@ -5,10 +5,10 @@ game's state, from live facts and from the journal's alike. PlyRecord, FaultReco
 they stand in the game's record. Facts of the contest itself replace each other: the last one about
 each thing counts.
 
-    fact                      entry: a plain tuple of numbers, texts and bytes, ready for msgpack
-    Offered()                 (7, "offer", ())
-    Ready(2)                  (7, "ready", 2)
-    PlyRecord(1, "4", ...)    (7, "ply", 1, "4", ...)
+    fact                          entry: a plain tuple of numbers, texts and bytes, ready for msgpack
+    Offered(("ann", "bob"), 3)    (7, "offer", ("ann", "bob"), 3, ())
+    Ready(2)                      (7, "ready", 2)
+    PlyRecord(1, "4", ...)        (7, "ply", 1, "4", ...)
     ResumeKeys("ann", (digest,))  (0, "keys", "ann", (digest,))
 
 The first number is the game's; 0 stands for the contest.
@@ -32,9 +32,12 @@ CONTEST: Final = 0
 class Offered(NamedTuple):
     """GAME is sent. It annuls all earlier facts of the same game.
 
+    `names` play in the order of the seats, on deal `deal` (1, 2, ...) of those of these players.
     `slots`: in which slot each seat's bot plays the game; empty: all in slot 1.
     """
 
+    names: tuple[str, ...]
+    deal: int
     slots: tuple[int, ...] = ()
 
 
@@ -87,10 +90,7 @@ class Conduct(NamedTuple):
 
 
 class Repeat(NamedTuple):
-    """Game `number` repeats the void game `void`, on deal `deal` of its players.
-
-    The deal is 0 if an earlier version wrote the entry.
-    """
+    """Game `number` repeats the void game `void`, on deal `deal` of its players."""
 
     number: int
     void: int
@@ -123,11 +123,11 @@ KIND_OF: Final[dict[type, str]] = {
     Repeat: "repeat",
     RunStateSet: "run-state",
 }
-_NUMBERS, _TEXTS = "numbers", "texts or None"
+_NUMBERS, _TEXTS, _NAMES = "numbers", "texts or None", "texts"
 _NUMBER_OR_NONE, _TEXT_OR_NONE = (int, type(None)), (str, type(None))
 #: The types of each fact's values, as msgpack gives them back.
 _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
-    "offer": (Offered, (_NUMBERS,)),
+    "offer": (Offered, (_NAMES, int, _NUMBERS)),
     "ready": (Ready, (int,)),
     "away": (Away, (int,)),
     "start": (Started, ()),
@@ -165,8 +165,6 @@ def fact_of(entry: Entry) -> GameFact | ContestFact:
         raise JournalError(f"expected a fact of the journal, found {entry!r:.80}")
     build, types = shape
     values = entry[2:]
-    if build is Repeat and len(values) == len(types) - 1:
-        values = (*values, 0)  # earlier versions repeated the void game's deal, and did not say so
     of_contest = build in _OF_CONTEST
     if not _fits(entry[0], int) or entry[0] < CONTEST or (entry[0] == CONTEST) is not of_contest:
         raise JournalError(f"expected the number of {'no' if of_contest else 'a'} game, found {entry!r:.80}")
@@ -179,6 +177,8 @@ def fact_of(entry: Entry) -> GameFact | ContestFact:
 def _fits(value: object, kind: Any) -> bool:
     if kind is _NUMBERS:
         return type(value) is tuple and all(type(each) is int for each in value)
+    if kind is _NAMES:
+        return type(value) is tuple and all(type(each) is str for each in value)
     if kind is _TEXTS:
         return type(value) is tuple and all(type(each) in _TEXT_OR_NONE for each in value)
     if isinstance(kind, tuple):
@@ -188,10 +188,14 @@ def _fits(value: object, kind: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PastGame:
-    """A game whose record is stored: its result stands. `faults` are (name, kind)."""
+    """A game whose record is stored: its result stands. `faults` are (name, kind).
+
+    `deal` is the number of its deal among those of its players, 0 if an earlier version kept none.
+    """
 
     number: int
     names: tuple[str, ...]
+    deal: int
     totals: tuple[int, ...]
     end: str
     plies: int

@@ -13,6 +13,8 @@ from typing import Final
 from arena_protocol.record import FORFEIT, VOID, FaultKind, FaultRecord, InfoRecord, PlyRecord
 from arena_server.core.clock import TimeControl
 from arena_server.core.commands import Commands, RunState
+from arena_server.core.deal import game_id
+from arena_server.core.formats.base import Pairing
 from arena_server.core.games import GameManager
 from arena_server.core.journal import (
     Away,
@@ -34,8 +36,8 @@ from arena_server.core.journal import (
 from arena_server.core.login import is_digest
 from arena_server.core.match import Match, Phase
 from arena_server.core.peers import Bot, Player
-from arena_server.core.schedule import Pairing
 
+_NO_OFFER: Final = "a game begins with its offer"
 _SEAT_FAULTS: Final = frozenset(FaultKind) - {FaultKind.VOID}
 
 
@@ -47,17 +49,26 @@ def recover(past: Past, games: GameManager, commands: Commands, bots: Mapping[st
     live = Live()
     live.add(past.entries)
     stored = {game.number for game in past.results}
-    unfinished = sorted(live.games.keys() - stored)
-    games.ledger.recall(past.results, _recover_contest(live, commands, bots), unfinished)
     # In the order of their numbers, so that two servers with one journal do the same.
-    for number in unfinished:
-        facts: list[GameFact] = [fact_of(entry) for entry in live.games[number]]  # type: ignore[misc] # by their number
-        offer = facts[0]
-        pairing = games.ledger.pairing(number)
-        players = _players(pairing, offer.slots if isinstance(offer, Offered) else (), bots)
-        game = games.open(pairing, players, now)
+    unfinished: dict[int, list[GameFact]] = {
+        number: [fact_of(entry) for entry in live.games[number]]  # type: ignore[misc] # by their number
+        for number in sorted(live.games.keys() - stored)
+    }
+    offers = {number: _offer(number, facts[0]) for number, facts in unfinished.items()}
+    pairings = {number: Pairing(number, offer.names, offer.deal) for number, offer in offers.items()}
+    games.fixtures.recall(past.results, _recover_contest(live, commands, bots), pairings.values())
+    for number, facts in unfinished.items():
+        players = _players(pairings[number], offers[number].slots, bots)
+        game = games.open(pairings[number], players, now)
         restore(game.match, facts, now)
         games.resume(game, facts, now)
+
+
+def _offer(number: int, fact: GameFact) -> Offered:
+    """The first fact of an unfinished game."""
+    if not isinstance(fact, Offered):
+        raise JournalError(f"{game_id(number)}, ply 1: {type(fact).__name__} cannot be there: {_NO_OFFER}")
+    return fact
 
 
 def _recover_contest(live: Live, commands: Commands, bots: Mapping[str, Bot]) -> list[Repeat]:
@@ -127,7 +138,7 @@ def restore(match: Match, facts: Sequence[GameFact], now: int) -> None:
         problem = None
         if number == 0 or isinstance(fact, Offered):
             if number or not isinstance(fact, Offered):
-                problem = "a game begins with its offer"
+                problem = _NO_OFFER
         else:
             problem = _problem(match, fact)
         if problem is not None:

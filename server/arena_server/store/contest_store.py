@@ -22,16 +22,17 @@ from sqlalchemy.orm import Session
 from arena_protocol.record import GameRecord
 from arena_server.core.config import ContestConfig
 from arena_server.core.deal import number_of
-from arena_server.core.journal import REPEAT, Entry, Live
+from arena_server.core.journal import OFFER, Entry, Live, Offered, fact_of
 from arena_server.store import schema
 from arena_server.store.chain import GENESIS, extend
-from arena_server.store.database import APPLICATION_ID, LAYOUT, ContestHeader, Database, Postgres
+from arena_server.store.database import APPLICATION_ID, EARLIER, LAYOUT, ContestHeader, Database, Postgres
 from arena_server.store.head import FileId, HeadFile, check_files, identify_files, missing_rows, read_head
 from arena_server.store.journal import JournalAppender, PostgresAppender, SqliteAppender, pack
+from arena_server.store.migration import migrate
 from arena_server.store.ownership import Claim, ContestLock
 from arena_server.store.preflight import COMMENT, COMMENT_QUERY, check_comment, check_same_config
 from arena_server.store.reader import UnfinishedContest, find_unfinished, load_unfinished, stored_contest
-from arena_server.store.schema import contest_row, fault_row, game_row, now, open_engine
+from arena_server.store.schema import contest_row, fault_row, game_row, now, open_engine, pairing_row
 from arena_server.store.wal import WriteAheadLog
 
 #: Under a load without pauses the WAL would grow without limit: checkpoint after this many rows (40 MB).
@@ -115,18 +116,11 @@ class ContestStore:
             layout = check_comment(self._database, connection.execute(text(COMMENT_QUERY)).fetchone())
             marks = [f"COMMENT ON TABLE contests IS '{COMMENT} {LAYOUT}'"]
         schema.Base.metadata.create_all(connection)
-        if layout == "4":
-            self._update_digests()
+        if layout in EARLIER:
+            with self._session() as session:
+                migrate(session, int(layout))
         for mark in marks:
             connection.exec_driver_sql(mark)
-
-    def _update_digests(self) -> None:
-        """Bring the contests of layout 4 to the present one; a digest that is wrong stays wrong."""
-        with self._session() as session:
-            for contest in session.scalars(select(schema.ContestRow)):
-                if contest.checksum == schema.contest_checksum_4(contest):
-                    contest.checksum = schema.contest_checksum(contest)
-            session.flush()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -237,22 +231,19 @@ class ContestStore:
         self._found = None  # it may be large
 
     def end(self, status: str) -> None:
-        """Set the status of the contest. Of its journal a finished one keeps the repeats of games."""
+        """Set the status of the contest. A finished one needs no journal."""
         with self._session() as session:
             contest = session.get_one(schema.ContestRow, self._contest)
             schema.set_status(contest, status, now(), self._chain)
             session.flush()
         if status == schema.FINISHED:
             self._count_recent()
-            repeats = [entry for entry in self._live.contest if entry[1] == REPEAT]
             self._live, self._entries = Live(), 0
             self._set_newest_row(0)
             if self._head is not None:
                 self._head.write_journal(0)  # before the rows are gone
             mine = schema.JournalRow.contest_id == self._contest
             self._connection.execute(delete(schema.JournalRow).where(mine))
-            if repeats:
-                self._add_row(repeats)
 
     # -- entries and records
 
@@ -299,10 +290,19 @@ class ContestStore:
         self._place, self._chain = self._place + 1, extend(self._chain, data)
         game = game_row(self._contest, game_id, record, data, (self._place, self._chain))
         (key,) = self._connection.execute(insert(schema.GameRow).returning(schema.GameRow.id), game).one()
+        if (deal := self._deal(number_of(game_id))) is not None:
+            pairing = pairing_row(self._contest, game_id, record.names, deal)
+            self._connection.execute(insert(schema.PairingRow), pairing)
         if record.faults:
             faults = [fault_row(key, record.names, self._bots, each) for each in record.faults]
             self._connection.execute(insert(schema.FaultRow), faults)
         self._unsaved += 1
+
+    def _deal(self, number: int) -> int | None:
+        """The number of the deal of an unfinished game, by its offer in the journal; None without one."""
+        offers = (entry for entry in self._live.games.get(number, ()) if entry[1] == OFFER)
+        fact = next((fact_of(entry) for entry in offers), None)
+        return fact.deal if isinstance(fact, Offered) else None
 
     # -- maintenance
 

@@ -1,25 +1,22 @@
-"""The deals of a stored contest: on which deal each game is played, and whether it may be shown.
+"""The deals of a stored contest: on which deal each game was played, and whether it may be shown.
 
 What reads records out of a database (`reader.Results`) asks `Deals.may_show`. The facts it decides by are
-durable: the schedule, the journal's repeats of void games, the results, and whether the contest can go on.
+durable: the pairings, the results, and whether the contest can go on.
 """
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from collections import Counter
+from functools import cached_property
 
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
-from arena_protocol.games import make_game
 from arena_protocol.record import VOID
-from arena_server.core.config import SINGLE
-from arena_server.core.deal import game_id, may_show_deal, number_of
-from arena_server.core.journal import REPEAT, Repeat, fact_of
-from arena_server.core.schedule import Schedule
+from arena_server.core.deal import may_show_deal, number_of
 from arena_server.errors import StoreError
-from arena_server.store.journal import unpack
-from arena_server.store.schema import FINISHED, RUNNING, ContestRow, GameRow, JournalRow
+from arena_server.store.migration import EarlierPairings
+from arena_server.store.schema import FINISHED, RUNNING, ContestRow, GameRow, PairingRow, players_of
 
 
 class WithheldError(StoreError):
@@ -34,9 +31,11 @@ class WithheldError(StoreError):
 class Deals:
     """The deals of one contest. What the methods raise is `Results`' to translate."""
 
-    def __init__(self, session: Session, contest: ContestRow) -> None:
+    def __init__(self, session: Session, contest: ContestRow, *, earlier: bool = False) -> None:
+        """`earlier`: the database has a layout without pairings."""
         self._session = session
         self._contest = contest
+        self._earlier = EarlierPairings(session, contest) if earlier else None
         # What is not known to be dealt afresh is hidden.
         self._paired = contest.config.get("deals") != "fresh"
 
@@ -57,49 +56,53 @@ class Deals:
         """Whether the record of this game, which is over, may be shown."""
         results = seats = 0
         if self._paired and not self.is_final:  # else nothing need be read
-            results, seats = self._count_results(number_of(name)), self.schedule.seats
+            results, seats = self._count_results(name)
         return may_show_deal(paired=self._paired, results=results, seats=seats, final=self.is_final)
 
     def number(self, name: str) -> int | None:
-        """The number of this game's deal among those of its players; None if an earlier version kept none."""
-        number = number_of(name)
-        if number <= self.schedule.total:
-            return self.schedule.pairing(number).deal
-        repeat = self._repeats.get(number)
-        return repeat.deal or None if repeat else None
+        """The number of this game's deal among those of its players; None if it is not known."""
+        if self._earlier is not None:
+            pairing = self._earlier.find(number_of(name))
+            return None if pairing is None else pairing.deal
+        mine = PairingRow.contest_id == self._contest.id, PairingRow.game_id == name
+        return self._session.scalar(select(PairingRow.deal).where(*mine))
 
-    @property
-    def schedule(self) -> Schedule:
-        """The schedule of the contest."""
-        mine, config = self._contest, self._contest.config
-        seats = make_game(mine.game, config["options"]).seats
-        return _schedule(tuple(config["bots"]), seats, mine.games_per_pair, self._paired, mine.format)
+    def numbers(self) -> dict[str, int]:
+        """The number of the deal of every game where it is known, by the game's id."""
+        if self._earlier is not None:
+            stored = select(GameRow.game_id).where(GameRow.contest_id == self._contest.id)
+            names = list(self._session.scalars(stored))
+            return {name: deal for name in names if (deal := self.number(name)) is not None}
+        rows = select(PairingRow.game_id, PairingRow.deal).where(PairingRow.contest_id == self._contest.id)
+        return {row.game_id: row.deal for row in self._session.execute(rows)}
 
-    def _count_results(self, number: int) -> int:
-        """How many games have a result on the deal of game `number`, one a turn of the seats."""
-        while number > self.schedule.total and (repeat := self._repeats.get(number)) is not None:
-            number = repeat.void
-        return sum(map(self._has_result, self.schedule.same_deal(number)))
+    def _count_results(self, name: str) -> tuple[int, int]:
+        """How many games have a result on the deal of this game, and on how many it is to be played.
 
-    def _has_result(self, number: int) -> bool:
-        """Whether game `number` has a result, or the one that repeats it."""
-        mine = GameRow.contest_id == self._contest.id, GameRow.game_id == game_id(number)
-        end = self._session.scalar(select(GameRow.end).where(*mine))
-        if end != VOID:
-            return end is not None
-        again = next((each.number for each in self._repeats.values() if each.void == number), None)
-        return again is not None and self._has_result(again)
+        A deal that is not known counts none.
+        """
+        mine = GameRow.contest_id == self._contest.id, GameRow.game_id == name
+        seats = len(self._session.scalars(select(GameRow.names).where(*mine)).one())
+        if self._earlier is not None:
+            pairing = self._earlier.find(number_of(name))
+            key = ("", 0) if pairing is None else (players_of(pairing.names), pairing.deal)
+            return self._earlier_results[key], seats
+        other = aliased(PairingRow)
+        same = (
+            (other.contest_id == PairingRow.contest_id)
+            & (other.players == PairingRow.players)
+            & (other.deal == PairingRow.deal)
+        )
+        game = (GameRow.contest_id == other.contest_id) & (GameRow.game_id == other.game_id)
+        result = game & (GameRow.end != VOID)
+        count = select(func.count()).select_from(PairingRow).join(other, same).join(GameRow, result)
+        found = count.where(PairingRow.contest_id == self._contest.id, PairingRow.game_id == name)
+        return self._session.scalar(found) or 0, seats
 
     @cached_property
-    def _repeats(self) -> dict[int, Repeat]:
-        """The games that repeat void ones, by their number."""
-        payloads = select(JournalRow.payload).where(JournalRow.contest_id == self._contest.id)
-        entries = (entry for payload in self._session.scalars(payloads) for entry in unpack(payload))
-        facts = (fact_of(entry) for entry in entries if entry[1] == REPEAT)
-        return {fact.number: fact for fact in facts if isinstance(fact, Repeat)}
-
-
-@lru_cache(maxsize=8)
-def _schedule(names: tuple[str, ...], seats: int, games: int, paired: bool, form: str) -> Schedule:
-    """The schedule as `core.schedule.schedule_of` makes it; one of many groups takes a second."""
-    return Schedule(names, seats, games, paired=paired, matches=form == "matches", single=form == SINGLE)
+    def _earlier_results(self) -> Counter[tuple[str, int]]:
+        """The results on each deal, by its players and number, in a database of an earlier layout."""
+        assert self._earlier is not None
+        played = select(GameRow.game_id).where(GameRow.contest_id == self._contest.id, GameRow.end != VOID)
+        found = (self._earlier.find(number_of(name)) for name in self._session.scalars(played))
+        return Counter((players_of(each.names), each.deal) for each in found if each is not None)

@@ -63,11 +63,10 @@ def check_writable(database: Database) -> None:
         connection.execute("ROLLBACK")
 
 
-def check_readable(database: Database, *, losses_accepted: bool = False) -> None:
-    """Check that `database` holds results of this version, unless `losses_accepted` all announced ones."""
+def check_readable(database: Database, *, losses_accepted: bool = False) -> str:
+    """The layout of `database`; it holds results, unless `losses_accepted` all announced ones."""
     if isinstance(database, Postgres):
-        _check_postgres(database, writing=False)
-        return
+        return _check_postgres(database, writing=False)
     if not losses_accepted:
         check_not_lost(database)
     if not database.exists():
@@ -80,6 +79,7 @@ def check_readable(database: Database, *, losses_accepted: bool = False) -> None
             raise _empty(database)
         if not losses_accepted:
             check_announced(database, announced, connection)
+        return str(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def is_read_only(path: Path) -> bool:
@@ -115,15 +115,16 @@ COMMENT_QUERY: Final = (
 )
 
 
-def _check_postgres(database: Postgres, *, writing: bool) -> None:
+def _check_postgres(database: Postgres, *, writing: bool) -> str:
     with connect_postgres(database) as connection:
         row = connection.execute(COMMENT_QUERY).fetchone()
         read_only = connection.execute("SHOW transaction_read_only").fetchone()
-    check_comment(database, row)
+    layout = check_comment(database, row)
     if row is None and not writing:
         raise _empty(database)
     if writing and read_only == ("on",):
         raise StoreError(f"{database}: the database can only be read; choose another --database")
+    return layout
 
 
 def check_comment(database: Postgres, row: Any) -> str:
@@ -141,8 +142,8 @@ def check_comment(database: Postgres, row: Any) -> str:
 
 
 def _check_layout(database: Database, layout: object) -> None:
-    if str(layout) not in map(str, READABLE):
-        known = " and ".join(map(str, READABLE))
+    if str(layout) not in READABLE:
+        known = f"{READABLE[0]} to {READABLE[-1]}"
         raise StoreError(f"{database}: results of layout {layout}, and this version reads layouts {known}")
 
 
@@ -210,8 +211,10 @@ COLUMNS: Final[Mapping[str, Sequence[str]]] = {
     "faults": ("id", "game_pk", "bot_id", "seat", "ply", "kind", "line"),
     "journal": ("id", "contest_id", "place", "payload"),
     "writers": ("contest_id", "writer"),
+    "pairings": ("contest_id", "game_id", "players", "deal"),
 }
-ADDED_IN_5: Final = "writers"
+#: The layout that has brought a table.
+ADDED: Final[Mapping[str, int]] = {"writers": 5, "pairings": 6}
 #: How many of the newest journal rows are checked; a thousand take 2 ms.
 JOURNAL_ROWS: Final = 1000
 FINISHED: Final = "finished"
@@ -282,7 +285,7 @@ class _Queries:
     def read_tables(self, layout: str) -> None:
         """Read one row of every table. The driver raises for a missing table, column or page."""
         for table, columns in COLUMNS.items():
-            if table == ADDED_IN_5 and layout == "4":
+            if int(layout) < ADDED.get(table, 0):
                 continue
             # Qualified, because SQLite takes an unknown bare name in quotes for a string.
             wanted = ", ".join(f'{table}."{column}"' for column in columns)

@@ -18,12 +18,13 @@ from arena_protocol.codec import KEY, NAME, WORD
 from arena_protocol.games import GAMES
 from arena_protocol.record import FaultRecord, RecordError
 from arena_server.core.deal import game_id, number_of
+from arena_server.core.formats.base import Pairing
 from arena_server.core.journal import Entry, Past, PastGame
 from arena_server.core.standings import GameResult, Row, standings
 from arena_server.errors import StoreError
 from arena_server.ratings import RatedGame
 from arena_server.store.chain import verify_checksum
-from arena_server.store.database import Database, describe
+from arena_server.store.database import EARLIER, Database, describe
 from arena_server.store.deals import Deals, WithheldError
 from arena_server.store.journal import unpack
 from arena_server.store.preflight import StoredContest, check_readable
@@ -36,6 +37,7 @@ from arena_server.store.schema import (
     JournalRow,
     contest_checksum,
     contest_checksum_4,
+    format_of_row,
     game_checksum,
     open_engine,
 )
@@ -51,7 +53,8 @@ class Results:
     """
 
     def __init__(self, database: Database, *, losses_accepted: bool = False) -> None:
-        check_readable(database, losses_accepted=losses_accepted)
+        layout = check_readable(database, losses_accepted=losses_accepted)
+        self._is_earlier = layout in EARLIER
         self._database = database
         self._engine = open_engine(database)
         self._session = Session(self._engine)
@@ -96,8 +99,12 @@ class Results:
     def deals(self, contest: ContestRow) -> Deals:
         """Which deal each game of this contest has, and whether it may be shown."""
         if contest.id not in self._deals:
-            self._deals[contest.id] = Deals(self._session, contest)
+            self._deals[contest.id] = Deals(self._session, contest, earlier=self._is_earlier)
         return self._deals[contest.id]
+
+    def planned(self, contest: ContestRow, first: int, end: int) -> list[Pairing]:
+        """The games with the numbers `first` to `end - 1` of those that are planned, begun or not."""
+        return list(format_of_row(contest).planned(first, end))
 
     def games_played(self, contest: ContestRow) -> int:
         """The number of games with a result; void games do not count."""
@@ -115,12 +122,10 @@ class Results:
 
     def rated_games(self, contest: ContestRow) -> Iterator[RatedGame]:
         """Every game with a result, in the order of storing; the games on one deal are one pairing."""
-        deals = self.deals(contest)
-        for game in _past_games(self._session, contest):
+        for game in _past_games(self._session, contest, self.deals(contest).numbers()):
             if game.end != VOID:
-                deal = deals.number(game_id(game.number))
-                names = game_id(game.number) if deal is None else tuple(sorted(game.names))
-                yield RatedGame(game.names, game.totals, (contest.id, names, deal))
+                names = tuple(sorted(game.names)) if game.deal else game_id(game.number)
+                yield RatedGame(game.names, game.totals, (contest.id, names, game.deal or None))
 
     def records(self, contest: ContestRow) -> Iterator[tuple[str, bytes | None]]:
         """The id and the encoded record of every game in the order of the schedule; None may not be shown."""
@@ -329,8 +334,13 @@ def _check_form(what: str, column: str, form: str, text: object) -> None:
 _QUOTED: Final = 40
 
 
-def _past_games(session: Session, contest: ContestRow) -> Iterator[PastGame]:
-    """Every game with a record, in the order of storing. Raises ValueError for a changed or missing row."""
+def _past_games(
+    session: Session, contest: ContestRow, deals: Mapping[str, int] | None = None
+) -> Iterator[PastGame]:
+    """Every game with a record, in the order of storing; `deals` has the number of its deal, by its id.
+
+    Raises ValueError for a changed or missing row.
+    """
     faults = _faults(session, contest)
     columns = [column for column in GameRow.__table__.columns if column.name != "record"]
     games = select(*columns).where(GameRow.contest_id == contest.id).order_by(GameRow.place)
@@ -341,7 +351,13 @@ def _past_games(session: Session, contest: ContestRow) -> Iterator[PastGame]:
             raise ValueError(f"result {place} of contest {contest.id} is missing")
         by_name = ((row.names[seat - 1], kind) for seat, _, kind, _ in found if seat)
         yield PastGame(
-            number_of(row.game_id), tuple(row.names), tuple(row.totals), row.end, row.plies, tuple(by_name)
+            number_of(row.game_id),
+            tuple(row.names),
+            (deals or {}).get(row.game_id, 0),
+            tuple(row.totals),
+            row.end,
+            row.plies,
+            tuple(by_name),
         )
 
 
@@ -376,7 +392,7 @@ def stored_contest(contest: ContestRow) -> StoredContest:
 
 def load_unfinished(session: Session, contest: ContestRow) -> UnfinishedContest:
     """Raises ValueError for a changed or missing row."""
-    results = tuple(_past_games(session, contest))
+    results = tuple(_past_games(session, contest, Deals(session, contest).numbers()))
     return UnfinishedContest(contest.id, int(contest.seed), Past(results, tuple(_entries(session, contest))))
 
 

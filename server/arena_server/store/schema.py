@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,6 +16,7 @@ from sqlalchemy import (
     URL,
     Engine,
     ForeignKey,
+    Index,
     LargeBinary,
     UniqueConstraint,
     create_engine,
@@ -23,8 +25,11 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, MappedAsDataclass, mapped_column
 
+from arena_protocol.games import make_game
 from arena_protocol.record import FaultRecord, GameRecord
 from arena_server.core.config import ContestConfig
+from arena_server.core.formats import make_format
+from arena_server.core.formats.base import Format, Terms
 from arena_server.store.database import BUSY_TIMEOUT_S, ContestHeader, Database
 from arena_server.store.head import create_private
 from arena_server.store.preflight import is_read_only, plain_config
@@ -107,6 +112,22 @@ class GameRow(Base):
     place: Mapped[int]
     chain: Mapped[bytes] = mapped_column(LargeBinary)
     checksum: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class PairingRow(Base):
+    """On which deal a game was played: number `deal` of those of its players, sorted and joined by commas.
+
+    It is what the fact `Offered` says. A record has it too: its seed follows from the contest's, the players
+    and this number (`core/deal.py`), so `arena verify` finds a changed row.
+    """
+
+    __tablename__ = "pairings"
+    __table_args__ = (Index("pairings_deal", "contest_id", "players", "deal"),)
+
+    contest_id: Mapped[int] = mapped_column(ForeignKey("contests.id"), primary_key=True)
+    game_id: Mapped[str] = mapped_column(primary_key=True)
+    players: Mapped[str]
+    deal: Mapped[int]
 
 
 class FaultRow(Base):
@@ -215,6 +236,22 @@ def contest_row(header: ContestHeader, config: ContestConfig) -> ContestRow:
     return contest
 
 
+def format_of_row(contest: ContestRow) -> Format:
+    """The games of a stored contest as planned. Raises ValueError or LookupError for a damaged row."""
+    config = contest.config
+    seats = make_game(contest.game, config["options"]).seats
+    options = tuple(config.get("format_options", {}).items())
+    paired = config.get("deals") == "paired"
+    return _format(contest.format, tuple(config["bots"]), seats, contest.games_per_pair, paired, options)
+
+
+@lru_cache(maxsize=8)  # one of many groups takes a second
+def _format(
+    name: str, bots: tuple[str, ...], seats: int, games: int, paired: bool, options: tuple[Any, ...]
+) -> Format:
+    return make_format(name, Terms(bots, seats, games, paired, dict(options)))
+
+
 def game_row(
     contest: int, game_id: str, record: GameRecord, data: bytes, link: tuple[int, bytes]
 ) -> dict[str, Any]:
@@ -233,6 +270,15 @@ def game_row(
     }
     faults = [(fault.seat, fault.ply, str(fault.kind), fault.line) for fault in record.faults]
     return {**row, "checksum": game_checksum(SimpleNamespace(**row), faults)}
+
+
+def pairing_row(contest: int, game_id: str, names: Sequence[str], deal: int) -> dict[str, Any]:
+    return {"contest_id": contest, "game_id": game_id, "players": players_of(names), "deal": deal}
+
+
+def players_of(names: Sequence[str]) -> str:
+    """The players of a game in any order of the seats, as `PairingRow` has them."""
+    return ",".join(sorted(names))
 
 
 def fault_row(game: int, names: Sequence[str], bots: Mapping[str, int], fault: FaultRecord) -> dict[str, Any]:

@@ -146,20 +146,18 @@ class Archive:
     def schedule(self, number: int, chunk: int) -> bytes:
         """Chunk `chunk` of the schedule in its order, as JSON, played or not. Raises NotFoundError.
 
-        A row is [game id, seats as places in `bots`]. It depends on the configuration alone. Games that
-        are played again have numbers beyond the schedule.
+        A row is [game id, seats as places in `bots`]. It has what the format has planned. Games that are
+        played again have numbers beyond the schedule.
         """
         with Results(self._database) as results:
             contest = self._find(results, number)
             index = self._read(results, contest)
-            schedule = results.deals(contest).schedule
-        first, end = chunk * CHUNK + 1, min((chunk + 1) * CHUNK, schedule.total) + 1
-        if first >= end:
+            planned = results.planned(contest, chunk * CHUNK + 1, (chunk + 1) * CHUNK + 1)
+        if not planned:
             raise NotFoundError(f"contest {number} has no games of chunk {chunk} in its schedule")
         places = {name: place for place, name in enumerate(index.bots)}
-        pairings = map(schedule.pairing, range(first, end))
         return _encode_rows(
-            [[f"g{pairing.number}", [places[name] for name in pairing.names]] for pairing in pairings]
+            [[f"g{pairing.number}", [places[name] for name in pairing.names]] for pairing in planned]
         )
 
     def record(self, number: int, game_id: str) -> bytes:

@@ -26,7 +26,8 @@ from time import strftime
 from typing import Any, Final
 
 from arena_protocol.games import GAMES, make_game
-from arena_server.core.config import LONGEST_MS, SINGLE, ContestConfig
+from arena_server.core.config import LONGEST_MS, ContestConfig
+from arena_server.core.formats.matches import Single
 from arena_server.errors import ArenaError
 from arena_server.launch.base import LocalBot, inherited
 from arena_server.launch.process import Child
@@ -280,7 +281,7 @@ def config_of(wish: Wish, config: ContestConfig, options: Mapping[str, object]) 
         seed=fresh_seed(),
         game=wish.game,
         options=options,
-        format=SINGLE,
+        format=Single.NAME,
         games_per_pair=1,
         ready_ms=WAIT_MS,
         absent_ms=WAIT_MS,

@@ -147,9 +147,10 @@ class ContestHarness(Harness):
     def durable(self) -> Past:
         """What a server that is started again finds, if every write so far is durable."""
         live, results = Live(), list(self.past.results)
-        live.add((*self.past.entries, *self.entries))
+        entries = (*self.past.entries, *self.entries)
+        live.add(entries)
         if self.stores:
-            results += map(past_game, self.records.values())
+            results += (past_game(record, entries) for record in self.records.values())
         for game in results:
             live.forget(game.number)
         return Past(tuple(results), tuple(live))

@@ -51,7 +51,7 @@ class Disk:
             return
         assert effect.game_id not in self.records, "a second result"
         self.records[effect.game_id] = effect.record
-        self.results.append(past_game(effect.record))
+        self.results.append(past_game(effect.record, self.live))
         self.live.forget(number_of(effect.game_id))
 
     @property

@@ -13,7 +13,7 @@ Time stands still until a test moves it. `BytesHarness` takes the bytes of clien
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import count
 from typing import TypeVar
 
@@ -39,7 +39,7 @@ from arena_server.core.effects import (
     Unmute,
 )
 from arena_server.core.events import Event, Flushed, LineTooLong, Lost, Opened, Received, Stored, Tick
-from arena_server.core.journal import Entry, PastGame
+from arena_server.core.journal import OFFER, Entry, PastGame
 from arena_server.core.log_events import LogEvent
 
 from .hosted import HostedContest
@@ -55,11 +55,12 @@ def numbered_secrets(prefix: str = "") -> Callable[[int], str]:
     return lambda length: f"{prefix}{'key' if length > 8 else 'id'}{next(numbers)}"
 
 
-def past_game(record: GameRecord) -> PastGame:
-    """What a server that is started again reads of a stored record."""
+def past_game(record: GameRecord, entries: Iterable[Entry]) -> PastGame:
+    """What a server that is started again reads of a stored record; its offer is one of `entries`."""
     faults = tuple((record.names[fault.seat - 1], str(fault.kind)) for fault in record.faults if fault.seat)
     number = number_of(record.game_id)
-    return PastGame(number, record.names, record.totals, record.end, len(record.plies), faults)
+    deal = next(entry[3] for entry in entries if entry[:2] == (number, OFFER))
+    return PastGame(number, record.names, deal, record.totals, record.end, len(record.plies), faults)
 
 
 class Harness:

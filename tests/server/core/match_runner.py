@@ -8,10 +8,10 @@ from arena_protocol.games import make_game
 from arena_protocol.record import FaultKind
 from arena_server.core.config import ContestConfig
 from arena_server.core.deal import Setting
+from arena_server.core.formats.base import Pairing
 from arena_server.core.journal import GameFact, Offered
 from arena_server.core.match import Abort, Blame, Match, PlayMove, SayReady
 from arena_server.core.recovery import restore
-from arena_server.core.schedule import Pairing
 
 MS = 1_000_000
 
@@ -26,6 +26,7 @@ VERBS = (
     "ready", "sent", "move", "late", "illegal", "blame",
     "depart", "arrive", "expire", "lag", "crash", "abort",
 )  # fmt: skip
+OFFER = Offered(("ann", "bob"), 1)
 #: (verb, seat, milliseconds to wait before it); most games are started first, and few are aborted.
 STEPS = st.tuples(
     st.booleans(),
@@ -63,9 +64,9 @@ class Runner:
         self.setting = a_setting(game, **config)
         self.match = Match(self.setting, 0)
         self.now = 0
-        self.facts: list[GameFact] = [Offered()]
+        self.facts: list[GameFact] = [OFFER]
         #: The facts of each step that led to any, with its moment.
-        self.steps: list[tuple[int, list[GameFact]]] = [(0, [Offered()])]
+        self.steps: list[tuple[int, list[GameFact]]] = [(0, [OFFER])]
 
     def run(self, steps: Steps) -> Runner:
         for step in steps:

@@ -16,11 +16,14 @@ GOOD = {"name": "c", "seed": 1}
     ("config", "text"),
     [
         ({"deals": "mixed"}, "deals is one of fresh, paired, not 'mixed'"),
-        ({"format": "swiss"}, "format is one of round-robin, matches, not 'swiss'"),
+        ({"format": "swiss"}, "contest.format: expected one of round-robin, matches, gauntlet, got 'swiss'"),
         ({"scoring": "goals"}, "scoring is one of points, wins, not 'goals'"),
         ({"game": "go"}, "no game 'go'"),
         ({"options": {"plies": 0}}, "plies is a whole number from 1"),
-        ({"games_per_pair": 3}, "games_per_pair must be a multiple of 2"),
+        (
+            {"games_per_pair": 3},
+            "contest.games_per_pair: expected a multiple of 2, so that every bot has each seat",
+        ),
         ({"clock_ms": 0}, "clock_ms must be from 1 to 864000000, not 0"),
         ({"increment_ms": -1}, "increment_ms must be from 0 to 600000, not -1"),
         ({"flood_limit": 0}, "flood_limit must be from 1"),
@@ -36,8 +39,8 @@ def test_an_impossible_config_is_one_clear_line(config: dict[str, object], text:
 @pytest.mark.parametrize(
     ("entrants", "text"),
     [
-        ([Entrant("a")], "a game of 2 seats needs at least 2 bots, not 1"),
-        ([Entrant("a"), Entrant("onlooker", plays=False)], "needs at least 2 bots, not 1"),
+        ([Entrant("a")], "bot: expected at least 2, for 2 seats, got 1"),
+        ([Entrant("a"), Entrant("onlooker", plays=False)], "bot: expected at least 2, for 2 seats, got 1"),
         ([Entrant("a"), Entrant("a")], "two bots are called a"),
         ([Entrant("a"), Entrant("b c")], "a bot cannot be called 'b c'"),
         ([Entrant("a"), Entrant("b", "abc")], "token_sha256 of b must be 64 hexadecimal digits"),

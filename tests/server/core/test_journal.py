@@ -31,12 +31,13 @@ from arena_server.store.journal import pack, unpack
 INTEGERS = st.integers(-(2**63), 2**63 - 1)
 NUMBERS = st.lists(INTEGERS, max_size=4).map(tuple)
 TEXTS = st.text(max_size=8)
+NAMES = st.lists(TEXTS, max_size=4).map(tuple)
 PLIES = st.builds(
     PlyRecord, INTEGERS, TEXTS, INTEGERS, INTEGERS, INTEGERS, NUMBERS, INTEGERS, NUMBERS, st.booleans(),
     INTEGERS, INTEGERS,
 )  # fmt: skip
 GAME_FACTS = st.one_of(
-    st.builds(Offered, NUMBERS),
+    st.builds(Offered, NAMES, INTEGERS, NUMBERS),
     st.builds(Ready, INTEGERS),
     st.builds(Away, INTEGERS),
     st.builds(Started),
@@ -82,6 +83,10 @@ def test_a_fact_of_the_contest_survives_its_entry_and_its_bytes(fact: ContestFac
         ((1, "repeat", 3, 1, 3), "expected the number of no game, found (1, 'repeat', 3, 1, 3)"),
         ((False, "repeat", 3, 1, 3), "expected the number of no game, found (False, 'repeat', 3, 1, 3)"),
         ((1, "offer", 0), "expected the values of a 'offer' fact, found (1, 'offer', 0)"),
+        (
+            (1, "offer", ("ann", 2), 1, ()),
+            "expected the values of a 'offer' fact, found (1, 'offer', ('ann', 2), 1, ())",
+        ),
         ((1, "ready", True), "expected the values of a 'ready' fact, found (1, 'ready', True)"),
         ((1, "end", (1, "2"), "x"), "expected the values of a 'end' fact, found (1, 'end', (1, '2'), 'x')"),
         ((1, "end", 12, "x"), "expected the values of a 'end' fact, found (1, 'end', 12, 'x')"),
@@ -107,7 +112,9 @@ ENTRIES = st.lists(
         st.builds(
             entry_of,
             FEW,
-            st.builds(Offered, NUMBERS) | st.builds(Ready, FEW) | st.builds(Ended, NUMBERS, TEXTS),
+            st.builds(Offered, NAMES, INTEGERS, NUMBERS)
+            | st.builds(Ready, FEW)
+            | st.builds(Ended, NUMBERS, TEXTS),
         ),
         st.builds(
             entry_of,

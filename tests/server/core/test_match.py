@@ -290,7 +290,7 @@ def test_before_the_start_every_seat_has_to_be_ready_again_after_a_restart() -> 
 def test_an_offer_annuls_all_that_came_before_it() -> None:
     match = started()
     play(match, 1)
-    match.apply(Offered(), 7)
+    match.apply(Offered(("ann", "bob"), 1), 7)
     fresh = a_match(now=7)
     assert (match.phase, match.plies, match.clocks) == (fresh.phase, fresh.plies, fresh.clocks)
 

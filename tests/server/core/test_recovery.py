@@ -14,7 +14,6 @@ from arena_protocol.messages import Played, parse_server
 from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
 from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
-from arena_server.core.effects import Journal
 from arena_server.core.events import Stop, Stored, Tick
 from arena_server.core.journal import (
     Away,
@@ -324,13 +323,15 @@ def test_all_is_over_when_all_results_are_there() -> None:
 
 def test_entries_of_a_stored_game_do_not_count() -> None:
     whole = CrashHarness(config(), bots()).run()
-    past = replace(whole.disk.past, entries=(*whole.disk.past.entries, (1, "offer", ())))
+    past = replace(whole.disk.past, entries=(*whole.disk.past.entries, (1, "offer", ("ann", "bob"), 1, ())))
     assert Contest(config(), [Entrant(name) for name in whole.bots], str, 0, past).progress().running == 0
 
 
 # -- a damaged journal
 
 DIGEST = "0" * 64
+OFFERED = ("offer", ("ann", "bob"))
+OFFER = Offered(("ann", "bob"), 1)
 READY: list[GameFact] = [Ready(1), Ready(2), Started()]
 PLY = PlyRecord(1, "7", 5, 0, 5 * MS, (19_995, 20_000), 0, (0, 0), False)
 FORFEIT_GAME: dict[str, Any] = {"game": "tictactoe", "options": {}}
@@ -344,11 +345,11 @@ def contest(*entries: Entry, results: tuple[PastGame, ...] = (), **more: Any) ->
 
 
 def of_g1(*facts: GameFact) -> list[Entry]:
-    return [entry_of(1, fact) for fact in (Offered(), *facts)]
+    return [entry_of(1, fact) for fact in (OFFER, *facts)]
 
 
 def a_result(number: int, end: str = "complete", names: tuple[str, ...] = ("ann", "bob")) -> PastGame:
-    return PastGame(number, names, (0, 0), end, 2)
+    return PastGame(number, names if number % 2 else names[::-1], number, (0, 0), end, 2)
 
 
 @pytest.mark.parametrize(
@@ -357,8 +358,19 @@ def a_result(number: int, end: str = "complete", names: tuple[str, ...] = ("ann"
         ((1, "dance"), "expected a fact of the journal, found (1, 'dance')"),
         ((1, "ready", True), "expected the values of a 'ready' fact, found (1, 'ready', True)"),
         ((1, "keys", "ann", (None,)), "expected the number of no game, found (1, 'keys', 'ann', (None,))"),
-        ((5, "offer", ()), "g5 is not a game of this contest"),
-        ((2, "offer", ()), "g2 was started twice, or before an earlier game of the same bots"),
+        ((5, "offer", ("ann", "bob"), 5, ()), "g5 is not a game of this contest"),
+        (
+            (2, "offer", ("bob", "ann"), 2, ()),
+            "g2 was started twice, or before an earlier game of the same bots",
+        ),
+        (
+            (1, "offer", ("ann", "eve"), 1, ()),
+            "g1 was played by ann, eve, and the schedule has ann, bob",
+        ),
+        (
+            (1, "offer", ("ann", "bob"), 2, ()),
+            "g1 was played on deal 2, and the schedule has deal 1",
+        ),
         ((0, "keys", "eve", (None,)), "no bot of this contest is called 'eve'"),
         ((0, "conduct", "eve", 0, True), "no bot of this contest is called 'eve'"),
         ((0, "keys", "ann", ("s\xe9same",)), "the resume key of 'ann' is not a SHA-256 digest"),
@@ -376,22 +388,6 @@ def test_a_journal_that_no_contest_wrote_is_refused_in_one_line(entry: Entry, te
 def test_a_repeat_of_a_paired_deal_on_another_deal() -> None:
     with pytest.raises(JournalError, match=r"^g5 repeats g1 of deal 1 on deal 5$"):
         contest((0, "repeat", 5, 1, 5), results=(a_result(1, "void"),), deals="paired")
-
-
-@pytest.mark.parametrize(
-    ("deals", "begun", "deal"),
-    [("fresh", False, 5), ("fresh", True, 1), ("paired", False, 1), ("paired", True, 1)],
-)
-def test_a_repeat_of_an_earlier_version_gets_a_deal_of_its_own_unless_the_old_one_was_offered(
-    deals: str, begun: bool, deal: int
-) -> None:
-    """Earlier versions kept no deal of a repeat: it was that of the void game."""
-    entries: list[Entry] = [(0, "repeat", 5, 1), *([(5, "offer", ())] if begun else [])]
-    again = contest(*entries, results=(a_result(1, "void"),), deals=deals)
-    (journal,) = [effect for effect in again.handle(Tick(), 0) if isinstance(effect, Journal)]
-    assert (0, "repeat", 5, 1, deal) in journal.entries
-    pairing = again._games.ledger.pairing(5)
-    assert (pairing.names, pairing.deal) == (("ann", "bob"), deal)
 
 
 @pytest.mark.parametrize(
@@ -415,10 +411,14 @@ def test_a_repeat_of_an_earlier_version_gets_a_deal_of_its_own_unless_the_old_on
             [(0, "repeat", 5, 1, 5), (0, "repeat", 6, 1, 6)],
             "g1 is repeated, and has a result or is repeated already",
         ),
-        ([], [(1, "offer", ()), (0, "repeat", 5, 1, 5)], "g1 is repeated, and not void"),
+        ([], [(1, *OFFERED, 1, ()), (0, "repeat", 5, 1, 5)], "g1 is repeated, and not void"),
         ([replace(a_result(1), totals=(5,))], [], "the result of g1 does not fit its 2 seats"),
         ([replace(a_result(1), faults=(("eve", "quit"),))], [], "the result of g1 does not fit its 2 seats"),
-        ([a_result(1)], [(2, "offer", ()), (3, "offer", ())], "ann plays g2 and g3 at once in slot 1"),
+        (
+            [a_result(1)],
+            [(2, "offer", ("bob", "ann"), 2, ()), (3, *OFFERED, 3, ())],
+            "ann plays g2 and g3 at once in slot 1",
+        ),
     ],
 )
 def test_results_and_games_that_contradict_the_schedule(
@@ -549,12 +549,12 @@ def test_an_offer_in_the_middle_of_a_game() -> None:
     with pytest.raises(
         JournalError, match=r"^g1, ply 1: Offered cannot be there: a game begins with its offer$"
     ):
-        restore(match, [Offered(), Offered()], 0)
+        restore(match, [OFFER, OFFER], 0)
 
 
 ANY_FACT = st.one_of(
     st.sampled_from(
-        [*READY, Away(1), Offered(), QUIT, VOID, PLY, Ended((0, 0), "void"), Ended((0, 0), "complete")]
+        [*READY, Away(1), OFFER, QUIT, VOID, PLY, Ended((0, 0), "void"), Ended((0, 0), "complete")]
     ),
     GAME_FACTS,
 )

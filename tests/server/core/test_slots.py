@@ -209,7 +209,7 @@ class TestRecovery:
         fitted = slots if len(slots) != 2 or names[0] == "ann" else slots[::-1]
         number = int(second[1:])
         entries = [
-            (number, "offer", fitted) if entry[:2] == (number, "offer") else entry
+            (*entry[:-1], fitted) if entry[:2] == (number, "offer") else entry
             for entry in harness.durable().entries
         ]
         with pytest.raises(JournalError) as caught:

@@ -60,7 +60,7 @@ def connected(database: Database) -> Iterator[Connection]:
 
 
 def game_entries(number: int) -> tuple[Entry, ...]:
-    return ((number, "offer", 0), *((number, "move", ply) for ply in range(8)))
+    return ((number, "offer", ("a", "b"), 1, ()), *((number, "move", ply) for ply in range(8)))
 
 
 def rows(database: Database) -> int:
@@ -71,10 +71,10 @@ def rows(database: Database) -> int:
 def test_what_was_announced_is_there_for_the_next_server(database: Database) -> None:
     kept = Kept(database)
     assert kept.start() is None
-    kept.append((1, "offer", 0))
+    kept.append((1, "offer", ("a", "b"), 1, ()))
     kept.append((1, "move", 1, "6", 3, 4), KEY)
     kept.wait_for(2)
-    kept.append((2, "offer", 0))
+    kept.append((2, "offer", ("a", "b"), 1, ()))
     kept.wait_for(3)
     fault = FaultRecord(2, 1, "illegal", b"MOVE 0\xff")
     kept.writer.store("g1", game(1, faults=(fault,)))
@@ -83,12 +83,12 @@ def test_what_was_announced_is_there_for_the_next_server(database: Database) -> 
     found = resumed(database)
     assert found is not None
     assert (found.contest, found.seed) == (1, 2**127 + 1)
-    assert found.past.results == (PastGame(1, ("a", "b"), (30, 10), "complete", 1, (("b", "illegal"),)),)
-    assert (2, "offer", 0) in found.past.entries
+    assert found.past.results == (PastGame(1, ("a", "b"), 1, (30, 10), "complete", 1, (("b", "illegal"),)),)
+    assert (2, "offer", ("a", "b"), 1, ()) in found.past.entries
     assert KEY in found.past.entries
     again = resumed(database)
     assert again is not None
-    assert again.past.entries == (KEY, (2, "offer", 0))  # a stored game needs no entries
+    assert again.past.entries == (KEY, (2, "offer", ("a", "b"), 1, ()))  # a stored game needs no entries
 
 
 def test_a_stopped_contest_goes_on_under_its_own_number(database: Database) -> None:
@@ -213,7 +213,7 @@ def test_a_drawn_seed_is_not_compared(database: Database) -> None:
 def test_a_damaged_journal_is_refused_and_not_changed(database: Database) -> None:
     kept = Kept(database)
     kept.start()
-    kept.append((1, "offer", 0))
+    kept.append((1, "offer", ("a", "b"), 1, ()))
     kept.close()
     with connected(database) as connection:
         connection.execute(text("UPDATE journal SET payload = :junk"), {"junk": b"junk" * 20})
@@ -241,7 +241,7 @@ def test_a_changed_or_missing_row_is_refused(database: Database, statement: str,
     kept = Kept(database)
     kept.start()
     for number in (1, 2, 3):
-        kept.append((number, "offer", 0))
+        kept.append((number, "offer", ("a", "b"), 1, ()))
         kept.wait_for(number)
     for number in (8, 9):
         kept.writer.store(f"g{number}", game(number))
@@ -261,7 +261,7 @@ def test_a_contest_has_one_server_at_a_time(postgres: Cluster) -> None:
     database = postgres.database()
     kept = Kept(database)
     kept.start()
-    kept.append((1, "offer", 0))
+    kept.append((1, "offer", ("a", "b"), 1, ()))
     kept.batches.get(timeout=PATIENCE_S)
     assert refused(database, opening(new=False)) == (
         f"{database}: contest 1 is being played by another server; stop that one, "
@@ -289,12 +289,12 @@ def test_entries_do_not_wait_for_the_disk_and_results_do(
 
     kept = Kept(tmp_path / "arena.db")
     kept.start()
-    kept.append((1, "offer", 0))
+    kept.append((1, "offer", ("a", "b"), 1, ()))
     kept.wait_for(1)
     monkeypatch.setattr("arena_server.store.wal.fdatasync", slow_disk)
     kept.writer.store("g1", game(1))
     assert asked.wait(PATIENCE_S)
-    kept.append((2, "offer", 0))  # while the result waits
+    kept.append((2, "offer", ("a", "b"), 1, ()))  # while the result waits
     assert kept.batches.get_nowait() == 2
     assert kept.told.empty()
     answer.set()
@@ -308,12 +308,12 @@ def test_a_disk_that_fails_to_sync_is_a_clear_stop(tmp_path: Path, monkeypatch: 
 
     kept = Kept(tmp_path / "arena.db")
     kept.start()
-    kept.append((1, "offer", 0))
+    kept.append((1, "offer", ("a", "b"), 1, ()))
     kept.wait_for(1)
     monkeypatch.setattr("arena_server.store.wal.fdatasync", failing)
     kept.writer.store("g1", game(1))
     assert str(kept.next()) == f"{tmp_path}/arena.db: the disk is full; nothing more can be kept"
-    kept.append((2, "offer", 0))  # accepted, and never reported
+    kept.append((2, "offer", ("a", "b"), 1, ()))  # accepted, and never reported
     kept.close()
     assert isinstance(kept.batches.get_nowait(), StoreError)
     assert kept.batches.empty()
@@ -323,7 +323,7 @@ def test_a_full_disk_in_the_middle_of_a_game_is_a_clear_stop(tmp_path: Path) -> 
     path = tmp_path / "arena.db"
     kept = Kept(path)
     kept.start()
-    kept.append((1, "offer", 0))
+    kept.append((1, "offer", ("a", "b"), 1, ()))
     kept.wait_for(last := 1)
     _no_more_pages(kept)
     for _ in range(200):
@@ -406,12 +406,12 @@ def test_a_crash_of_postgresql_takes_back_nothing_that_was_announced() -> None:
         announced = 0
         while announced < 300:
             for _ in range(10):  # a few are on their way all the time
-                kept.append((2 + kept.appended, "offer"))
+                kept.append((2 + kept.appended, "offer", ("a", "b"), 1, ()))
             said = kept.batches.get(timeout=PATIENCE_S)
             assert isinstance(said, int)
             announced = said
         own.kill()
-        kept.append((1, "offer"))
+        kept.append((1, "offer", ("a", "b"), 1, ()))
         while not isinstance(word := kept.batches.get(timeout=PATIENCE_S), StoreError):
             announced = word
         assert "the database does not answer" in str(word)

@@ -29,13 +29,18 @@ def header(deals: str = "paired", games: int = 4, name: str = "trial", *, new: b
 
 def play(path: Database, *games: int, void: tuple[int, ...] = (), repeats: tuple[Entry, ...] = (),
          status: str | None = None, contest: ContestHeader | None = None) -> None:  # fmt: skip
-    """Store these games; those of `void` are void."""
-    kept = Kept(path, contest or header())
+    """Store these games; those of `void` are void. `repeats` are entries of games that are played again."""
+    opened = contest or header()
+    turns = 2 if opened.config.deals == "paired" else 1
+    repeated = {entry[2]: entry[4] for entry in repeats}
+    kept = Kept(path, opened)
     kept.start()
     if repeats:
         kept.append(*repeats)
     for number in games:
         names = ("a", "b") if number % 2 else ("b", "a")
+        if number <= opened.games or number in repeated:
+            kept.append((number, "offer", names, repeated.get(number, (number - 1) // turns + 1), ()))
         kept.writer.store(f"g{number}", game(number, names, end="void" if number in void else "complete"))
         kept.next()
     kept.close(status)
@@ -82,11 +87,10 @@ def test_a_paired_deal_is_shown_when_all_its_games_have_a_result(path: Path, sta
 def test_a_void_game_has_no_result_and_the_one_that_repeats_it_has(path: Path, status: str | None) -> None:
     play(path, 1, 2, 3, void=(1,), status=status)
     assert shown(path) == []
-    play(path, repeats=((0, "repeat", 5, 1, 1),), status=status)
+    again = (0, "repeat", 5, 1, 1)
+    play(path, 5, void=(5,), repeats=(again,), status=status)
     assert shown(path) == []
-    play(path, 5, void=(5,), repeats=((0, "repeat", 6, 5, 1),), status=status)
-    assert shown(path) == []
-    play(path, 6, status=status)
+    play(path, 6, repeats=(again, (0, "repeat", 6, 5, 1)), status=status)
     assert shown(path) == ["g1", "g2", "g5", "g6"]
 
 
@@ -144,26 +148,10 @@ def numbers(path: Database) -> list[int | None]:
 
 @pytest.mark.parametrize("status", ["stopped", "finished"])
 @pytest.mark.parametrize(("deals", "numbers_are"), [("fresh", [1, 2, 3, 4, 5]), ("paired", [1, 1, 2, 2, 2])])
-def test_the_deal_of_a_repeat_is_read_from_the_journal(
+def test_the_deal_of_every_game_is_kept_with_its_result(
     path: Path, deals: str, numbers_are: list[int], status: str
 ) -> None:
-    """Also when the contest is finished: of its journal the repeats are kept."""
     contest = header(deals)
     repeat = (0, "repeat", 5, 3, numbers_are[-1])
     play(path, 1, 2, 3, 4, 5, void=(3,), repeats=(repeat,), contest=contest, status=status)
     assert numbers(path) == numbers_are
-
-
-def test_an_earlier_version_kept_no_deal_of_a_repeat(path: Path) -> None:
-    play(path, 1, 2, 3, 4, 5, void=(3,), repeats=((0, "repeat", 5, 3),), status="stopped")
-    assert numbers(path) == [1, 1, 2, 2, None]
-    assert shown(path) == ALL
-
-
-def test_a_damaged_journal(path: Path) -> None:
-    play(path, 1, void=(1,), repeats=((0, "repeat", 5, 1, 1),))
-    with closing(sqlite3.connect(path)) as other:
-        other.execute("UPDATE journal SET payload = x'00'")
-        other.commit()
-    with pytest.raises(StoreError, match="does not match its SHA-256 digest"):
-        shown(path)

@@ -30,7 +30,7 @@ GAMES = 12
 
 
 def entries(number: int) -> list[tuple[object, ...]]:
-    return [(number, "offer"), *((number, "ply", ply, "6") for ply in range(4))]
+    return [(number, "offer", ("a", "b"), 1, ()), *((number, "ply", ply, "6") for ply in range(4))]
 
 
 class Halfway(Kept):
@@ -368,7 +368,7 @@ def test_every_file_is_for_its_owner_only(tmp_path: Path) -> None:
         check_writable(tmp_path / "arena.db")
         kept = Kept(tmp_path / "arena.db")
         kept.start()
-        kept.append((1, "offer"))
+        kept.append((1, "offer", ("a", "b"), 1, ()))
         kept.wait_for(1)
         modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
         kept.close()
@@ -390,7 +390,7 @@ def test_a_file_deleted_or_replaced_under_a_server_stops_it(
 ) -> None:
     kept = Kept(tmp_path / "arena.db")
     kept.start()
-    kept.append((1, "offer"))
+    kept.append((1, "offer", ("a", "b"), 1, ()))
     kept.wait_for(1)
     data = (tmp_path / name).read_bytes()
     (tmp_path / name).rename(tmp_path / "away")
@@ -414,7 +414,7 @@ def test_a_contest_that_ends_while_it_is_read_has_lost_nothing(
     database = tmp_path / "arena.db"
     kept = Kept(database)
     kept.start()
-    kept.append((1, "offer"))
+    kept.append((1, "offer", ("a", "b"), 1, ()))
     kept.wait_for(1)
     read = read_head
 

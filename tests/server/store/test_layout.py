@@ -7,12 +7,15 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
-from arena_server.core.journal import PastGame
+from arena_server.core.config import Entrant
+from arena_server.core.contest import Contest
+from arena_server.core.journal import Entry, PastGame, fact_of
 from arena_server.errors import StoreError
 from arena_server.store.database import LAYOUT, Database
 from arena_server.store.preflight import COMMENT, check_contest, check_readable, check_writable
@@ -24,13 +27,17 @@ from ..records import Kept, game, keep, opening
 HERE = Path(__file__).parent
 
 
+def restore(path: Path, layout: int) -> Path:
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.executescript((HERE / f"layout{layout}.sql").read_text())
+    shutil.copy(HERE / f"layout{layout}.head", path.with_name("arena.db-head"))
+    return path
+
+
 @pytest.fixture
 def older(path: Path) -> Path:
     """A finished contest, one whose server was killed, and a stopped one, in layout 4."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as database:
-        database.executescript((HERE / "layout4.sql").read_text())
-    shutil.copy(HERE / "layout4.head", path.with_name("arena.db-head"))
-    return path
+    return restore(path, 4)
 
 
 def layout_of(path: Path) -> int:
@@ -68,8 +75,14 @@ def test_its_contests_go_on(older: Path, name: str) -> None:
     found = kept.start()
     assert found is not None
     faults = (("b", "illegal"),) if name == "second" else ()
-    assert found.past.results == (PastGame(1, ("a", "b"), (30, 10), "complete", 1, faults),)
-    entries = [(1, "offer", ()), (0, "keys", "a", ("ab" * 32,)), (2, "offer", ()), (2, "ready", 1)]
+    assert found.past.results == (PastGame(1, ("a", "b"), 1, (30, 10), "complete", 1, faults),)
+    # Who plays on which deal has been added to the offers.
+    entries = [
+        (1, "offer", ("b", "c"), 1, ()),
+        (0, "keys", "a", ("ab" * 32,)),
+        (2, "offer", ("c", "a"), 1, ()),
+        (2, "ready", 1),
+    ]
     assert list(found.past.entries) == (entries if name == "second" else [])
     kept.writer.store("g2", game(2))
     assert kept.next() == ["g2"]
@@ -117,11 +130,121 @@ def test_beside_a_server_of_the_version_before_nothing_is_changed(older: Path) -
     assert layout_of(older) == 4
 
 
+@pytest.fixture
+def without_pairings(path: Path) -> Path:
+    """A database of layout 5: `layout5.sql` says which contests it has."""
+    return restore(path, 5)
+
+
+#: The deal of each stored game. Of `paired` g5 repeats g2, of `oldest` g5 and g6 repeat g1 and g2.
+DEALS = {
+    "paired": {"g1": 1, "g2": 1, "g3": 2, "g4": 2, "g5": 1},
+    "fresh": {"g1": 1, "g2": 1},
+    "open": {"g1": 1},
+    "oldest": {"g1": 1, "g2": 2},
+}
+
+
+def deals_of(path: Path) -> dict[str, dict[str, int | None]]:
+    """By contest and game, as they are read one by one and all at once."""
+    found: dict[str, dict[str, int | None]] = {}
+    with Results(path) as results:
+        for contest in results.contests():
+            deals = results.deals(contest)
+            found[contest.name] = {name: deals.number(name) for name, _ in results.records(contest)}
+            known = {name: deal for name, deal in found[contest.name].items() if deal is not None}
+            assert deals.numbers() == known
+    return found
+
+
+def shown_of(path: Path) -> dict[str, list[str]]:
+    with Results(path) as results:
+        return {
+            contest.name: [name for name, record in results.records(contest) if record is not None]
+            for contest in results.contests()
+        }
+
+
+def test_the_deals_of_earlier_games_are_the_same_before_and_after(without_pairings: Path) -> None:
+    shown = {name: [] if name == "open" else list(deals) for name, deals in DEALS.items()}
+    assert (deals_of(without_pairings), layout_of(without_pairings)) == (DEALS, 5)
+    assert shown_of(without_pairings) == shown
+    keep(without_pairings, contest=opening("another"))
+    assert layout_of(without_pairings) == LAYOUT
+    assert deals_of(without_pairings) == DEALS | {"another": {}}
+    assert shown_of(without_pairings) == shown | {"another": []}
+
+
+@pytest.mark.parametrize(
+    ("name", "deals", "names", "results", "entries"),
+    [
+        (
+            "fresh",
+            "fresh",
+            ("a", "b", "c"),
+            [(1, ("b", "c"), 1), (2, ("c", "a"), 1)],
+            [
+                (1, "offer", ("b", "c"), 1, ()),
+                (2, "offer", ("c", "a"), 1, ()),
+                (0, "repeat", 7, 2, 7),
+                (0, "keys", "a", ("ab" * 32,)),
+                (7, "offer", ("c", "a"), 7, ()),
+                (7, "ready", 1),
+            ],
+        ),
+        ("open", "paired", ("a", "b"), [(1, ("a", "b"), 1)], [(2, "offer", ("b", "a"), 1, (1, 1))]),
+        (
+            "oldest",
+            "fresh",
+            ("a", "b"),
+            [(1, ("a", "b"), 1), (2, ("b", "a"), 2)],
+            [(0, "repeat", 5, 1, 1), (0, "repeat", 6, 2, 6), (5, "offer", ("a", "b"), 1, ())],
+        ),
+    ],
+)
+def test_a_contest_of_layout_5_goes_on_with_its_pairings(
+    without_pairings: Path,
+    name: str,
+    deals: str,
+    names: tuple[str, ...],
+    results: list[tuple[int, tuple[str, ...], int]],
+    entries: list[Entry],
+) -> None:
+    """What the present version would have written stands in its journal and beside its games."""
+    plain = opening(name, names=names, new=False)
+    games = 2 if name == "fresh" else 4
+    header = replace(plain, config=replace(plain.config, deals=deals, games_per_pair=games))
+    kept = Kept(without_pairings, header)
+    found = kept.start()
+    kept.close()
+    assert found is not None
+    assert [(game.number, game.names, game.deal) for game in found.past.results] == results
+    assert [entry for entry in found.past.entries if entry in entries] == entries
+    assert all(fact_of(entry) for entry in found.past.entries)
+    entrants = [Entrant(each) for each in names]
+    again = Contest(replace(header.config, seed=found.seed), entrants, str, 0, found.past)
+    assert again.progress().done == sum(game.end != "void" for game in found.past.results)
+
+
+def test_a_damaged_contest_does_not_keep_the_others_from_going_on(without_pairings: Path) -> None:
+    change(without_pairings, "UPDATE journal SET payload = x'00' WHERE contest_id = 2")
+    keep(without_pairings, contest=opening("another"))
+    deals = deals_of(without_pairings)
+    assert deals["paired"] == DEALS["paired"]
+    assert deals["fresh"] == {"g1": None, "g2": None}
+    plain = opening("fresh", names=("a", "b", "c"), new=False)
+    kept = Kept(without_pairings, replace(plain, config=replace(plain.config, games_per_pair=2)))
+    kept.start()
+    assert "does not match its SHA-256 digest" in str(kept.next())
+    kept.close()
+
+
 def as_older(database: Database) -> None:
-    """Take back what layout 5 has added."""
+    """Take back what layouts 5 and 6 have added."""
     engine = open_engine(database)
     with engine.begin() as connection:
         connection.execute(text("DROP TABLE writers"))
+        connection.execute(text("DROP TABLE pairings"))
         mark = f"COMMENT ON TABLE contests IS '{COMMENT} 4'"
         connection.exec_driver_sql("PRAGMA user_version=4" if isinstance(database, Path) else mark)
     engine.dispose()
@@ -136,20 +259,21 @@ def test_tables_without_writers_get_them(database: Database) -> None:
     check_contest(database, header.config, header.names, new=False, seeded=True)
     kept = Kept(database, header)
     assert kept.start() is not None
-    kept.append((2, "offer", 0))
+    kept.append((2, "offer", ("a", "b"), 1, ()))
     kept.wait_for(1)
     kept.close()
 
 
-def test_the_present_layout_needs_them(database: Database) -> None:
+@pytest.mark.parametrize("table", ["writers", "pairings"])
+def test_the_present_layout_needs_them(database: Database, table: str) -> None:
     keep(database, 1, status="stopped")
-    change(database, "DROP TABLE writers")
+    change(database, f"DROP TABLE {table}")
     header = opening(new=False)
     with pytest.raises(StoreError, match="the database is damaged"):
         check_contest(database, header.config, header.names, new=False, seeded=True)
 
 
-@pytest.mark.parametrize("layout", [3, 6])
+@pytest.mark.parametrize("layout", [3, 7])
 def test_other_layouts_are_refused_in_one_line(path: Path, layout: int) -> None:
     keep(path, 1)
     change(path, f"PRAGMA user_version={layout}")
@@ -157,7 +281,7 @@ def test_other_layouts_are_refused_in_one_line(path: Path, layout: int) -> None:
         with pytest.raises(StoreError) as refused:
             check(path)
         assert str(refused.value) == (
-            f"{path}: results of layout {layout}, and this version reads layouts 4 and 5"
+            f"{path}: results of layout {layout}, and this version reads layouts 4 to 6"
         )
 
 

@@ -91,7 +91,7 @@ def without_locks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_server_whose_contest_was_taken_over_writes_nothing_more(database: Database, what: str) -> None:
     first = Kept(database)
     first.start()
-    first.append((1, "offer", 0))
+    first.append((1, "offer", ("a", "b"), 1, ()))
     first.wait_for(1)
     first.writer.store("g1", game(1))
     assert first.next() == ["g1"]
@@ -99,11 +99,11 @@ def test_a_server_whose_contest_was_taken_over_writes_nothing_more(database: Dat
     found = second.start()
     assert found is not None
     assert [game.number for game in found.past.results] == [1]
-    second.append((2, "offer", 0))
+    second.append((2, "offer", ("a", "b"), 1, ()))
     second.wait_for(1)
     if what == "entries":
-        first.append((3, "offer", 0))
-        first.append((4, "offer", 0))
+        first.append((3, "offer", ("a", "b"), 1, ()))
+        first.append((4, "offer", ("a", "b"), 1, ()))
     elif what == "a result":
         first.writer.store("g3", game(3))
     else:
@@ -112,7 +112,7 @@ def test_a_server_whose_contest_was_taken_over_writes_nothing_more(database: Dat
     first.close()
     second.writer.store("g2", game(2))
     assert second.next() == ["g2"]
-    second.append((5, "offer", 0))
+    second.append((5, "offer", ("a", "b"), 1, ()))
     second.wait_for(2)
     second.close()
     third = Kept(database, opening(new=False))
@@ -120,7 +120,7 @@ def test_a_server_whose_contest_was_taken_over_writes_nothing_more(database: Dat
     third.close()
     assert found is not None
     assert [game.number for game in found.past.results] == [1, 2]
-    assert [entry for entry in found.past.entries if entry[0] > 2] == [(5, "offer", 0)]
+    assert [entry for entry in found.past.entries if entry[0] > 2] == [(5, "offer", ("a", "b"), 1, ())]
     with Results(database) as results:
         records = [data for _, data in results.records(results.contest()) if data is not None]
         assert [decode(data).game_id for data in records] == ["g1", "g2"]
@@ -132,7 +132,7 @@ def test_a_lock_on_postgresql_that_was_lost(database: Database) -> None:
         pytest.skip("for PostgreSQL")
     first = Kept(database)
     first.start()
-    first.append((1, "offer", 0))
+    first.append((1, "offer", ("a", "b"), 1, ()))
     first.wait_for(1)
     engine = open_engine(database)
     with engine.connect() as connection:
@@ -147,9 +147,9 @@ def test_a_lock_on_postgresql_that_was_lost(database: Database) -> None:
     engine.dispose()
     second = Kept(database, opening(new=False))
     assert second.start() is not None
-    second.append((2, "offer", 0))
+    second.append((2, "offer", ("a", "b"), 1, ()))
     second.wait_for(1)
-    first.append((3, "offer", 0))
+    first.append((3, "offer", ("a", "b"), 1, ()))
     assert str(first.next()) in (
         f"{database}: {TAKEN}",
         f"{database}: the database does not answer (terminating connection due to administrator command); "

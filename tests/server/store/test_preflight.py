@@ -29,7 +29,7 @@ from ..postgres import Cluster
 from ..programs import Server, arena, contest
 from ..records import Kept, game, keep, opening
 
-ENTRY: Entry = (1, "offer", 0)
+ENTRY: Entry = (1, "offer", ("a", "b"), 1, ())
 
 
 def look(database: Database, wanted: ContestHeader | None = None) -> None:

@@ -34,7 +34,7 @@ def kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kept]:
     kept = Kept(path)
     kept.start()
     for number in range(1, 6):
-        kept.append((number, "offer", 0))
+        kept.append((number, "offer", ("a", "b"), 1, ()))
         kept.wait_for(number)
         kept.writer.store(f"g{number}", game(number))
         assert kept.next() == [f"g{number}"]
@@ -117,7 +117,7 @@ def test_the_server_stops_and_keeps_what_its_index_still_finds(
     monkeypatch.setattr(contest_store, "CHECK_S", 0.0)
     error = kept.told.get(timeout=PATIENCE_S)  # without a write: it is checked twice a second now
     assert "was damaged while the server had it open, in frame" in str(error)
-    kept.append((9, "offer"))
+    kept.append((9, "offer", ("a", "b"), 1, ()))
     kept.close()
     with Results(path) as results:
         assert results.games_played(results.contest()) == 5
@@ -128,7 +128,7 @@ def test_others_write_and_restart_the_wal_meanwhile(path: Path, monkeypatch: pyt
     monkeypatch.setattr(contest_store, "CHECKPOINT_ROWS", 3)
     kept = Kept(path)
     kept.start()
-    kept.append((1, "offer", 0))
+    kept.append((1, "offer", ("a", "b"), 1, ()))
     kept.wait_for(1)
     done = threading.Event()
     errors: list[Exception] = []
@@ -148,7 +148,7 @@ def test_others_write_and_restart_the_wal_meanwhile(path: Path, monkeypatch: pyt
     number = 1
     while checks < 50 and not errors:
         number += 1
-        kept.append((number, "offer", 0))
+        kept.append((number, "offer", ("a", "b"), 1, ()))
         kept.writer.store(f"g{number}", game(number))
         assert kept.next() == [f"g{number}"]
     done.set()
@@ -166,7 +166,7 @@ def test_without_room_for_a_copy_nothing_is_checked(
     flip(log_of(path), 40)
     monkeypatch.setattr(wal, "_copy", no_room)
     check(path)
-    kept.append((9, "offer"))
+    kept.append((9, "offer", ("a", "b"), 1, ()))
 
 
 def test_an_index_that_is_being_written_is_left_for_the_next_time(path: Path) -> None:
@@ -181,7 +181,7 @@ def test_a_reader_of_an_older_wal_is_no_damage(path: Path) -> None:
     """A reader keeps the WAL from restarting, and frames of an earlier one may lie behind the last."""
     kept = Kept(path)
     kept.start()
-    kept.append((1, "offer", 0))
+    kept.append((1, "offer", ("a", "b"), 1, ()))
     kept.wait_for(1)
     with closing(sqlite3.connect(path, isolation_level=None)) as reader:
         reader.execute("BEGIN")
@@ -208,7 +208,7 @@ def test_a_damaged_header_beside_a_database_of_many_pages(
     kept.close()
     kept = Kept(path, opening(new=False))
     kept.start()
-    kept.append((2, "offer", 0))
+    kept.append((2, "offer", ("a", "b"), 1, ()))
     kept.wait_for(1)
     flip(log_of(path), 17)
     with pytest.raises(StoreError, match="in frame 1 of"):

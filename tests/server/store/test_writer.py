@@ -207,36 +207,36 @@ class TestFailures:
     def test_entries_are_queued_while_another_program_writes(self, path: Path) -> None:
         kept = Kept(path)
         kept.start()
-        kept.append((1, "offer", 0))
+        kept.append((1, "offer", ("a", "b"), 1, ()))
         kept.wait_for(1)
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
-            assert not kept.writer.append([(2, "offer", 0)])
-            assert not kept.writer.append([(3, "offer", 0)])
+            assert not kept.writer.append([(2, "offer", ("a", "b"), 1, ())])
+            assert not kept.writer.append([(3, "offer", ("a", "b"), 1, ())])
             assert kept.batches.empty()
             other.execute("ROLLBACK")
         kept.wait_for(3)
-        assert kept.writer.append([(4, "offer", 0)])
+        assert kept.writer.append([(4, "offer", ("a", "b"), 1, ())])
         kept.close()
-        assert journal(path) == [(number, "offer", 0) for number in (1, 2, 3, 4)]
+        assert journal(path) == [(number, "offer", ("a", "b"), 1, ()) for number in (1, 2, 3, 4)]
 
     def test_a_lock_that_lasts_is_reported(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("arena_server.store.schema.BUSY_TIMEOUT_S", 0.0)
         kept = Kept(path)
         kept.start()
-        kept.append((1, "offer", 0))
+        kept.append((1, "offer", ("a", "b"), 1, ()))
         kept.wait_for(1)
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
-            kept.append((2, "offer", 0))
+            kept.append((2, "offer", ("a", "b"), 1, ()))
             assert str(kept.next()) == (
                 f"{path}: the database is locked by another program; stop it or choose another --database"
             )
-        kept.append((3, "offer", 0))
+        kept.append((3, "offer", ("a", "b"), 1, ()))
         kept.close()
         assert isinstance(kept.batches.get_nowait(), StoreError)
         assert kept.batches.empty()
-        assert journal(path) == [(1, "offer", 0)]
+        assert journal(path) == [(1, "offer", ("a", "b"), 1, ())]
 
     def test_a_full_disk_is_reported_and_nothing_is_acknowledged(self, path: Path) -> None:
         keep(path, 1)

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from arena_protocol.record import FaultRecord, encode
-from arena_server.core.config import ContestConfig
-from arena_server.core.schedule import schedule_of
+from arena_server.core.config import ContestConfig, format_of
 from arena_server.store.chain import GENESIS, link
 from arena_server.web import archive as module
 from arena_server.web.archive import Archive, NotFoundError, plain_record
@@ -169,6 +168,7 @@ class TestPairedDeals:
         for number, status in ((1, "stopped"), (2, None)):
             kept = Kept(path, header)
             kept.start()
+            kept.append((number, "offer", ("a", "b"), 1, ()))
             kept.writer.store(f"g{number}", game(number))
             kept.close(status)
             archive, _ = later(path)
@@ -240,7 +240,7 @@ class TestSchedule:
         assert archive.contest(1)["schedule"] == {"games": 6, "chunk": 5}
         rows = [row for chunk in range(5) for row in json.loads(archive.schedule(1, chunk))]
         bots = archive.contest(1)["bots"]
-        played = schedule_of(ContestConfig(name="trial", seed=0), bots, 2)
+        played = format_of(ContestConfig(name="trial", seed=0), bots, 2).planned(1, 25)
         assert [(row[0], tuple(bots[place] for place in row[1])) for row in rows] == [
             (f"g{pairing.number}", pairing.names) for pairing in played
         ]

@@ -14,8 +14,7 @@ from typing import cast
 import pytest
 
 from arena_protocol.games import GAMES
-from arena_server.core.config import LONGEST_MS, ContestConfig, check_numbers, game_of
-from arena_server.core.schedule import schedule_of
+from arena_server.core.config import LONGEST_MS, ContestConfig, check_numbers, format_of, game_of
 from arena_server.errors import ArenaError, StoreError
 from arena_server.launch.base import LocalBot
 from arena_server.spec import ContestSpec
@@ -49,8 +48,8 @@ def test_the_contest_has_the_clock_of_the_server(game: str, clock: bool) -> None
     assert (found.game, dict(found.options), found.guests) == (game, options, False)
     clocks = (found.clock_ms, found.increment_ms, found.lag_quota_ms, found.byoyomi_ms, found.move_limit_ms)
     assert clocks == ((7_001, 5, 3, 2, 0) if clock else (LONGEST_MS, 0, 0, 0, MOVE_MS))
-    schedule = schedule_of(found, ["a-1", "b-2", "c-3"][: game_of(found).seats], game_of(found).seats)
-    assert schedule.total == 1
+    seats = game_of(found).seats
+    assert format_of(found, ["a-1", "b-2", "c-3"][:seats], seats).total == 1
     assert config_of(WISH, config, {}).seed != config_of(WISH, config, {}).seed, "no deal can be foreseen"
 
 

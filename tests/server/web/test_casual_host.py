@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from arena_protocol.record import decode
-from arena_server.core.config import SINGLE, ContestConfig, Entrant
+from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.events import Event
+from arena_server.core.formats.matches import Single
 from arena_server.errors import ArenaError
 from arena_server.launch.base import BotError, LocalBot
 from arena_server.spec import ContestSpec
@@ -40,7 +41,9 @@ NAME = "play-1"
 
 def visitor_game() -> ContestSpec:
     """One game of a person against an engine."""
-    config = ContestConfig(name=NAME, seed=5, game="tictactoe", format=SINGLE, games_per_pair=1, guests=False)
+    config = ContestConfig(
+        name=NAME, seed=5, game="tictactoe", format=Single.NAME, games_per_pair=1, guests=False
+    )
     entrants = [Entrant(name, sha256(name.encode()).hexdigest()) for name in ("ann", "engine")]
     return ContestSpec(config=config, entrants=entrants, new=True, listed=False)
 

@@ -23,7 +23,7 @@ further ahead, except one of the lowest player that has no game within the bound
 
 What the rule allows starts at once: there are no rounds, and no player waits for the end of one. If no game
 runs, the lowest player can play: a contest never stands still. Among the games that may start the lowest
-player comes first, with its lowest group, the first of the schedule.
+player comes first, with its lowest group, the first in their order.
 
 A set of players is an integer with a bit for each: 2,000 players have two million pairs, and what a
 player can do now is found with a few operations on its row of bits.
@@ -32,10 +32,11 @@ player can do now is found with a few operations on its row of bits.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import Enum
 from itertools import combinations
 from typing import Final
 
-from arena_server.core.schedule import Circle, Group, Groups, members
+from arena_server.core.formats.groups import CirclePairs, Group, Groups, members
 
 #: How many games a player or a group may be ahead. With one, six bots of equal speed wait a sixth of their
 #: time for each other; with two, a tenth.
@@ -57,7 +58,7 @@ class GroupTable:
         self._seats = len(groups[0])
         self._rows: dict[Group, dict[int, int]] = {}
         self._open: dict[Group, int] = {}
-        if isinstance(groups, Circle):
+        if isinstance(groups, CirclePairs):
             everyone = (1 << players) - 1
             self._open = {(player,): everyone ^ (1 << player) for player in range(players)}
         else:
@@ -131,7 +132,7 @@ class GroupTable:
     def pick(self, player: int, among: int, below: int) -> Group | None:
         """The lowest open group of `player` below a level with others of `among`.
 
-        Of several the first of the schedule.
+        Of several the first in their order.
         """
         best: tuple[int, int] | None = None
         for rest, row in self._rows_with(player, among):
@@ -168,12 +169,23 @@ def _rows_of(group: Group) -> Iterator[tuple[Group, int]]:
         yield (*players[:at], *players[at + 1 :]), 1 << player
 
 
-class Balance:
-    """Chooses the groups that play; `bounded` is False if all may play as fast as they can."""
+class Bounds(Enum):
+    """What is kept level."""
 
-    def __init__(self, groups: Groups, players: int, *, bounded: bool = True) -> None:
+    BOTH = "groups and players"
+    #: For players that have different numbers of games.
+    GROUPS = "groups"
+    #: For groups without a common player: there is nothing to compare them by.
+    NONE = "nothing"
+
+
+class Balance:
+    """Chooses the groups that play."""
+
+    def __init__(self, groups: Groups, players: int, bounds: Bounds = Bounds.BOTH) -> None:
         self._table = GroupTable(groups, players)
-        self._ahead = AHEAD if bounded else _NO_BOUND
+        self._ahead = _NO_BOUND if bounds is Bounds.NONE else AHEAD
+        self._player_ahead = AHEAD if bounds is Bounds.BOTH else _NO_BOUND
         self._levels = [0] * players
         #: The players that are present, by level.
         self._present_at: dict[int, int] = {}
@@ -230,7 +242,7 @@ class Balance:
     def recalled(self) -> None:
         """All games of an interrupted contest have been noted; who is beyond the bounds was late."""
         self._table.raise_to(self._table.highest() - self._ahead)
-        lowest = max(self._levels) - self._ahead - 1
+        lowest = max(self._levels) - self._player_ahead - 1
         self._levels = [max(level, lowest) for level in self._levels]
 
     def next(self) -> Group | None:
@@ -249,7 +261,7 @@ class Balance:
         table, levels = self._table, sorted(self._present_at)
         near = 0
         for level in levels:
-            if level < lowest + self._ahead:
+            if level < lowest + self._player_ahead:
                 near |= self._present_at[level]
         ready = near & self._free
         for level in levels:

@@ -12,41 +12,67 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena_server.core.balance import AHEAD, Balance
-from arena_server.core.pairer import Pairer
-from arena_server.core.schedule import Pairing, Schedule
+from arena_server.core.formats import make_format
+from arena_server.core.formats.balance import AHEAD, Balance, Bounds
+from arena_server.core.formats.base import Pairing, Terms
+from arena_server.core.formats.scheduled import Scheduled
+from arena_server.core.journal import JournalError
 
 
 def bots(n: int) -> list[str]:
     return [f"b{i}" for i in range(n)]
 
 
-def pairer_of(schedule: Schedule, *names: str, games: int = 1) -> Pairer:
-    """A pairer to which these bots have come, each free for `games` games."""
-    pairer = Pairer(schedule)
+def scheduled(
+    names: Sequence[str],
+    seats: int,
+    games: int,
+    form: str = "round-robin",
+    *,
+    paired: bool = False,
+    challengers: int | None = None,
+) -> Scheduled:
+    """A format whose bots have not come yet."""
+    options = {} if challengers is None else {"challengers": challengers}
+    made = make_format(form, Terms(tuple(names), seats, games, paired, options))
+    assert isinstance(made, Scheduled)
+    return made
+
+
+def fresh(form: Scheduled) -> Scheduled:
+    """The same format, without a game that has started."""
+    made = make_format(form.NAME, form.terms)
+    assert isinstance(made, Scheduled)
+    return made
+
+
+def pairer_of(form: Scheduled, *names: str, games: int = 1) -> Scheduled:
+    """The same to which these bots have come, each free for `games` games."""
+    form = fresh(form)
     for name in names:
-        pairer.enter(name)
-        pairer.free(name, games)
-    return pairer
+        form.enter(name)
+        form.free(name, games)
+    return form
 
 
-def taken(pairer: Pairer) -> list[Pairing]:
+def taken(pairer: Scheduled) -> list[Pairing]:
     """Every game that starts now."""
-    return list(iter(pairer.take, None))
+    return list(iter(pairer.next, None))
 
 
 class Twin:
     """The rule as docs/architecture.md and balance.py state it, by looking at every group every time."""
 
-    def __init__(self, schedule: Schedule, bounded: bool = True) -> None:
-        self.names = list(schedule.names)
+    def __init__(self, schedule: Scheduled, bounds: Bounds = Bounds.BOTH) -> None:
+        self.names = list(schedule.terms.names)
         self.groups = [schedule.groups[index] for index in range(len(schedule.groups))]
-        self.left = dict.fromkeys(self.groups, schedule.games)
+        self.left = dict.fromkeys(self.groups, schedule.terms.games)
         self.games = dict.fromkeys(self.groups, 0)
         self.level = dict(self.games)
         self.own = [0] * len(self.names)
         self.free: dict[int, int] = {}
-        self.ahead = AHEAD if bounded else 10**9
+        self.ahead = 10**9 if bounds is Bounds.NONE else AHEAD
+        self.player_ahead = AHEAD if bounds is Bounds.BOTH else 10**9
 
     def live(self) -> list[tuple[int, ...]]:
         """The groups of present players that have games left."""
@@ -69,7 +95,7 @@ class Twin:
         live = self.live()
         if not live:
             return None
-        bound = self.lowest() + self.ahead
+        bound = self.lowest() + self.player_ahead
         level = min(self.level[group] for group in live) + self.ahead
 
         def reach(group: tuple[int, ...]) -> int:
@@ -109,7 +135,7 @@ class Twin:
         self.level = {group: max(games, lowest) for group, games in self.games.items()}
         players = range(len(self.names))
         own = [sum(games for group, games in self.games.items() if player in group) for player in players]
-        self.own = [max(games, max(own) - self.ahead - 1) for games in own]
+        self.own = [max(games, max(own) - self.player_ahead - 1) for games in own]
         self.free = {}
 
 
@@ -119,11 +145,11 @@ class Field:
     Every game that starts is checked against the twin.
     """
 
-    def __init__(self, schedule: Schedule, slots: list[int], bounded: bool = True) -> None:
+    def __init__(self, schedule: Scheduled, slots: list[int], bounds: Bounds = Bounds.BOTH) -> None:
         self.schedule = schedule
-        self.slots = dict(zip(schedule.names, slots, strict=True))
-        self.pairer = Pairer(schedule)
-        self.twin = Twin(schedule, bounded)
+        self.slots = dict(zip(schedule.terms.names, slots, strict=True))
+        self.pairer = fresh(schedule)
+        self.twin = Twin(schedule, bounds)
         self.running: list[Pairing] = []
         #: Numbers in the order in which they were started, and games to be played again by their own numbers.
         self.started: list[int] = []
@@ -162,7 +188,7 @@ class Field:
         begun = []
         while True:
             expected = self.twin.choose()
-            pairing = self.pairer.take()
+            pairing = self.pairer.next()
             if pairing is None:
                 assert expected is None, f"{expected} could play"
                 break
@@ -191,37 +217,45 @@ class Field:
 
     def restart(self) -> None:
         """Another pairer gets what the last one has handed out, in the order of the numbers."""
-        self.pairer = Pairer(self.schedule)
+        self.pairer = fresh(self.schedule)
         for pairing in self.again.values():
             self.pairer.again(pairing)
         for number in sorted(self.started):
             pairing = self.again.get(number) or self.schedule.pairing(number)
-            assert self.pairer.may_start(pairing)
             self.pairer.started(pairing)
-            assert not self.pairer.may_start(pairing)
+            with pytest.raises(JournalError):
+                self.pairer.started(pairing)
         self.pairer.recalled()
         self.twin.recalled()
 
 
+BOUNDS = {"round-robin": Bounds.BOTH, "gauntlet": Bounds.GROUPS, "matches": Bounds.NONE}
+
+
 @st.composite
-def schedules(draw: st.DrawFn) -> Schedule:
+def schedules(draw: st.DrawFn) -> Scheduled:
     seats = draw(st.integers(2, 3))
-    if draw(st.integers(0, 9)) == 0:
-        return Schedule(bots(2 * seats), seats, 2 * seats, matches=True)
-    return Schedule(bots(draw(st.integers(seats, 9 - seats))), seats, draw(st.integers(1, 3)) * seats)
+    kind = draw(st.sampled_from(["round-robin"] * 6 + ["gauntlet"] * 3 + ["matches"]))
+    if kind == "gauntlet":
+        names = bots(draw(st.integers(seats, 7)))
+        challengers = draw(st.integers(1, len(names) - seats + 1))
+        return scheduled(names, seats, draw(st.integers(1, 3)) * seats, kind, challengers=challengers)
+    if kind == "matches":
+        return scheduled(bots(2 * seats), seats, 2 * seats, "matches")
+    return scheduled(bots(draw(st.integers(seats, 9 - seats))), seats, draw(st.integers(1, 3)) * seats)
 
 
 @given(st.data(), schedules(), st.integers(0, 1 << 32))
 @settings(deadline=None)
 def test_every_game_that_starts_is_the_one_that_the_rule_names(
-    data: st.DataObject, schedule: Schedule, seed: int
+    data: st.DataObject, schedule: Scheduled, seed: int
 ) -> None:
     """Whatever the speeds, slots and arrivals, with void games and restarts, up to the last game."""
     rng = Random(seed)
-    slots = [rng.choice((1, 1, 1, 2, 3)) for _ in schedule.names]
-    field = Field(schedule, slots, bounded=not schedule.disjoint)
+    slots = [rng.choice((1, 1, 1, 2, 3)) for _ in schedule.terms.names]
+    field = Field(schedule, slots, BOUNDS[schedule.NAME])
     for action in data.draw(st.lists(st.sampled_from("eeeeeevvwcclr"), min_size=40, max_size=160)):
-        away = [name for name in schedule.names if name not in field.here]
+        away = [name for name in schedule.terms.names if name not in field.here]
         if action in "ev" and field.running:
             field.end(rng.randrange(99), void=action == "v")
         elif action in "cl" and away:
@@ -231,7 +265,7 @@ def test_every_game_that_starts_is_the_one_that_the_rule_names(
         elif action == "r":
             field.restart()
         field.start()
-    for name in schedule.names:
+    for name in schedule.terms.names:
         if name not in field.here:
             field.enter(name, late=rng.random() < 0.5)
     field.start()
@@ -255,17 +289,17 @@ def test_no_pair_and_no_bot_gets_far_ahead(
     """All are present: at every moment, at any speed (seconds that each bot takes for a game)."""
     rng = Random(seed)
     seconds, slots = zip(*speeds_and_slots[: 8 if seats == 2 else 6], strict=True)
-    schedule = Schedule(bots(len(seconds)), seats, seats * (3 if seats == 2 else 1))
-    pairer = pairer_of(schedule, *schedule.names)
-    free = dict(zip(schedule.names, slots, strict=True))
+    schedule = scheduled(bots(len(seconds)), seats, seats * (3 if seats == 2 else 1))
+    pairer = pairer_of(schedule, *schedule.terms.names)
+    free = dict(zip(schedule.terms.names, slots, strict=True))
     for name in free:
         pairer.free(name, free[name])
-    met = Counter(frozenset(group) for group in combinations(schedule.names, seats))
-    own = Counter(schedule.names)
+    met = Counter(frozenset(group) for group in combinations(schedule.terms.names, seats))
+    own = Counter(schedule.terms.names)
     running: list[tuple[float, int, Pairing]] = []
     now = 0.0
     while not pairer.exhausted(()) or running:
-        for pairing in iter(pairer.take, None):
+        for pairing in iter(pairer.next, None):
             takes = sum(seconds[player] for player in schedule.players(pairing.names)) * rng.uniform(0.5, 1.5)
             heappush(running, (now + takes, pairing.number, pairing))
             met[frozenset(pairing.names)] += 1
@@ -285,7 +319,7 @@ def reachable(players: int, games: int) -> Iterator[tuple[dict[tuple[int, ...], 
 
     Of a pair alone free, the pair that may start is asked of the rule itself; the state is what was played.
     """
-    schedule = Schedule(bots(players), 2, games)
+    schedule = scheduled(bots(players), 2, games)
     pairs = list(combinations(range(players), 2))
     seen = {(0,) * len(pairs)}
     todo = list(seen)
@@ -302,15 +336,15 @@ def reachable(players: int, games: int) -> Iterator[tuple[dict[tuple[int, ...], 
 
 
 def may_start(
-    schedule: Schedule, pairs: Sequence[tuple[int, ...]], played: tuple[int, ...], pair: tuple[int, ...]
+    schedule: Scheduled, pairs: Sequence[tuple[int, ...]], played: tuple[int, ...], pair: tuple[int, ...]
 ) -> bool:
     """Whether a game of `pair` starts if only these two are free."""
-    balance = Balance(schedule.groups, len(schedule.names))
-    for player in range(len(schedule.names)):
+    balance = Balance(schedule.groups, len(schedule.terms.names))
+    for player in range(len(schedule.terms.names)):
         balance.enter(player)
     for group, games in zip(pairs, played, strict=True):
         for game in range(games):
-            balance.started(group, last=game + 1 == schedule.games)
+            balance.started(group, last=game + 1 == schedule.terms.games)
     for player in pair:
         balance.set_free(player, is_free=True)
     found = balance.next()
@@ -330,8 +364,8 @@ def test_no_order_of_events_brings_a_pair_or_a_bot_far_ahead(players: int, games
 
 def test_a_pair_that_is_alone_free_waits_for_the_others() -> None:
     """What happened before there was a bound: three pairs of six bots played forty games each at once."""
-    schedule = Schedule(bots(6), 2, 40)
-    pairer = pairer_of(schedule, *schedule.names)
+    schedule = scheduled(bots(6), 2, 40)
+    pairer = pairer_of(schedule, *schedule.terms.names)
     fast, *_ = taken(pairer)
     for _ in range(AHEAD - 1):
         for name in fast.names:
@@ -344,8 +378,8 @@ def test_a_pair_that_is_alone_free_waits_for_the_others() -> None:
 
 def test_a_void_game_makes_its_group_the_lowest() -> None:
     """Found by random runs: the lowest level that was known before was taken for the lowest still."""
-    field = Field(Schedule(bots(4), 2, 4), [1, 3, 1, 3])
-    for name in field.schedule.names:
+    field = Field(scheduled(bots(4), 2, 4), [1, 3, 1, 3])
+    for name in field.schedule.terms.names:
         field.enter(name, late=False)
     field.start()
     for names, void in [
@@ -365,7 +399,7 @@ def test_a_void_game_makes_its_group_the_lowest() -> None:
 
 def test_a_bot_that_comes_late_is_not_waited_for() -> None:
     """The others play on with it and without; one that was away for a moment catches up first."""
-    schedule = Schedule(bots(4), 2, 20)
+    schedule = scheduled(bots(4), 2, 20)
     for late in (True, False):
         pairer = pairer_of(schedule, "b0", "b1", "b2")
         running = taken(pairer)
@@ -387,8 +421,8 @@ def test_a_bot_that_comes_late_is_not_waited_for() -> None:
 
 def test_after_a_restart_a_bot_that_was_late_is_not_waited_for() -> None:
     """What it was credited with is not kept: who is far behind has been late."""
-    schedule = Schedule(bots(3), 2, 20)
-    pairer = Pairer(schedule)
+    schedule = scheduled(bots(3), 2, 20)
+    pairer = fresh(schedule)
     for cycle in range(9):
         pairer.started(schedule.pairing(schedule.number(schedule.groups.number(0, 1), cycle)))
     pairer.recalled()
@@ -408,21 +442,23 @@ def test_after_a_restart_a_bot_that_was_late_is_not_waited_for() -> None:
 
 
 def test_the_first_games_of_the_schedule_whose_players_are_there() -> None:
-    schedule = Schedule(bots(4), 2, 2)
+    schedule = scheduled(bots(4), 2, 2)
     pairer = pairer_of(schedule, "b0", "b1", "b2")
     (first,) = taken(pairer)
     # The first of the bots chooses: who comes first against it in the schedule.
-    assert first == next(game for game in schedule if "b0" in game.names and "b3" not in game.names)
+    assert first == next(
+        game for game in schedule.planned(1, 99) if "b0" in game.names and "b3" not in game.names
+    )
     pairer.enter("b3")
     pairer.free("b3", 1)
     (second,) = taken(pairer)
     assert {*first.names, *second.names} == {*bots(4)}
-    everyone = pairer_of(Schedule(bots(6), 2, 2), *bots(6))
+    everyone = pairer_of(scheduled(bots(6), 2, 2), *bots(6))
     assert [game.number for game in taken(everyone)] == [1, 2, 3]
 
 
 def test_bots_of_two_matches_neither_meet_nor_wait_for_each_other() -> None:
-    schedule = Schedule(bots(4), 2, 6, matches=True)
+    schedule = scheduled(bots(4), 2, 6, "matches")
     pairer = pairer_of(schedule, "b0", "b2", "b3")
     for cycle in range(6):
         assert taken(pairer) == [schedule.pairing(schedule.number(1, cycle))]
@@ -434,7 +470,7 @@ def test_bots_of_two_matches_neither_meet_nor_wait_for_each_other() -> None:
 
 
 def test_a_bot_without_a_free_slot_is_not_paired() -> None:
-    pairer = pairer_of(Schedule(bots(2), 2, 2), "b0", "b1")
+    pairer = pairer_of(scheduled(bots(2), 2, 2), "b0", "b1")
     pairer.free("b0", 0)
     assert taken(pairer) == []
     pairer.free("b0", 1)
@@ -442,7 +478,7 @@ def test_a_bot_without_a_free_slot_is_not_paired() -> None:
 
 
 def test_a_bot_that_has_left_is_not_paired() -> None:
-    pairer = pairer_of(Schedule(bots(2), 2, 2), "b0", "b1")
+    pairer = pairer_of(scheduled(bots(2), 2, 2), "b0", "b1")
     pairer.withdraw("b1")
     pairer.withdraw("b1")
     assert taken(pairer) == []
@@ -452,7 +488,7 @@ def test_a_bot_that_has_left_is_not_paired() -> None:
 
 
 def test_no_game_is_left_without_the_missing_bots() -> None:
-    pairer = Pairer(Schedule(bots(3), 2, 2))
+    pairer = scheduled(bots(3), 2, 2)
     assert not pairer.exhausted(())
     assert not pairer.exhausted({"b0"})
     assert pairer.exhausted({"b0", "b1"})
@@ -460,7 +496,7 @@ def test_no_game_is_left_without_the_missing_bots() -> None:
 
 
 def test_who_has_games_left() -> None:
-    schedule = Schedule(bots(3), 2, 2)
+    schedule = scheduled(bots(3), 2, 2)
     pairer = pairer_of(schedule, "b0", "b1")
     for _ in range(2):
         (game,) = taken(pairer)
@@ -478,7 +514,7 @@ def test_who_has_games_left() -> None:
 def test_two_thousand_bots_need_no_table_of_their_pairs() -> None:
     """Their two million pairs would take seconds and hundreds of megabytes."""
     names = bots(2000)
-    pairer = pairer_of(Schedule(names, 2, 2), *names)
+    pairer = pairer_of(scheduled(names, 2, 2), *names)
     games = taken(pairer)
     assert [game.number for game in games] == list(range(1, 1001))
     for name in games[0].names + games[1].names:

@@ -1,0 +1,51 @@
+"""Gauntlet: a few challengers play against every bot of a field, which does not play among itself."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from arena_server.core.formats.balance import Bounds
+from arena_server.core.formats.base import FormatError, Option, Terms
+from arena_server.core.formats.groups import Group, GroupList, fair_order
+from arena_server.core.formats.scheduled import Scheduled
+
+
+class Gauntlet(Scheduled):
+    NAME = "gauntlet"
+    MEANING = "the challengers, the first bots of the file, play against all others; no two challengers meet"
+    OPTIONS: ClassVar = {
+        "challengers": Option(1, 1, 10_000, "how many bots, the first of the file, are challengers")
+    }
+
+    def __init__(self, terms: Terms) -> None:
+        self.check(terms)
+        # A challenger plays more games than a bot of the field: only groups can be level with each other.
+        super().__init__(terms, GroupList(_groups(terms)), Bounds.GROUPS)
+
+    @classmethod
+    def check(cls, terms: Terms) -> None:
+        super().check(terms)
+        challengers, most = cls.option(terms, "challengers"), len(terms.names) - terms.seats + 1
+        if challengers > most:
+            raise FormatError(
+                f"contest.challengers: expected at most {most} of {len(terms.names)} bots, so that a field "
+                f"is left for {terms.seats} seats, got {challengers}"
+            )
+
+
+def _groups(terms: Terms) -> list[Group]:
+    """One challenger and as many of the field as there are seats left, so that neighbours share few bots."""
+    challengers = Gauntlet.option(terms, "challengers")
+    field = len(terms.names) - challengers
+    if terms.seats == 2:
+        others: list[Group] = [(player,) for player in range(field)]
+    elif terms.seats - 1 == field:
+        others = [tuple(range(field))]
+    else:
+        order = fair_order(field, terms.seats - 1)
+        others = [order[number] for number in range(len(order))]
+    return [
+        (challenger, *(challengers + player for player in others[(at + challenger) % len(others)]))
+        for at in range(len(others))
+        for challenger in range(challengers)
+    ]
