@@ -69,8 +69,8 @@ class Disc(DecidedGame[Turned]):
 
     def brief(self) -> str:
         return (
-            "A position is SUM/TOP/SEAT. A move is the new top segment, a neighbour of TOP, "
-            f"and adds its number to SUM; the seat that reaches {self.m} wins."
+            "A move is the new top segment, a neighbour of the one on top, and adds its number to the sum; "
+            f"the seat that reaches {self.m} wins."
         )
 
     def scene(self, position: Turned) -> Scene:

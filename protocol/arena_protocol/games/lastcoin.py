@@ -63,7 +63,7 @@ class LastCoin(DecidedGame[Heap]):
         return {"coins": str(self.coins)}
 
     def brief(self) -> str:
-        return "A position is COINS/SEAT. A move takes 1 or 2 coins; the seat that takes the last one loses."
+        return "A move takes 1 or 2 coins; the seat that takes the last one loses."
 
     def scene(self, position: Heap) -> Scene:
         """The coins that are left, and the places of those that were taken."""

@@ -132,11 +132,12 @@ class Scene:
 
         No cell is marked where an arrow shows the move.
         """
-        if move is None or any(label.style in ARROWS for label in self.layout.labels):
+        if move is None or not ARROWS.isdisjoint([label.style for label in self.layout.labels]):
             return self
         pairs = enumerate(zip(before.pieces, self.pieces, strict=True))
-        places = tuple(place for place, (old, new) in pairs if old != new)
-        return replace(self, marks=((LAST, places), *self.marks)) if places else self
+        # A list: a generator would be resumed for every cell.
+        places = [place for place, (old, new) in pairs if old != new]
+        return replace(self, marks=((LAST, tuple(places)), *self.marks)) if places else self
 
     def to_json(self) -> dict[str, Any]:
         """The scene without its layout in the types of JSON; what is absent is empty."""
