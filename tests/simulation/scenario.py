@@ -10,7 +10,7 @@ from tests.simulation.bots import BAD, HONEST, SCRIPTED, Honest, Spectator
 from tests.simulation.network import LOCAL, MS, ROUGH, SECOND, FaultProfile, one_in, seeded
 from tests.simulation.world import Order, World
 
-from arena_server.core.config import ContestConfig
+from arena_server.core.config import ContestConfig, game_of
 
 #: The game of most simulated contests, which hides something and has a zombie move; then the others.
 HIDING = "insertion"
@@ -46,6 +46,7 @@ def draw(seed: int) -> Scenario:
     rng = seeded(seed)
     config = _config(seed, rng)
     kinds = _kinds(rng)
+    config = _with_format(config, sum(kind is not Spectator for kind in kinds.values()))
     return Scenario(seed, config, kinds, _faults(rng), _slots(kinds, rng), orders(rng))
 
 
@@ -72,6 +73,15 @@ def _config(seed: int, rng: Random) -> ContestConfig:
         announce_zombies=one_in(rng, 4),
         spectator_delay_ms=rng.choice((0, 0, 300, 20_000)),
     )
+
+
+def _with_format(config: ContestConfig, bots: int) -> ContestConfig:
+    """Every fourth contest is a gauntlet; its own seed decides, so that all else is drawn as before."""
+    rng = Random(config.seed)
+    if not one_in(rng, 4):
+        return config
+    most = bots - game_of(config).seats + 1
+    return replace(config, format="gauntlet", format_options={"challengers": rng.randrange(1, most + 1)})
 
 
 def _game(rng: Random, seats: int) -> tuple[str, dict[str, int]]:
