@@ -53,6 +53,7 @@ def test_it_is_watched_played_and_replayed(pages: Watched, tmp_path: Path) -> No
         ann.get_by_text("It is your turn.").wait_for()
         watching = pages.open(server.page("game.html", contest=server.contest, game="g1"))
         wall = pages.open(server.page("index.html"))
+        tv = pages.open(server.page("tv"))
         for ply, move in enumerate(MOVES, start=1):
             if ply % 2 == 0:
                 bob.play(ply, move)
@@ -71,6 +72,8 @@ def test_it_is_watched_played_and_replayed(pages: Watched, tmp_path: Path) -> No
                 wall.locator(".card .disc.s2").wait_for()
                 assert signs(wall, ".card .board") == signs(watching)
                 pages.shoot(wall, "connectfour-wall")
+                tv.locator(".tv-board .disc.s2").wait_for()
+                assert signs(tv, ".tv-board .board") == signs(watching)
             cells.nth(ply % 6).click()
         ann.locator(".turn", has_text="The game is over: ann wins 2 : 0").wait_for()
         assert signs(ann) == LAST

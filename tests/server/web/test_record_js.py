@@ -125,6 +125,7 @@ SCENES = json_record(a_record("lastcoin", {"coins": 9}))["scenes"]
         {"scene": None},
         {"scene": {"pieces": 7}},
         {"scene": {"marks": {"last": ["x"]}}},
+        {"scene": {"marks": {"two words": [1]}}},
         {"scene": {"bar": [1]}},
         {"to_move": "1"},
         {"after": None},

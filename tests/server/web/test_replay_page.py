@@ -14,7 +14,8 @@ from tests.protocol import oracle
 from tests.protocol.records import FORFEIT, RECORD, ZOMBIE, a_record
 
 from arena_protocol.games import make_game
-from arena_protocol.games.base import Deal
+from arena_protocol.games.base import Deal, Game
+from arena_protocol.games.lastcoin import LastCoin
 from arena_protocol.record import GameRecord, describe_result, encode, to_json
 from arena_server.web.app import application
 from arena_server.web.archive import json_record
@@ -308,6 +309,31 @@ def test_the_board_of_scenes_is_that_of_the_rules(pages: Watched, site: str, gam
         )
     won = page.locator(".stage .cell-group.line").count()
     assert (won >= 3) == (record.end == "win")
+
+
+def test_a_game_whose_position_is_no_board_is_a_text(
+    pages: Watched, site: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scene that a game has without one of its own."""
+    monkeypatch.setattr(LastCoin, "scene", Game.scene)
+    page = show(pages, site, GAMES["lastcoin"])
+    assert page.text_content(".stage .board") == "21/1"
+    assert page.get_attribute(".stage .board", "aria-label") == "21/1"
+    page.keyboard.press("End")
+    assert (page.text_content(".stage .board") or "").startswith("0/")
+    pages.check_access(page)
+    pages.shoot(page, "replay-text")
+
+
+def test_styles_that_the_page_does_not_have_are_letters(pages: Watched, site: str) -> None:
+    record = json_record(GAMES["xo"])
+    styles = {"x": "tile-99", "o": "<b>disc-7"}
+    record["scenes"]["layout"]["styles"] = styles
+    page = pages.open(f"{site}/replay.html")
+    drop(page, json.dumps(record).encode(), "g7.json")
+    page.wait_for_selector(".badge.true")
+    assert set(page.locator(".stage .letter").all_text_contents()) == {"x", "o"}
+    pages.shoot(page, "replay-letters")
 
 
 def test_one_file_plays_a_game_of_scenes_without_a_server(pages: Watched, tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ export function checkScenes(scenes, plies) {
   if (!list(Object.values(layout.styles), text)) return false;
   const scene = (value) => value !== null && typeof value === "object"
     && [value.pieces, value.text, value.words, value.coming].every((field) => optional(field, text))
-    && optional(value.marks, (marks) => marks !== null && typeof marks === "object" && list(Object.values(marks), (places) => list(places, Number.isInteger)))
+    && optional(value.marks, (marks) => marks !== null && typeof marks === "object" && Object.keys(marks).every((style) => /^[a-z]+$/.test(style)) && list(Object.values(marks), (places) => list(places, Number.isInteger)))
     && optional(value.bar, (bar) => list(bar, Number.isFinite) && bar.length === 2) && optional(value.turn, Number.isInteger);
   const step = (value) => value !== null && typeof value === "object" && scene(value.scene) && (value.to_move === null || Number.isInteger(value.to_move));
   return step(scenes) && list(after, step) && after.length <= plies;

@@ -38,9 +38,12 @@ export function tile(colour) {
 /** The holes of discs, so that seats differ by more than their hue; `cli/arena_cli/picture.py` has the same. */
 const HOLES = [0, 0, 14, 22, 28];
 
+/** Styles with a shape here; a file may have others. */
+const STYLE = /^(cross|ring|tile-[1-7]|disc-[1-4]|coin|coin-gone)$/;
+
 /** The piece of a sign; a sign without a style is a letter. Null for a cell without a piece. */
 export function piece(sign, style = "") {
-  const [kind, number] = style.split("-");
+  const [kind, number] = STYLE.test(style) ? style.split("-") : [];
   switch (kind) {
     case "tile": return tile(number);
     case "cross": return svg("path", { class: "mark x", d: "M-24 -24 L24 24 M24 -24 L-24 24" });

@@ -14,6 +14,8 @@ const TURNS = { up: 0, right: 90, down: 180, left: 270 };
 /** The sizes of a button and of a wheel are in `cli/arena_cli/picture.py` too. */
 const BUTTON = { width: 2.2 * CELL, height: 0.72 * CELL };
 const WHEEL = { outer: 120, inner: 40, name: 82 };
+/** The width of a text without a board, less what its letters are narrower than high. */
+const TEXT_WIDTH = 600;
 /** Of the pieces to come as many are shown. */
 const COMING = 40;
 
@@ -119,6 +121,8 @@ export class SceneBoard {
     this.nodes.forEach((node, place) => this.#put(node, pieces[place] ?? "."));
     for (const { node, move } of this.labels) node.classList.toggle("last", Boolean(move) && last?.move === move);
     this.text.textContent = text;
+    // In the place of a board a text may be long.
+    if (!this.cells.length) this.text.style.fontSize = `${Math.min(40, TEXT_WIDTH / text.length)}px`;
     if (this.layout.form === "wheel") this.#showWheel(scene);
     this.#showComing(scene.coming ?? "");
     this.element.setAttribute("aria-label", this.describe(scene));
