@@ -60,6 +60,7 @@ COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "verify": single("verify"),
     "export": single("export"),
     "site": single("site"),
+    "web": single("web"),
     "admin": single("admin"),
     "play": single("play"),
     "match": single("match"),

@@ -86,6 +86,8 @@ standings --database mysql://x
 replay g1 --database mysql://x
 why g1 --bot mine --database mysql://x
 site folder --database mysql://x
+web --database mysql://x
+web --connect nowhere
 bridge --connect 127.0.0.1:PORT
 brain chess
 verify --database mysql://x
@@ -152,6 +154,7 @@ replay bad.record
 why g1 --bot mine
 why bad.record --bot mine
 site folder
+web
 verify
 verify g1
 verify bad.record

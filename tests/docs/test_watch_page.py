@@ -100,7 +100,8 @@ def test_every_event_of_a_game_is_of_the_schema() -> None:
     for kind, data in sent.events:
         assert list(breaches(data, SCHEMA["$defs"][kind], kind)) == []
     assert list(breaches(after, SCHEMA["$defs"]["snapshot"])) == []
-    assert list(breaches({"changed": [game.summary()], "shown": ["g1"]}, SCHEMA["$defs"]["boards"])) == []
+    boards = {"changed": [game.summary()], "shown": ["g1"], "live": None}
+    assert list(breaches(boards, SCHEMA["$defs"]["boards"])) == []
     # Before GAME there is nothing to describe; the schema says so.
     assert list(breaches(before, SCHEMA["$defs"]["snapshot"])) != []
 
@@ -116,8 +117,9 @@ def test_every_event_of_a_game_of_scenes_is_of_the_schema(game: str) -> None:
     for kind, data in [*sent.events, ("snapshot", stream.snapshot())]:
         assert list(breaches(data, SCHEMA["$defs"][kind], kind)) == []
     assert all({"scene", "to_move"} <= data.keys() for kind, data in sent.events if kind == "played")
-    assert list(breaches({"changed": [stream.summary()], "shown": []}, SCHEMA["$defs"]["boards"])) == []
-    wrong = {"changed": [stream.summary() | {"scene": {"marks": {"last": ["x"]}}}], "shown": []}
+    boards = {"changed": [stream.summary()], "shown": [], "live": None}
+    assert list(breaches(boards, SCHEMA["$defs"]["boards"])) == []
+    wrong = {"changed": [stream.summary() | {"scene": {"marks": {"last": ["x"]}}}], "shown": [], "live": None}
     assert list(breaches(wrong, SCHEMA["$defs"]["boards"])) != []
 
 

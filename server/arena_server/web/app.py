@@ -19,13 +19,14 @@ from arena_server.web.archive import Archive
 from arena_server.web.bridge import HostView, LoopBridge, UnavailableError
 from arena_server.web.casual import CasualGames
 from arena_server.web.casual_host import CasualContests
-from arena_server.web.feeds import TranscriptFeed
+from arena_server.web.feeds import GameServer, SocketFeed, TranscriptFeed
 from arena_server.web.live import LiveHub
 from arena_server.web.play import PlayApi
 from arena_server.web.security import HostCheck, PageHeaders, RateLimit, VisitWatch
 from arena_server.web.site import Pages, PublicApi
 
 if TYPE_CHECKING:
+    from arena_server.store.database import Database
     from arena_server.web.access import CasualSetup, WebPorts
     from arena_server.web.bridge import Referee
 
@@ -72,13 +73,26 @@ def site_app(
     if ports.persons or ports.casual is not None:
         casual = None if ports.casual is None else _casual_games(ports.casual, referee, bridge)
         routes += PlayApi(ports.persons, referee.connect, casual).routes()
-    middleware = [
+    return application(routes, _checks(ports))
+
+
+def archive_app(database: Database, servers: Sequence[GameServer], ports: WebPorts) -> Starlette:
+    """The site alone: the contests of a database, and their running games from servers elsewhere."""
+    features: dict[str, Any] = {"name": None, "names": [], "organiser": False, "play": False, "start": False}
+    viewers = int(ports.connections * (1 - KEPT_FOR_PAGES))
+    feed = partial(SocketFeed, servers) if servers else None
+    public = PublicApi(Archive(database, delayed=True), features, viewers, feed=feed)
+    routes: list[BaseRoute] = [*public.routes(), *_pages(features, live=bool(servers)).routes()]
+    return application(routes, _checks(ports))
+
+
+def _checks(ports: WebPorts) -> list[Middleware]:
+    return [
         Middleware(HostCheck, names=ports.names),
         Middleware(VisitWatch, visited=ports.visited),
         Middleware(RateLimit),
         Middleware(PageHeaders),
     ]
-    return application(routes, middleware)
 
 
 def _casual_games(setup: CasualSetup, referee: Referee, bridge: LoopBridge) -> CasualGames:

@@ -191,6 +191,11 @@ class Archive:
         delay = contest.config.get("spectator_delay_ms", 0) if self._delayed else 0
         return self._clock() - timedelta(milliseconds=delay)
 
+    def running(self) -> dict[str, int]:
+        """The numbers of the contests that are not over, by name, the latest of each."""
+        with Results(self._database) as results:
+            return {contest.name: contest.id for contest in results.contests() if contest.status == RUNNING}
+
     def latest(self, name: str) -> int | None:
         """The number of the latest contest of this name; None if there is none."""
         with Results(self._database) as results:

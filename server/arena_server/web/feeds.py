@@ -9,6 +9,7 @@ Both run on the web thread's loop, and give nothing but what a spectator may see
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
@@ -133,7 +134,7 @@ class SocketFeed:
         except TimeoutError:
             raise _silent() from None
         except OSError as error:
-            raise FeedError(f"cannot be reached: {error.strerror or error}") from None
+            raise FeedError(f"cannot be reached: {_reason(error)}") from None
         try:
             # PONG follows the lines of the running games.
             hello = f"HELLO 1 web role=spectator agent=web/1 contest={self._contest}"
@@ -146,7 +147,7 @@ class SocketFeed:
                 yield self._take_news()
             if isinstance(error, FeedError):
                 raise
-            raise FeedError(f"the connection is lost: {error.strerror or error}") from None
+            raise FeedError(f"the connection is lost: {_reason(error)}") from None
         finally:
             writer.close()
 
@@ -210,6 +211,12 @@ class SocketFeed:
     def _take_news(self) -> list[GameSource]:
         news, self._news = self._news, {}
         return list(news.values())
+
+
+def _reason(error: OSError) -> str:
+    # The text of an error of asyncio's own repeats the address.
+    refused = isinstance(error, ConnectionError) and error.errno is not None
+    return os.strerror(error.errno or 0) if refused else str(error.strerror or error)
 
 
 def _silent() -> FeedError:

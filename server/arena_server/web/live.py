@@ -64,6 +64,8 @@ class LiveHub:
         self._shown = asyncio.Event()
         self._viewers = 0
         self._contest_event = self._contest_published = b""
+        #: The games that the wall had last, and the problem.
+        self._shown_on_wall: tuple[list[str], str | None] = [], None
         #: When `_contest_event` was made: viewers that come within CONTEST_S share it.
         self._contest_at = -CONTEST_S
         self._contest_lock = asyncio.Lock()
@@ -82,6 +84,11 @@ class LiveHub:
         """Count a viewer: the feed stays connected."""
         self._viewers += 1
         self._start()
+
+    @property
+    def watched(self) -> bool:
+        """Whether there are viewers."""
+        return self._viewers > 0
 
     def depart(self) -> None:
         """A viewer has gone; without any the feed is left after LINGER_S."""
@@ -177,12 +184,13 @@ class LiveHub:
         if self.wall.viewers:
             shown = self._on_wall()
             changed = [game.summary() for game in shown if game.changed]
-            if changed:
+            names = [game.game_id for game in shown]
+            # A game leaves without a change of any.
+            if changed or (names, self.problem) != self._shown_on_wall:
+                self._shown_on_wall = names, self.problem
                 for game in shown:
                     game.changed = False
-                self.wall.publish(
-                    encode_event("boards", {"changed": changed, "shown": [game.game_id for game in shown]})
-                )
+                self.wall.publish(self._boards(changed, names))
 
     def _on_wall(self) -> list[GameStream]:
         running = [game for game in self.games.values() if not game.over]
@@ -192,8 +200,10 @@ class LiveHub:
     def wall_snapshot(self) -> bytes:
         """All boards of the wall."""
         shown = self._on_wall()
-        boards = {"changed": [game.summary() for game in shown], "shown": [game.game_id for game in shown]}
-        return encode_event("boards", boards)
+        return self._boards([game.summary() for game in shown], [game.game_id for game in shown])
+
+    def _boards(self, changed: list[dict[str, Any]], shown: list[str]) -> bytes:
+        return encode_event("boards", {"changed": changed, "shown": shown, "live": self.problem})
 
     async def _publish_contest(self) -> None:
         if self.board.viewers:

@@ -25,7 +25,10 @@ import asyncio
 import gzip
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from hashlib import sha256
+from secrets import token_hex
+from time import monotonic
 from typing import Any, Final, TypeVar
 
 from starlette.middleware import Middleware
@@ -39,6 +42,7 @@ from arena_protocol.record import RecordError
 from arena_server.errors import ArenaError
 from arena_server.web.archive import Archive, NotFoundError, plain_record
 from arena_server.web.bundle import LASTING, site_files
+from arena_server.web.feeds import LiveFeed
 from arena_server.web.live import LiveHub
 from arena_server.web.security import small_number
 from arena_server.web.streams import Channel, EventStream, Viewer, last_event_id
@@ -56,6 +60,9 @@ KINDS: Final = {
 PACKED_BYTES: Final = 1000
 #: Rows of the standings in an event; the page of the contest has all.
 EVENT_ROWS: Final = 100
+
+#: How old the list of running contests may be.
+LOOK_S: Final = 1.0
 
 NOT_LIVE: Final = "this server shows no running games"
 #: Games of visitors in a list.
@@ -112,11 +119,16 @@ class PublicApi:
         viewers: int = 0,
         played: Archive | None = None,
         waiting: Callable[[str], Awaitable[list[dict[str, Any]]]] | None = None,
+        feed: Callable[[str], LiveFeed] | None = None,
     ) -> None:
         """`features` is the document site.json; at most `viewers` streams are open at once.
 
-        `played` has the games of visitors; `waiting` tells whom a contest waits for.
+        `played` has the games of visitors; `waiting` tells whom a contest waits for. With `feed`, which
+        makes that of a contest, all contests that the database has as running are live; else those
+        of `connect`.
         """
+        self._feed = feed
+        self._looked_at = -LOOK_S
         self._waiting = waiting
         self._archive = archive
         self._played = played
@@ -128,6 +140,20 @@ class PublicApi:
         self._numbers: dict[str, int] = {}
         # The database is read on one thread: SQLite and the archive's memory need no lock then.
         self._thread = ThreadPoolExecutor(1, "archive")
+
+    async def look(self) -> None:
+        """See which contests are running, if their feeds can be made here. Raises StoreError."""
+        if self._feed is None or monotonic() - self._looked_at < LOOK_S:
+            return
+        self._looked_at = monotonic()
+        found = await self._run(self._archive.running)
+        self._numbers |= found
+        for name in found.keys() - self._hubs.keys():
+            document = partial(self.contest_document, name)
+            self.connect(name, LiveHub(self._feed(name), document, token_hex(4)))
+        for name in self._hubs.keys() - found.keys():
+            if not self._hubs[name].watched:
+                self._hubs.pop(name).stop()
 
     def connect(self, contest: str, hub: LiveHub) -> None:
         """Serve the live games of a contest from `hub`; the first one is meant where a request names none."""
@@ -179,14 +205,17 @@ class PublicApi:
         return answer
 
     async def _site(self, _: Request) -> Response:
+        await self.look()
         numbers = [await self.running(name) for name in self._played_here]
         live = {
-            "live": bool(self._hubs),
+            "live": bool(self._hubs) or self._feed is not None,
             "state": True,
             "contest": numbers[0] if numbers else None,
             "running": [number for number in numbers if number is not None],
         }
-        return JSONResponse(self._features | live)
+        names = self._played_here
+        here = {"name": names[0] if names else None, "names": names}
+        return JSONResponse(self._features | (here if self._feed is not None else {}) | live)
 
     async def _contests(self, _: Request) -> Response:
         return JSONResponse({"contests": await self._run(self._archive.contests)})
@@ -260,7 +289,7 @@ class PublicApi:
     @property
     def _played_here(self) -> list[str]:
         """The names of the contests that this server plays."""
-        return list(self._features.get("names", ()))
+        return list(self._features.get("names", ()) if self._feed is None else self._hubs)
 
     async def running(self, name: str) -> int | None:
         """The number of a contest that this server plays, once it is in the database."""
@@ -273,6 +302,7 @@ class PublicApi:
 
     async def contest_document(self, name: str) -> dict[str, Any]:
         """What the channel of a contest shows beside the running games."""
+        await self.look()
         number = await self.running(name)
         waiting = [] if self._waiting is None else (await self._waiting(name))[:EVENT_ROWS]
         more = {"live": self._problem(name), "waiting": waiting}
@@ -287,9 +317,10 @@ class PublicApi:
 
     async def _hub_of(self, number: str | None) -> LiveHub | None:
         """The live games of the contest of this number, of the first one for None."""
+        await self.look()
         if number is None:
             return next(iter(self._hubs.values()), None)
-        for name, hub in self._hubs.items():
+        for name, hub in list(self._hubs.items()):
             if number == str(await self.running(name)):
                 return hub
         return None

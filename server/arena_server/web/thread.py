@@ -59,7 +59,16 @@ class WebThread:
     second to end. A failure is logged; the contest goes on.
     """
 
-    def __init__(self, sock: socket.socket, make: Callable[[], ASGIApp], cap: int, log: Log) -> None:
+    def __init__(
+        self,
+        sock: socket.socket,
+        make: Callable[[], ASGIApp],
+        cap: int,
+        log: Log,
+        failed: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`failed` is called on the thread after a failure."""
+        self._failed = failed
         self._sock = sock
         self._make = make
         self._cap = cap
@@ -96,6 +105,7 @@ class WebThread:
             for line in traceback.format_exception(error):
                 for part in line.rstrip().splitlines():
                     self._log.write(WebFault(part))
+            self._failed()
         finally:
             self._sock.close()
 

@@ -96,15 +96,22 @@ async function begin() {
     await showGames();
     if (contest.status !== "running") { stream.close(); boards.remove(); running = []; showOpen(); }
   });
+  const said = { lost: false, live: null };
+  const say = () => {
+    banner.textContent = said.lost ? "The connection is lost; the standings may be older. Connecting again ..."
+      : said.live ? `Running games cannot be shown now: ${said.live}. Trying again ...` : "";
+  };
   const stream = new LiveStream(livePath("contest", contest.id), {
     contest: (event) => {
       waiting.textContent = waitingText(event.waiting);
+      said.live = event.live;
+      say();
       if (event.contest === null) return;
       const played = event.contest.games_played + event.contest.games_void;
       refresh({ ...event.contest, standings: event.standings });
       if (played !== contest.list.games || event.contest.status !== contest.status) catchUp();
     },
-  }, (state) => { banner.textContent = state === "lost" ? "The connection is lost; the standings may be older. Connecting again ..." : ""; });
+  }, (state) => { said.lost = state === "lost"; say(); });
 }
 
 begin().catch((error) => {

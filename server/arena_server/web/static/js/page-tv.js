@@ -96,8 +96,8 @@ async function begin() {
     takeBoards(shown.map((id) => boards.get(id)).filter((game) => game?.names));
     turn();
   } });
-  new LiveStream(livePath("contest", parameter("contest")), { contest: ({ contest, standings, waiting: bots }) => {
-    waiting.textContent = waitingText(bots) || "Waiting for the next game ...";
+  new LiveStream(livePath("contest", parameter("contest")), { contest: ({ contest, standings, waiting: bots, live }) => {
+    waiting.textContent = live ? `Running games cannot be shown now: ${live}. Trying again ...` : waitingText(bots) || "Waiting for the next game ...";
     leaders.replaceChildren(...(contest === null ? [] : standings.slice(0, 8).map((row) => el("li", {}, el("b", {}, row.rank === null ? row.bot : `${row.rank}. ${row.bot}`), ` ${numberText(row.points)}`))));
   } });
   setInterval(turn, 1000);

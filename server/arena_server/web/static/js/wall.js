@@ -60,7 +60,7 @@ export class Wall {
     this.empty = el("p", { class: "empty" }, "No game is running.");
     this.element = el("div", {}, this.grid, this.empty);
     this.stream = new LiveStream(livePath("boards", contest), {
-      boards: ({ changed, shown }) => {
+      boards: ({ changed, shown, live }) => {
         for (const game of changed) this.games.set(game.game_id, game);
         for (const id of this.games.keys()) if (!shown.includes(id)) this.games.delete(id);
         const wanted = shown.map((id) => this.games.get(id)).filter((game) => game?.names && filter(game));
@@ -76,6 +76,7 @@ export class Wall {
           if (this.grid.children[place] !== card.element) this.grid.insertBefore(card.element, this.grid.children[place] ?? null);
         });
         this.empty.hidden = wanted.length > 0;
+        this.empty.textContent = live ? `Running games cannot be shown now: ${live}. Trying again ...` : "No game is running.";
         onchange(wanted);
       },
     }, (state) => this.element.classList.toggle("stale", state !== "live"));

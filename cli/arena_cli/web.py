@@ -1,0 +1,128 @@
+"""`arena web`: the site alone, over a database and over servers that play elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import ssl
+import threading
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from arena_cli.options import DEFAULT_DATABASE, Database, Json, Tls, TlsCa, tls_context
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from arena_server.store.database import Database as StoreURL
+    from arena_server.web.access import WebPorts
+    from arena_server.web.feeds import GameServer
+
+STDERR = 2
+#: The port of the page, the same as that of `arena serve`.
+WEB_PORT = 2080
+
+
+def command(
+    database: Database = DEFAULT_DATABASE,
+    connect: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="A server that plays into the database, for its running games; may be given several times.",
+            show_default=False,
+        ),
+    ] = None,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port, 0 picks one.")] = WEB_PORT,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="HOST",
+            help="A host name by which browsers reach the page; may be given several times.",
+            show_default=False,
+        ),
+    ] = None,
+    tls: Tls = False,
+    tls_ca: TlsCa = None,
+    as_json: Json = False,
+) -> None:
+    """Serve the pages of a database without a contest server.
+
+    Contests, standings and replays come from the database, running games from the servers of
+    --connect, as any spectator sees them: after the contest's delay. As many of these processes as
+    wanted may run over one database. A server that is not there is tried again every few seconds, and the
+    page says so. Prints `web on http://HOST:PORT`, and ends with Ctrl-C or SIGTERM (exit status 0).
+
+    Example: arena web --database sqlite:///arena.db --connect localhost:2006 --port 2080
+    """
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+
+    from arena_server.sockets import bind, urls_of
+    from arena_server.store.database import database_of
+    from arena_server.store.reader import Results
+    from arena_server.web.access import WebPorts
+
+    where = database_of(database)
+    context = tls_context(tls, tls_ca)
+    servers = [_server(address, context) for address in connect or ()]
+    with Results(where):
+        pass  # it is there, and ours
+    sock = bind(host, port, "--port")
+    url, outside = urls_of(sock)
+    if as_json:
+        typer.echo(json.dumps({"web": url, "outside": outside}))  # one line: the command goes on
+    else:
+        typer.echo(f"web on {url}" if outside is None else f"web on {url} (from other machines: {outside})")
+    _serve(WebPorts(site=sock, names=name or (), connections=_connections()), where, servers, stop)
+
+
+def _server(address: str, context: ssl.SSLContext | None) -> GameServer:
+    """A server of --connect. Raises ConfigError for no address."""
+    from arena_server.sockets import parse_address
+    from arena_server.web.feeds import GameServer
+
+    host, port = parse_address(address, "--connect")
+    return GameServer(address, partial(asyncio.open_connection, host, port, ssl=context))
+
+
+def _connections() -> int:
+    """How many connections the descriptors allow."""
+    from arena_server.listener import RESERVE, raise_descriptor_limit
+    from arena_server.web.access import SITE_CONNECTIONS
+
+    descriptors = raise_descriptor_limit()
+    return SITE_CONNECTIONS if descriptors is None else min(SITE_CONNECTIONS, descriptors - RESERVE)
+
+
+def _serve(ports: WebPorts, database: StoreURL, servers: list[GameServer], stop: threading.Event) -> None:
+    """Serve until `stop` is set. Raises ArenaError after a failure, which the log describes."""
+    from arena_server.errors import ArenaError
+    from arena_server.logs import LineWriter, Log
+    from arena_server.web.thread import WebThread
+
+    failures: list[bool] = []
+
+    def failed() -> None:
+        failures.append(True)
+        stop.set()
+
+    def make() -> ASGIApp:
+        from arena_server.web.app import archive_app
+
+        return archive_app(database, servers, ports)
+
+    assert ports.site is not None
+    lines = LineWriter(STDERR)
+    try:
+        with WebThread(ports.site, make, ports.connections, Log(lines), failed):
+            stop.wait()
+    finally:
+        lines.close()
+    if failures:
+        raise ArenaError("the page stopped at a fault of its own; the log above says where")

@@ -1,0 +1,227 @@
+"""`arena web`: the site as a process of its own, over a database and the servers that play into it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Self
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import pytest
+
+from ..programs import ARENA, PATIENCE_S, Server, contest, inside
+
+pytestmark = pytest.mark.real
+
+
+class Site:
+    """A site of its own; use it in a `with` statement."""
+
+    def __init__(self, database: Path, *ports: int) -> None:
+        servers = [word for port in ports for word in ("--connect", f"127.0.0.1:{port}")]
+        command = [*ARENA, "web", "--database", f"sqlite:///{database}", "--port", "0", "--json", *servers]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line, self.process.communicate()
+        self.url = json.loads(line)["web"]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+    def get(self, path: str) -> Any:
+        """A document; its status if there is none."""
+        try:
+            with urlopen(f"{self.url}/api/v1/{path}", timeout=PATIENCE_S) as response:
+                return json.load(response)
+        except HTTPError as error:
+            with error:
+                return error.code
+
+    def events(self, path: str) -> Iterator[tuple[str, Any]]:
+        """The events of a stream, until it ends."""
+        kind = ""
+        with urlopen(f"{self.url}/api/v1/live/{path}", timeout=PATIENCE_S) as stream:
+            for line in stream:
+                name, _, text = line.decode().rstrip("\n").partition(": ")
+                if name == "event":
+                    kind = text
+                elif name == "data":
+                    yield kind, json.loads(text)
+
+    def until(self, path: str, **wanted: object) -> dict[str, Any]:
+        """The first event of a stream with these values."""
+        for _, data in self.events(path):
+            if wanted.items() <= data.items():
+                assert isinstance(data, dict)
+                return data
+        raise EOFError(wanted)
+
+
+class Player:
+    """A bot by hand."""
+
+    def __init__(self, port: int, name: str, resume: str = "") -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)
+        self._file = self._socket.makefile("rb")
+        self.say(f"HELLO 1 {name}{resume}")
+        self.key = self.until("WELCOME").rpartition(" resume=")[2]
+
+    def say(self, line: str) -> None:
+        self._socket.sendall(line.encode() + b"\n")
+
+    def until(self, verb: str) -> str:
+        for line in self._file:
+            text = line.decode().rstrip("\n")
+            if text.startswith(f"{verb} "):
+                return text
+        raise EOFError(verb)
+
+    def close(self) -> None:
+        self._file.close()
+        self._socket.close()
+
+
+def a_contest(delay: str = "0s", name: str = "trial") -> str:
+    text = contest("ann", "bob", contest=f'spectator_delay = "{delay}"', game='plies = 6\nclock = "10m"')
+    return text.replace('"trial"', f'"{name}"')
+
+
+def two_players(port: int) -> tuple[Player, Player]:
+    """Both in a game that has begun; ann is to move."""
+    ann, bob = Player(port, "ann"), Player(port, "bob")
+    for player in (ann, bob):
+        player.until("GAME")
+        player.say("READY g1")
+    ann.until("TURN")
+    return ann, bob
+
+
+def test_two_sites_over_one_server_show_the_same_game(tmp_path: Path) -> None:
+    with Server(a_contest(), tmp_path) as server, ExitStack() as stack:
+        ann, bob = two_players(server.port)
+        sites = [stack.enter_context(Site(server.database, server.port)) for _ in range(2)]
+        ann.say("MOVE 7")
+        bob.until("TURN")
+        for site in sites:
+            assert site.get("site.json")["running"] == [1]
+            events = site.events("games/g1?contest=1")
+            kind, snapshot = next(events)
+            assert (kind, [ply["move"] for ply in snapshot["plies"]]) == ("snapshot", ["7"])
+            assert site.get("contests/1/state/g1.json") == {"state": "running"}
+        streams = [site.events("games/g1?contest=1") for site in sites]
+        assert [len(next(stream)[1]["plies"]) for stream in streams] == [1, 1]
+        bob.say("MOVE 8")
+        for stream in streams:
+            kind, played = next(event for event in stream if event[0] != "sync")
+            assert (kind, played["ply"], played["move"]) == ("played", 2, "8")
+        for site in sites:
+            site.process.send_signal(signal.SIGINT)
+            assert site.process.communicate(timeout=PATIENCE_S)[1] == ""
+            assert site.process.returncode == 0
+        for player in (ann, bob):
+            player.close()
+
+
+def test_a_server_that_is_killed_and_started_again(tmp_path: Path) -> None:
+    """The site says that it is gone, shows none of its games as running, and then goes on."""
+    with Server(a_contest(), tmp_path) as server, ExitStack() as stack:
+        ann, bob = two_players(server.port)
+        site = stack.enter_context(Site(server.database, server.port))
+        ann.say("MOVE 7")
+        bob.until("TURN")
+        assert site.until("boards?contest=1", shown=["g1"])["live"] is None
+        boards = site.events("boards?contest=1")
+        server.end(signal.SIGKILL)
+        gone = f"127.0.0.1:{server.port}: cannot be reached: Connection refused"
+        assert next(data for _, data in boards if data.get("live") == gone)["shown"] == []
+        assert site.until("contest?contest=1", live=gone)["running"] == []
+        assert site.get("live/games/g1.json?contest=1") == 404
+        assert site.get("contests/1/state/g1.json") == {"state": "unknown"}
+        for player in (ann, bob):
+            player.close()
+        with Server(a_contest(), tmp_path, "--port", str(server.port)) as again:
+            bob = Player(again.port, "bob", f" resume={bob.key}")
+            bob.until("TURN")
+            assert next(data for _, data in boards if data.get("shown") == ["g1"])["live"] is None
+            snapshot = site.get("live/games/g1.json?contest=1")
+            assert [ply["move"] for ply in snapshot["plies"]] == ["7"]
+            bob.close()
+
+
+def test_two_servers_of_one_database(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("one", "two")]
+    for folder in folders:
+        folder.mkdir()
+    url = f"sqlite:///{tmp_path / 'both.db'}"
+    with Server(a_contest(name="one"), folders[0], url=url) as first, ExitStack() as stack:
+        players = [*two_players(first.port)]
+        second = stack.enter_context(Server(a_contest(name="two"), folders[1], url=url))
+        players += two_players(second.port)
+        site = stack.enter_context(Site(tmp_path / "both.db", first.port, second.port))
+        numbers = {each["name"]: each["id"] for each in site.get("contests.json")["contests"]}
+        assert sorted(site.get("site.json")["running"]) == sorted(numbers.values())
+        players[2].say("MOVE 9")
+        assert players[3].until("TURN")
+        for name, plies in (("one", 0), ("two", 1)):
+            assert len(site.get(f"live/games/g1.json?contest={numbers[name]}")["plies"]) == plies
+        for player in players:
+            player.close()
+
+
+def test_nothing_is_shown_before_the_delay(tmp_path: Path) -> None:
+    with Server(a_contest(delay="1h"), tmp_path) as server, ExitStack() as stack:
+        ann, bob = two_players(server.port)
+        site = stack.enter_context(Site(server.database, server.port))
+        ann.say("INFO game=g1 ply=1 text=hidden")
+        ann.say("MOVE 7")
+        bob.until("TURN")
+        assert site.until("boards?contest=1") == {"changed": [], "shown": [], "live": None}
+        assert site.until("contest?contest=1")["running"] == []
+        assert site.get("live/games/g1.json?contest=1") == 404
+        assert site.get("contests/1/records/g1.json") == 404
+        for player in (ann, bob):
+            player.close()
+
+
+def test_a_site_without_servers_has_what_is_over(tmp_path: Path) -> None:
+    with Server(a_contest(), tmp_path) as server, ExitStack() as stack:
+        ann, bob = two_players(server.port)
+        site = stack.enter_context(Site(server.database))
+        for ply in range(6):
+            player = (ann, bob)[ply % 2]
+            if ply:
+                player.until("TURN")
+            player.say("MOVE 7")
+        ann.until("OVER")
+        here = site.get("site.json")
+        assert (here["live"], here["running"]) == (False, [])
+        assert site.get("contests/1.json")["games_played"] == 1
+        assert site.get("contests/1/records/g1.json")["game_id"] == "g1"
+        assert site.get("live/games/g1.json?contest=1") == 404
+        for player in (ann, bob):
+            player.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "line"),
+    [
+        (("--database", "sqlite:///no.db"), 1, "no.db: no such database; has a contest been played here?"),
+        (("--database", "no"), 2, "--database: expected a URL such as"),
+        (("--connect", "nowhere"), 2, "--connect: expected HOST:PORT, got 'nowhere'"),
+    ],
+)
+def test_a_wrong_command_line(tmp_path: Path, arguments: tuple[str, ...], code: int, line: str) -> None:
+    outcome = inside("web", *arguments, cwd=tmp_path)
+    assert outcome.code == code
+    assert line in outcome.line
