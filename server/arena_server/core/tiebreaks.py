@@ -1,0 +1,154 @@
+"""Tie-breaks: what separates players with the same score, in the order in which the contest names them.
+
+    points             points of all games
+    wins               games in which a player alone had the most points
+    match-points       2 for each opponent against whom it has more than half of the score, 1 for half
+    head-to-head       the score against those with the same score, if all of these have met equally often
+    sonneborn-berger   for each game the score of the opponent's whole contest, times the own in the game
+    buchholz           for each game the score of the opponent's whole contest
+    median-buchholz    the same without the highest and the lowest opponent
+    fewest-faults      minus the number of faults
+    lot                drawn from the contest's secret: it separates all
+
+The score of a game is 1 against each player that has fewer points in it, 1/2 against one with as many, and
+0 otherwise; with two seats these are a win, a draw and a loss. Names and values are those of the FIDE
+handbook, C.07. Values are exact (`Fraction`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from hashlib import sha256
+from typing import Final
+
+HALF: Final = Fraction(1, 2)
+
+
+@dataclass(slots=True)
+class Pair:
+    """The games of a player against another: their number, and its score in them."""
+
+    games: int = 0
+    score: Fraction = Fraction(0)
+
+
+@dataclass(slots=True)
+class Entrant:
+    """The sums of a player that tie-breaks are made of; `against` has each opponent."""
+
+    points: int = 0
+    wins: int = 0
+    faults: int = 0
+    against: dict[str, Pair] = field(default_factory=dict)
+
+    @property
+    def score(self) -> Fraction:
+        """The score of all games."""
+        return sum((pair.score for pair in self.against.values()), Fraction(0))
+
+    def meet(self, other: str, own: int, others: int) -> None:
+        """Count a game against `other` in which each had these points."""
+        pair = self.against.setdefault(other, Pair())
+        pair.games += 1
+        pair.score += 1 if own > others else HALF if own == others else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """All players of a contest by name, its secret, and those with the same score (`tied`)."""
+
+    entrants: Mapping[str, Entrant]
+    scores: Mapping[str, Fraction]
+    secret: int
+    tied: Sequence[str]
+
+
+def _match_points(name: str, field: Field) -> Fraction:
+    pairs = field.entrants[name].against.values()
+    return Fraction(sum(2 if 2 * each.score > each.games else 2 * each.score == each.games for each in pairs))
+
+
+def _head_to_head(name: str, field: Field) -> Fraction:
+    met = {
+        field.entrants[one].against[other].games if other in field.entrants[one].against else 0
+        for one in field.tied
+        for other in field.tied
+        if one != other
+    }
+    if len(met) > 1 or met == {0}:
+        return Fraction(0)  # who has met more of the others would be ahead by that
+    against = field.entrants[name].against
+    return sum((against[other].score for other in field.tied if other != name), Fraction(0))
+
+
+def _sonneborn_berger(name: str, field: Field) -> Fraction:
+    against = field.entrants[name].against
+    return sum((pair.score * field.scores[other] for other, pair in against.items()), Fraction(0))
+
+
+def _opponents(name: str, field: Field) -> list[Fraction]:
+    """The score of each opponent, once for each game, in ascending order."""
+    against = field.entrants[name].against
+    return sorted(field.scores[other] for other, pair in against.items() for _ in range(pair.games))
+
+
+def _buchholz(name: str, field: Field) -> Fraction:
+    return sum(_opponents(name, field), Fraction(0))
+
+
+def _median_buchholz(name: str, field: Field) -> Fraction:
+    return sum(_opponents(name, field)[1:-1], Fraction(0))
+
+
+def _lot(name: str, field: Field) -> Fraction:
+    digest = sha256(f"lot:{field.secret}:{name}".encode("ascii")).digest()
+    # Few enough bits to be read in a table; two players draw the same once in 4 billion times.
+    return Fraction(int.from_bytes(digest[:4]))
+
+
+#: Each tie-break by its name in the configuration: the greater value is the better one.
+TIE_BREAKS: Final[Mapping[str, Callable[[str, Field], Fraction]]] = {
+    "points": lambda name, field: Fraction(field.entrants[name].points),
+    "wins": lambda name, field: Fraction(field.entrants[name].wins),
+    "match-points": _match_points,
+    "head-to-head": _head_to_head,
+    "sonneborn-berger": _sonneborn_berger,
+    "buchholz": _buchholz,
+    "median-buchholz": _median_buchholz,
+    "fewest-faults": lambda name, field: Fraction(-field.entrants[name].faults),
+    "lot": _lot,
+}
+
+
+def check(names: Iterable[str]) -> tuple[str, ...]:
+    """The tie-breaks of a configuration. Raises ValueError for an unknown or a repeated one."""
+    chosen = tuple(names)
+    for place, name in enumerate(chosen):
+        if name not in TIE_BREAKS:
+            raise ValueError(f"a tie-break is one of {', '.join(TIE_BREAKS)}, not {name!r:.40}")
+        if name in chosen[:place]:
+            raise ValueError(f"the tie-break {name} is there twice")
+    return chosen
+
+
+def values(
+    tie_breaks: Sequence[str], entrants: Mapping[str, Entrant], scores: Mapping[str, Fraction], secret: int
+) -> dict[str, tuple[Fraction, ...]]:
+    """The values of each player, in the order of `tie_breaks`; `scores` are what the table ranks by.
+
+    Head-to-head looks at those that the tie-breaks before it leave together.
+    """
+    whole = {name: entrant.score for name, entrant in entrants.items()}
+    found: dict[str, tuple[Fraction, ...]] = dict.fromkeys(entrants, ())
+    for tie_break in tie_breaks:
+        rule = TIE_BREAKS[tie_break]
+        groups: dict[tuple[Fraction, ...], list[str]] = {}
+        for name in entrants:
+            groups.setdefault((scores[name], *found[name]), []).append(name)
+        for tied in groups.values():
+            field = Field(entrants, whole, secret, tied)
+            for name in tied:
+                found[name] = (*found[name], rule(name, field))
+    return found
