@@ -234,11 +234,16 @@ def standings_table(rows: Sequence[dict[str, Any]], *, wins: bool = False) -> Ta
     table.add_column("bot", no_wrap=True)
     for heading in ("points", "games", "mean points", *(["wins"] if wins else [])):
         table.add_column(heading, justify="right", no_wrap=True)
+    tie_breaks = list(rows[0].get("tie_breaks", ())) if rows else []
+    for heading in tie_breaks:
+        table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("faults", no_wrap=True)
     for row in rows:
         cells = [row["rank"] or "-", row["bot"], f"{row['points']:,}", row["games"], f"{row['mean']:,.1f}"]
         faults = ", ".join(f"{kind} {count}" for kind, count in row["faults"].items())
-        table.add_row(*map(str, [*cells, *([row["wins"]] if wins else []), faults or "-"]))
+        more = [row["wins"]] if wins else []
+        more += [f"{row['tie_breaks'][name]:,}" for name in tie_breaks]
+        table.add_row(*map(str, [*cells, *more, faults or "-"]))
     return table
 
 

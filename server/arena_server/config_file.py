@@ -48,6 +48,7 @@ def config_of(file: ContestFile, absent_ms: int | None = None) -> ContestConfig:
         games_per_pair=contest.games_per_pair,
         deals=contest.deals,
         scoring=contest.scoring,
+        tie_breaks=tuple(contest.tie_breaks),
         clock_ms=game.clock,
         increment_ms=game.increment,
         margin_ms=game.margin,

@@ -15,6 +15,7 @@ from arena_protocol.codec import valid_name
 from arena_server.core.admission import GUESTS_PER_ADDRESS
 from arena_server.core.config import BOUNDS, LONGEST_MS, MOST_SLOTS, ContestConfig
 from arena_server.core.formats import FORMATS
+from arena_server.core.tiebreaks import check as check_tie_breaks
 
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 _DURATION = re.compile(r"(\d{1,9})(?:\.(\d{1,3}))?\s?(ms|s|m|h)", re.ASCII)
@@ -102,6 +103,10 @@ def _check_format(value: str) -> str:
     return value
 
 
+def _check_tie_breaks(value: list[str]) -> list[str]:
+    return list(check_tie_breaks(value))
+
+
 def _check_folder(value: object) -> object:
     # `true` is what an author writes who takes the key for a switch.
     if isinstance(value, str):
@@ -127,6 +132,7 @@ class ContestTable(_Table):
     games_per_pair: int = _number("games_per_pair")
     deals: Literal["fresh", "paired"] = "fresh"
     scoring: Literal["points", "wins"] = "points"
+    tie_breaks: list[str] = Field(default_factory=list)
     seed: int | None = Field(default=None, ge=0)
     probation: int = _number("probation")
     ready: int = _CONFIG.ready_ms
@@ -152,6 +158,7 @@ class ContestTable(_Table):
 
     _name = field_validator("name")(_check_name)
     _format = field_validator("format")(_check_format)
+    _tie_breaks = field_validator("tie_breaks")(_check_tie_breaks)
     _durations = field_validator(
         "ready", "login", "handover", "absent", "rest", "spectator_delay", "stall_limit", mode="before"
     )(_read_duration)

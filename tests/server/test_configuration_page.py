@@ -12,6 +12,7 @@ from pydantic_core import PydanticUndefined
 from arena_server.config_file import parse_contest
 from arena_server.config_schema import BotTable, ContestTable, GameTable, ServerTable, parse_duration
 from arena_server.core.formats import FORMATS
+from arena_server.core.tiebreaks import TIE_BREAKS
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "configuration.md").read_text(encoding="utf-8")
 TABLES: dict[str, type[Any]] = {
@@ -51,6 +52,11 @@ def test_every_format_is_documented_with_its_keys() -> None:
         )
         for name, form in FORMATS.items()
     ]
+
+
+def test_every_tie_break_is_documented() -> None:
+    section = PAGE.partition("### Tie-breaks")[2].partition("\n## ")[0]
+    assert re.findall(r'^\| `"([\w-]+)"` \|', section, re.MULTILINE) == list(TIE_BREAKS)
 
 
 @pytest.mark.parametrize(("table", "key"), [(t, k) for t in TABLES for k in KEYS[t]])

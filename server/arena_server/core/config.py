@@ -11,6 +11,7 @@ from arena_protocol.games import FLAGSHIP, make_game
 from arena_protocol.games.base import Game, GameError
 from arena_server.core.formats import find_format, make_format
 from arena_server.core.formats.base import Format, FormatError, Terms
+from arena_server.core.tiebreaks import check as check_tie_breaks
 
 
 class ContestConfigError(UserError, ValueError):
@@ -63,6 +64,7 @@ class ContestConfig:
     games_per_pair: int = 8
     deals: str = "fresh"
     scoring: str = "points"
+    tie_breaks: tuple[str, ...] = ()
     clock_ms: int = 20_000
     increment_ms: int = 0
     margin_ms: int = 0
@@ -124,6 +126,10 @@ def check_numbers(config: ContestConfig) -> None:
         find_format(config.format)
     except FormatError as error:
         raise ContestConfigError(str(error)) from error
+    try:
+        check_tie_breaks(config.tie_breaks)
+    except ValueError as error:
+        raise ContestConfigError(f"tie_breaks: {error}") from error
     if config.deals not in DEALS:
         raise ContestConfigError(f"deals is one of {', '.join(DEALS)}, not {config.deals!r}")
     for name, (low, high) in BOUNDS.items():

@@ -3,24 +3,26 @@
 Scoring by `points` ranks by the points of all games together; scoring by `wins` by the games in which
 a player alone had the most points. The two may disagree entirely: a player that loses every game may
 win a contest on points. While players have different numbers of games (`by_mean`) the score a game
-decides, or who has played more would lead. Players with the same score share a rank, and the ranks after
-them are left out. Within a rank the player with more of the other measure (wins, or points) comes first,
-then the name decides. A void game does not count, and neither does a result that is not durable.
+decides, or who has played more would lead. Players with the same score are separated by the contest's
+tie-breaks (`tiebreaks.py`); if these are equal, too, they share a rank, and the ranks after them are left
+out. Within a rank the player with more of the other measure (wins, or points) comes first, then the name
+decides. A void game does not count, and neither does a result that is not durable.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from arena_protocol.record import VOID
+from arena_server.core import tiebreaks
 from arena_server.core.config import ContestConfig
 from arena_server.core.journal import PastGame
 from arena_server.core.log_events import BotOnProbation
 from arena_server.core.peers import Bot, Outbox
+from arena_server.core.tiebreaks import Entrant
 
 SCORINGS = ("points", "wins")
 
@@ -44,6 +46,8 @@ class Row:
     games: int
     wins: int
     faults: Mapping[str, int]
+    #: The value of each tie-break of the contest, in their order.
+    tie_breaks: Mapping[str, Fraction] = field(default_factory=dict)
 
     @property
     def mean(self) -> float:
@@ -52,8 +56,8 @@ class Row:
 
 
 def plain_row(row: Row) -> dict[str, Any]:
-    """Return one row of the standings as JSON types."""
-    return {
+    """Return one row of the standings as JSON types; `tie_breaks` only if the contest has some."""
+    plain: dict[str, Any] = {
         "rank": row.rank if row.games else None,
         "bot": row.name,
         "points": row.points,
@@ -62,37 +66,45 @@ def plain_row(row: Row) -> dict[str, Any]:
         "wins": row.wins,
         "faults": dict(row.faults),
     }
+    if row.tie_breaks:
+        plain["tie_breaks"] = {name: _plain_number(value) for name, value in row.tie_breaks.items()}
+    return plain
 
 
-@dataclass(slots=True)
-class _Sums:
-    points: int = 0
-    games: int = 0
-    wins: int = 0
-    faults: Counter[str] = field(default_factory=Counter)
+def _plain_number(value: Fraction) -> int | float:
+    return int(value) if value.denominator == 1 else round(float(value), 2)
 
 
 class Standings:
     """The running sums; `rows` gives the table at any moment.
 
-    Raises ValueError for a scoring that does not exist.
+    `secret` is that of the contest, for the tie-break `lot`. Raises ValueError for a scoring or a tie-break
+    that does not exist.
     """
 
-    def __init__(self, names: Iterable[str], scoring: str = "points") -> None:
+    def __init__(
+        self, names: Iterable[str], scoring: str = "points", tie_breaks: Sequence[str] = (), secret: int = 0
+    ) -> None:
         if scoring not in SCORINGS:
             raise ValueError(f"scoring is one of {', '.join(SCORINGS)}, not {scoring!r}")
         self._scoring = scoring
-        self._sums = {name: _Sums() for name in names}
+        self._tie_breaks = tiebreaks.check(tie_breaks)
+        self._secret = secret
+        self._sums = {name: Entrant() for name in names}
 
     def add(self, result: GameResult) -> None:
         """Count one more game."""
         best = max(result.totals)
         alone = result.totals.count(best) == 1
-        for name, total in zip(result.names, result.totals, strict=True):
+        seats = list(zip(result.names, result.totals, strict=True))
+        for name, total in seats:
             sums = self._sums[name]
             sums.points += total
             sums.games += 1
             sums.wins += alone and total == best
+            for other, others in seats:
+                if other != name:
+                    sums.meet(other, total, others)
         for name, kind in result.faults:
             self._sums[name].faults[kind] += 1
 
@@ -108,16 +120,25 @@ class Standings:
     def rows(self) -> tuple[Row, ...]:
         """The table, the best first."""
         by_mean = self.by_mean
-        scored = {name: self._score(name, by_mean=by_mean) for name in self._sums}
-        order = sorted(self._sums, key=lambda name: self._order(name, scored[name]))
-        ranks: dict[Fraction, int] = {}
+        scores = {name: self._score(name, by_mean=by_mean) for name in self._sums}
+        broken = tiebreaks.values(self._tie_breaks, self._sums, scores, self._secret)
+        order = sorted(self._sums, key=lambda name: self._order(name, scores[name], broken[name]))
+        ranks: dict[tuple[Fraction, ...], int] = {}
         for rank, name in enumerate(order, start=1):
-            ranks.setdefault(scored[name], rank)  # the first of equals gives the rank
-        return tuple(self._row(ranks[scored[name]], name) for name in order)
+            ranks.setdefault((scores[name], *broken[name]), rank)  # the first of equals gives the rank
+        return tuple(self._row(ranks[scores[name], *broken[name]], name, broken[name]) for name in order)
 
-    def _row(self, rank: int, name: str) -> Row:
+    def _row(self, rank: int, name: str, broken: Sequence[Fraction]) -> Row:
         sums = self._sums[name]
-        return Row(rank, name, sums.points, sums.games, sums.wins, dict(sorted(sums.faults.items())))
+        return Row(
+            rank,
+            name,
+            sums.points,
+            sums.games,
+            sums.wins,
+            dict(sorted(sums.faults.items())),
+            dict(zip(self._tie_breaks, broken, strict=True)),
+        )
 
     def _score(self, name: str, *, by_mean: bool) -> Fraction:
         """Exact, so that equal means are equal."""
@@ -125,10 +146,10 @@ class Standings:
         score = sums.points if self._scoring == "points" else sums.wins
         return Fraction(score, max(1, sums.games)) if by_mean else Fraction(score)
 
-    def _order(self, name: str, score: Fraction) -> tuple[Fraction, bool, int, str]:
+    def _order(self, name: str, score: Fraction, broken: Sequence[Fraction]) -> tuple[Any, ...]:
         sums = self._sums[name]
         other = sums.wins if self._scoring == "points" else sums.points
-        return -score, not sums.games, -other, name
+        return -score, not sums.games, *(-value for value in broken), -other, name
 
 
 def standings(
@@ -146,7 +167,7 @@ class Results:
 
     def __init__(self, config: ContestConfig, bots: Mapping[str, Bot], out: Outbox) -> None:
         names = [bot.name for bot in bots.values() if bot.plays]
-        self.standings = Standings(names, config.scoring)
+        self.standings = Standings(names, config.scoring, config.tie_breaks, config.seed)
         self.done = self.void = self.plies = 0
         self._probation = config.probation
         self._bots = bots

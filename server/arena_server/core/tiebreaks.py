@@ -17,6 +17,7 @@ handbook, C.07. Values are exact (`Fraction`).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -36,11 +37,12 @@ class Pair:
 
 @dataclass(slots=True)
 class Entrant:
-    """The sums of a player that tie-breaks are made of; `against` has each opponent."""
+    """The sums of a player: its own, faults by kind, and those `against` each opponent."""
 
     points: int = 0
+    games: int = 0
     wins: int = 0
-    faults: int = 0
+    faults: Counter[str] = field(default_factory=Counter)
     against: dict[str, Pair] = field(default_factory=dict)
 
     @property
@@ -117,7 +119,7 @@ TIE_BREAKS: Final[Mapping[str, Callable[[str, Field], Fraction]]] = {
     "sonneborn-berger": _sonneborn_berger,
     "buchholz": _buchholz,
     "median-buchholz": _median_buchholz,
-    "fewest-faults": lambda name, field: Fraction(-field.entrants[name].faults),
+    "fewest-faults": lambda name, field: Fraction(-field.entrants[name].faults.total()),
     "lot": _lot,
 }
 

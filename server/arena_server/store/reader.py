@@ -20,7 +20,7 @@ from arena_protocol.record import FaultRecord, RecordError
 from arena_server.core.deal import game_id, number_of
 from arena_server.core.formats.base import Pairing
 from arena_server.core.journal import Entry, Past, PastGame
-from arena_server.core.standings import GameResult, Row, standings
+from arena_server.core.standings import GameResult, Row, Standings
 from arena_server.errors import StoreError
 from arena_server.ratings import RatedGame
 from arena_server.store.chain import verify_checksum
@@ -118,7 +118,10 @@ class Results:
             for game in _past_games(self._session, contest)
             if game.end != VOID
         )
-        return standings(contest.config["bots"], results, scoring or contest.scoring)
+        table = table_of(contest, scoring)
+        for result in results:
+            table.add(result)
+        return table.rows()
 
     def rated_games(self, contest: ContestRow) -> Iterator[RatedGame]:
         """Every game with a result, in the order of storing; the games on one deal are one pairing."""
@@ -240,6 +243,14 @@ class Results:
         if not self.deals(contest).may_show(game_id):
             raise WithheldError(game_id)
         return found
+
+
+def table_of(contest: ContestRow, scoring: str | None = None) -> Standings:
+    """The empty table of a contest, by `scoring` or else as the contest scores."""
+    config = contest.config
+    return Standings(
+        config["bots"], scoring or contest.scoring, config.get("tie_breaks", ()), int(contest.seed)
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from arena_server.core.standings import GameResult, Standings, plain_row
 from arena_server.errors import ArenaError
 from arena_server.store.database import Database
 from arena_server.store.deals import WithheldError
-from arena_server.store.reader import GameSummary, Results
+from arena_server.store.reader import GameSummary, Results, table_of
 from arena_server.store.schema import RUNNING, ContestRow
 from arena_server.web.scenes import record_scenes
 
@@ -221,7 +221,7 @@ class Archive:
         index = self._indexes.get(contest.id)
         if index is None:
             bots = results.bots(contest)
-            index = _GameIndex(self._plain(contest), bots, Standings(bots, contest.scoring))
+            index = _GameIndex(self._plain(contest), bots, table_of(contest))
             self._indexes[contest.id] = index
         if index.complete:
             return index

@@ -17,6 +17,7 @@ GOOD = {"name": "c", "seed": 1}
     [
         ({"deals": "mixed"}, "deals is one of fresh, paired, not 'mixed'"),
         ({"format": "swiss"}, "contest.format: expected one of round-robin, matches, gauntlet, got 'swiss'"),
+        ({"tie_breaks": ("wins", "luck")}, "tie_breaks: a tie-break is one of points, wins, "),
         ({"scoring": "goals"}, "scoring is one of points, wins, not 'goals'"),
         ({"game": "go"}, "no game 'go'"),
         ({"options": {"plies": 0}}, "plies is a whole number from 1"),

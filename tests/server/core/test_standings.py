@@ -123,6 +123,31 @@ def test_a_row_as_json_types() -> None:
     }  # fmt: skip
 
 
+def test_tie_breaks_separate_and_what_they_leave_equal_shares_a_rank() -> None:
+    """Three bots with one win and one loss each: by points a, then b and c together."""
+    table = Standings("abc", "wins", ["points"])
+    for names, totals in ((("a", "b"), (9, 1)), (("b", "c"), (4, 2)), (("c", "a"), (3, 2))):
+        table.add(GameResult(tuple(names), totals))
+    rows = table.rows()
+    shown = [(row.rank, row.name, int(row.tie_breaks["points"])) for row in rows]
+    assert shown == [(1, "a", 11), (2, "b", 5), (2, "c", 5)]
+    assert plain_row(rows[0])["tie_breaks"] == {"points": 11}
+    plain = Standings("abc", "wins")
+    assert [row.rank for row in plain.rows()] == [1, 1, 1]
+    assert "tie_breaks" not in plain_row(plain.rows()[0])
+
+
+def test_a_half_is_a_number_of_json() -> None:
+    table = Standings("ab", "points", ["sonneborn-berger"])
+    table.add(GameResult(("a", "b"), (1, 1)))
+    assert plain_row(table.rows()[0])["tie_breaks"] == {"sonneborn-berger": 0.25}
+
+
+def test_no_such_tie_break() -> None:
+    with pytest.raises(ValueError, match=r"^a tie-break is one of points, .*, lot, not 'luck'$"):
+        Standings("ab", "wins", ["luck"])
+
+
 def test_no_such_scoring() -> None:
     with pytest.raises(ValueError, match="scoring is one of points, wins, not 'goals'"):
         Standings("ab", "goals")

@@ -61,7 +61,7 @@ def test_a_worked_example(tie_break: str, expected: dict[str, float]) -> None:
 
 def test_the_fewest_faults_are_the_greatest_value() -> None:
     entrants = entrants_of(EXAMPLE)
-    entrants["B"].faults = 2
+    entrants["B"].faults["timeout"] = 2
     found = values(["fewest-faults"], entrants, dict.fromkeys(entrants, Fraction(1)), 0)
     assert found["A"] > found["B"] == (Fraction(-2),)
 

@@ -11,8 +11,14 @@ document.body.prepend(pageHeader());
 const main = document.getElementById("main");
 const number = parameter("id");
 
+/** "sonneborn-berger" as the head of a column. */
+function titleOf(tieBreak) {
+  return (tieBreak[0].toUpperCase() + tieBreak.slice(1)).replaceAll("-", " ");
+}
+
 export function standingsTable(contest, rows) {
-  const heads = ["Rank", "Bot", "Points", "Games", "Mean", "Wins", "Faults"];
+  const tieBreaks = Object.keys(rows[0]?.tie_breaks ?? {});
+  const heads = ["Rank", "Bot", "Points", "Games", "Mean", "Wins", ...tieBreaks.map(titleOf), "Faults"];
   const body = rows.map((row) => el("tr", {},
     el("td", { class: "num" }, row.rank === null ? "–" : String(row.rank)),
     el("td", { class: "name-cell" }, el("a", { href: link("bot.html", { contest: contest.id, bot: row.bot }) }, row.bot)),
@@ -20,8 +26,9 @@ export function standingsTable(contest, rows) {
     el("td", { class: "num" }, numberText(row.games)),
     el("td", { class: "num" }, row.mean.toLocaleString("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 })),
     el("td", { class: "num" }, numberText(row.wins)),
+    ...tieBreaks.map((name) => el("td", { class: "num" }, numberText(row.tie_breaks[name]))),
     el("td", { class: "faults" }, Object.entries(row.faults).map(([kind, count]) => `${kind} ${count}`).join(", "))));
-  return el("table", { class: "standings" }, el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i === 1 || i === 6 ? null : "num" }, text)))), el("tbody", {}, ...body));
+  return el("table", { class: "standings" }, el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i === 1 || i === heads.length - 1 ? null : "num" }, text)))), el("tbody", {}, ...body));
 }
 
 /** While the bots have different numbers of games the server ranks by the score a game. */
