@@ -91,7 +91,7 @@ def _show(status: dict[str, Any], *, as_json: bool) -> None:
         return
     from rich.console import Console
 
-    from arena_cli.results import PLAIN_WIDTH
+    from arena_cli.tables import PLAIN_WIDTH
     from arena_server.waiting import waiting_line
 
     console = Console(highlight=False)

@@ -24,13 +24,13 @@ from rich.text import Text
 
 from arena_cli.options import DEFAULT_DATABASE, print_json
 from arena_cli.results import (
-    PLAIN_WIDTH,
     open_results,
     plain_standings,
     print_standings,
     standings_table,
     unplayed_message,
 )
+from arena_cli.tables import PLAIN_WIDTH
 from arena_server.tournament.supervisor import ProgressListener
 from arena_server.waiting import waiting_line
 
@@ -173,7 +173,7 @@ class Display(ProgressListener):
             # transient: the final table on stdout replaces it.
             self._live = Live(console=self._console, refresh_per_second=REFRESHES_PER_SECOND, transient=True)
             self._live.start()
-        table = standings_table(progress["standings"][:ROWS])
+        table = standings_table("", progress["standings"][:ROWS]).as_rich()
         self._live.update(Group(self._bar, Text(_connected(progress)), table))
 
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from arena_cli.options import DEFAULT_DATABASE, Database, Json, print_json
-from arena_cli.results import open_results, print_table, read_results
+from arena_cli.results import open_results, read_results
+from arena_cli.tables import Cell, Column, Format, FormatOption, Table, chosen
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from arena_server.ratings import RatedGame, Ratings
     from arena_server.store.reader import Results
     from arena_server.store.schema import ContestRow
@@ -45,7 +44,9 @@ class RatingOptions:
     ] = None
 
 
-def command(options: RatingOptions = RatingOptions(), as_json: Json = False) -> None:
+def command(
+    options: RatingOptions = RatingOptions(), form: FormatOption = None, as_json: Json = False
+) -> None:
     """Print the rating of each bot with its 95 % interval.
 
     A rating is fitted to all games at once, draws and the advantage of a seat included; a difference of 100
@@ -69,10 +70,11 @@ def command(options: RatingOptions = RatingOptions(), as_json: Json = False) -> 
         ratings = fit(games)
     except ValueError as error:
         raise ConfigError(f"arena ratings: {error}") from None
-    if as_json:
+    form = chosen(form, as_json)
+    if form is Format.JSON:
         print_json({"rated": title} | plain(ratings))
     else:
-        print_table(f"{title}: {ratings.games} games", _table(ratings), _notes(ratings))
+        _table(title, ratings).print(form)
 
 
 def _games(options: RatingOptions) -> tuple[str, list[RatedGame]]:
@@ -107,18 +109,15 @@ def _contests(results: Results, options: RatingOptions) -> list[ContestRow]:
     return list({contest.id: contest for contest in chosen}.values())
 
 
-def _table(ratings: Ratings) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("rank", "bot", "rating", "95 %", "ranks", "games", "score"):
-        table.add_column(heading, justify="left" if heading == "bot" else "right", no_wrap=True)
+def _table(title: str, ratings: Ratings) -> Table:
+    heads = [Column("rank"), Column("bot", is_text=True)]
+    heads += map(Column, ("rating", "95 %", "ranks", "games", "score"))
+    cells: list[list[Cell]] = []
     for rank, row in enumerate(ratings.rows, start=1):
         ranks = str(row.best) if row.best == row.worst else f"{row.best}-{row.worst}"
-        cells: list[Any] = [rank, row.name, f"{row.rating:.0f}", f"+-{row.margin:.0f}", ranks, row.games]
-        table.add_row(*map(str, cells), f"{row.score:.1%}")
-    return table
+        rating, margin = f"{row.rating:.0f}", f"+-{row.margin:.0f}"
+        cells.append([rank, row.name, rating, margin, ranks, row.games, f"{row.score:.1%}"])
+    return Table(f"{title}: {ratings.games} games", heads, cells, _notes(ratings))
 
 
 def _notes(ratings: Ratings) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,20 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
+from arena_cli.tables import Cell, Column, Format, FormatOption, Table, chosen
 from arena_protocol.games import GAMES
 from arena_protocol.record import describe_fault
-from arena_server.core.standings import plain_row
+from arena_server.core.standings import Standings, plain_row
+from arena_server.core.tiebreaks import Pair
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from arena_protocol.record import FaultRecord
     from arena_server.core.standings import GameResult
     from arena_server.store.reader import Results
     from arena_server.store.schema import ContestRow
 
-#: The width of tables that do not go to a terminal, so that no cell is wrapped or cut.
-PLAIN_WIDTH = 160
 #: The suffix of an exported record, after its game's id.
 SUFFIX = ".record"
 #: The hash chain of an export, next to the records.
@@ -73,19 +71,34 @@ def read_results(path: Path) -> list[GameResult]:
     return games
 
 
-def print_file(path: Path, scoring: Scoring, as_json: bool) -> None:
+def print_file(path: Path, scoring: Scoring, form: Format, *, cross: bool) -> None:
     """Print the table of the games in a text file."""
     games = read_results(path)
-    names = list(dict.fromkeys(name for game in games for name in game.names))
-    from arena_server.core.standings import plain_row
-    from arena_server.core.standings import standings as table_of
-
-    rows = [plain_row(row) for row in table_of(names, games, scoring)]
-    if as_json:
-        print_json({"file": str(path), "scoring": scoring, "games": len(games), "standings": rows})
+    table = Standings(dict.fromkeys(name for game in games for name in game.names), scoring)
+    for game in games:
+        table.add(game)
+    rows = [plain_row(row) for row in table.rows()]
+    title = f"{path}: {len(games)} games, scored by {scoring}"
+    if form is Format.JSON:
+        plain = {"file": str(path), "scoring": scoring, "games": len(games), "standings": rows}
+        print_json(plain | _plain_cross(table, cross))
+    elif cross:
+        cross_table(title, table).print(form)
     else:
-        title = f"{path}: {len(games)} games, scored by {scoring}"
-        print_table(title, standings_table(rows, wins=scoring == Scoring.WINS))
+        standings_table(title, rows, wins=scoring == Scoring.WINS).print(form)
+
+
+def _plain_cross(table: Standings, cross: bool) -> dict[str, Any]:
+    """The cross-table as JSON types, if it is asked for: name, opponent, games and score."""
+    if not cross:
+        return {}
+    pairs = {row.name: table.against(row.name) for row in table.rows()}
+    return {
+        "cross_table": {
+            name: {other: {"games": pair.games, "score": float(pair.score)} for other, pair in each.items()}
+            for name, each in pairs.items()
+        }
+    }
 
 
 def standings(
@@ -101,12 +114,17 @@ def standings(
             help="Rank by points or by games won; by default as the contest does.", show_default=False
         ),
     ] = None,
+    cross: Annotated[
+        bool, typer.Option("--cross", help="Print what each bot has scored against each other instead.")
+    ] = False,
+    form: FormatOption = None,
     as_json: Json = False,
 ) -> None:
     """Print the standings of a contest, or of a file of results.
 
-    Its columns: rank, bot, points, games, mean points, faults by kind. A file holds a line
-    `NAME POINTS NAME POINTS ...` a game. The two scorings may disagree entirely: see examples/paradox.txt.
+    Its columns: rank, bot, points, games, mean points, the contest's tie-breaks, faults by kind. A file holds
+    a line `NAME POINTS NAME POINTS ...` a game. The two scorings may disagree entirely: see
+    examples/paradox.txt. In the table of --cross 3.5/4 are 3.5 of 4 games: a win is 1, a draw 1/2.
 
     Example: arena standings --file examples/paradox.txt --scoring wins
     """
@@ -114,15 +132,19 @@ def standings(
         from arena_server.errors import ConfigError
 
         raise ConfigError("--file: a file of results has no contests; leave out --contest")
+    form = chosen(form, as_json)
     if file is not None:
-        print_file(file, scoring or Scoring.POINTS, as_json)
+        print_file(file, scoring or Scoring.POINTS, form, cross=cross)
         return
     with open_results(database) as results:
-        chosen = results.contest(contest)
-        if as_json:
-            print_json(plain_standings(results, chosen, scoring))
+        of = results.contest(contest)
+        if form is Format.JSON:
+            more = _plain_cross(results.table(of, scoring), cross)
+            print_json(plain_standings(results, of, scoring) | more)
+        elif cross:
+            cross_table(_title(results, of, scoring), results.table(of, scoring)).print(form)
         else:
-            print_standings(results, chosen, scoring)
+            print_standings(results, of, scoring, form)
 
 
 def open_results(database: str) -> Results:
@@ -167,14 +189,17 @@ def _plain_fault(contest: ContestRow, bot: str, game: str, fault: FaultRecord) -
     }
 
 
-def print_standings(results: Results, contest: ContestRow, scoring: str | None = None) -> None:
+def _title(results: Results, contest: ContestRow, scoring: str | None) -> str:
+    games = f"{results.games_played(contest)} of {contest.games} games"
+    scored = f"scored by {scoring or contest.scoring}"
+    return f"{contest.name}: {contest.game}, {games}, {scored}, {contest.status}"
+
+
+def print_standings(
+    results: Results, contest: ContestRow, scoring: str | None = None, form: Format = Format.TABLE
+) -> None:
     """Print a contest's standings on stdout, by `scoring` or else as the contest scores."""
     plain = plain_standings(results, contest, scoring)
-    games = plain["contest"]["games"]
-    title = (
-        f"{contest.name}: {contest.game}, {games['played']} of {games['total']} games, "
-        f"scored by {plain['contest']['scoring']}, {contest.status}"
-    )
     by_mean = len({row["games"] for row in plain["standings"]}) > 1
     counts = {row["bot"]: sum(row["faults"].values()) for row in plain["standings"]}
     notes = [
@@ -187,8 +212,9 @@ def print_standings(results: Results, contest: ContestRow, scoring: str | None =
         notes.insert(0, f"ranked by {scoring} a game, because the bots have different numbers of games")
     if plain["contest"]["secret"] is not None:
         notes.append(f"secret of the deals: {plain['contest']['secret']}")
-    table = standings_table(plain["standings"], wins=plain["contest"]["scoring"] == "wins")
-    print_table(title, table, notes)
+    title = _title(results, contest, scoring)
+    wins = plain["contest"]["scoring"] == "wins"
+    standings_table(title, plain["standings"], wins=wins, notes=notes).print(form)
 
 
 def withheld_text(games: Sequence[str]) -> str:
@@ -211,40 +237,49 @@ def unplayed_message(progress: dict[str, Any]) -> str:
     return text + (f" ({causes})" if causes else "") + missing
 
 
-def print_table(title: str, table: Table, notes: Sequence[str] = ()) -> None:
-    """Print a title, a table and lines below it on stdout."""
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = PLAIN_WIDTH
-    console.print(title, markup=False, soft_wrap=True)
-    console.print(table)
-    for note in notes:
-        console.print(note, markup=False, soft_wrap=True)
-
-
-def standings_table(rows: Sequence[dict[str, Any]], *, wins: bool = False) -> Table:
+def standings_table(
+    title: str, rows: Sequence[dict[str, Any]], *, wins: bool = False, notes: Sequence[str] = ()
+) -> Table:
     """Return the table to print; `rows` are results of `plain_row`."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("rank", justify="right")
-    table.add_column("bot", no_wrap=True)
-    for heading in ("points", "games", "mean points", *(["wins"] if wins else [])):
-        table.add_column(heading, justify="right", no_wrap=True)
     tie_breaks = list(rows[0].get("tie_breaks", ())) if rows else []
-    for heading in tie_breaks:
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("faults", no_wrap=True)
+    numbers = ("points", "games", "mean points", *(["wins"] if wins else []), *tie_breaks)
+    heads = [
+        Column("rank"),
+        Column("bot", is_text=True),
+        *map(Column, numbers),
+        Column("faults", is_text=True),
+    ]
+    cells: list[list[Cell]] = []
     for row in rows:
-        cells = [row["rank"] or "-", row["bot"], f"{row['points']:,}", row["games"], f"{row['mean']:,.1f}"]
         faults = ", ".join(f"{kind} {count}" for kind, count in row["faults"].items())
         more = [row["wins"]] if wins else []
-        more += [f"{row['tie_breaks'][name]:,}" for name in tie_breaks]
-        table.add_row(*map(str, [*cells, *more, faults or "-"]))
-    return table
+        more += [row["tie_breaks"][name] for name in tie_breaks]
+        start = [row["rank"], row["bot"], row["points"], row["games"], float(row["mean"])]
+        cells.append([*start, *more, faults or None])
+    return Table(title, heads, cells, notes)
+
+
+def cross_table(title: str, table: Standings) -> Table:
+    """Return what each bot has scored against each other: `3.5/4` are 3.5 of 4 games."""
+    names = [row.name for row in table.rows()]
+    heads = [
+        Column(""),
+        Column("bot", is_text=True),
+        *(Column(str(place)) for place in range(1, len(names) + 1)),
+    ]
+    cells: list[list[Cell]] = []
+    for place, name in enumerate(names, start=1):
+        pairs = table.against(name)
+        scores = (_score(pairs.get(other)) if other != name else "*" for other in names)
+        cells.append([place, name, *scores, _score(pairs.values())])
+    return Table(title, [*heads, Column("score")], cells)
+
+
+def _score(pairs: Pair | Iterable[Pair] | None) -> str | None:
+    """The score of all games of these, and their number; None without games."""
+    each = () if pairs is None else (pairs,) if isinstance(pairs, Pair) else tuple(pairs)
+    games = sum(pair.games for pair in each)
+    return f"{float(sum(pair.score for pair in each)):g}/{games}" if games else None
 
 
 def find_path(target: str) -> Path | None:

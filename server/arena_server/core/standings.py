@@ -22,7 +22,7 @@ from arena_server.core.config import ContestConfig
 from arena_server.core.journal import PastGame
 from arena_server.core.log_events import BotOnProbation
 from arena_server.core.peers import Bot, Outbox
-from arena_server.core.tiebreaks import Entrant
+from arena_server.core.tiebreaks import Entrant, Pair
 
 SCORINGS = ("points", "wins")
 
@@ -107,6 +107,10 @@ class Standings:
                     sums.meet(other, total, others)
         for name, kind in result.faults:
             self._sums[name].faults[kind] += 1
+
+    def against(self, name: str) -> Mapping[str, Pair]:
+        """The games of `name` against each opponent that it has met."""
+        return self._sums[name].against
 
     def games(self, name: str) -> int:
         """How many games of `name` have a result."""

@@ -111,17 +111,17 @@ class Results:
         query = select(func.count()).where(GameRow.contest_id == contest.id, GameRow.end != VOID)
         return self._session.scalar(query.select_from(GameRow)) or 0
 
-    def standings(self, contest: ContestRow, scoring: str | None = None) -> tuple[Row, ...]:
+    def table(self, contest: ContestRow, scoring: str | None = None) -> Standings:
         """The table of the games so far, by `scoring` or else as the contest scores them."""
-        results = (
-            GameResult(game.names, game.totals, game.faults)
-            for game in _past_games(self._session, contest)
-            if game.end != VOID
-        )
         table = table_of(contest, scoring)
-        for result in results:
-            table.add(result)
-        return table.rows()
+        for game in _past_games(self._session, contest):
+            if game.end != VOID:
+                table.add(GameResult(game.names, game.totals, game.faults))
+        return table
+
+    def standings(self, contest: ContestRow, scoring: str | None = None) -> tuple[Row, ...]:
+        """The rows of `table`."""
+        return self.table(contest, scoring).rows()
 
     def rated_games(self, contest: ContestRow) -> Iterator[RatedGame]:
         """Every game with a result, in the order of storing; the games on one deal are one pairing."""

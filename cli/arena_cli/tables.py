@@ -1,0 +1,156 @@
+"""Tables of results, as text for a terminal, CSV, Markdown and HTML."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from html import escape
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
+#: The width of tables that do not go to a terminal, so that no cell is wrapped or cut.
+PLAIN_WIDTH = 160
+
+
+class Format(StrEnum):
+    """How results are printed."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "md"
+    HTML = "html"
+
+
+FormatOption = Annotated[
+    Format | None,
+    typer.Option("--format", help="How to print it; --json is the same as json.", show_default=False),
+]
+
+
+#: None is printed as a dash, and is nothing in CSV.
+Cell = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The head of a column; numbers stand at its right edge."""
+
+    name: str
+    is_text: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table; `notes` are lines below it."""
+
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    notes: Sequence[str] = field(default=())
+
+    def as_csv(self) -> str:
+        """Comma-separated values with one line of heads; without title and notes."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(column.name for column in self.columns)
+        # Without separators of thousands, so that programs read them.
+        writer.writerows(self.rows)
+        return out.getvalue()
+
+    def as_markdown(self) -> str:
+        lines = [f"**{_in_markdown(self.title)}**", ""]
+        lines.append("| " + " | ".join(column.name for column in self.columns) + " |")
+        lines.append("|" + "|".join("---" if column.is_text else "---:" for column in self.columns) + "|")
+        lines += ("| " + " | ".join(_in_markdown(_text(cell)) for cell in row) + " |" for row in self.rows)
+        lines += (f"\n{_in_markdown(note)}" for note in self.notes)
+        return "\n".join(lines) + "\n"
+
+    def as_html(self) -> str:
+        """A `table` element and a paragraph for each note, to be put into a page."""
+        edges = [' style="text-align: left"' if column.is_text else "" for column in self.columns]
+        heads = (
+            f'<th scope="col"{edge}>{escape(column.name)}</th>'
+            for column, edge in zip(self.columns, edges, strict=True)
+        )
+        lines = [
+            '<table style="text-align: right">',
+            f"<caption>{escape(self.title)}</caption>",
+            f"<thead><tr>{''.join(heads)}</tr></thead>",
+            "<tbody>",
+        ]
+        for row in self.rows:
+            cells = (f"<td{edge}>{escape(_text(cell))}</td>" for cell, edge in zip(row, edges, strict=True))
+            lines.append(f"<tr>{''.join(cells)}</tr>")
+        lines += ["</tbody>", "</table>", *(f"<p>{escape(note)}</p>" for note in self.notes)]
+        return "\n".join(lines) + "\n"
+
+    def as_rich(self) -> RichTable:
+        """The table alone, for a terminal."""
+        from rich import box
+        from rich.table import Table as RichTable
+
+        table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+        for column in self.columns:
+            table.add_column(column.name, justify="left" if column.is_text else "right", no_wrap=True)
+        for row in self.rows:
+            table.add_row(*map(_text, row))
+        return table
+
+    def print(self, form: Format = Format.TABLE) -> None:
+        """Print it on stdout; JSON is up to the caller, whose values it has."""
+        match form:
+            case Format.CSV:
+                typer.echo(self.as_csv(), nl=False)
+            case Format.MARKDOWN:
+                typer.echo(self.as_markdown(), nl=False)
+            case Format.HTML:
+                typer.echo(self.as_html(), nl=False)
+            case _:
+                self._print_text()
+
+    def _print_text(self) -> None:
+        from rich.console import Console
+
+        console = Console(highlight=False)
+        if not console.is_terminal:
+            console.width = PLAIN_WIDTH
+        console.print(self.title, markup=False, soft_wrap=True)
+        console.print(self.as_rich())
+        for note in self.notes:
+            console.print(note, markup=False, soft_wrap=True)
+
+
+def _text(cell: Cell) -> str:
+    match cell:
+        case None:
+            return "-"
+        case int():
+            return f"{cell:,}"
+        case float():
+            return f"{cell:,.1f}"
+        case str():
+            return cell
+
+
+def _in_markdown(text: str) -> str:
+    """Texts come from bots: nothing in them is markup."""
+    for sign in r"\`*_[]<>|":
+        text = text.replace(sign, f"\\{sign}")
+    return text
+
+
+def chosen(form: Format | None, as_json: bool) -> Format:
+    """The format of --format and --json. Raises ConfigError if they say different things."""
+    from arena_server.errors import ConfigError
+
+    if as_json and form not in (None, Format.JSON):
+        raise ConfigError(f"--json: --format {form} says otherwise; leave one of them out")
+    return Format.JSON if as_json else form or Format.TABLE

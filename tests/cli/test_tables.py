@@ -1,0 +1,98 @@
+"""Standings, cross-tables and ratings in every format."""
+
+from __future__ import annotations
+
+import csv
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from tests.server.programs import Shell
+
+GAMES = "a 3000 b 100\nb 200 c 100\nc 100 a 100\n"
+
+
+@pytest.fixture
+def games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "games.txt"
+    path.write_text(GAMES)
+    return path
+
+
+def test_csv_has_numbers_as_programs_read_them(games: Path, shell: Shell) -> None:
+    out = shell("standings", "--file", "games.txt", "--format", "csv").out
+    assert list(csv.DictReader(out.splitlines())) == [
+        {"rank": "1", "bot": "a", "points": "3100", "games": "2", "mean points": "1550.0", "faults": ""},
+        {"rank": "2", "bot": "b", "points": "300", "games": "2", "mean points": "150.0", "faults": ""},
+        {"rank": "3", "bot": "c", "points": "200", "games": "2", "mean points": "100.0", "faults": ""},
+    ]
+
+
+def test_markdown(games: Path, shell: Shell) -> None:
+    games.write_text(GAMES.replace("b ", "b_b ").replace(" c ", " c "))
+    assert shell("standings", "--file", "games.txt", "--format", "md").out == (
+        "**games.txt: 3 games, scored by points**\n\n"
+        "| rank | bot | points | games | mean points | faults |\n"
+        "|---:|---|---:|---:|---:|---|\n"
+        "| 1 | a | 3,100 | 2 | 1,550.0 | - |\n"
+        "| 2 | b\\_b | 300 | 2 | 150.0 | - |\n"
+        "| 3 | c | 200 | 2 | 100.0 | - |\n"
+    )
+
+
+class Cells(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "tr":
+            self.rows.append([])
+
+    def handle_data(self, data: str) -> None:
+        if self.rows and data.strip():
+            self.rows[-1].append(data)
+
+
+def test_html_is_a_table_with_escaped_texts(here: Path, shell: Shell) -> None:
+    out = shell("standings", "--format", "html").out
+    heads, *rows = Cells(out.partition("</table>")[0]).rows
+    assert heads == ["rank", "bot", "points", "games", "mean points", "faults"]
+    assert {row[1] for row in rows} == {"first", "six", "zero"}
+    assert "&quot;0&quot;" in out, "a bot's line stands in a note"
+
+
+def test_the_cross_table(games: Path, shell: Shell) -> None:
+    out = shell("standings", "--file", "games.txt", "--cross", "--format", "csv").out
+    assert list(csv.reader(out.splitlines())) == [
+        ["", "bot", "1", "2", "3", "score"],
+        ["1", "a", "*", "1/1", "0.5/1", "1.5/2"],
+        ["2", "b", "0/1", "*", "1/1", "1/2"],
+        ["3", "c", "0.5/1", "0/1", "*", "0.5/2"],
+    ]
+    games.write_text("a 1 b 0\nc 1 d 0\n")
+    rows = shell("standings", "--file", "games.txt", "--cross").out.splitlines()
+    assert rows[4].split() == ["1", "a", "*", "-", "1/1", "-", "1/1"]
+
+
+def test_the_cross_table_as_json(here: Path, shell: Shell) -> None:
+    shown = json.loads(shell("standings", "--cross", "--json").out)
+    assert shown["cross_table"]["first"]["zero"]["games"] == 2
+    total = sum(each["score"] for row in shown["cross_table"].values() for each in row.values())
+    assert total == 6, "each game has one point to share"
+    assert "cross_table" not in json.loads(shell("standings", "--format", "json").out)
+    assert shell("standings", "--cross").out.startswith("trial: insertion, 6 of 6 games, ")
+
+
+def test_ratings_have_the_same_formats(games: Path, shell: Shell) -> None:
+    out = shell("ratings", "--file", "games.txt", "--format", "csv").out
+    assert out.splitlines()[0] == "rank,bot,rating,95 %,ranks,games,score"
+
+
+def test_two_formats_at_once(games: Path, shell: Shell) -> None:
+    outcome = shell("standings", "--file", "games.txt", "--json", "--format", "csv")
+    assert outcome.code == 2
+    assert outcome.line == "arena: --json: --format csv says otherwise; leave one of them out"
