@@ -22,7 +22,7 @@ from arena_server.scores import PlayedGame
 Clock = Callable[[], int]
 
 
-class _Table:
+class _SharedState:
     """What the players of a game know: the parts of its deal that are still hidden are not in `state`."""
 
     def __init__(self, setting: Setting) -> None:
@@ -52,7 +52,7 @@ class _Table:
 
 def play(setting: Setting, engines: Sequence[Engine], now: Clock = time.monotonic_ns) -> GameRecord:
     """Play a game, with an engine for each seat."""
-    table = _Table(setting)
+    table = _SharedState(setting)
 
     def chooser(engine: Engine) -> Callable[[Match], str]:
         return lambda match: str(engine.choose(table.position(match)))

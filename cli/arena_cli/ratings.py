@@ -10,7 +10,7 @@ import typer
 
 from arena_cli.options import DEFAULT_DATABASE, Database, Json, print_json
 from arena_cli.results import open_results, read_results
-from arena_cli.tables import Cell, Column, Format, FormatOption, Table, chosen
+from arena_cli.tables import Cell, Column, FormatOption, OutputFormat, ResultTable, chosen
 
 if TYPE_CHECKING:
     from arena_server.ratings import RatedGame, Ratings
@@ -71,7 +71,7 @@ def command(
     except ValueError as error:
         raise ConfigError(f"arena ratings: {error}") from None
     form = chosen(form, as_json)
-    if form is Format.JSON:
+    if form is OutputFormat.JSON:
         print_json({"rated": title} | plain(ratings))
     else:
         _table(title, ratings).print(form)
@@ -109,7 +109,7 @@ def _contests(results: Results, options: RatingOptions) -> list[ContestRow]:
     return list({contest.id: contest for contest in chosen}.values())
 
 
-def _table(title: str, ratings: Ratings) -> Table:
+def _table(title: str, ratings: Ratings) -> ResultTable:
     heads = [Column("rank"), Column("bot", is_text=True)]
     heads += map(Column, ("rating", "95 %", "ranks", "games", "score"))
     cells: list[list[Cell]] = []
@@ -117,7 +117,7 @@ def _table(title: str, ratings: Ratings) -> Table:
         ranks = str(row.best) if row.best == row.worst else f"{row.best}-{row.worst}"
         rating, margin = f"{row.rating:.0f}", f"+-{row.margin:.0f}"
         cells.append([rank, row.name, rating, margin, ranks, row.games, f"{row.score:.1%}"])
-    return Table(f"{title}: {ratings.games} games", heads, cells, _notes(ratings))
+    return ResultTable(f"{title}: {ratings.games} games", heads, cells, _notes(ratings))
 
 
 def _notes(ratings: Ratings) -> list[str]:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
-from arena_cli.tables import Cell, Column, Format, FormatOption, Table, chosen
+from arena_cli.tables import Cell, Column, FormatOption, OutputFormat, ResultTable, chosen
 from arena_protocol.games import GAMES
 from arena_protocol.record import describe_fault
 from arena_server.core.standings import Standings, plain_row
-from arena_server.core.tiebreaks import Pair
+from arena_server.core.tiebreaks import Meetings
 
 if TYPE_CHECKING:
     from arena_protocol.record import FaultRecord
@@ -71,7 +71,7 @@ def read_results(path: Path) -> list[GameResult]:
     return games
 
 
-def print_file(path: Path, scoring: Scoring, form: Format, *, cross: bool) -> None:
+def print_file(path: Path, scoring: Scoring, form: OutputFormat, *, cross: bool) -> None:
     """Print the table of the games in a text file."""
     games = read_results(path)
     table = Standings(dict.fromkeys(name for game in games for name in game.names), scoring)
@@ -79,7 +79,7 @@ def print_file(path: Path, scoring: Scoring, form: Format, *, cross: bool) -> No
         table.add(game)
     rows = [plain_row(row) for row in table.rows()]
     title = f"{path}: {len(games)} games, scored by {scoring}"
-    if form is Format.JSON:
+    if form is OutputFormat.JSON:
         plain = {"file": str(path), "scoring": scoring, "games": len(games), "standings": rows}
         print_json(plain | _plain_cross(table, cross))
     elif cross:
@@ -138,7 +138,7 @@ def standings(
         return
     with open_results(database) as results:
         of = results.contest(contest)
-        if form is Format.JSON:
+        if form is OutputFormat.JSON:
             more = _plain_cross(results.table(of, scoring), cross)
             print_json(plain_standings(results, of, scoring) | more)
         elif cross:
@@ -196,7 +196,7 @@ def _title(results: Results, contest: ContestRow, scoring: str | None) -> str:
 
 
 def print_standings(
-    results: Results, contest: ContestRow, scoring: str | None = None, form: Format = Format.TABLE
+    results: Results, contest: ContestRow, scoring: str | None = None, form: OutputFormat = OutputFormat.TABLE
 ) -> None:
     """Print a contest's standings on stdout, by `scoring` or else as the contest scores."""
     plain = plain_standings(results, contest, scoring)
@@ -239,7 +239,7 @@ def unplayed_message(progress: dict[str, Any]) -> str:
 
 def standings_table(
     title: str, rows: Sequence[dict[str, Any]], *, wins: bool = False, notes: Sequence[str] = ()
-) -> Table:
+) -> ResultTable:
     """Return the table to print; `rows` are results of `plain_row`."""
     tie_breaks = list(rows[0].get("tie_breaks", ())) if rows else []
     numbers = ("points", "games", "mean points", *(["wins"] if wins else []), *tie_breaks)
@@ -256,10 +256,10 @@ def standings_table(
         more += [row["tie_breaks"][name] for name in tie_breaks]
         start = [row["rank"], row["bot"], row["points"], row["games"], float(row["mean"])]
         cells.append([*start, *more, faults or None])
-    return Table(title, heads, cells, notes)
+    return ResultTable(title, heads, cells, notes)
 
 
-def cross_table(title: str, table: Standings) -> Table:
+def cross_table(title: str, table: Standings) -> ResultTable:
     """Return what each bot has scored against each other: `3.5/4` are 3.5 of 4 games."""
     names = [row.name for row in table.rows()]
     heads = [
@@ -272,12 +272,12 @@ def cross_table(title: str, table: Standings) -> Table:
         pairs = table.against(name)
         scores = (_score(pairs.get(other)) if other != name else "*" for other in names)
         cells.append([place, name, *scores, _score(pairs.values())])
-    return Table(title, [*heads, Column("score")], cells)
+    return ResultTable(title, [*heads, Column("score")], cells)
 
 
-def _score(pairs: Pair | Iterable[Pair] | None) -> str | None:
+def _score(pairs: Meetings | Iterable[Meetings] | None) -> str | None:
     """The score of all games of these, and their number; None without games."""
-    each = () if pairs is None else (pairs,) if isinstance(pairs, Pair) else tuple(pairs)
+    each = () if pairs is None else (pairs,) if isinstance(pairs, Meetings) else tuple(pairs)
     games = sum(pair.games for pair in each)
     return f"{float(sum(pair.score for pair in each)):g}/{games}" if games else None
 

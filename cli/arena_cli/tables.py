@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PLAIN_WIDTH = 160
 
 
-class Format(StrEnum):
+class OutputFormat(StrEnum):
     """How results are printed."""
 
     TABLE = "table"
@@ -30,7 +30,7 @@ class Format(StrEnum):
 
 
 FormatOption = Annotated[
-    Format | None,
+    OutputFormat | None,
     typer.Option("--format", help="How to print it; --json is the same as json.", show_default=False),
 ]
 
@@ -48,7 +48,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ResultTable:
     """A table; `notes` are lines below it."""
 
     title: str
@@ -104,14 +104,14 @@ class Table:
             table.add_row(*map(_text, row))
         return table
 
-    def print(self, form: Format = Format.TABLE) -> None:
+    def print(self, form: OutputFormat = OutputFormat.TABLE) -> None:
         """Print it on stdout; JSON is up to the caller, whose values it has."""
         match form:
-            case Format.CSV:
+            case OutputFormat.CSV:
                 typer.echo(self.as_csv(), nl=False)
-            case Format.MARKDOWN:
+            case OutputFormat.MARKDOWN:
                 typer.echo(self.as_markdown(), nl=False)
-            case Format.HTML:
+            case OutputFormat.HTML:
                 typer.echo(self.as_html(), nl=False)
             case _:
                 self._print_text()
@@ -147,10 +147,10 @@ def _in_markdown(text: str) -> str:
     return text
 
 
-def chosen(form: Format | None, as_json: bool) -> Format:
+def chosen(form: OutputFormat | None, as_json: bool) -> OutputFormat:
     """The format of --format and --json. Raises ConfigError if they say different things."""
     from arena_server.errors import ConfigError
 
-    if as_json and form not in (None, Format.JSON):
+    if as_json and form not in (None, OutputFormat.JSON):
         raise ConfigError(f"--json: --format {form} says otherwise; leave one of them out")
-    return Format.JSON if as_json else form or Format.TABLE
+    return OutputFormat.JSON if as_json else form or OutputFormat.TABLE

@@ -72,7 +72,7 @@ class TestAnalyse:
         [
             (("analyse", "insertion", "--positions", "positions"), "arena_engines.analysis.analyse_file"),
             (("bench", "search"), "arena_engines.analysis.search_bench"),
-            (("match", "greedy", "dummy"), "arena_cli.match.games.match"),
+            (("match", "greedy", "dummy"), "arena_cli.match_run.play"),
             (("play", "insertion"), "arena_cli.play.play_game"),
         ],
     )

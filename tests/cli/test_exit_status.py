@@ -51,6 +51,8 @@ def closed() -> Iterator[int]:
 
 #: Wrong input. PORT is a port without a listener.
 WRONG_INPUT = """
+ratings --all --contest x
+standings --json --format csv
 no-such-command
 check bot
 proxy nowhere 127.0.0.1:1
@@ -149,6 +151,7 @@ watch --connect 127.0.0.1:PORT
 log --name a --connect 127.0.0.1:PORT
 standings
 standings --database sqlite:///other.db
+ratings
 replay g1
 replay bad.record
 why g1 --bot mine

@@ -22,7 +22,7 @@ from arena_server.core.config import ContestConfig
 from arena_server.core.journal import PastGame
 from arena_server.core.log_events import BotOnProbation
 from arena_server.core.peers import Bot, Outbox
-from arena_server.core.tiebreaks import Entrant, Pair
+from arena_server.core.tiebreaks import Meetings, PlayerSums
 
 SCORINGS = ("points", "wins")
 
@@ -90,7 +90,7 @@ class Standings:
         self._scoring = scoring
         self._tie_breaks = tiebreaks.check(tie_breaks)
         self._secret = secret
-        self._sums = {name: Entrant() for name in names}
+        self._sums = {name: PlayerSums() for name in names}
 
     def add(self, result: GameResult) -> None:
         """Count one more game."""
@@ -108,7 +108,7 @@ class Standings:
         for name, kind in result.faults:
             self._sums[name].faults[kind] += 1
 
-    def against(self, name: str) -> Mapping[str, Pair]:
+    def against(self, name: str) -> Mapping[str, Meetings]:
         """The games of `name` against each opponent that it has met."""
         return self._sums[name].against
 

@@ -28,7 +28,7 @@ HALF: Final = Fraction(1, 2)
 
 
 @dataclass(slots=True)
-class Pair:
+class Meetings:
     """The games of a player against another: their number, and its score in them."""
 
     games: int = 0
@@ -36,14 +36,14 @@ class Pair:
 
 
 @dataclass(slots=True)
-class Entrant:
+class PlayerSums:
     """The sums of a player: its own, faults by kind, and those `against` each opponent."""
 
     points: int = 0
     games: int = 0
     wins: int = 0
     faults: Counter[str] = field(default_factory=Counter)
-    against: dict[str, Pair] = field(default_factory=dict)
+    against: dict[str, Meetings] = field(default_factory=dict)
 
     @property
     def score(self) -> Fraction:
@@ -52,7 +52,7 @@ class Entrant:
 
     def meet(self, other: str, own: int, others: int) -> None:
         """Count a game against `other` in which each had these points."""
-        pair = self.against.setdefault(other, Pair())
+        pair = self.against.setdefault(other, Meetings())
         pair.games += 1
         pair.score += 1 if own > others else HALF if own == others else 0
 
@@ -61,7 +61,7 @@ class Entrant:
 class Field:
     """All players of a contest by name, its secret, and those with the same score (`tied`)."""
 
-    entrants: Mapping[str, Entrant]
+    entrants: Mapping[str, PlayerSums]
     scores: Mapping[str, Fraction]
     secret: int
     tied: Sequence[str]
@@ -136,7 +136,7 @@ def check(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def values(
-    tie_breaks: Sequence[str], entrants: Mapping[str, Entrant], scores: Mapping[str, Fraction], secret: int
+    tie_breaks: Sequence[str], entrants: Mapping[str, PlayerSums], scores: Mapping[str, Fraction], secret: int
 ) -> dict[str, tuple[Fraction, ...]]:
     """The values of each player, in the order of `tie_breaks`; `scores` are what the table ranks by.
 

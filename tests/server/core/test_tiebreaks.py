@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_server.core.tiebreaks import TIE_BREAKS, Entrant, check, values
+from arena_server.core.tiebreaks import TIE_BREAKS, PlayerSums, check, values
 
 Game = tuple[str, int, str, int]
 
@@ -25,8 +25,8 @@ EXAMPLE: list[Game] = [
 ]
 
 
-def entrants_of(games: Sequence[Game], names: str = "ABCD") -> dict[str, Entrant]:
-    entrants = {name: Entrant() for name in names}
+def entrants_of(games: Sequence[Game], names: str = "ABCD") -> dict[str, PlayerSums]:
+    entrants = {name: PlayerSums() for name in names}
     for one, own, other, others in games:
         for name, points, opponent, against in ((one, own, other, others), (other, others, one, own)):
             entrants[name].points += points
