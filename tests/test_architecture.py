@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from arena_protocol.session import ServerSession
-from arena_server.core.peers import Bot, LineCounts, LiveGame, Peer, Player, SeatCursor
+from arena_server.core.peers import Bot, LineCounts, LiveGame, Peer, SeatCursor, Slot
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = {
@@ -120,7 +120,7 @@ WRITERS: dict[type, str] = {
     ServerSession: "session.py",
     Peer: "peers.py",
     Bot: "peers.py",
-    Player: "peers.py",
+    Slot: "peers.py",
     LiveGame: "peers.py",
     SeatCursor: "turns.py",
     LineCounts: "seat_lines.py",

@@ -48,17 +48,17 @@ class ConnectionLimits:
 
 
 class Admission:
-    """The open connections that are not players, by address. `slots`: players that may come at any time."""
+    """The open connections that are not players, by address. `reserved`: places for slots that may come."""
 
     def __init__(self, limits: ConnectionLimits) -> None:
-        self.slots = 0
+        self.reserved = 0
         self._limits = limits
         self._new = _ByAddress()
         self._guests = _ByAddress()
 
     @property
     def _places(self) -> int:
-        return max(2, self._limits.connections - self.slots - SPARE)
+        return max(2, self._limits.connections - self.reserved - SPARE)
 
     def open(self, conn: int, host: str) -> int | None:
         """Count a new connection. Returns the one that has to give way, if there is no room for all."""

@@ -109,11 +109,11 @@ class Commands:
         bot.kick()
         self._games.update_free_slots(bot, now)
         self._journal(bot)
-        for player in bot.players:
-            if player.game is not None and not player.game.announced:
-                self._games.void(player.game, REASON, now)
-            if player.peer is not None:
-                self._connections.close(player.peer, ByeReason.KICKED, now)
+        for slot in bot.slots:
+            if slot.game is not None and not slot.game.announced:
+                self._games.void(slot.game, REASON, now)
+            if slot.peer is not None:
+                self._connections.close(slot.peer, ByeReason.KICKED, now)
 
     def _journal(self, bot: Bot) -> None:
         self._out.fact(Conduct(bot.name, bot.forgiven, bot.kicked))

@@ -11,7 +11,7 @@ from arena_server.core.effects import ShowLog
 from arena_server.core.games import GameManager
 from arena_server.core.log_events import BotAbsent, BotLogRead, ConnectionLost, ConnectionRefused
 from arena_server.core.login import DENIED
-from arena_server.core.peers import Bot, Outbox, Peer, Player
+from arena_server.core.peers import Bot, Outbox, Peer, Slot
 
 
 class Connections:
@@ -73,24 +73,24 @@ class Connections:
         self.close(peer, ByeReason.SLOW, now)
 
     def _forget(self, peer: Peer, now: int) -> None:
-        """The connection is gone; its player may come back on another."""
+        """The connection is gone; its bot may come back on another."""
         del self.peers[peer.conn]
         self.drop_login_deadline(peer)
         self._games.forget(peer)
         # Departed last: what it does may seat others, and this connection must not be among them.
-        if peer.player is not None:
-            peer.player.disconnect()
-            self.departed(peer.player, now)
+        if peer.slot is not None:
+            peer.slot.disconnect()
+            self.departed(peer.slot, now)
 
     # -- absent bots
 
-    def departed(self, player: Player, now: int) -> None:
-        """`player` has no connection any more, or watches instead of playing."""
+    def departed(self, slot: Slot, now: int) -> None:
+        """`slot` has no connection any more, or watches instead of playing."""
         # A bot with several slots is absent only without any of them.
-        if not any(other.peer is not None for other in player.bot.players if other is not player):
-            player.bot.leave(now)
-            self.absent_from(player.bot, now)
-        self._games.depart(player, now)
+        if not any(other.peer is not None for other in slot.bot.slots if other is not slot):
+            slot.bot.leave(now)
+            self.absent_from(slot.bot, now)
+        self._games.depart(slot, now)
 
     def absent_from(self, bot: Bot, now: int) -> None:
         """No slot of `bot` has a connection from `now` on."""

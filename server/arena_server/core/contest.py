@@ -109,7 +109,7 @@ class Contest:
     @property
     def slots(self) -> int:
         """How many connections its bots may have."""
-        return sum(len(bot.players) for bot in self._bots if bot.plays)
+        return sum(len(bot.slots) for bot in self._bots if bot.plays)
 
     def holds(self, conn: int) -> bool:
         """Whether a connection that was passed on is still open."""
@@ -291,7 +291,7 @@ class Contest:
                     self._games.spectators.update(number, now)
                     self._games.reconsider()
                 case DeadlineKind.REST:
-                    self._games.rested(self._authenticator.players[number], now)
+                    self._games.rested(self._authenticator.slots[number], now)
                 case DeadlineKind.CHUNK:
                     self._connections.too_slow(self._connections.peers[number], now)
 

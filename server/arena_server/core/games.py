@@ -1,7 +1,7 @@
 """The games of a contest: who plays in them, when they begin and end, and their results.
 
-    pair -> a game of the fixtures with free players -> `Turns` -> Store -> `stored`: OVER, the result counts
-    the seats that have OVER -> their players are free, or rest
+    pair -> a game of the fixtures with free slots -> `Turns` -> Store -> `stored`: OVER, the result counts
+    the seats that have OVER -> their slots are free, or rest
 
 A result counts once its record is durable. Which games there are is up to the fixtures.
 """
@@ -23,7 +23,7 @@ from arena_server.core.formats.base import Pairing
 from arena_server.core.journal import GameFact, JournalError, Offered, PastGame
 from arena_server.core.log_events import GameOver, GameResumed, GameStarted, GameVoided
 from arena_server.core.match import Abort, Match
-from arena_server.core.peers import Bot, LiveGame, Outbox, Peer, Player
+from arena_server.core.peers import Bot, LiveGame, Outbox, Peer, Slot
 from arena_server.core.standings import Progress, RunningGame
 from arena_server.core.turns import Turns
 
@@ -97,23 +97,23 @@ class GameManager:
         live = self._games.get(number_of(game_id))
         return None if live is None or live.announced else live
 
-    # -- players come and go
+    # -- bots come and go
 
-    def arrive(self, player: Player, now: int) -> None:
-        """`player` has a connection: back in its game, or free for one."""
-        self.update_free_slots(player.bot, now)
-        live = player.game
+    def arrive(self, slot: Slot, now: int) -> None:
+        """`slot` has a connection: back in its game, or free for one."""
+        self.update_free_slots(slot.bot, now)
+        live = slot.game
         if live is not None:
-            self.turns.begin_again(live, player.seat)
-            live.match.arrive(player.seat, now)
+            self.turns.begin_again(live, slot.seat)
+            live.match.arrive(slot.seat, now)
             self._advance(live, [], now)
 
-    def depart(self, player: Player, now: int) -> None:
-        """`player` has no connection any more, or watches instead of playing."""
-        self.update_free_slots(player.bot, now)
-        live = player.game
+    def depart(self, slot: Slot, now: int) -> None:
+        """`slot` has no connection any more, or watches instead of playing."""
+        self.update_free_slots(slot.bot, now)
+        live = slot.game
         if live is not None:
-            self._advance(live, live.match.depart(player.seat, now), now)
+            self._advance(live, live.match.depart(slot.seat, now), now)
 
     def forget(self, peer: Peer) -> None:
         """A connection is gone."""
@@ -133,21 +133,21 @@ class GameManager:
         """Start every game that can start."""
         while (pairing := self.fixtures.take()) is not None:
             # The pairer knows that each of them has a free slot.
-            players = tuple(
-                next(player for player in self._bots[name].players if player.free) for name in pairing.names
+            seated = tuple(
+                next(slot for slot in self._bots[name].slots if slot.free) for name in pairing.names
             )
-            live = self.open(pairing, players, now)
-            for seat, player in enumerate(live.players, start=1):
-                assert player.peer is not None, "a free player is connected"
-                live.match.set_lag(seat, player.peer.lag.ms)
-            slots = live.slots
-            self._out.effects.append(GameStarted(live.game_id, pairing.names, slots))
-            self.turns.advance(live, [Offered(pairing.names, pairing.deal, slots)], now)
+            live = self.open(pairing, seated, now)
+            for seat, slot in enumerate(live.seated, start=1):
+                assert slot.peer is not None, "a free slot is connected"
+                live.match.set_lag(seat, slot.peer.lag.ms)
+            numbers = live.slot_numbers
+            self._out.effects.append(GameStarted(live.game_id, pairing.names, numbers))
+            self.turns.advance(live, [Offered(pairing.names, pairing.deal, numbers)], now)
 
-    def open(self, pairing: Pairing, players: tuple[Player, ...], now: int) -> LiveGame:
-        """Seat these players."""
+    def open(self, pairing: Pairing, seated: tuple[Slot, ...], now: int) -> LiveGame:
+        """Begin a game that these slots play."""
         match = Match(Setting.of(self._config, self._game, pairing), now)
-        live = self._games[pairing.number] = LiveGame(pairing.number, match, players, now)
+        live = self._games[pairing.number] = LiveGame(pairing.number, match, seated, now)
         self.spectators.open(pairing.number, live.game_id, live.transcript)
         return live
 
@@ -160,20 +160,18 @@ class GameManager:
     def _release_players(self, live: LiveGame, now: int) -> None:
         """Players whose OVER has been sent are free for the next game."""
         end = len(live.transcript.lines)
-        for cursor, player in zip(live.cursors, live.players, strict=True):
-            peer = player.peer
-            if player.game is not live or (peer is not None and cursor.line < end):
+        for cursor, slot in zip(live.cursors, live.seated, strict=True):
+            peer = slot.peer
+            if slot.game is not live or (peer is not None and cursor.line < end):
                 continue
             rests = peer is not None and self._config.rest_ms > 0
-            player.leave(rests=rests)
+            slot.leave(rests=rests)
             if peer is not None:
                 self._out.unmute(peer)
             if rests:
-                self._deadlines.set(
-                    (DeadlineKind.REST, player.number), now + self._config.rest_ms * NS_PER_MS
-                )
-            self.update_free_slots(player.bot, now)
-        if all(player.game is not live for player in live.players):
+                self._deadlines.set((DeadlineKind.REST, slot.key), now + self._config.rest_ms * NS_PER_MS)
+            self.update_free_slots(slot.bot, now)
+        if all(slot.game is not live for slot in live.seated):
             del self._games[live.number]
 
     def update_free_slots(self, bot: Bot, now: int) -> None:
@@ -181,17 +179,17 @@ class GameManager:
         self.changed = True
         self.fixtures.update(bot, now)
 
-    def rested(self, player: Player, now: int) -> None:
-        """The rest of `player` after a game is over."""
-        player.rested()
-        self.update_free_slots(player.bot, now)
+    def rested(self, slot: Slot, now: int) -> None:
+        """The rest of `slot` after a game is over."""
+        slot.rested()
+        self.update_free_slots(slot.bot, now)
 
     def expire(self, number: int, now: int) -> Peer | None:
         """The deadline of game `number` has passed. Returns the connection that does not take its TURN."""
         live = self._games[number]
         seat, facts = live.match.expire(now)
         if seat:
-            return live.players[seat - 1].peer
+            return live.seated[seat - 1].peer
         self.turns.advance(live, facts, now)
         return None
 
@@ -223,7 +221,7 @@ class GameManager:
     # -- results
 
     def stored(self, game_id: str, now: int) -> None:
-        """The record of a game is durable: send the result, count it, and free the players."""
+        """The record of a game is durable: send the result, count it, and free the slots."""
         live = self._games.get(number_of(game_id))
         if live is None or not live.match.over or live.announced:
             return
@@ -253,7 +251,8 @@ class GameManager:
             raise JournalError(f"{live.game_id} is repeated, and not void")
         for fact in facts:
             live.transcript.write(fact, now)
-        resumed = GameResumed(live.game_id, live.match.setting.names, len(live.match.plies), live.slots)
+        names, plies = live.match.setting.names, len(live.match.plies)
+        resumed = GameResumed(live.game_id, names, plies, live.slot_numbers)
         self._out.effects.append(resumed)
         over = live.match.over
         self.turns.advance(live, live.match.restart(now), now)

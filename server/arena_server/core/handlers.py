@@ -1,6 +1,6 @@
 """What each line of a client leads to, and what a refused line costs.
 
-HELLO            login                      READY, MOVE   the game of the player
+HELLO            login                      READY, MOVE   the game of the slot
 WATCH            spectators                 QUIT          the end of the connection
 PING, PONG, blank line   free, up to a rate limit
 INFO             the record and the spectators; beyond the bounds it is dropped. It is never a fault
@@ -127,28 +127,28 @@ class Handlers:
     def hello(self, peer: Peer, hello: wire.Hello, now: int) -> None:
         """The first line of a client, which its session has taken."""
         try:
-            player = self._authenticator.admit(hello, peer.address, now)
+            slot = self._authenticator.admit(hello, peer.address, now)
         except ProtocolError as problem:
             self._connections.refuse(peer, problem, now)
             return
         # Only a resume key leads here: the client has lost that connection, and the server has not
         # noticed.
-        if player.peer is not None:
-            self._connections.close(player.peer, ByeReason.REPLACED, now)
-        self._out.send(peer, self._authenticator.welcome(player, peer, hello.resume))
+        if slot.peer is not None:
+            self._connections.close(slot.peer, ByeReason.REPLACED, now)
+        self._out.send(peer, self._authenticator.welcome(slot, peer, hello.resume))
         if hello.role == wire.LOG_READER:
-            self._connections.show_log(peer, player.name, now)
+            self._connections.show_log(peer, slot.name, now)
             return
         resumed = hello.resume is not None
-        login = LoggedIn(peer.conn, peer.address, peer.bot_name, hello.agent, resumed, player.slot)
+        login = LoggedIn(peer.conn, peer.address, peer.bot_name, hello.agent, resumed, slot.number)
         self._out.effects.append(login)
         # A spectator has until the login deadline to send WATCH: a bot that mistyped its name is
         # not to wait for games that never come.
-        if player.bot.plays:
-            self._keep_keys(player.bot)
+        if slot.bot.plays:
+            self._keep_keys(slot.bot)
             self._connections.drop_login_deadline(peer)
-            self._connections.arrived(player.bot)
-            self._games.arrive(player, now)
+            self._connections.arrived(slot.bot)
+            self._games.arrive(slot, now)
 
     def _keep_keys(self, bot: Bot) -> None:
         self._out.fact(bot.keys)
@@ -156,10 +156,10 @@ class Handlers:
 
     def _watch(self, peer: Peer, watch: wire.Watch, line: bytes, now: int) -> None:
         """WATCH; a bot that watches does not play any more."""
-        # A spectator has no player.
-        if peer.player is not None:
-            peer.player.watch()
-            self._connections.departed(peer.player, now)
+        # A spectator has no slot.
+        if peer.slot is not None:
+            peer.slot.watch()
+            self._connections.departed(peer.slot, now)
         try:
             self._games.spectators.watch(peer, watch.target, now)
         except ProtocolError as problem:
@@ -170,13 +170,13 @@ class Handlers:
 
     def _quit(self, peer: Peer, now: int) -> None:
         """QUIT: the bot is gone at once, unless the contest waits for absent bots for ever."""
-        player = peer.player
+        slot = peer.slot
         self._connections.close(peer, ByeReason.QUIT, now)
-        if player is not None:
-            player.drop_keys()
-            self._keep_keys(player.bot)
-            self._connections.quit(player.bot)
-            self._seat_lines.quit(player, now)
+        if slot is not None:
+            slot.drop_keys()
+            self._keep_keys(slot.bot)
+            self._connections.quit(slot.bot)
+            self._seat_lines.quit(slot, now)
 
     # -- lag, and lines that ask for nothing
 
@@ -190,9 +190,9 @@ class Handlers:
             self._out.effects.append(Send(peer.conn, line, PingMark(number)))
 
     def _pong(self, peer: Peer, pong: wire.Pong, line: bytes, arrived: int, now: int) -> None:
-        player = peer.player
-        if peer.lag.answered(pong.token, arrived) and player is not None and player.game is not None:
-            player.game.match.set_lag(player.seat, peer.lag.ms)
+        slot = peer.slot
+        if peer.lag.answered(pong.token, arrived) and slot is not None and slot.game is not None:
+            slot.game.match.set_lag(slot.seat, peer.lag.ms)
         self._count_chatter(peer, line, now)
 
     def _count_chatter(self, peer: Peer, line: bytes, now: int) -> None:

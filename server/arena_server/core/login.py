@@ -12,7 +12,7 @@ from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.messages import LOG_READER, SPECTATOR, Hello, Welcome, valid_name
 from arena_server.core import deal
 from arena_server.core.config import MOST_SLOTS, ContestConfigError, Entrant
-from arena_server.core.peers import Bot, Peer, Player
+from arena_server.core.peers import Bot, Peer, Slot
 from arena_server.core.ratelimit import LoginRateLimiter
 
 #: Compared with when there is no such name, so that the denial takes as long.
@@ -41,7 +41,7 @@ class Authenticator:
         self._limiter = LoginRateLimiter()
         self.bots: dict[str, Bot] = {}
         #: Every slot of every bot, by its number.
-        self.players: list[Player] = []
+        self.slots: list[Slot] = []
         for number, entrant in enumerate(entrants):
             self._enter(number, entrant)
 
@@ -59,11 +59,11 @@ class Authenticator:
                 f"concurrency of {entrant.name} must be from 1 to {MOST_SLOTS}, not {entrant.concurrency}"
             )
         bot = self.bots[entrant.name] = Bot(number, entrant.name, lower, entrant.plays)
-        bot.open_slots(len(self.players), entrant.concurrency)
-        self.players += bot.players
+        bot.open_slots(len(self.slots), entrant.concurrency)
+        self.slots += bot.slots
 
-    def admit(self, hello: Hello, peer: str, now: int) -> Player:
-        """The player that `hello` may log in as; its old connection, if any, is to be closed.
+    def admit(self, hello: Hello, peer: str, now: int) -> Slot:
+        """The slot that `hello` may log in as; its old connection, if any, is to be closed.
 
         `peer` is the client's `address:port`. With `role=spectator` any name may watch, if the contest
         admits spectators; a name that is not registered is denied like a wrong token.
@@ -93,19 +93,18 @@ class Authenticator:
             return _guest(hello.name)
         if resumed is not None:
             return resumed
-        slot, slots = 1 if hello.slot is None else hello.slot, len(bot.players)
-        if not 1 <= slot <= slots:
-            text = (
-                f"{hello.name} has {'slot 1 only' if slots == 1 else f'slots 1 to {slots}'}, got slot {slot}"
-            )
+        number, count = 1 if hello.slot is None else hello.slot, len(bot.slots)
+        if not 1 <= number <= count:
+            known = "slot 1 only" if count == 1 else f"slots 1 to {count}"
+            text = f"{hello.name} has {known}, got slot {number}"
             raise ProtocolError(ErrorCode.SLOT, text)
-        player = bot.players[slot - 1]
+        slot = bot.slots[number - 1]
         # A token does not take a seat over, or two programs with one token would throw each other
         # out for ever; a resume key does.
-        if player.peer is not None:
-            which = hello.name if slots == 1 else f"slot {slot} of {hello.name}"
+        if slot.peer is not None:
+            which = hello.name if count == 1 else f"slot {number} of {hello.name}"
             raise ProtocolError(ErrorCode.NAME_TAKEN, f"{which} is connected already")
-        return player
+        return slot
 
     def recognises(self, hello: Hello) -> bool:
         """Whether `hello` may watch this contest, or has the key of a bot that may log in to it."""
@@ -117,40 +116,40 @@ class Authenticator:
         resumed = _holder(bot, hello.resume) if hello.resume else None
         return _has_key(bot, hello, resumed) and bot is not None
 
-    def welcome(self, player: Player, peer: Peer, used: str | None) -> Welcome:
-        """Bind the player to its new connection.
+    def welcome(self, slot: Slot, peer: Peer, used: str | None) -> Welcome:
+        """Bind the slot to its new connection.
 
-        Valid keys are that in WELCOME and, until `Player.former` is None, the one that was `used` to log
+        Valid keys are that in WELCOME and, until `Slot.former` is None, the one that was `used` to log
         in. A spectator is bound to no connection: it has nothing to resume.
         """
         key = self._secret(deal.RESUME_BYTES)
-        if player.bot.plays:
+        if slot.bot.plays:
             former = None if used is None else deal.token_digest(used)
-            player.connect(peer, deal.token_digest(key), former)
-        return Welcome(player.name, self._secret(deal.SESSION_BYTES), key)
+            slot.connect(peer, deal.token_digest(key), former)
+        return Welcome(slot.name, self._secret(deal.SESSION_BYTES), key)
 
 
 def is_digest(text: str) -> bool:
     return len(text) == _HEX_DIGEST and all(digit in "0123456789abcdef" for digit in text.lower())
 
 
-def _guest(name: str) -> Player:
+def _guest(name: str) -> Slot:
     """A client that takes no seat."""
-    return Player(GUEST, Bot(GUEST, name, None, plays=False))
+    return Slot(GUEST, Bot(GUEST, name, None, plays=False))
 
 
-def _holder(bot: Bot | None, resume: str) -> Player | None:
+def _holder(bot: Bot | None, resume: str) -> Slot | None:
     """The slot of `bot` that this key resumes; compares with every key, whichever it is."""
     given, found = deal.token_digest(resume), None
-    for player in bot.players if bot is not None else ():
+    for slot in bot.slots if bot is not None else ():
         # All keys are compared, whichever fits: the time tells nothing of how many there are.
-        for digest in (player.resume, player.former):
+        for digest in (slot.resume, slot.former):
             if compare_digest(given, digest or _NO_DIGEST) and digest is not None:
-                found = player
+                found = slot
     return found
 
 
-def _has_key(bot: Bot | None, hello: Hello, resumed: Player | None) -> bool:
+def _has_key(bot: Bot | None, hello: Hello, resumed: Slot | None) -> bool:
     """Whether `hello` has the right key; `resumed` is the slot that its resume key belongs to."""
     right = resumed is not None if hello.resume else _holds_token(bot, hello.token)
     if hello.role == LOG_READER:

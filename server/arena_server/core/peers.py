@@ -21,7 +21,7 @@ FLOODED: Final = ProtocolError(ErrorCode.FLOOD, "too many lines that were not as
 
 @dataclass(slots=True, eq=False)
 class Peer:
-    """One connection, accepted at `opened` (ns); `player` is None before login, and for a spectator.
+    """One connection, accepted at `opened` (ns); `slot` is None before login, and for a spectator.
 
     `unasked` counts refused lines outside games; `muted`: nothing is read from it.
     """
@@ -30,7 +30,7 @@ class Peer:
     address: str
     opened: int = 0
     session: ServerSession = field(default_factory=ServerSession)
-    player: Player | None = None
+    slot: Slot | None = None
     unasked: int = 0
     chatter: LeakyBucket = field(default_factory=LeakyBucket)
     muted: bool = False
@@ -38,13 +38,13 @@ class Peer:
 
     @property
     def bot_name(self) -> str | None:
-        """The name of its player's bot."""
-        return None if self.player is None else self.player.name
+        """The name of its slot's bot."""
+        return None if self.slot is None else self.slot.name
 
     @property
     def game(self) -> LiveGame | None:
-        """The game that its player is seated in."""
-        return None if self.player is None else self.player.game
+        """The game that its slot is seated in."""
+        return None if self.slot is None else self.slot.game
 
     def count_unasked(self) -> int:
         """Count a refused line outside a game, and return how many there were since the last game."""
@@ -54,7 +54,7 @@ class Peer:
 
 @dataclass(slots=True, eq=False)
 class Bot:
-    """One entrant, with a player for each of its slots. One that does not play may only watch.
+    """One entrant, with a slot for each game at once. One that does not play may only watch.
 
     `barred`: paired no more, because of `faulty_games` beyond those `forgiven`, or because it was
     `kicked`. `gone`: without any connection for longer than the contest waits. `known`: it has logged in
@@ -65,7 +65,7 @@ class Bot:
     name: str
     token_sha256: str | None
     plays: bool = True
-    players: list[Player] = field(default_factory=list)
+    slots: list[Slot] = field(default_factory=list)
     faulty_games: int = 0
     forgiven: int = 0
     kicked: bool = False
@@ -77,31 +77,29 @@ class Bot:
     @property
     def connected(self) -> bool:
         """Whether any slot has a connection."""
-        return any(player.peer is not None for player in self.players)
+        return any(slot.peer is not None for slot in self.slots)
 
     @property
     def present(self) -> bool:
         """Whether it can be paired, now or when a slot is free."""
-        return not self.barred and any(
-            player.peer is not None and not player.watches for player in self.players
-        )
+        return not self.barred and any(slot.peer is not None and not slot.watches for slot in self.slots)
 
     @property
     def free_slots(self) -> int:
         """In how many games more it can be seated now, if it is present."""
-        return sum(player.free for player in self.players)
+        return sum(slot.free for slot in self.slots)
 
     @property
     def keys(self) -> ResumeKeys:
-        return ResumeKeys(self.name, tuple(player.resume for player in self.players))
+        return ResumeKeys(self.name, tuple(slot.resume for slot in self.slots))
 
     @property
     def former_keys(self) -> FormerKeys:
-        return FormerKeys(self.name, tuple(player.former for player in self.players))
+        return FormerKeys(self.name, tuple(slot.former for slot in self.slots))
 
-    def open_slots(self, number: int, slots: int) -> None:
-        """Make its players; the first of them is number `number` of the contest."""
-        self.players += (Player(number + slot, self, slot + 1) for slot in range(slots))
+    def open_slots(self, key: int, count: int) -> None:
+        """Make its slots; the first of them has the key `key`."""
+        self.slots += (Slot(key + at, self, at + 1) for at in range(count))
 
     def blame(self, limit: int) -> bool:
         """Count a faulty game. Returns whether `limit` of them are not forgiven now; 0 is no limit."""
@@ -134,18 +132,18 @@ class Bot:
 
 
 @dataclass(slots=True, eq=False)
-class Player:
-    """One slot (1, 2, ...) of a bot: it plays one game at a time, on a connection of its own.
+class Slot:
+    """One slot of a bot: it plays one game at a time, on a connection of its own.
 
     `game` and `seat` while it is seated. `resume` is the digest of its resume key, `former` that of the
     key before, as long as the newer one may not have reached the bot. `rests`: not
-    paired yet after its last game; `watches`: it has sent WATCH. `number` is its own among all players
-    of the contest.
+    paired yet after its last game; `watches`: it has sent WATCH. `number` counts the slots of
+    the bot, `key` those of the contest.
     """
 
-    number: int
+    key: int
     bot: Bot
-    slot: int = 1
+    number: int = 1
     peer: Peer | None = None
     resume: str | None = None
     former: str | None = None
@@ -165,7 +163,7 @@ class Player:
 
     def connect(self, peer: Peer, resume: str, former: str | None) -> None:
         """It has logged in on `peer`: the digests of its new resume key, and of the one that it has used."""
-        self.peer, peer.player, self.watches = peer, self, False
+        self.peer, peer.slot, self.watches = peer, self, False
         self.resume, self.former = resume, former
         self.bot.known = True
 
@@ -233,21 +231,21 @@ class LineCounts:
 
 
 class LiveGame:
-    """A match, its transcript, and its players, their cursors and lines in the order of the seats."""
+    """A match, its transcript, and the slots that play it with their cursors and lines, by seat."""
 
-    __slots__ = ("cursors", "deadline_key", "game_id", "lines", "match", "number", "players", "transcript")
+    __slots__ = ("cursors", "deadline_key", "game_id", "lines", "match", "number", "seated", "transcript")
 
-    def __init__(self, number: int, match: Match, players: tuple[Player, ...], now: int) -> None:
+    def __init__(self, number: int, match: Match, seated: tuple[Slot, ...], now: int) -> None:
         self.number = number
         self.deadline_key = (DeadlineKind.GAME, number)
         self.match = match
         self.game_id = match.setting.game_id
         self.transcript = Transcript(match.setting, match.positions, now)
-        self.players = players
-        self.cursors = tuple(SeatCursor() for _ in players)
-        self.lines = tuple(LineCounts() for _ in players)
-        for seat, player in enumerate(players, start=1):
-            player.sit(self, seat)
+        self.seated = seated
+        self.cursors = tuple(SeatCursor() for _ in seated)
+        self.lines = tuple(LineCounts() for _ in seated)
+        for seat, slot in enumerate(seated, start=1):
+            slot.sit(self, seat)
 
     @property
     def announced(self) -> bool:
@@ -255,10 +253,10 @@ class LiveGame:
         return self.transcript.closed
 
     @property
-    def slots(self) -> tuple[int, ...]:
-        """The slot of each player; empty if all play in slot 1."""
-        slots = tuple(player.slot for player in self.players)
-        return () if max(slots) == 1 else slots
+    def slot_numbers(self) -> tuple[int, ...]:
+        """The number of each slot; empty if all are the first of their bots."""
+        numbers = tuple(slot.number for slot in self.seated)
+        return () if max(numbers) == 1 else numbers
 
 
 class Outbox:

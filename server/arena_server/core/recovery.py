@@ -35,7 +35,7 @@ from arena_server.core.journal import (
 )
 from arena_server.core.login import is_digest
 from arena_server.core.match import Match, Phase
-from arena_server.core.peers import Bot, Player
+from arena_server.core.peers import Bot, Slot
 
 _NO_OFFER: Final = "a game begins with its offer"
 _SEAT_FAULTS: Final = frozenset(FaultKind) - {FaultKind.VOID}
@@ -58,8 +58,8 @@ def recover(past: Past, games: GameManager, commands: Commands, bots: Mapping[st
     pairings = {number: Pairing(number, offer.names, offer.deal) for number, offer in offers.items()}
     games.fixtures.recall(past.results, _recover_contest(live, commands, bots), pairings.values())
     for number, facts in unfinished.items():
-        players = _players(pairings[number], offers[number].slots, bots)
-        game = games.open(pairings[number], players, now)
+        seated = _seated(pairings[number], offers[number].slots, bots)
+        game = games.open(pairings[number], seated, now)
         restore(game.match, facts, now)
         games.resume(game, facts, now)
 
@@ -77,11 +77,11 @@ def _recover_contest(live: Live, commands: Commands, bots: Mapping[str, Bot]) ->
     for entry in live.contest:
         match fact_of(entry):
             case ResumeKeys(name, digests):
-                for player, digest in _keys(_bot(bots, name), digests):
-                    player.restore_key(digest)
+                for slot, digest in _keys(_bot(bots, name), digests):
+                    slot.restore_key(digest)
             case FormerKeys(name, digests):
-                for player, digest in _keys(_bot(bots, name), digests):
-                    player.restore_former(digest)
+                for slot, digest in _keys(_bot(bots, name), digests):
+                    slot.restore_former(digest)
             case Conduct(name, forgiven, kicked):
                 _bot(bots, name).restore(forgiven, kicked)
             case Repeat() as repeat:
@@ -94,11 +94,11 @@ def _recover_contest(live: Live, commands: Commands, bots: Mapping[str, Bot]) ->
     return repeats
 
 
-def _keys(bot: Bot, digests: Sequence[str | None]) -> Iterator[tuple[Player, str | None]]:
+def _keys(bot: Bot, digests: Sequence[str | None]) -> Iterator[tuple[Slot, str | None]]:
     """Each slot with its digest; the organiser may have changed the number of slots meanwhile."""
     if not all(digest is None or is_digest(digest) for digest in digests):
         raise JournalError(f"the resume key of {bot.name!r:.40} is not a SHA-256 digest")
-    return zip(bot.players, digests, strict=False)
+    return zip(bot.slots, digests, strict=False)
 
 
 def _bot(bots: Mapping[str, Bot], name: str) -> Bot:
@@ -107,23 +107,23 @@ def _bot(bots: Mapping[str, Bot], name: str) -> Bot:
     return bots[name]
 
 
-def _players(pairing: Pairing, slots: Sequence[int], bots: Mapping[str, Bot]) -> tuple[Player, ...]:
-    """The players of an unfinished game. Raises JournalError if they cannot play it."""
-    number, slots = pairing.number, slots or (1,) * len(pairing.names)
-    if len(slots) != len(pairing.names):
-        raise JournalError(f"g{number} has {len(pairing.names)} seats, and {len(slots)} slots")
-    players = []
-    for name, slot in zip(pairing.names, slots, strict=True):
+def _seated(pairing: Pairing, numbers: Sequence[int], bots: Mapping[str, Bot]) -> tuple[Slot, ...]:
+    """The slots that play an unfinished game. Raises JournalError if they cannot play it."""
+    game, numbers = pairing.number, numbers or (1,) * len(pairing.names)
+    if len(numbers) != len(pairing.names):
+        raise JournalError(f"g{game} has {len(pairing.names)} seats, and {len(numbers)} slots")
+    seated = []
+    for name, number in zip(pairing.names, numbers, strict=True):
         bot = bots[name]
         # The organiser has lowered `concurrency` while the server was down.
-        if not 1 <= slot <= len(bot.players):
-            slots_text = f"a concurrency of {len(bot.players)}"
-            raise JournalError(f"{name} plays g{number} in slot {slot}, and has {slots_text}")
-        player = bot.players[slot - 1]
-        if player.game is not None:
-            raise JournalError(f"{name} plays {player.game.game_id} and g{number} at once in slot {slot}")
-        players.append(player)
-    return tuple(players)
+        if not 1 <= number <= len(bot.slots):
+            slots_text = f"a concurrency of {len(bot.slots)}"
+            raise JournalError(f"{name} plays g{game} in slot {number}, and has {slots_text}")
+        slot = bot.slots[number - 1]
+        if slot.game is not None:
+            raise JournalError(f"{name} plays {slot.game.game_id} and g{game} at once in slot {number}")
+        seated.append(slot)
+    return tuple(seated)
 
 
 # -- games

@@ -78,7 +78,7 @@ class Router:
 
     def _count_slots(self) -> None:
         contests = (member.contest for member in self._members.values())
-        self._admission.slots = sum(contest.slots for contest in contests if contest.ended is None)
+        self._admission.reserved = sum(contest.slots for contest in contests if contest.ended is None)
 
     @property
     def alarm(self) -> int | None:
@@ -142,7 +142,7 @@ class Router:
         self._forget(conn)
         self.routes[conn] = contest
         contest.log_in(peer, hello, now)
-        if is_guest or (peer.player is None and contest.holds(conn)):
+        if is_guest or (peer.slot is None and contest.holds(conn)):
             self._admission.add_guest(conn, _host_of(peer))
 
     def flushed(self, conn: int, marker: Marker, at: int, now: int) -> None:

@@ -1,4 +1,4 @@
-"""The lines of seated players that are not moves, and what a line out of place costs.
+"""The lines of seated bots that are not moves, and what a line out of place costs.
 
 a line that cannot be read              -> ERROR, and the seat is a zombie (malformed)
 a MOVE without an open TURN             -> ERROR, counted; too many: a zombie (out-of-turn)
@@ -13,7 +13,7 @@ from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.record import FaultKind, InfoRecord
 from arena_server.core.config import ContestConfig
 from arena_server.core.match import Annotate, Blame, Phase, SayReady
-from arena_server.core.peers import FLOODED, LiveGame, Outbox, Peer, Player
+from arena_server.core.peers import FLOODED, LiveGame, Outbox, Peer, Slot
 from arena_server.core.turns import Turns
 
 #: Lines that are well-formed, and merely come at the wrong moment.
@@ -31,7 +31,7 @@ class SeatLines:
     def ready(self, peer: Peer, line: bytes, arrived: int, now: int) -> None:
         """READY for the game of `peer`."""
         live, seat = _seat_of(peer)
-        self._turns.key_arrived(live.players[seat - 1])
+        self._turns.key_arrived(live.seated[seat - 1])
         if live.match.phase is not Phase.OFFERED or not live.match.awaits(seat):
             self._count(live, seat, peer, line, now)
             return
@@ -50,7 +50,7 @@ class SeatLines:
             self._turns.advance(live, live.match.execute(Annotate(record), now), now)
 
     def refuse(self, peer: Peer, problem: ProtocolError, line: bytes, now: int) -> None:
-        """The session refused a line of a seated player. A zombie gets no answer."""
+        """The session refused a line of a seated bot. A zombie gets no answer."""
         live, seat = _seat_of(peer)
         if not live.match.zombies[seat - 1] and problem.code is not ErrorCode.UNEXPECTED:
             self._out.error(peer, problem)
@@ -77,15 +77,15 @@ class SeatLines:
         self._out.mute(peer)
         self._blame(live, seat, FaultKind.FLOOD, line, now)
 
-    def quit(self, player: Player, now: int) -> None:
-        """`player` has departed by QUIT: its game goes on without it."""
-        if player.game is not None:
-            self._blame(player.game, player.seat, FaultKind.QUIT, b"QUIT", now)
+    def quit(self, slot: Slot, now: int) -> None:
+        """`slot` has departed by QUIT: its game goes on without it."""
+        if slot.game is not None:
+            self._blame(slot.game, slot.seat, FaultKind.QUIT, b"QUIT", now)
 
-    def abandon(self, live: LiveGame, name: str, slot: int, now: int) -> None:
-        """The program of this player is not started again in this game: its clock is not waited for."""
-        for seat, player in enumerate(live.players, start=1):
-            if (player.name, player.slot) == (name, slot):
+    def abandon(self, live: LiveGame, name: str, number: int, now: int) -> None:
+        """The program of this slot is not started again in this game: its clock is not waited for."""
+        for seat, slot in enumerate(live.seated, start=1):
+            if (slot.name, slot.number) == (name, number):
                 self._blame(live, seat, FaultKind.DISCONNECT, b"", now)
 
     def _blame(self, live: LiveGame, seat: int, kind: FaultKind, line: bytes, now: int) -> None:
@@ -94,7 +94,7 @@ class SeatLines:
 
 def _seat_of(peer: Peer) -> tuple[LiveGame, int]:
     """The game and the seat of a peer that, as its session says, is in a game."""
-    player = peer.player
-    assert player is not None
-    assert player.game is not None
-    return player.game, player.seat
+    slot = peer.slot
+    assert slot is not None
+    assert slot.game is not None
+    return slot.game, slot.seat

@@ -225,7 +225,7 @@ def why_waiting(bot: Bot) -> str | None:
         return KICKED
     if bot.barred:
         return PROBATION
-    if any(player.peer is not None and not player.watches for player in bot.players):
+    if any(slot.peer is not None and not slot.watches for slot in bot.slots):
         return None
     return AWAY if bot.known else NEVER_CONNECTED
 
@@ -297,7 +297,7 @@ def where_is(bot: Bot) -> str:
     reason = why_waiting(bot)
     if reason in (KICKED, PROBATION):
         return reason
-    if any(player.game is not None for player in bot.players):
+    if any(slot.game is not None for slot in bot.slots):
         return PLAYING
     if bot.connected:
         return FREE

@@ -17,7 +17,7 @@ from arena_server.core.delivery import CHUNK, ChunkedSender, Spectators
 from arena_server.core.effects import Send, Store, TurnMark
 from arena_server.core.journal import KIND_OF, Ended, GameFact
 from arena_server.core.match import PlayMove
-from arena_server.core.peers import LiveGame, Outbox, Peer, Player
+from arena_server.core.peers import LiveGame, Outbox, Peer, Slot
 
 _print_turn = printer(wire.Turn)
 
@@ -35,20 +35,20 @@ class Turns:
 
     def move(self, peer: Peer, move: str, line: bytes, arrived: int, now: int) -> None:
         """MOVE, for which the session of `peer` had an open TURN."""
-        player = peer.player
-        assert player is not None
-        assert player.game is not None
-        live = player.game
+        slot = peer.slot
+        assert slot is not None
+        assert slot.game is not None
+        live = slot.game
         # Only the first MOVE after a log-in costs more than this test.
-        if player.former is not None:
-            self.key_arrived(player)
-        self.advance(live, live.match.execute(PlayMove(player.seat, move, line, arrived), now), now)
+        if slot.former is not None:
+            self.key_arrived(slot)
+        self.advance(live, live.match.execute(PlayMove(slot.seat, move, line, arrived), now), now)
 
-    def key_arrived(self, player: Player) -> None:
+    def key_arrived(self, slot: Slot) -> None:
         """The bot has answered what followed its WELCOME, so it has that: the key before is void."""
-        if player.former is not None:
-            player.drop_former()
-            self._out.fact(player.bot.former_keys)
+        if slot.former is not None:
+            slot.drop_former()
+            self._out.fact(slot.bot.former_keys)
 
     def advance(self, live: LiveGame, facts: Sequence[GameFact], now: int) -> None:
         """After all that may have changed a match: journal its facts, send their lines, set its deadline."""
@@ -59,10 +59,10 @@ class Turns:
                 entries.append((number, KIND_OF[type(fact)], *fact))  # `entry_of`, at a third of the cost
                 transcript.write(fact, now)
         busy = self._chunks.busy
-        for player in live.players:
-            peer = player.peer
-            if peer is not None and player.game is live and peer.conn not in busy:
-                self._deliver(live, player.seat, peer, now)
+        for slot in live.seated:
+            peer = slot.peer
+            if peer is not None and slot.game is live and peer.conn not in busy:
+                self._deliver(live, slot.seat, peer, now)
         # A game without spectators costs them nothing, but is to be forgotten once it is over.
         if self._spectators.watchers or live.transcript.closed:
             self._spectators.update(live.number, now)
@@ -102,10 +102,10 @@ class Turns:
 
     def turn_sent(self, peer: Peer, mark: TurnMark, at: int) -> None:
         """A TURN reached the socket of `peer`: from now on it may be answered, and its clock runs."""
-        player = peer.player
-        if player is None or player.game is None:
+        slot = peer.slot
+        if slot is None or slot.game is None:
             return
-        live, seat = player.game, player.seat
+        live, seat = slot.game, slot.seat
         match = live.match
         # The seat has a new connection, which gets a TURN of its own.
         if mark != live.cursors[seat - 1].turn:
@@ -119,10 +119,10 @@ class Turns:
 
     def pending(self, peer: Peer) -> bool:
         """Whether a TURN of `peer`, which is in a game, has not reached its socket yet."""
-        assert peer.player is not None
-        assert peer.player.game is not None
-        timer = peer.player.game.match.timer
-        return timer.seat == peer.player.seat and timer.sent is None
+        assert peer.slot is not None
+        assert peer.slot.game is not None
+        timer = peer.slot.game.match.timer
+        return timer.seat == peer.slot.seat and timer.sent is None
 
     def begin_again(self, live: LiveGame, seat: int) -> None:
         """The seat has a new connection, which gets the transcript from its first line on."""

@@ -28,7 +28,7 @@ class Server:
 
     def __init__(self, limits: ConnectionLimits, slots: int = 0) -> None:
         self.admission = Admission(limits)
-        self.admission.slots = slots
+        self.admission.reserved = slots
         self.limits = limits
         #: The address of each connection, in the order in which they came.
         self.new: dict[int, str] = {}
