@@ -15,11 +15,12 @@ from time import monotonic
 from typing import Any
 
 from arena_check.cases import Finding, Suite, Verdict, failed, reaching
-from arena_check.server.client import Client, Seen
+from arena_check.server.client import Client, any_move, is_fresh, rules_of
 from arena_check.wire import Wire, WireLog
 from arena_protocol import messages as wire
 from arena_protocol.framing import SERVER_LINE_LIMIT
 from arena_protocol.games.base import Game
+from arena_protocol.view import GameView
 
 SUITE: Suite[ServerBench] = Suite()
 
@@ -52,7 +53,7 @@ class Pair:
     seats: tuple[Client, Client]
 
     @property
-    def game(self) -> Seen:
+    def game(self) -> GameView:
         """The game as the first seat has seen it."""
         seen = self.seats[0].game
         assert seen is not None
@@ -84,11 +85,7 @@ class Pair:
         return client
 
     def _rules(self) -> Game[Any]:
-        if self.game.rules is None:
-            self.game.begin()
-        rules = self.game.rules
-        assert rules is not None
-        return rules
+        return rules_of(self.game)
 
     def legal(self) -> str:
         """A legal move of the position, not the same at each ply."""
@@ -233,7 +230,7 @@ class ServerBench:
         """
         both = self.logged_in(0), self.logged_in(1)
         deadline = monotonic() + 2 * self.settings.limits
-        while not all(client.game is not None and client.game.is_fresh for client in both):
+        while not all(client.game is not None and is_fresh(client.game) for client in both):
             if monotonic() > deadline:
                 raise failed(
                     "a game to be offered to both bots", f"none within {2 * self.settings.limits:g} s"
@@ -248,14 +245,14 @@ class ServerBench:
     def _go_on(self, both: tuple[Client, Client]) -> None:
         """Answer what waits for an answer in a game that an earlier case has left."""
         games = [client.game for client in both if client.game is not None]
-        left = {game.offer.game_id for game in games if not game.is_fresh and not game.over}
+        left = {game.offer.game_id for game in games if not is_fresh(game) and not game.over}
         for client in both:
             if client.game is None or client.game.offer.game_id not in left:
                 continue
             if client.turn is not None:
                 client.turn = None
-                client.send(f"MOVE {client.game.any_move()}")
-            elif client.game.is_fresh:
+                client.send(f"MOVE {any_move(client.game)}")
+            elif is_fresh(client.game):
                 client.send(f"READY {client.game.offer.game_id}")
 
     def _await_line(self, both: tuple[Client, Client]) -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import replace
 from time import monotonic, sleep
 from typing import Any, Protocol
 
 from arena_check.cases import Finding, failed
 from arena_check.wire import ReceiveTimeoutError, Stream, Wire
 from arena_protocol import messages as wire
-from arena_protocol.errors import ErrorCode, ProtocolError
+from arena_protocol.errors import ClientError, ErrorCode, ProtocolError
 from arena_protocol.framing import SERVER_LINE_LIMIT, Overlong
-from arena_protocol.games import make_game
-from arena_protocol.games.base import Deal, Game, GameError
+from arena_protocol.games.base import Game
+from arena_protocol.view import GameView
 
 
 class Patience(Protocol):
@@ -45,60 +45,27 @@ class Bench(Protocol):
 RETRY_S = 0.05
 
 
-@dataclass
-class Seen:
-    """A game as one client has seen it: its offer, its rules, the position after its last line."""
+def is_fresh(game: GameView) -> bool:
+    """Whether the game is on offer, with no seat at fault."""
+    return bool(game.state) and not (game.started or game.zombie or game.over)
 
-    offer: wire.Game
-    state: str = ""
-    preview: str = ""
-    started: bool = False
-    rules: Game[Any] | None = None
-    position: Any = None
-    ply: int = 1
-    clocks: tuple[int, ...] = ()
-    totals: tuple[int, ...] = ()
-    played: list[wire.Played] = field(default_factory=list)
-    zombie: bool = False
-    over: bool = False
 
-    @property
-    def is_fresh(self) -> bool:
-        """Whether the game is on offer, with no seat at fault."""
-        return bool(self.state) and not (self.started or self.zombie or self.over)
+def rules_of(game: GameView) -> Game[Any]:
+    """The rules of a game whose position they accept. Raises Finding."""
+    expected = "a game and a position by RULES.md"
+    try:
+        rules = game.rules
+        if rules is None:
+            raise failed(expected, f"the game {game.game}")
+        _ = game.position
+    except ClientError as error:
+        raise failed(expected, str(error)) from error
+    return rules
 
-    def begin(self) -> None:
-        """Set up the position from STATE and NEXT. Raises Finding if it is none of the game."""
-        try:
-            self.rules = make_game(self.offer.game, {**self.offer.options, "seats": self.offer.seats})
-            self.position = self.rules.start(Deal(self.state, self.preview))
-        except GameError as error:
-            raise failed("a game and a position by RULES.md", str(error)) from error
 
-    def any_move(self) -> str:
-        """A legal move."""
-        if self.rules is None:
-            self.begin()
-        assert self.rules is not None
-        return self.rules.legal_moves(self.position)[0]
-
-    def play(self, message: wire.Played) -> None:
-        """Take a PLAYED over. Raises Finding if it does not follow from the rules."""
-        if self.rules is None:
-            self.begin()
-        assert self.rules is not None
-        if message.ply != self.ply:
-            raise failed(f"PLAYED {self.ply}", f"PLAYED {message.ply}")
-        try:
-            step = self.rules.play(self.position, message.move)
-            self.position = step.position
-            if message.reveal is not None:
-                self.position = self.rules.extend(self.position, message.reveal)
-        except GameError as error:
-            raise failed("a legal ply", f"ply {message.ply}: {error}") from error
-        self.ply += 1
-        self.clocks, self.totals = message.clock, message.total
-        self.played.append(message)
+def any_move(game: GameView) -> str:
+    """A legal move. Raises Finding for a position that is none of the game."""
+    return rules_of(game).legal_moves(game.position)[0]
 
 
 class Client:
@@ -107,7 +74,7 @@ class Client:
     def __init__(self, bench: Bench, name: str) -> None:
         self.bench = bench
         self.name = name
-        self.game: Seen | None = None
+        self.game: GameView | None = None
         #: The TURN that waits for an answer.
         self.turn: wire.Turn | None = None
         #: The key of its WELCOME.
@@ -165,22 +132,26 @@ class Client:
         """Keep what a message means for the game at hand."""
         match message:
             case wire.Game():
-                self.game, self.turn = Seen(message), None
-            case wire.State(text) if self.game is not None:
-                self.game.state = text
-            case wire.Next(text) if self.game is not None:
-                self.game.preview = text
-            case wire.Start() if self.game is not None:
-                self.game.started = True
+                # A view belongs to a seat; a spectator uses that of the first one.
+                self.game, self.turn = GameView(replace(message, seat=message.seat or 1)), None
             case wire.Turn():
-                self.turn = message
-            case wire.Played() if self.game is not None:
+                self.turn = message  # whether its ply is due is a case of its own
+            case wire.Played() | wire.Over() | wire.Zombie(seat=None):
                 self.turn = None
-                self.game.play(message)
-            case wire.Zombie(seat=None) if self.game is not None:
-                self.game.zombie, self.turn = True, None
-            case wire.Over() if self.game is not None:
-                self.game.over, self.turn = True, None
+                self._fold(message)
+            case wire.State() | wire.Next() | wire.Start():
+                self._fold(message)
+
+    def _fold(self, message: wire.ServerMessage) -> None:
+        """Take a message over into the game at hand. Raises Finding if it does not follow."""
+        if self.game is None:
+            return
+        try:
+            self.game = self.game.after(message)
+            if isinstance(message, wire.Played):
+                _ = self.game.position
+        except ClientError as error:
+            raise failed("what follows by the rules", str(error)) from error
 
     def expect(self, kind: type[Any], patience: float | None = None) -> Any:
         """Return the next message, which must be of this type."""
@@ -261,7 +232,7 @@ class Client:
             if message is None or isinstance(message, wire.Bye):
                 raise failed("OVER", "the end of the connection")
             if isinstance(message, wire.Turn) and self.game is not None:
-                self.send(f"MOVE {self.game.any_move()}")
+                self.send(f"MOVE {any_move(self.game)}")
         return message
 
     def hello(self, extra: str = "") -> None:

@@ -138,7 +138,7 @@ def sequence(bench: ServerBench) -> None:
         pair = bench.pair()
         pair.begin()
         end = pair.finish()[0]
-    shown = pair.game.preview + "".join(played.reveal or "" for played in pair.game.played)
+    shown = pair.game.shown
     if end.sequence is not None and not end.sequence.startswith(shown):
         raise failed(f"a sequence that begins with {shown}", end.sequence)
 
@@ -205,7 +205,7 @@ def zombie_moves(bench: ServerBench) -> None:
         if end.end != "forfeit":
             raise failed("end=forfeit", f"end={end.end}")
         return
-    for played in game.played:
+    for played in game.history:
         if played.seat == seat and played.ply >= ply and (played.move, played.time) != (game.offer.zombie, 0):
             raise failed(f"move={game.offer.zombie} time=0", f"move={played.move} time={played.time}")
 

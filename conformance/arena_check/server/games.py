@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from arena_check.cases import NEGATIVE, POSITIVE, Finding, Verdict, failed, reaching
 from arena_check.server.bench import ILLEGAL, SUITE, ServerBench
-from arena_check.server.client import Client
+from arena_check.server.client import Client, rules_of
 from arena_protocol import messages as wire
 
 case = SUITE.case
@@ -128,14 +128,14 @@ def positions(bench: ServerBench) -> None:
         pair = bench.pair()
     seen = [client.game for client in pair.seats if client.game is not None]
     for game in seen:
-        game.begin()
-    if len({(game.state, game.preview) for game in seen}) > 1:
+        rules_of(game)
+    if len({(game.state, game.shown) for game in seen}) > 1:
         raise failed("the same position for both seats", " and ".join(game.state for game in seen))
     options = seen[0].offer.options
     if "lookahead" in options:
         sight = min(int(options["lookahead"]), int(options["plies"]))
-        if len(seen[0].preview) != sight:
-            raise failed(f"NEXT with {sight} pictures", f"NEXT {seen[0].preview}")
+        if len(seen[0].shown) != sight:
+            raise failed(f"NEXT with {sight} pictures", f"NEXT {seen[0].shown}")
 
 
 @case(
@@ -212,7 +212,7 @@ def reveals(bench: ServerBench) -> None:
         raise Finding(Verdict.NOT_IMPLEMENTED, "a game that hides a sequence", pair.game.offer.game)
     plies, sight = int(options["plies"]), int(options["lookahead"])
     pair.finish()
-    for played in pair.game.played:
+    for played in pair.game.history:
         due = played.ply + sight <= plies
         if due != (played.reveal is not None) or (played.reveal is not None and len(played.reveal) != 1):
             raise failed(f"{'one' if due else 'no'} picture at ply {played.ply}", f"reveal={played.reveal}")
@@ -248,8 +248,9 @@ def over(bench: ServerBench) -> None:
         pair = bench.pair()
         pair.begin()
     for end in pair.finish():
-        if end.total != pair.game.totals:
-            raise failed(f"total={pair.game.totals}", f"total={end.total}")
+        last = pair.game.history[-1]
+        if end.total != last.total:
+            raise failed(f"total={last.total}", f"total={end.total}")
         assert pair.game.rules is not None
         if end.end != pair.game.rules.end(pair.game.position):
             raise failed(f"end={pair.game.rules.end(pair.game.position)}", f"end={end.end}")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from arena_check.cases import NEGATIVE, POSITIVE, Finding, Verdict, failed, reaching
 from arena_check.server.bench import ILLEGAL, SUITE, Pair, ServerBench
-from arena_check.server.client import Client, Seen
+from arena_check.server.client import Client
 from arena_protocol import messages as wire
+from arena_protocol.view import GameView
 
 case = SUITE.case
 
@@ -71,7 +72,7 @@ def sent_again(bench: ServerBench) -> None:
     assert before is not None
     if again is None:
         raise failed("GAME", "none")
-    for what in ("offer", "state", "preview", "started", "played"):
+    for what in ("offer", "state", "shown", "started", "history"):
         if getattr(again, what) != getattr(before, what):
             raise failed(f"the same {what}", f"{getattr(again, what)}, not {getattr(before, what)}")
 
@@ -94,7 +95,7 @@ def zombie_again(bench: ServerBench) -> None:
     _check_zombie_again(again)
 
 
-def _check_zombie_again(again: Seen | None) -> None:
+def _check_zombie_again(again: GameView | None) -> None:
     if again is None:
         raise Finding(Verdict.NOT_REACHED, "a game that goes on", "none: it has ended by forfeit")
     if not again.zombie:
