@@ -111,7 +111,8 @@ def test_any_chunking_gives_the_same_bytes(steps: Steps, game: str, sizes: list[
 def test_the_page_is_shown_the_lines_of_spectators_and_the_positions_that_follow(
     steps: Steps, game: str, announce: bool, cut: int
 ) -> None:
-    transcript = written(Runner(game, announce_zombies=announce, **CLOCKS).run(steps).finish())
+    runner = Runner(game, announce_zombies=announce, lookahead=2, **CLOCKS).run(steps).finish()
+    transcript = written(runner)
     end = len(transcript.lines)
     shown = [*transcript.shown(0, cut), *transcript.shown(cut, end)]
     assert b"".join(encode(each.message) for each in shown) == transcript.read(0, SPECTATORS, ALL)[0]

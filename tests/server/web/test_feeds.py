@@ -84,6 +84,9 @@ class TestTranscriptFeed:
             assert messages(game) == ["Game", "State", "Next", "Start", "Played"]
             assert messages(game) == []
             transcript.close((0, 0), "void", 5, opened=False)
+            news.shown(transcript, len(transcript.lines) - 1)
+            (again,) = await anext(batches)
+            assert not again.over  # OVER may not be shown yet
             await asyncio.to_thread(news.shown, transcript, len(transcript.lines))
             (again,) = await anext(batches)
             assert again is game

@@ -139,4 +139,4 @@ def test_no_note_is_shown_before_the_spectator_delay(tmp_path: Path) -> None:
         urlopen(f"{server.url}/api/v1/live/boards", timeout=PATIENCE_S) as boards,
     ):
         assert boards.readline() == b"event: boards\n"
-        assert boards.readline() == b'data: {"changed":[],"shown":[]}\n'
+        assert boards.readline() == b'data: {"changed":[],"shown":[],"live":null}\n'
