@@ -174,3 +174,17 @@ def test_a_class_name_stands_for_one_thing() -> None:
                     homes.setdefault(node.name, set()).add(path)
     shared = sorted(name for name, paths in homes.items() if len(paths) > 1)
     assert len(shared) <= COMMON_NAMES, shared
+
+
+MOST_METHODS = 25
+
+
+def test_no_class_of_the_core_has_more_than_25_methods() -> None:
+    large = {
+        node.name: methods
+        for path in sorted((ROOT / "server" / "arena_server" / "core").rglob("*.py"))
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+        and (methods := sum(isinstance(each, ast.FunctionDef) for each in node.body)) > MOST_METHODS
+    }
+    assert large == {}

@@ -52,7 +52,8 @@ from arena_server.core.standings import (
     BotState,
     Overview,
     Progress,
-    is_missing,
+    absent_or_removed,
+    causes_of_absence,
     where_is,
     why_waiting,
 )
@@ -243,7 +244,7 @@ class Contest:
     def progress(self) -> Progress:
         """The work grows with the number of bots."""
         connected = sum(bot.connected for bot in self._bots)
-        progress = self._games.progress(connected, self.ended, self._missing())
+        progress = self._games.progress(connected, self.ended, causes_of_absence(self._bots))
         return replace(progress, missing=self._missing_at_end, waiting=self.waiting())
 
     def waiting(self) -> tuple[Awaited, ...]:
@@ -317,12 +318,13 @@ class Contest:
         # While a game runs it may become void and be played again.
         if self._ended is None and self._games.quiet:
             stopped = self._stopping or self._commands.state is RunState.DRAINING
-            if stopped or self._games.fixtures.exhausted(self._missing()):
-                self._ended = STOPPED if stopped else self._outcome()
+            fixtures = self._games.fixtures
+            if stopped or fixtures.exhausted(causes_of_absence(self._bots)):
+                played_out = INCOMPLETE if fixtures.unplayed({}) else FINISHED
+                self._ended = STOPPED if stopped else played_out
                 if self._ended != FINISHED:
-                    # Kept: after the end every bot leaves, and all would seem to be
-                    # missing.
-                    self._missing_at_end = self._absent_or_removed()
+                    # Kept: after the end every bot leaves, and all would seem to be missing.
+                    self._missing_at_end = absent_or_removed(self._bots)
         if (bye_reason := self.bye_reason) is not None:
             self._close_all(bye_reason, now)
             spectators = self._games.spectators
@@ -331,22 +333,6 @@ class Contest:
                 self._end_reported = True
                 assert self._ended is not None
                 self.output.effects.append(Finished(self._ended))
-
-    def _missing(self) -> dict[str, str]:
-        """The bots that no game waits for, each with the cause."""
-        return {
-            bot.name: "removed" if bot.kicked else "on probation" if bot.barred else "absent"
-            for bot in self._bots
-            if bot.plays and (bot.barred or bot.gone)
-        }
-
-    def _absent_or_removed(self) -> tuple[str, ...]:
-        causes = self._missing()
-        return tuple(bot.name for bot in self._bots if bot.name in causes and is_missing(bot))
-
-    def _outcome(self) -> str:
-        """`finished` if every scheduled game has a result."""
-        return INCOMPLETE if self._games.fixtures.unplayed({}) else FINISHED
 
     def _close_all(self, reason: ByeReason, now: int) -> None:
         """Close every connection, except spectators to which lines are still to be sent."""

@@ -230,9 +230,19 @@ def why_waiting(bot: Bot) -> str | None:
     return AWAY if bot.known else NEVER_CONNECTED
 
 
-def is_missing(bot: Bot) -> bool:
-    """Whether a bot that no game waits for is absent or removed; on probation it may be connected."""
-    return bot.kicked or not bot.connected
+def causes_of_absence(bots: Iterable[Bot]) -> dict[str, str]:
+    """The bots that no game waits for, each with the cause."""
+    return {
+        bot.name: "removed" if bot.kicked else "on probation" if bot.barred else "absent"
+        for bot in bots
+        if bot.plays and (bot.barred or bot.gone)
+    }
+
+
+def absent_or_removed(bots: Sequence[Bot]) -> tuple[str, ...]:
+    """Those of them that are not here: on probation a bot may be connected."""
+    causes = causes_of_absence(bots)
+    return tuple(bot.name for bot in bots if bot.name in causes and (bot.kicked or not bot.connected))
 
 
 @dataclass(frozen=True, slots=True)
