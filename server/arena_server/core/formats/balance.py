@@ -283,11 +283,9 @@ class Balance:
         # After late entries and void games the groups of a player can be high though it has played least. It
         # plays all the same: the others wait for it, and the contest would stand still.
         below = max(below, own + 1)
-        reach = near
-        for level in sorted(self._present_at):
-            reach |= self._present_at[level]
-            if self._table.has(player, reach, below):
-                break
+        reach, levels = near, iter(sorted(self._present_at))
+        while not self._table.has(player, reach, below):
+            reach |= self._present_at[next(levels)]
         return self._table.pick(player, reach & self._free, below)
 
     # -- levels

@@ -84,10 +84,12 @@ class CirclePairs:
         return next(other for other in self._opponents(player) if others >> other & 1)
 
     def _opponents(self, player: int) -> Iterator[int]:
-        """The opponents of one player by round; the empty chair has the number after the last player's."""
-        for r in range(self._m):
+        """The opponents of one player by round, without an end; the empty chair is one more than the last."""
+        r = 0
+        while True:
             chair = 1 + (player - 1 + r) % self._m if player else 0
             yield self._player(self._m - chair, r)
+            r += 1
 
     def _player(self, chair: int, r: int) -> int:
         return 1 + (chair - 1 - r) % self._m if chair else 0

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from arena_server.core.formats import make_format
 from arena_server.core.formats.balance import AHEAD, Balance, Bounds
 from arena_server.core.formats.base import Pairing, Terms
+from arena_server.core.formats.groups import GroupList
 from arena_server.core.formats.scheduled import Scheduled
 from arena_server.core.journal import JournalError
 
@@ -436,6 +437,17 @@ def test_after_a_restart_a_bot_that_was_late_is_not_waited_for() -> None:
         for name in game.names:
             pairer.free(name, 1)
     assert met[frozenset(("b0", "b1"))] >= 2
+
+
+def test_a_player_without_a_group_is_no_opponent_and_no_lowest_player() -> None:
+    balance = Balance(GroupList([(0, 1)]), 3)
+    for player in range(3):
+        balance.enter(player)
+        balance.set_free(player, is_free=True)
+    assert not balance.has_games(2)
+    for _ in range(5):
+        assert balance.next() == (0, 1)
+        balance.started((0, 1), last=False)
 
 
 # -- what starts
