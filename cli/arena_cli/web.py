@@ -7,6 +7,7 @@ import json
 import signal
 import ssl
 import threading
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,8 +27,10 @@ STDERR = 2
 WEB_PORT = 2080
 
 
-def command(
-    database: Database = DEFAULT_DATABASE,
+@dataclass(frozen=True, slots=True)
+class PageOptions:
+    """Where the running games come from, and where the page is."""
+
     connect: Annotated[
         list[str] | None,
         typer.Option(
@@ -35,9 +38,9 @@ def command(
             help="A server that plays into the database, for its running games; may be given several times.",
             show_default=False,
         ),
-    ] = None,
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port, 0 picks one.")] = WEB_PORT,
+    ] = None
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1"
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port, 0 picks one.")] = WEB_PORT
     name: Annotated[
         list[str] | None,
         typer.Option(
@@ -45,10 +48,13 @@ def command(
             help="A host name by which browsers reach the page; may be given several times.",
             show_default=False,
         ),
-    ] = None,
-    tls: Tls = False,
-    tls_ca: TlsCa = None,
-    as_json: Json = False,
+    ] = None
+    tls: Tls = False
+    tls_ca: TlsCa = None
+
+
+def command(
+    database: Database = DEFAULT_DATABASE, options: PageOptions = PageOptions(), as_json: Json = False
 ) -> None:
     """Serve the pages of a database without a contest server.
 
@@ -69,17 +75,18 @@ def command(
     from arena_server.web.access import WebPorts
 
     where = database_of(database)
-    context = tls_context(tls, tls_ca)
-    servers = [_server(address, context) for address in connect or ()]
+    context = tls_context(options.tls, options.tls_ca)
+    servers = [_server(address, context) for address in options.connect or ()]
     with Results(where):
         pass  # it is there, and ours
-    sock = bind(host, port, "--port")
+    sock = bind(options.host, options.port, "--port")
     url, outside = urls_of(sock)
     if as_json:
         typer.echo(json.dumps({"web": url, "outside": outside}))  # one line: the command goes on
     else:
         typer.echo(f"web on {url}" if outside is None else f"web on {url} (from other machines: {outside})")
-    _serve(WebPorts(site=sock, names=name or (), connections=_connections()), where, servers, stop)
+    ports = WebPorts(site=sock, names=options.name or (), connections=_connections())
+    _serve(ports, where, servers, stop)
 
 
 def _server(address: str, context: ssl.SSLContext | None) -> GameServer:
