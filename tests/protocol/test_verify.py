@@ -228,6 +228,14 @@ def test_a_flag_that_should_have_fallen_is_refused() -> None:
     assert refusal(late) == "game g7, ply 1: time without a fault: expected at most 1020, found 1021"
 
 
+def test_the_margin_counts_beyond_the_limit_of_a_ply_too() -> None:
+    record = replace(a_record(stop=1), move_limit_ms=500)
+    in_time = with_ply(record, 1, handed_ns=0, arrived_ns=520 * MS, time_ms=520, clock=(485, 1000))
+    verify(in_time)
+    late = with_ply(record, 1, handed_ns=0, arrived_ns=521 * MS, time_ms=521, clock=(484, 1000))
+    assert refusal(late) == "game g7, ply 1: time without a fault: expected at most 520, found 521"
+
+
 def test_the_deal_must_follow_from_the_seed_even_if_the_commit_fits() -> None:
     """A referee that dealt by hand is found out."""
     sequence = RECORD.sequence.translate(str.maketrans("123", "231"))

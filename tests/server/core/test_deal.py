@@ -86,6 +86,18 @@ def test_deals_come_from_the_seed_the_players_and_the_number_of_the_deal() -> No
     assert len({deal.nonce(seed, game) for seed in (1, 2) for game in ("g1", "g2")}) == 4
 
 
+def test_deal_and_nonce_follow_from_the_secret_as_operating_md_has_it() -> None:
+    harness = ContestHarness("bob", "ann", options=ONE_PLY, games_per_pair=2, seed=987654321)
+    harness.log_in("ann")
+    harness.log_in("bob")
+    play_on(harness)
+    for number in (1, 2):
+        record = harness.records[f"g{number}"]
+        assert record.nonce == sha256(f"nonce:987654321:g{number}".encode()).hexdigest()[:32]
+        drawn = sha256(f"deal:987654321:ann,bob:{number}".encode()).digest()
+        assert record.seed == int.from_bytes(drawn[:16], "big")
+
+
 def test_over_opens_the_commitment() -> None:
     harness = seated("ann", "bob")
     game = next(line for line in harness.received("ann") if line.startswith("GAME"))
