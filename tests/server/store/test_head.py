@@ -252,6 +252,18 @@ def test_a_missing_journal_row(left: Path) -> None:
     assert line.startswith("the newest journal rows of contest 1 trial, 1 with announced moves, are missing")
 
 
+def test_a_system_without_a_boot_id_cannot_tell_damage_from_a_power_cut(
+    left: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(head, "boot_id", lambda: "-")
+    (announced,) = read_head(left / "arena.db")
+    file = HeadFile(left / "arena.db", 1, announced.name)
+    file.write_results(announced.results, announced.chain)
+    file.close()
+    damage_newest_frame(left / "arena.db-wal")
+    assert standings(left / "arena.db")
+
+
 def test_after_a_power_cut_journal_rows_may_be_missing(left: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     damage_newest_frame(left / "arena.db-wal")
     monkeypatch.setattr(head, "boot_id", lambda: "another")
