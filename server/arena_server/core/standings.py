@@ -112,10 +112,6 @@ class Standings:
         """The games of `name` against each opponent that it has met."""
         return self._sums[name].against
 
-    def games(self, name: str) -> int:
-        """How many games of `name` have a result."""
-        return self._sums[name].games
-
     @property
     def by_mean(self) -> bool:
         """Whether the score a game decides: some players have more games than others."""

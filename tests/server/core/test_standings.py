@@ -21,6 +21,7 @@ from arena_server.core.standings import (
     plain_row,
     standings,
 )
+from arena_server.core.tiebreaks import Meetings
 
 from .contest_harness import MS, ONE_PLY, ContestHarness, restarted, seated
 
@@ -45,6 +46,15 @@ def test_a_bot_that_loses_every_game_may_win_on_points() -> None:
     assert (rows[0].rank, rows[0].name, rows[0].points, rows[0].wins) == (1, "1", 900, 0)
     assert (rows[-1].rank, rows[-1].name, rows[-1].points, rows[-1].wins) == (10, "10", 600, 9)
     assert [(row.rank, row.points) for row in rows[1:-1]] == [(2, 660)] * 8
+
+
+def test_the_games_against_each_opponent() -> None:
+    table = Standings(NAMES)
+    for result in paradox():
+        table.add(result)
+    won, lost, drawn = Meetings(1, Fraction(1)), Meetings(1, Fraction(0)), Meetings(1, Fraction(1, 2))
+    assert table.against("10") == dict.fromkeys(NAMES[:9], won)
+    assert table.against("2") == {"1": won, **dict.fromkeys(NAMES[2:9], drawn), "10": lost}
 
 
 def test_a_bot_that_wins_every_game_wins_on_wins() -> None:

@@ -12,10 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from starlette.applications import Starlette
 
 from arena_server.host import Host, HostSetup
 from arena_server.logs import LineWriter, Log
-from arena_server.web.api import ORDER_BYTES
+from arena_server.web.api import ORDER_BYTES, OrganiserApi
 from arena_server.web.app import organiser_app
 from arena_server.web.bridge import HostView, LoopBridge
 
@@ -78,6 +79,16 @@ def test_before_the_contest_has_started(host: Host) -> None:
         assert headers["content-type"].startswith("text/plain; version=")
         assert "arena_connections_max 0.0" in body
         assert "arena_games{" not in body  # not known yet
+
+
+def test_on_the_port_of_spectators_metrics_need_the_token(host: Host) -> None:
+    """They show running games without the spectator delay."""
+    with loop_that_runs() as loop:
+        bridge = LoopBridge(loop)
+        organiser = OrganiserApi(bridge, HostView(host, bridge), TOKEN, spectators=True)
+        with running(lambda: Starlette(routes=organiser.routes())) as server:
+            assert server.ask("GET /metrics")[0] == 401
+            assert server.ask("GET /metrics", GUARD)[0] == 200
 
 
 def test_while_the_server_stops(host: Host) -> None:
