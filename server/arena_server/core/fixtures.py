@@ -17,7 +17,7 @@ from arena_protocol.record import VOID
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import ContestConfig, format_of
 from arena_server.core.deal import may_show_deal
-from arena_server.core.formats.base import Pairing
+from arena_server.core.formats.base import Pairing, PairingError
 from arena_server.core.journal import JournalError, PastGame, Repeat
 from arena_server.core.peers import Bot, Outbox
 from arena_server.core.standings import Results
@@ -144,8 +144,11 @@ class Fixtures:
         begun = [Pairing(game.number, game.names, game.deal) for game in results]
         self._recall_repeats(repeats, results, [*begun, *unfinished])
         # Two games of the same bots may have run at once, and the later one may have ended first.
-        for pairing in sorted([*begun, *unfinished], key=lambda pairing: pairing.number):
-            self._format.started(pairing)
+        try:
+            for pairing in sorted([*begun, *unfinished], key=lambda pairing: pairing.number):
+                self._format.started(pairing)
+        except PairingError as error:
+            raise JournalError(str(error)) from error
         self._format.recalled()
         self._open = {pairing.number: pairing for pairing in unfinished}
         for game, pairing in zip(results, begun, strict=True):

@@ -20,6 +20,10 @@ class FormatError(ValueError):
     """Terms that a format refuses; the text names the key of the configuration."""
 
 
+class PairingError(ValueError):
+    """A game that a format cannot have handed out; the text is one clear line."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pairing:
     """Game `number` (1, 2, ...): `names` in the order of the seats, on deal `deal` (1, 2, ...) of theirs."""
@@ -130,7 +134,7 @@ class Format(ABC):
     def started(self, pairing: Pairing) -> None:
         """Note a game that was handed out before the server was started again, in the order of the numbers.
 
-        Raises JournalError for one that cannot have been; call `recalled` after the last.
+        Raises PairingError for one that cannot have been; call `recalled` after the last.
         """
 
     @abstractmethod

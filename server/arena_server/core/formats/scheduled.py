@@ -13,9 +13,8 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator
 
 from arena_server.core.formats.balance import Balance, Bounds
-from arena_server.core.formats.base import Format, FormatError, Pairing, Terms
+from arena_server.core.formats.base import Format, FormatError, Pairing, PairingError, Terms
 from arena_server.core.formats.groups import Group, Groups
-from arena_server.core.journal import JournalError
 
 
 class Scheduled(Format):
@@ -143,11 +142,11 @@ class Scheduled(Format):
             again = (games[number] for games in self._again.values() if number in games)
             known = next(again, Pairing(number, (), 0))
         if pairing != known:
-            raise JournalError(_problem(pairing, known))
+            raise PairingError(_problem(pairing, known))
         players = self.players(pairing.names)
         group = self.groups.number(*players)
         if number <= self.total and number != self._next_number(group):
-            raise JournalError(f"g{number} was started twice, or before an earlier game of the same bots")
+            raise PairingError(f"g{number} was started twice, or before an earlier game of the same bots")
         self._start(players, number)
 
     def recalled(self) -> None:

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from arena_server.core.formats.base import Format, FormatError, Pairing, Terms
-from arena_server.core.journal import JournalError
+from arena_server.core.formats.base import Format, FormatError, Pairing, PairingError, Terms
 
 Law = Callable[[type[Format], st.DataObject], None]
 
@@ -175,7 +174,7 @@ def what_it_has_not_handed_out_is_refused(kind: type[Format], data: st.DataObjec
         replace(game, deal=game.deal + 1),
         replace(game, number=beyond, deal=beyond),
     ):
-        with pytest.raises(JournalError, match=rf"^g{wrong.number} "):
+        with pytest.raises(PairingError, match=rf"^g{wrong.number} "):
             play.form.started(wrong)
 
 

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 from arena_server.core.formats import make_format
 from arena_server.core.formats.balance import AHEAD, Balance, Bounds
-from arena_server.core.formats.base import Pairing, Terms
+from arena_server.core.formats.base import Pairing, PairingError, Terms
 from arena_server.core.formats.groups import GroupList
 from arena_server.core.formats.scheduled import Scheduled
-from arena_server.core.journal import JournalError
 
 
 def bots(n: int) -> list[str]:
@@ -224,7 +223,7 @@ class Field:
         for number in sorted(self.started):
             pairing = self.again.get(number) or self.schedule.pairing(number)
             self.pairer.started(pairing)
-            with pytest.raises(JournalError):
+            with pytest.raises(PairingError):
                 self.pairer.started(pairing)
         self.pairer.recalled()
         self.twin.recalled()
