@@ -47,7 +47,7 @@ tournament: $(TOURNAMENT)  ## play a contest of built-in bots and print the stan
 	@$(BIN)/arena tournament $(CONFIG)
 
 test: $(INSTALLED) lint types  ## run linter, type checker and all tests except the soak runs
-	@# Those with a real clock or a process run one after the other, on one of the two workers.
+	@# The tests of a file run one after the other: at most two with a real clock or a process at once.
 	$(BIN)/pytest -m "not soak" --numprocesses 2 --dist loadgroup tests
 
 check: $(INSTALLED) lint types unit  ## run the fast checks before a commit

@@ -40,13 +40,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """With xdist, one worker runs all tests that need a real clock or a process, one after the other.
+    """With xdist the tests of a file run one after the other, on one worker.
 
-    Of the others those of a file stay together: what a fixture or a cache has for them is made once.
+    What a fixture or a cache has for them is made once, and no more tests with a real clock or a process
+    run at once than there are workers.
     """
     for item in items:
-        group = "real" if item.get_closest_marker("real") is not None else item.path.stem
-        item.add_marker(pytest.mark.xdist_group(group))
+        item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(item.config.rootpath))))
 
 
 @pytest.hookimpl(optionalhook=True)
