@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from arena_protocol.games.base import Game
 
 DEFAULT_DATABASE = "sqlite:///arena.db"
+#: The port of the web page where none is given; `arena serve` takes any free one if it is taken.
+WEB_PORT = 2080
 #: Token digests (JSON: name to SHA-256) for bots without one in the file. In the environment,
 #: because other users can read a command line.
 DIGESTS_VARIABLE = "ARENA_TOKEN_DIGESTS"

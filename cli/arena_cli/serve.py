@@ -23,7 +23,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
-from arena_cli.options import DEFAULT_DATABASE, DIGESTS_VARIABLE, Database, Library, Web, WebPort, duration
+from arena_cli.options import (
+    DEFAULT_DATABASE,
+    DIGESTS_VARIABLE,
+    WEB_PORT,
+    Database,
+    Library,
+    Web,
+    WebPort,
+    duration,
+)
 from arena_server.errors import ArenaError, ConfigError
 
 if TYPE_CHECKING:
@@ -48,9 +57,6 @@ CASUAL_GAMES = 2
 
 #: Whether a server that leaves after the last game stays for its page: `visited` asks for a browser there.
 KeepPage = Literal["no", "visited", "always"]
-
-#: The port of the web page where none is given; if it is taken, any free one.
-WEB_PORT = 2080
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena_cli.options import DEFAULT_DATABASE, Database, Json, Tls, TlsCa, tls_context
+from arena_cli.options import DEFAULT_DATABASE, WEB_PORT, Database, Json, Tls, TlsCa, tls_context
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from arena_server.web.feeds import GameServer
 
 STDERR = 2
-#: The port of the page, the same as that of `arena serve`.
-WEB_PORT = 2080
 
 
 @dataclass(frozen=True, slots=True)
