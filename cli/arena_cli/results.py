@@ -241,8 +241,10 @@ def standings_table(
     title: str, rows: Sequence[dict[str, Any]], *, wins: bool = False, notes: Sequence[str] = ()
 ) -> ResultTable:
     """Return the table to print; `rows` are results of `plain_row`."""
-    tie_breaks = list(rows[0].get("tie_breaks", ())) if rows else []
-    numbers = ("points", "games", "mean points", *(["wins"] if wins else []), *tie_breaks)
+    shown = ("points", "games", "mean points", *(["wins"] if wins else []))
+    # Points and wins may break ties, too: one column of each is enough.
+    tie_breaks = [name for name in (rows[0].get("tie_breaks", ()) if rows else ()) if name not in shown]
+    numbers = (*shown, *tie_breaks)
     heads = [
         Column("rank"),
         Column("bot", is_text=True),

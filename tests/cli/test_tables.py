@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from tests.server.programs import Shell
 
+from arena_cli.results import standings_table
+
 GAMES = "a 3000 b 100\nb 200 c 100\nc 100 a 100\n"
 
 
@@ -96,3 +98,17 @@ def test_two_formats_at_once(games: Path, shell: Shell) -> None:
     outcome = shell("standings", "--file", "games.txt", "--json", "--format", "csv")
     assert outcome.code == 2
     assert outcome.line == "arena: --json: --format csv says otherwise; leave one of them out"
+
+
+def test_a_tie_break_that_has_its_column_gets_no_second_one() -> None:
+    row = {"rank": 1, "bot": "a", "points": 3, "games": 1, "mean": 3.0, "wins": 1, "faults": {}}
+    row |= {"tie_breaks": {"points": 3, "wins": 1, "lot": 7}}
+    heads = [
+        [column.name for column in standings_table("", [row], wins=wins).columns] for wins in (True, False)
+    ]
+    assert heads == [
+        ["rank", "bot", "points", "games", "mean points", "wins", "lot", "faults"],
+        ["rank", "bot", "points", "games", "mean points", "wins", "lot", "faults"],
+    ]
+    (cells,) = standings_table("", [row], wins=True).rows
+    assert cells == [1, "a", 3, 1, 3.0, 1, 7, None]

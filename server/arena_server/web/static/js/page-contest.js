@@ -17,7 +17,8 @@ function titleOf(tieBreak) {
 }
 
 export function standingsTable(contest, rows) {
-  const tieBreaks = Object.keys(rows[0]?.tie_breaks ?? {});
+  // Points and wins may break ties, too: they have their columns already.
+  const tieBreaks = Object.keys(rows[0]?.tie_breaks ?? {}).filter((name) => !["points", "wins"].includes(name));
   const heads = ["Rank", "Bot", "Points", "Games", "Mean", "Wins", ...tieBreaks.map(titleOf), "Faults"];
   const body = rows.map((row) => el("tr", {},
     el("td", { class: "num" }, row.rank === null ? "–" : String(row.rank)),
