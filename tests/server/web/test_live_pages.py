@@ -289,6 +289,14 @@ def test_tv_shows_a_game_and_goes_on_to_the_next(pages: Watched, tmp_path: Path)
         phone.locator(".tv .status", has_text="Game g2, ply 1").wait_for()
         assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
         pages.shoot(phone, "tv-phone")
+        play(persons[::-1], range(2, 5))
+        phone.get_by_text("The game is over").wait_for()
+        page.get_by_text("The game is over").wait_for()
+        for _ in range(12):
+            page.clock.run_for(1000)
+        with Results(server.database) as results:
+            leaders = [row.name for row in results.standings(results.contest("trial")) if row.rank == 1]
+        page.get_by_text(f"trial is finished, 2 games were played, first: {', '.join(leaders)}.").wait_for()
         pages.close()
 
 

@@ -81,6 +81,12 @@ function watch(id) {
   return live;
 }
 
+function overText(contest, standings) {
+  const first = standings.filter((row) => row.rank === 1).map((row) => row.bot);
+  const leader = first.length ? `, first: ${first.join(", ")}` : "";
+  return `${contest.name} is ${contest.status}, ${numberText(contest.games_played)} games were played${leader}.`;
+}
+
 async function begin() {
   applyTheme();
   document.body.prepend(pageHeader());
@@ -97,7 +103,8 @@ async function begin() {
     turn();
   } });
   new LiveStream(livePath("contest", parameter("contest")), { contest: ({ contest, standings, waiting: bots, live }) => {
-    waiting.textContent = live ? `Running games cannot be shown now: ${live}. Trying again ...` : waitingText(bots) || "Waiting for the next game ...";
+    const over = contest !== null && contest.status !== "running" ? overText(contest, standings) : "";
+    waiting.textContent = live ? `Running games cannot be shown now: ${live}. Trying again ...` : over || waitingText(bots) || "Waiting for the next game ...";
     leaders.replaceChildren(...(contest === null ? [] : standings.slice(0, 8).map((row) => el("li", {}, el("b", {}, row.rank === null ? row.bot : `${row.rank}. ${row.bot}`), ` ${numberText(row.points)}`))));
   } });
   setInterval(turn, 1000);
