@@ -257,8 +257,15 @@ def _place(location: tuple[int | str, ...]) -> str:
 def _unknown(place: str, key: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches  # only a mistake needs it
 
-    close = get_close_matches(key, sorted(known), n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"known here: {', '.join(sorted(known))}"
+    close = get_close_matches(key, sorted(known), n=1, cutoff=0.58)
+    # A word of another table is not misspelt.
+    homes = [
+        f"[[{table}]]" if table == "bot" else f"[{table}]" for table in _KEYS if table and key in _KEYS[table]
+    ]
+    if homes:
+        hint = f"it belongs in {' or '.join(homes)}"
+    else:
+        hint = f"did you mean {close[0]!r}?" if close else f"known here: {', '.join(sorted(known))}"
     return f"{place}: unknown key; {hint}"
 
 

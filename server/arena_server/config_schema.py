@@ -249,6 +249,14 @@ class BotTable(_Table):
 
     _name = field_validator("name")(_check_name)
 
+    @field_validator("command", mode="before")
+    @classmethod
+    def _check_command(cls, command: object) -> object:
+        if isinstance(command, str):
+            words = ", ".join(f'"{word}"' for word in command.split())
+            raise ValueError(f"expected a list of words, [{words}], got a text")
+        return command
+
     @model_validator(mode="after")
     def _check_origin(self) -> Self:
         given = [key for key in ("engine", "command", "token_sha256") if getattr(self, key) is not None]

@@ -95,6 +95,16 @@ def test_tokens_come_from_the_file_or_from_the_starter_of_the_bots() -> None:
     ("text", "line"),
     [
         (toml(contest="probatoin = 1"), "contest.probatoin: unknown key; did you mean 'probation'?"),
+        (toml(contest='clock = "1s"'), "contest.clock: unknown key; it belongs in [game]"),
+        (toml(game='engine = "x"'), "game.engine: unknown key; it belongs in [[bot]]"),
+        (
+            toml(bots='[[bot]]\nname = "a"\n[[bot]]\nname = "b"\ntoken = "x"'),
+            "bot 2: token: unknown key; did you mean 'token_sha256'?",
+        ),
+        (
+            toml(bots='[[bot]]\nname = "a"\n[[bot]]\nname = "b"\ncommand = "python b.py"'),
+            'bot 2: command: expected a list of words, ["python", "b.py"], got a text',
+        ),
         (toml(game='clok = "1s"'), "game.clok: unknown key; did you mean 'clock'?"),
         (toml(more="[sever]\nport = 1"), "sever: unknown key; did you mean 'server'?"),
         (
