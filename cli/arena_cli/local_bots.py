@@ -63,7 +63,9 @@ def _no_program(program: str) -> str:
     if path.is_dir():
         return f"expected a program, got the folder {program!r}"
     if not path.is_file():
-        return f"no program {program!r} here or on the path"
+        # The quotes of `arena match "python mybot.py"` do not belong where a command is a list of words.
+        apart = f"; write it as words, without quotes around them: {program}" if " " in program else ""
+        return f"no program {program!r} here or on the path{apart}"
     if path.suffix == ".py":
         cure = f"write python {program}"
     elif os.access(path, os.X_OK):

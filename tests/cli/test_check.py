@@ -153,6 +153,14 @@ def test_an_unknown_game_and_a_command_that_is_none() -> None:
     assert command.line == "arena: check bot: no program '/no/such/bot' here or on the path"
 
 
+def test_a_command_in_quotes_is_taken_for_one_word() -> None:
+    command = inside("check", "bot", "python mybot.py")
+    assert command.line == (
+        "arena: check bot: no program 'python mybot.py' here or on the path;"
+        " write it as words, without quotes around them: python mybot.py"
+    )
+
+
 @pytest.mark.real
 def test_a_file_that_the_system_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
