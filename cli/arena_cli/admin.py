@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -10,10 +11,13 @@ import typer
 from arena_cli.options import DEFAULT_DATABASE, Database, Json, print_json
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
-Order = Literal["status", "pause", "resume", "drain", "kick", "lift", "void", "replay"]
-STATUS = "status"
+    from arena_server.web.access import Access
+
+Order = Literal["status", "orders", "pause", "resume", "drain", "kick", "lift", "void", "replay"]
+STATUS, ORDERS = "status", "orders"
 #: What the orders that need a target are about.
 TARGETS = {"kick": "the name of a bot", "lift": "the name of a bot", "void": "a game", "replay": "a game"}
 #: What is said once an order is obeyed.
@@ -28,26 +32,50 @@ DONE = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What is kept with an order."""
+
+    reason: Annotated[
+        str, typer.Option(metavar="TEXT", help="Why; it is kept with the order.", show_default=False)
+    ] = ""
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Who orders it; else the name of your account.", show_default=False
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which contest of which server."""
+
+    connect: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="The admin port; else as the file beside the database says."),
+    ] = None
+    contest: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Which contest, if the server or the database has several."),
+    ] = None
+    database: Database = DEFAULT_DATABASE
+
+
 def command(
     order: Annotated[Order, typer.Argument(metavar="COMMAND", help="See above.", show_default=False)],
     target: Annotated[
         str | None, typer.Argument(metavar="[BOT|GAME]", help="Whom or what it is about.", show_default=False)
     ] = None,
-    connect: Annotated[
-        str | None,
-        typer.Option(metavar="HOST:PORT", help="The admin port; else as the file beside the database says."),
-    ] = None,
-    contest: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Which contest, if the server or the database has several."),
-    ] = None,
-    database: Database = DEFAULT_DATABASE,
+    given: Given = Given(),
+    where: Where = Where(),
     as_json: Json = False,
 ) -> None:
     """Look after a contest that is being played.
 
     The server has to be started with an admin port (arena serve --admin-port 0). The commands:
-    status (what runs, where each bot is), pause (no game begins), resume, drain (stop once no
+    status (what runs, where each bot is), orders (all that were given: who, when, why),
+    pause (no game begins), resume, drain (stop once no
     game runs), kick BOT, lift BOT (forgive its faulty games: probation ends), void GAME (break
     it off for good), replay GAME (play a running or void game again). Each is in the journal,
     and done when the command returns.
@@ -55,22 +83,41 @@ def command(
     Address and token come from the file beside the server's database, or from --connect and
     ARENA_ADMIN_TOKEN.
 
-    Example: arena admin kick flooder
+    Example: arena admin void g7 --reason "the network was down"
     """
-    from arena_server.store.database import database_of
-    from arena_server.web import client
-    from arena_server.web.access import find_access
-
     about = _about(order, target)
-    access = find_access(database_of(database), contest, connect, os.environ)
-    if order == STATUS:
-        _show(client.status(access, contest), as_json=as_json)
+    if order == ORDERS:
+        _show_orders(_orders(where), as_json=as_json)
         return
-    client.order(access, order, about, contest)
+    from arena_server.web import client
+
+    access = _access(where)
+    if order == STATUS:
+        _show(client.status(access, where.contest), as_json=as_json)
+        return
+    by = _account() if given.by is None else given.by
+    client.order(access, order, about, where.contest, by=by, reason=given.reason)
     if as_json:
         print_json({"order": order, "target": about or None, "done": True})
     else:
         typer.echo(DONE[order].format(about))
+
+
+def _access(where: Where) -> Access:
+    from arena_server.store.database import database_of
+    from arena_server.web.access import find_access
+
+    return find_access(database_of(where.database), where.contest, where.connect, os.environ)
+
+
+def _account() -> str:
+    """The name of the account; empty where the system knows none."""
+    from getpass import getuser
+
+    try:
+        return getuser()
+    except (KeyError, OSError):  # a container with a number for a user
+        return ""
 
 
 def _about(order: str, target: str | None) -> str:
@@ -85,18 +132,56 @@ def _about(order: str, target: str | None) -> str:
     return target or ""
 
 
-def _show(status: dict[str, Any], *, as_json: bool) -> None:
+def _orders(where: Where) -> list[dict[str, Any]]:
+    """All orders, from the server; where none runs, from the database."""
+    from arena_cli.results import open_results
+    from arena_server.errors import ArenaError, ConfigError
+    from arena_server.orders import plain_order
+    from arena_server.web import client
+
+    try:
+        return client.orders(_access(where), where.contest)
+    except ConfigError:
+        raise
+    except ArenaError:
+        if where.connect is not None:
+            raise
+        with open_results(where.database) as results:
+            return [plain_order(each) for each in results.orders(results.contest(where.contest))]
+
+
+def _show_orders(orders: list[dict[str, Any]], *, as_json: bool) -> None:
     if as_json:
-        print_json(status)
+        print_json(orders)
         return
+    if not orders:
+        typer.echo("no orders")
+        return
+    rows = [
+        (str(each["number"]), each["at"], each["who"], f"{each['verb']} {each['target']}", each["reason"])
+        for each in orders
+    ]
+    _console().print(_table(("order", "at", "who", "what", "why"), rows))
+
+
+def _console() -> Console:
     from rich.console import Console
 
     from arena_cli.tables import PLAIN_WIDTH
-    from arena_server.waiting import waiting_line
 
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = PLAIN_WIDTH
+    return console
+
+
+def _show(status: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        print_json(status)
+        return
+    from arena_server.waiting import waiting_line
+
+    console = _console()
     games = status["games"]
     console.print(
         f"{status['contest']}: {status['state']}, {games['done']} of {games['total']} games, "

@@ -55,7 +55,7 @@ class TestProgram:
             (("standings", "--nope"), "no such option: --nope (see arena standings -h)"),
             (("replay", "g1", "--ply", "-1"), "invalid value for '--ply': "),
             (("serve", "c.toml", "--port", "70000"), "invalid value for '--port': "),
-            (("admin",), "missing argument 'COMMAND'. Choose from: status, pause, "),
+            (("admin",), "missing argument 'COMMAND'. Choose from: status, orders, "),
         ],
     )
     def test_a_wrong_command_line_is_one_line(

@@ -134,7 +134,7 @@ class TestOrders:
     def test_the_program_and_the_core_know_the_same_orders(self) -> None:
         from arena_server.core.commands import VERBS
 
-        assert {*VERBS, "status"} == set(get_args(Order))
+        assert {*VERBS, "status", "orders"} == set(get_args(Order))
 
 
 def event_classes() -> list[type[LogEvent]]:

@@ -21,7 +21,7 @@ from arena_server.core.deal import number_of
 from arena_server.core.effects import Reply
 from arena_server.core.events import Command
 from arena_server.core.games import GameManager
-from arena_server.core.journal import Conduct, RunStateSet
+from arena_server.core.journal import Conduct, JournalError, Order, RunStateSet
 from arena_server.core.log_events import CommandDone
 from arena_server.core.peers import Bot, Outbox
 
@@ -54,6 +54,8 @@ class Commands:
         out: Outbox,
     ) -> None:
         self.state = RunState.OPEN
+        #: Every order that was carried out, in order.
+        self.orders: list[Order] = []
         self._games = games
         self._bots = bots
         self._connections = connections
@@ -63,14 +65,25 @@ class Commands:
         """Take the state that the journal has."""
         self.state = state
 
+    def restore_order(self, order: Order) -> None:
+        """Take an order that the journal has. Raises JournalError if it is not the next one."""
+        if order.number != len(self.orders) + 1:
+            raise JournalError(f"order {order.number} follows order {len(self.orders)}")
+        self.orders.append(order)
+
     def handle(self, command: Command, now: int) -> None:
         """Carry `command` out, or send in the Reply why not."""
         try:
             self._carry_out(command.verb, command.target, now)
         except CommandError as problem:
             self._out.effects.append(Reply(command.number, str(problem)))
-        else:
-            self._out.effects += CommandDone(command.verb, command.target), Reply(command.number)
+            return
+        number, (verb, target) = len(self.orders) + 1, (command.verb, command.target)
+        order = Order(number, verb, target, command.who, command.at, command.reason)
+        self.orders.append(order)
+        self._out.fact(order)
+        done = CommandDone(verb, target, command.who, command.reason)
+        self._out.effects += done, Reply(command.number)
 
     def _carry_out(self, verb: str, target: str, now: int) -> None:
         match verb:

@@ -271,6 +271,7 @@ class Contest:
             progress=self.progress(),
             running=self._games.running(),
             bots=tuple(BotState.of(bot, where_is(bot)) for bot in self._bots if bot.plays),
+            orders=tuple(self._commands.orders),
         )
 
     # -- events

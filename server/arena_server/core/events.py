@@ -89,12 +89,16 @@ class Stalled:
 class Command:
     """An order of the organiser: `verb` is one of `commands.VERBS`, `target` a bot or a game.
 
-    The effect Reply of the same number says whether it was done.
+    `who` gives it at `at` (ms since 1970, UTC), for a `reason` that may be empty. The effect Reply of the
+    same number says whether it was done.
     """
 
     number: int
     verb: str
     target: str = ""
+    who: str = ""
+    at: int = 0
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

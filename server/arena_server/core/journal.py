@@ -104,8 +104,22 @@ class RunStateSet(NamedTuple):
     state: str
 
 
+class Order(NamedTuple):
+    """The organiser's order `number` (1, 2, ...) was carried out.
+
+    `who` gave it at `at` (ms since 1970, UTC), and said why in `reason`, which may be empty.
+    """
+
+    number: int
+    verb: str
+    target: str
+    who: str
+    at: int
+    reason: str
+
+
 GameFact = Offered | Ready | Away | Started | PlyRecord | FaultRecord | InfoRecord | Ended
-ContestFact = ResumeKeys | FormerKeys | Conduct | Repeat | RunStateSet
+ContestFact = ResumeKeys | FormerKeys | Conduct | Repeat | RunStateSet | Order
 
 #: The word of each fact in its entry.
 KIND_OF: Final[dict[type, str]] = {
@@ -122,6 +136,7 @@ KIND_OF: Final[dict[type, str]] = {
     Conduct: "conduct",
     Repeat: "repeat",
     RunStateSet: "run-state",
+    Order: "order",
 }
 _NUMBERS, _TEXTS, _NAMES = "numbers", "texts or None", "texts"
 _NUMBER_OR_NONE, _TEXT_OR_NONE = (int, type(None)), (str, type(None))
@@ -143,10 +158,13 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "conduct": (Conduct, (str, int, bool)),
     "repeat": (Repeat, (int, int, int)),
     "run-state": (RunStateSet, (str, str)),
+    "order": (Order, (int, str, str, str, int, str)),
 }
-_OF_CONTEST: Final = frozenset({ResumeKeys, FormerKeys, Conduct, Repeat, RunStateSet})
+_OF_CONTEST: Final = frozenset({ResumeKeys, FormerKeys, Conduct, Repeat, RunStateSet, Order})
 OFFER: Final = KIND_OF[Offered]
 REPEAT: Final = KIND_OF[Repeat]
+#: Facts of the contest that its readers need, and that stay when its journal is deleted.
+KEPT: Final = frozenset({KIND_OF[Order]})
 
 
 class JournalError(ValueError):

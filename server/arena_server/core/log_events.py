@@ -140,6 +140,8 @@ class CommandDone(LogEvent):
     level = "warning"
     verb: str
     target: str
+    who: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from arena_server.core.journal import (
     JournalError,
     Live,
     Offered,
+    Order,
     Past,
     Ready,
     Repeat,
@@ -86,6 +87,8 @@ def _recover_contest(live: Live, commands: Commands, bots: Mapping[str, Bot]) ->
                 _bot(bots, name).restore(forgiven, kicked)
             case Repeat() as repeat:
                 repeats.append(repeat)
+            case Order() as order:
+                commands.restore_order(order)
             case RunStateSet(_, state):
                 if state not in set(RunState):
                     raise JournalError(f"expected one of {', '.join(RunState)}, found {state!r:.40}")

@@ -19,7 +19,7 @@ from typing import Any
 from arena_protocol.record import VOID
 from arena_server.core import tiebreaks
 from arena_server.core.config import ContestConfig
-from arena_server.core.journal import PastGame
+from arena_server.core.journal import Order, PastGame
 from arena_server.core.log_events import BotOnProbation
 from arena_server.core.peers import Bot, Outbox
 from arena_server.core.tiebreaks import Meetings, PlayerSums
@@ -290,12 +290,16 @@ class BotState:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A moment of a contest; `state` is `open`, `paused`, `draining`, or how it ended."""
+    """A moment of a contest; `state` is `open`, `paused`, `draining`, or how it ended.
+
+    `orders` are all of the organiser's that were carried out.
+    """
 
     state: str
     progress: Progress
     running: tuple[RunningGame, ...]
     bots: tuple[BotState, ...]
+    orders: tuple[Order, ...] = ()
 
 
 def where_is(bot: Bot) -> str:

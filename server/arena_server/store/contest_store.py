@@ -22,7 +22,7 @@ from sqlalchemy.orm import Session
 from arena_protocol.record import GameRecord
 from arena_server.core.config import ContestConfig
 from arena_server.core.deal import number_of
-from arena_server.core.journal import OFFER, Entry, Live, Offered, fact_of
+from arena_server.core.journal import CONTEST, KEPT, OFFER, Entry, Live, Offered, fact_of
 from arena_server.store import schema
 from arena_server.store.chain import GENESIS, extend
 from arena_server.store.database import APPLICATION_ID, EARLIER, LAYOUT, ContestHeader, Database, Postgres
@@ -31,7 +31,13 @@ from arena_server.store.journal import JournalAppender, PostgresAppender, Sqlite
 from arena_server.store.migration import migrate
 from arena_server.store.ownership import Claim, ContestLock
 from arena_server.store.preflight import COMMENT, COMMENT_QUERY, check_comment, check_same_config
-from arena_server.store.reader import UnfinishedContest, find_unfinished, load_unfinished, stored_contest
+from arena_server.store.reader import (
+    UnfinishedContest,
+    find_unfinished,
+    kept_entries,
+    load_unfinished,
+    stored_contest,
+)
 from arena_server.store.schema import contest_row, fault_row, game_row, now, open_engine, pairing_row
 from arena_server.store.wal import WriteAheadLog
 
@@ -69,6 +75,9 @@ class ContestStore:
         #: The entries that still matter, and how many the journal holds.
         self._live = Live()
         self._entries = 0
+        #: Entries for the table of facts that are not in it yet, and how many are.
+        self._unkept: list[Entry] = []
+        self._kept = 0
         #: Rows written since the last checkpoint, and at the last call of `maintain`.
         self._unsaved = self._unsaved_before = 0
         self._checked_at = time.monotonic()
@@ -227,17 +236,27 @@ class ContestStore:
             self._place, self._chain = last
         newest = select(func.max(schema.JournalRow.place)).where(schema.JournalRow.contest_id == contest.id)
         self._journal_place = session.scalar(newest) or 0
+        self._take_kept(list(kept_entries(session, contest.id)))
         self._compact()
         self._found = None  # it may be large
 
+    def _take_kept(self, kept: Sequence[Entry]) -> None:
+        """Find what the last server has put into the journal, and not into the table of facts any more."""
+        self._kept = len(kept)
+        latest = {entry[1:3]: entry for entry in kept}
+        self._unkept = [
+            entry for entry in self._live.contest if entry[1] in KEPT and latest.get(entry[1:3]) != entry
+        ]
+
     def end(self, status: str) -> None:
         """Set the status of the contest. A finished one needs no journal."""
+        self._count_recent()
+        self._keep()
         with self._session() as session:
             contest = session.get_one(schema.ContestRow, self._contest)
             schema.set_status(contest, status, now(), self._chain)
             session.flush()
         if status == schema.FINISHED:
-            self._count_recent()
             self._live, self._entries = Live(), 0
             self._set_newest_row(0)
             if self._head is not None:
@@ -253,6 +272,7 @@ class ContestStore:
         if entries:
             self._add_row(entries)
             self._count(entries)
+        self._keep()
         for game_id, record, data in results:
             self._add_result(game_id, record, data)
             self._live.forget(number_of(game_id))
@@ -278,7 +298,18 @@ class ContestStore:
     def _count(self, entries: Sequence[Entry]) -> None:
         self._live.add(entries)
         self._entries += len(entries)
+        self._unkept += (entry for entry in entries if entry[0] == CONTEST and entry[1] in KEPT)
         self._unsaved += 1
+
+    def _keep(self) -> None:
+        """Put entries that outlive the journal into the table of facts, within a transaction."""
+        rows = [
+            {"contest_id": self._contest, "place": place, "payload": pack([entry])}
+            for place, entry in enumerate(self._unkept, start=self._kept + 1)
+        ]
+        if rows:
+            self._connection.execute(insert(schema.FactRow), rows)
+            self._kept, self._unkept = self._kept + len(rows), []
 
     def _add_row(self, entries: Sequence[Entry]) -> None:
         place = self._newest_row + 1
@@ -318,6 +349,9 @@ class ContestStore:
             self._checked_at = time.monotonic()
         with self._lock:
             self._count_recent()
+        if self._unkept:
+            with self.transaction():
+                self._keep()
         if self._entries > COMPACT_ENTRIES and self._entries > 4 * len(self._live):
             steps = self._compaction_steps()
             more = True

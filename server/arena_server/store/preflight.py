@@ -212,9 +212,10 @@ COLUMNS: Final[Mapping[str, Sequence[str]]] = {
     "journal": ("id", "contest_id", "place", "payload"),
     "writers": ("contest_id", "writer"),
     "pairings": ("contest_id", "game_id", "players", "deal"),
+    "facts": ("contest_id", "place", "payload"),
 }
 #: The layout that has brought a table.
-ADDED: Final[Mapping[str, int]] = {"writers": 5, "pairings": 6}
+ADDED: Final[Mapping[str, int]] = {"writers": 5, "pairings": 6, "facts": 7}
 #: How many of the newest journal rows are checked; a thousand take 2 ms.
 JOURNAL_ROWS: Final = 1000
 FINISHED: Final = "finished"

@@ -19,12 +19,12 @@ from arena_protocol.games import GAMES
 from arena_protocol.record import FaultRecord, RecordError
 from arena_server.core.deal import game_id, number_of
 from arena_server.core.formats.base import Pairing
-from arena_server.core.journal import Entry, Past, PastGame
+from arena_server.core.journal import ContestFact, Entry, Order, Past, PastGame, fact_of
 from arena_server.core.standings import GameResult, Row, Standings
 from arena_server.errors import StoreError
 from arena_server.ratings import RatedGame
 from arena_server.store.chain import verify_checksum
-from arena_server.store.database import EARLIER, Database, describe
+from arena_server.store.database import EARLIER, WITHOUT_FACTS, Database, describe
 from arena_server.store.deals import Deals, WithheldError
 from arena_server.store.journal import unpack
 from arena_server.store.preflight import StoredContest, check_readable
@@ -32,6 +32,7 @@ from arena_server.store.schema import (
     FINISHED,
     STATUSES,
     ContestRow,
+    FactRow,
     FaultRow,
     GameRow,
     JournalRow,
@@ -55,6 +56,7 @@ class Results:
     def __init__(self, database: Database, *, losses_accepted: bool = False) -> None:
         layout = check_readable(database, losses_accepted=losses_accepted)
         self._is_earlier = layout in EARLIER
+        self._has_facts = layout not in WITHOUT_FACTS
         self._database = database
         self._engine = open_engine(database)
         self._session = Session(self._engine)
@@ -101,6 +103,16 @@ class Results:
         if contest.id not in self._deals:
             self._deals[contest.id] = Deals(self._session, contest, earlier=self._is_earlier)
         return self._deals[contest.id]
+
+    def facts(self, contest: ContestRow) -> list[ContestFact]:
+        """The facts of the contest that outlive its journal, in their order."""
+        if not self._has_facts:
+            return []
+        return [fact_of(entry) for entry in kept_entries(self._session, contest.id)]  # type: ignore[misc] # of the contest
+
+    def orders(self, contest: ContestRow) -> list[Order]:
+        """What the organiser has ordered."""
+        return [fact for fact in self.facts(contest) if isinstance(fact, Order)]
 
     def planned(self, contest: ContestRow, first: int, end: int) -> list[Pairing]:
         """The games with the numbers `first` to `end - 1` of those that are planned, begun or not."""
@@ -405,6 +417,16 @@ def load_unfinished(session: Session, contest: ContestRow) -> UnfinishedContest:
     """Raises ValueError for a changed or missing row."""
     results = tuple(_past_games(session, contest, Deals(session, contest).numbers()))
     return UnfinishedContest(contest.id, int(contest.seed), Past(results, tuple(_entries(session, contest))))
+
+
+def kept_entries(session: Session, contest: int) -> Iterator[Entry]:
+    """The table of facts of a contest. Raises ValueError for a changed or missing row."""
+    columns = (FactRow.place, FactRow.payload)
+    rows = select(*columns).where(FactRow.contest_id == contest).order_by(FactRow.place)
+    for number, (place, payload) in enumerate(session.execute(rows), start=1):
+        if place != number:
+            raise ValueError(f"fact {number} of contest {contest} is missing")
+        yield from unpack(payload)
 
 
 def _entries(session: Session, contest: ContestRow) -> Iterator[Entry]:

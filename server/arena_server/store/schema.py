@@ -160,6 +160,20 @@ class JournalRow(Base):
     payload: Mapped[bytes] = mapped_column(LargeBinary)
 
 
+class FactRow(Base):
+    """An entry of the journal that readers need and that outlives it (`core.journal.KEPT`).
+
+    `place` numbers those of a contest from 1, in their order. The journal has an entry first: it is there
+    alone until the writer's thread has come to it, or the next server.
+    """
+
+    __tablename__ = "facts"
+
+    contest_id: Mapped[int] = mapped_column(ForeignKey("contests.id"), primary_key=True)
+    place: Mapped[int] = mapped_column(primary_key=True)
+    payload: Mapped[bytes] = mapped_column(LargeBinary)
+
+
 class ContestWriter(Base):
     """The id of the server that plays a contest, or played it last (`ownership.Claim`)."""
 

@@ -2,14 +2,14 @@
 
 GET  /metrics   for Prometheus        GET  /status   for `arena admin status`      (token)
 GET  /healthz   is the loop alive     POST /orders   {"verb": ..., "target": ...}  (token)
-GET  /readyz    can bots play
+GET  /readyz    can bots play             GET  /orders   all that were carried out     (token)
 
 On the spectators' port /metrics needs the token too: it shows running games without their delay.
 """
 
 from __future__ import annotations
 
-import json
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from functools import wraps
@@ -20,14 +20,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from arena_server.core.clock import NS_PER_MS
+from arena_server.core.events import Command
 from arena_server.core.standings import Overview
+from arena_server.orders import ORDER_BYTES, ORDER_FORM, parse_order, plain_order
 from arena_server.waiting import waiting_now
 from arena_server.web.bridge import HostView, LoopBridge, UnavailableError, UnknownContestError
 from arena_server.web.metrics import exposition
-from arena_server.web.security import AddressLimit, read_body
-
-#: The longest body of an order in bytes; real ones have about 50.
-ORDER_BYTES = 4096
+from arena_server.web.security import AddressLimit, address_of, read_body
 
 #: Wrong tokens from an address, at once and a minute, before it is not answered as before.
 WRONG_TOKENS = 20.0
@@ -56,6 +56,7 @@ class OrganiserApi:
             Route("/healthz", unavailable_as_503(self.health)),
             Route("/readyz", unavailable_as_503(self.readiness)),
             Route("/status", self.guarded(unavailable_as_503(self.status))),
+            Route("/orders", self.guarded(unavailable_as_503(self.orders))),
             Route("/orders", self.guarded(unavailable_as_503(self.order)), methods=["POST"]),
         ]
 
@@ -94,10 +95,18 @@ class OrganiserApi:
     async def order(self, request: Request) -> Response:
         order = parse_order(await read_body(request, ORDER_BYTES))
         if order is None:
-            return JSONResponse({"error": 'expected {"verb": "...", "target": "..."}'}, 400)
-        contest, verb, target = order
-        problem = await self._bridge.order(lambda: self._view.hosted(contest), verb, target)
+            return JSONResponse({"error": f"expected {ORDER_FORM}"}, 400)
+        contest = order.get("contest")
+        who = f"{order.get('by', 'organiser')} ({address_of(request) or 'unknown'})"
+        at = time.time_ns() // NS_PER_MS
+        command = Command(0, order["verb"], order.get("target", ""), who, at, order.get("reason", ""))
+        problem = await self._bridge.order(lambda: self._view.hosted(contest), command)
         return JSONResponse({"done": True}) if problem is None else JSONResponse({"error": problem}, 409)
+
+    async def orders(self, request: Request) -> Response:
+        wanted = request.query_params.get("contest")
+        _, overview, _ = await self._bridge.call(lambda: self._view.overview(wanted))
+        return JSONResponse({"orders": [plain_order(order) for order in overview.orders]})
 
 
 def unavailable_as_503(endpoint: Endpoint) -> Endpoint:
@@ -111,20 +120,6 @@ def unavailable_as_503(endpoint: Endpoint) -> Endpoint:
             return JSONResponse({"error": str(error)}, 404)
 
     return call
-
-
-def parse_order(body: bytes) -> tuple[str | None, str, str] | None:
-    """The contest (None: the only one), the verb and the target of an order; None if it is no order."""
-    try:
-        order = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(order, dict):
-        return None
-    contest, verb, target = order.get("contest"), order.get("verb"), order.get("target", "")
-    if isinstance(verb, str) and isinstance(target, str) and isinstance(contest, str | None):
-        return contest, verb, target
-    return None
 
 
 def plain_overview(overview: Overview, connections: int) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol, TypeVar
 
 from arena_server.core.clock import NS_PER_MS
@@ -76,15 +76,15 @@ class LoopBridge(ContestObserver):
         self._schedule(_run, function, future)
         return await _wait(future, self._call_s, "the loop")
 
-    async def order(self, contest: Callable[[], EventTaker], verb: str, target: str) -> str | None:
-        """Give an order to a contest and wait until its answer is durable.
+    async def order(self, contest: Callable[[], EventTaker], command: Command) -> str | None:
+        """Give an order to a contest, under a number of its own, and wait until its answer is durable.
 
         `contest` is called on the loop's thread. Returns why the order was refused, None if it
         was carried out. Raises UnavailableError, and what `contest` raises.
         """
         future: Future[str | None] = Future()
-        self._schedule(self._feed, contest, lambda number: Command(number, verb, target), future)
-        order = f"{verb} {target}".rstrip()
+        self._schedule(self._feed, contest, lambda number: replace(command, number=number), future)
+        order = f"{command.verb} {command.target}".rstrip()
         return await _wait(
             future, self._order_s, f"the contest (the order may still be carried out: {order})"
         )

@@ -24,14 +24,29 @@ class OrderRefused(ArenaError):  # noqa: N818 - a regular answer of the contest,
 
 def status(access: Access, contest: str | None = None) -> dict[str, Any]:
     """The status of a contest, the only one for None, as `api.plain_overview` makes it."""
-    query = "" if contest is None else f"?{urlencode({'contest': contest})}"
-    return _request(access, "GET", f"/status{query}")
+    return _request(access, "GET", f"/status{_query(contest)}")
 
 
-def order(access: Access, verb: str, target: str, contest: str | None = None) -> None:
-    """Give an order and wait until it is carried out. Raises OrderRefused and other ArenaErrors."""
-    order = {"verb": verb, "target": target} | ({} if contest is None else {"contest": contest})
-    _request(access, "POST", "/orders", json.dumps(order))
+def order(
+    access: Access, verb: str, target: str, contest: str | None = None, **more: str | None
+) -> dict[str, Any]:
+    """Give an order and wait until it is carried out; `more` are other texts of it, such as `reason`.
+
+    Returns the server's answer. Raises OrderRefused and other ArenaErrors.
+    """
+    given = {"contest": contest, **more}
+    texts = {"verb": verb, "target": target} | {key: text for key, text in given.items() if text}
+    return _request(access, "POST", "/orders", json.dumps(texts))
+
+
+def orders(access: Access, contest: str | None = None) -> list[dict[str, Any]]:
+    """The orders to a contest that were carried out, as `api.plain_order` makes them."""
+    found: list[dict[str, Any]] = _request(access, "GET", f"/orders{_query(contest)}")["orders"]
+    return found
+
+
+def _query(contest: str | None) -> str:
+    return "" if contest is None else f"?{urlencode({'contest': contest})}"
 
 
 def _request(access: Access, method: str, path: str, body: str | None = None) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from itertools import count
 from textwrap import dedent
+from typing import Any
 
 from arena_protocol.record import FaultRecord
 from arena_server.core.config import ContestConfig, Entrant
@@ -55,8 +56,9 @@ class ContestHarness(Harness):
         #: Every line of each connection, in both directions.
         self.lines: dict[int, list[str]] = {}
         self.numbers = count(1)
-        #: What the last command journaled.
+        #: What the last command journaled, and the values of the order itself.
         self.last_entries: list[Entry] = []
+        self.last_orders: list[Entry] = []
 
     def sent(self, conn: int, data: bytes, marker: Marker | None) -> None:
         self.lines.setdefault(conn, []).extend(f"S  {line}" for line in data.decode("ascii").splitlines())
@@ -103,14 +105,16 @@ class ContestHarness(Harness):
     def stop(self) -> None:
         self.event(Stop())
 
-    def command(self, verb: str, target: str = "") -> str | None:
+    def command(self, verb: str, target: str = "", **more: Any) -> str | None:
         """Give a command of the organiser; returns why it was refused, or None."""
         number = next(self.numbers)
-        effects = self.event(Command(number, verb, target))
+        effects = self.event(Command(number, verb, target, **more))
         (reply,) = [effect for effect in effects if isinstance(effect, Reply)]
         assert reply.number == number
         journal = [effect for effect in effects if isinstance(effect, Journal)]
-        self.last_entries = [entry for effect in journal for entry in effect.entries]
+        entries = [entry for effect in journal for entry in effect.entries]
+        self.last_entries = [entry for entry in entries if entry[1] != "order"]
+        self.last_orders = [entry[2:] for entry in entries if entry[1] == "order"]
         return reply.problem
 
     # -- what came of it

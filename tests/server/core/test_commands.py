@@ -6,6 +6,8 @@ import pytest
 
 from arena_server.core.commands import VERBS, RunState
 from arena_server.core.deal import deal_seed
+from arena_server.core.journal import JournalError, Order, Past
+from arena_server.core.log_events import CommandDone
 
 from .contest_harness import (
     ONE_PLY,
@@ -304,3 +306,25 @@ def test_a_game_that_waits_for_its_result_cannot_be_broken_off() -> None:
 def test_the_words_of_the_run_state_and_of_the_commands() -> None:
     assert [str(state) for state in RunState] == ["open", "paused", "draining"]
     assert list(VERBS) == ["pause", "resume", "drain", "kick", "lift", "void", "replay"]
+
+
+def test_who_ordered_what_when_and_why_is_kept() -> None:
+    harness = seated("ann", "bob", options=ONE_PLY)
+    assert harness.command("pause", who="jan", at=1_800_000_000_000, reason="lunch") is None
+    assert harness.last_orders == [(1, "pause", "", "jan", 1_800_000_000_000, "lunch")]
+    assert harness.logged(CommandDone) == [CommandDone("pause", "", "jan", "lunch")]
+    assert harness.command("void", "g9") is not None
+    assert harness.last_orders == []  # it was not carried out
+    again = restarted(harness)
+    assert again.command("resume", who="eve", at=7) is None
+    assert again.last_orders == [(2, "resume", "", "eve", 7, "")]
+    assert list(restarted(again).contest.overview().orders) == [
+        Order(1, "pause", "", "jan", 1_800_000_000_000, "lunch"),
+        Order(2, "resume", "", "eve", 7, ""),
+    ]
+
+
+def test_orders_of_which_one_is_missing_are_a_damaged_journal() -> None:
+    past = Past(entries=((0, "order", 2, "pause", "", "jan", 7, ""),))
+    with pytest.raises(JournalError, match=r"^order 2 follows order 0$"):
+        ContestHarness("ann", "bob", past=past)

@@ -18,6 +18,7 @@ from arena_server.core.journal import (
     JournalError,
     Live,
     Offered,
+    Order,
     Ready,
     Repeat,
     ResumeKeys,
@@ -53,6 +54,7 @@ CONTEST_FACTS = st.one_of(
     st.builds(Conduct, TEXTS, INTEGERS, st.booleans()),
     st.builds(Repeat, INTEGERS, INTEGERS, INTEGERS),
     st.builds(RunStateSet, TEXTS, TEXTS),
+    st.builds(Order, INTEGERS, TEXTS, TEXTS, TEXTS, INTEGERS, TEXTS),
 )
 
 

@@ -273,7 +273,7 @@ def test_the_present_layout_needs_them(database: Database, table: str) -> None:
         check_contest(database, header.config, header.names, new=False, seeded=True)
 
 
-@pytest.mark.parametrize("layout", [3, 7])
+@pytest.mark.parametrize("layout", [3, 8])
 def test_other_layouts_are_refused_in_one_line(path: Path, layout: int) -> None:
     keep(path, 1)
     change(path, f"PRAGMA user_version={layout}")
@@ -281,7 +281,7 @@ def test_other_layouts_are_refused_in_one_line(path: Path, layout: int) -> None:
         with pytest.raises(StoreError) as refused:
             check(path)
         assert str(refused.value) == (
-            f"{path}: results of layout {layout}, and this version reads layouts 4 to 6"
+            f"{path}: results of layout {layout}, and this version reads layouts 4 to 7"
         )
 
 

@@ -16,7 +16,8 @@ from starlette.applications import Starlette
 
 from arena_server.host import Host, HostSetup
 from arena_server.logs import LineWriter, Log
-from arena_server.web.api import ORDER_BYTES, OrganiserApi
+from arena_server.orders import ORDER_BYTES, ORDER_FORM
+from arena_server.web.api import OrganiserApi
 from arena_server.web.app import organiser_app
 from arena_server.web.bridge import HostView, LoopBridge
 
@@ -138,11 +139,14 @@ def test_without_the_token_nothing_is_done(host: Host, header: str) -> None:
         b"{}",
         b'{"verb": 1}',
         b'{"verb": "void", "target": 7}',
+        b'{"verb": "void", "why": "x"}',
+        b'{"verb": "void", "reason": "two\\nlines"}',
+        b'{"verb": "void", "reason": "%s"}' % (b"x" * 301),
     ],
 )
 def test_a_body_that_is_no_order(host: Host, body: bytes) -> None:
     with api(host) as server:
-        assert order(server, body) == (400, {"error": 'expected {"verb": "...", "target": "..."}'})
+        assert order(server, body) == (400, {"error": f"expected {ORDER_FORM}"})
 
 
 def test_a_body_too_long_for_an_order(host: Host) -> None:

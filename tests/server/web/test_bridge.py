@@ -78,14 +78,14 @@ class TestOrder:
         bridge = LoopBridge(asyncio.get_running_loop())
         contest = ScriptedContest(bridge, problem)
         for _ in range(2):
-            assert await elsewhere(lambda: bridge.order(lambda: contest, "kick", "x")) == problem
+            assert await elsewhere(lambda: bridge.order(lambda: contest, Command(0, "kick", "x"))) == problem
         assert contest.commands == [Command(1, "kick", "x"), Command(2, "kick", "x")]
 
     async def test_an_order_that_is_not_durable_in_time(self) -> None:
         bridge = LoopBridge(asyncio.get_running_loop(), order_s=0)
         contest = ScriptedContest(bridge, None, answers=False)
         with pytest.raises(UnavailableError) as caught:
-            await elsewhere(lambda: bridge.order(lambda: contest, "pause", ""))
+            await elsewhere(lambda: bridge.order(lambda: contest, Command(0, "pause")))
         assert str(caught.value) == (
             "no answer from the contest (the order may still be carried out: pause) within 0 s"
         )
@@ -99,4 +99,4 @@ class TestOrder:
             raise LookupError
 
         with pytest.raises(LookupError):
-            await elsewhere(lambda: bridge.order(missing, "pause", ""))
+            await elsewhere(lambda: bridge.order(missing, Command(0, "pause")))

@@ -327,7 +327,12 @@ class TestOrganiser:
             page.on("dialog", lambda dialog: dialog.accept())
             page.get_by_role("button", name=re.compile("^Void g")).click()
             page.get_by_text(re.compile("1 void")).wait_for()
+            page.get_by_label("Your name").fill("jan")
+            page.get_by_label("Reason of the next order").fill("<b>floods</b>")
             page.get_by_role("button", name="Kick ann").click()
+            page.get_by_role("row").filter(has_text="kick ann").filter(has_text="jan (127.0.0.1)").filter(
+                has_text="<b>floods</b>"
+            ).wait_for()
             page.get_by_role("button", name="Lift ann").click()
             page.get_by_text("Done: lift ann").wait_for()
             page.get_by_label("Play a void game again").fill("g99")

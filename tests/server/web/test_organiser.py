@@ -164,14 +164,34 @@ def test_an_order_outlives_the_server(tmp_path: Path) -> None:
     """`kill -9` right after the command has returned: it was durable by then."""
     with Organised(tmp_path) as server:
         server.ready()
-        assert server.admin("kick", "c").code == 0
+        assert server.admin("kick", "c", "--reason", "floods", "--by", "jan").code == 0
         assert server.admin("pause").code == 0
         server.end(signal.SIGKILL)
+    # No server runs: the orders are read from the database, where the thread may not have put them yet.
+    assert server.admin("orders", "--json").code == 0
     with Organised(tmp_path) as server:
         server.ready()
         seen = server.status()
         assert seen["state"] == "paused"
         assert [bot["where"] for bot in seen["bots"]] == ["away", "away", "kicked"]  # type: ignore[attr-defined]
+        orders = json.loads(server.admin("orders", "--json").out)
+        assert [(each["number"], each["verb"], each["target"], each["reason"]) for each in orders] == [
+            (1, "kick", "c", "floods"),
+            (2, "pause", "", ""),
+        ]
+        assert orders[0]["who"] == "jan (127.0.0.1)"
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", orders[0]["at"])
+        assert re.search(
+            r"^ 1 +\S+ +jan \(127\.0\.0\.1\) +kick c +floods *$", server.admin("orders").out, re.M
+        )
+        assert server.end(signal.SIGTERM).code == 0
+    assert json.loads(server.admin("orders", "--json").out) == orders
+
+
+def test_without_orders_the_list_says_so(tmp_path: Path) -> None:
+    with Organised(tmp_path) as server:
+        server.ready()
+        assert server.admin("orders").out == "no orders\n"
 
 
 def test_a_refusal_is_one_line(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ import { applyTheme, el, numberText, pageHeader, plural, waitingText } from "./d
 import { hex, sha256 } from "./sha256.js";
 
 const REFRESH_MS = 2000;
+/** The latest orders that the page shows; `arena admin orders` has all. */
+const SHOWN_ORDERS = 100;
 const CONFIRM = { drain: "Stop the contest once no game runs?", kick: "Kick {}? Its game becomes void.", void: "Break off {} for good?", replay: "Play {} again?" };
 
 applyTheme();
@@ -41,9 +43,9 @@ function askForToken(problem = "") {
 
 async function begin() {
   try {
-    const status = await request("status");
+    draw(await request("status"));
     sessionStorage.setItem("arena-token", token);
-    draw(status);
+    await look();
     again();
   } catch (error) {
     askForToken(error.status === 401 ? "This token is wrong." : error.message);
@@ -54,7 +56,7 @@ function again() {
   clearTimeout(timer);
   timer = setTimeout(async () => {
     try {
-      update(await request("status"));
+      await look();
       if (message.dataset.from === "status") message.textContent = "";
     } catch (error) {
       if (error.status === 401) return askForToken("This token is wrong.");
@@ -66,14 +68,22 @@ function again() {
   }, REFRESH_MS);
 }
 
+async function look() {
+  update(await request("status"));
+  showOrders((await request("orders")).orders);
+}
+
 async function order(verb, target = "") {
   const question = CONFIRM[verb];
   if (question && !confirm(question.replace("{}", target))) return;
   message.textContent = "";
   try {
-    await request("orders", { verb, target });
+    const by = parts.by.value.trim();
+    localStorage.setItem("arena-organiser", by);
+    await request("orders", { verb, target, reason: parts.reason.value.trim(), ...(by ? { by } : {}) });
+    parts.reason.value = "";
     done.textContent = `Done: ${verb} ${target}`;
-    update(await request("status"));
+    await look();
   } catch (error) {
     message.dataset.from = "order";
     message.textContent = error.message;
@@ -84,12 +94,16 @@ const parts = {};
 
 function draw(status) {
   message.textContent = "";
-  Object.assign(parts, { title: el("h1"), sub: el("p", { class: "sub" }), waiting: el("p", { class: "sub" }), games: el("div", { class: "scroll" }), bots: el("div", { class: "scroll" }), gate: el("p", { class: "tools" }) });
+  Object.assign(parts, { title: el("h1"), sub: el("p", { class: "sub" }), waiting: el("p", { class: "sub" }), games: el("div", { class: "scroll" }), bots: el("div", { class: "scroll" }), gate: el("p", { class: "tools" }), orders: el("div", { class: "scroll" }),
+    by: el("input", { type: "text", id: "by", size: 16, maxlength: 60, autocomplete: "name", value: localStorage.getItem("arena-organiser") ?? "" }),
+    reason: el("input", { type: "text", id: "reason", size: 32, maxlength: 300, autocomplete: "off" }) });
   const replay = el("input", { type: "text", id: "replay", size: 8, pattern: "g[0-9]+", required: true });
-  main.replaceChildren(el("div", { class: "title" }, parts.title, parts.sub, parts.waiting, parts.gate, done, message),
+  main.replaceChildren(el("div", { class: "title" }, parts.title, parts.sub, parts.waiting, parts.gate,
+      el("p", { class: "filters" }, el("label", { for: "by" }, "Your name", parts.by), el("label", { for: "reason" }, "Reason of the next order", parts.reason)), done, message),
     el("section", { class: "panel" }, el("h2", {}, "Running games"), parts.games,
       el("form", { class: "filters", onsubmit: (event) => { event.preventDefault(); order("replay", replay.value); } }, el("label", { for: "replay" }, "Play a void game again", replay), el("button", { type: "submit" }, "Replay"))),
     el("section", { class: "panel" }, el("h2", {}, "Bots"), parts.bots), tokenMaker(),
+    el("section", { class: "panel" }, el("h2", {}, "Orders"), parts.orders),
     el("p", {}, el("button", { type: "button", onclick: () => { token = null; askForToken(); } }, "Log out")));
   update(status);
 }
@@ -110,6 +124,12 @@ function update(status) {
     bot.name, bot.where, numberText(bot.points), numberText(bot.games), numberText(bot.faulty_games),
     over ? "" : [action("Kick", "kick", bot.name), ...(["kicked", "probation"].includes(bot.where) ? [action("Lift", "lift", bot.name)] : [])],
   ])));
+}
+
+function showOrders(orders) {
+  parts.orders.replaceChildren(orders.length ? table(["Order", "At", "Who", "What", "Why"], orders.toReversed().slice(0, SHOWN_ORDERS).map((each) => [
+    String(each.number), each.at.replace("T", " ").replace("Z", " UTC"), each.who, `${each.verb} ${each.target}`, each.reason,
+  ])) : el("p", { class: "empty" }, "No order was given."));
 }
 
 function action(title, verb, target = "") {

@@ -1,0 +1,38 @@
+"""An order of the organiser as JSON: as it comes over HTTP, and as the organiser reads it afterwards."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+from arena_server.core.journal import Order
+
+#: The longest body of an order in bytes; real ones have about 50.
+ORDER_BYTES = 4096
+#: The texts of an order, and how many characters each may have.
+ORDER_KEYS = {"contest": 100, "verb": 100, "target": 100, "by": 60, "reason": 300}
+ORDER_FORM = '{"verb": "...", "target": "...", "by": "...", "reason": "..."}, texts of one line'
+
+
+def parse_order(body: bytes) -> dict[str, str] | None:
+    """The texts of an order by their keys, `verb` among them; None if it is no order."""
+    try:
+        order = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(order, dict) or "verb" not in order:
+        return None
+    given = {key: value for key, value in order.items() if value is not None}
+    known = all(key in ORDER_KEYS and _is_text(value, ORDER_KEYS[key]) for key, value in given.items())
+    return given if known else None
+
+
+def _is_text(value: object, most: int) -> bool:
+    return isinstance(value, str) and len(value) <= most and value.isprintable()
+
+
+def plain_order(order: Order) -> dict[str, Any]:
+    """An order in the types of JSON; `at` is a moment in UTC."""
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(order.at // 1000))
+    return {**order._asdict(), "at": at}

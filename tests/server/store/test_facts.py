@@ -1,0 +1,116 @@
+"""Facts of a contest that outlive its journal: written behind it, and found again after a crash."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from arena_server.core.journal import Entry, Order
+from arena_server.errors import StoreError
+from arena_server.store.database import LAYOUT, Database
+from arena_server.store.reader import Results
+from arena_server.store.schema import open_engine
+
+from ..records import Kept, game, opening
+
+PAUSE = Order(1, "pause", "", "jan", 1_800_000_000_000, "lunch")
+RESUME = Order(2, "resume", "", "eve", 1_800_000_060_000, "")
+ENTRIES: tuple[Entry, ...] = ((0, "order", *PAUSE), (0, "order", *RESUME))
+
+
+def orders(database: Database) -> list[Order]:
+    with Results(database) as results:
+        return results.orders(results.contest())
+
+
+def change(database: Database, statement: str) -> None:
+    engine = open_engine(database)
+    with engine.begin() as connection:
+        connection.execute(text(statement))
+    engine.dispose()
+
+
+def begin(database: Database, *entries: Entry, end: str | None = None) -> None:
+    kept = Kept(database)
+    kept.start()
+    for entry in entries:
+        kept.append(entry)
+    if entries:
+        kept.wait_for(len(entries))
+    kept.close(end)
+
+
+def go_on(database: Database, *entries: Entry, end: str | None = None) -> None:
+    kept = Kept(database, opening(new=False))
+    kept.start()
+    for entry in entries:
+        kept.append(entry)
+    if entries:
+        kept.wait_for(len(entries))
+    kept.close(end)
+
+
+def test_they_stay_when_the_contest_is_over_and_its_journal_gone(database: Database) -> None:
+    begin(database, *ENTRIES, end="finished")
+    assert orders(database) == [PAUSE, RESUME]
+
+
+def test_they_can_be_read_while_the_contest_goes_on(database: Database) -> None:
+    kept = Kept(database)
+    kept.start()
+    kept.append((0, "run-state", "", "paused"), ENTRIES[0])
+    kept.wait_for(1)
+    kept.writer.store("g1", game(1))
+    assert kept.next() == ["g1"]  # the thread has written all that was before it
+    assert orders(database) == [PAUSE]
+    kept.close()
+
+
+@pytest.mark.parametrize("lost", [1, 2])
+def test_a_crash_between_journal_and_table_loses_none(database: Database, lost: int) -> None:
+    begin(database, *ENTRIES)
+    change(database, f"DELETE FROM facts WHERE place > {2 - lost}")
+    assert len(orders(database)) == 2 - lost
+    go_on(database)
+    assert orders(database) == [PAUSE, RESUME]
+    go_on(database, (0, "order", *PAUSE._replace(number=3)), end="finished")
+    assert [order.number for order in orders(database)] == [1, 2, 3]
+
+
+def test_a_thread_that_is_idle_writes_them(database: Database) -> None:
+    kept = Kept(database)
+    kept.start()
+    kept.append(ENTRIES[0])
+    kept.wait_for(1)
+    while not orders(database):  # once the thread has looked after the database
+        pass
+    kept.close()
+    assert orders(database) == [PAUSE]
+
+
+def test_a_row_that_is_missing_or_changed_is_reported(database: Database) -> None:
+    begin(database, *ENTRIES, end="stopped")
+    change(database, "UPDATE facts SET place = 3 WHERE place = 2")
+    with pytest.raises(StoreError, match="fact 2 of contest 1 is missing"):
+        orders(database)
+    change(database, "DELETE FROM facts WHERE place = 1")
+    with pytest.raises(StoreError, match="fact 1 of contest 1 is missing"):
+        orders(database)
+    change(database, "UPDATE facts SET place = 1, payload = (SELECT checksum FROM contests)")
+    with pytest.raises(StoreError, match="does not match its SHA-256 digest"):
+        orders(database)
+
+
+def test_a_database_of_layout_6_has_none_until_the_next_server(path: Path) -> None:
+    begin(path, end="stopped")
+    change(path, "DROP TABLE facts")
+    change(path, "PRAGMA user_version=6")
+    assert orders(path) == []
+    go_on(path, ENTRIES[0], end="stopped")
+    assert orders(path) == [PAUSE]
+    engine = open_engine(path)
+    with engine.connect() as connection:
+        assert connection.execute(text("PRAGMA user_version")).scalar() == LAYOUT
+    engine.dispose()
