@@ -266,6 +266,11 @@ class ContestStore:
 
     # -- entries and records
 
+    @property
+    def running(self) -> int:
+        """How many games have begun and have no result here, as of the last transaction or `maintain`."""
+        return len(self._live.games)
+
     def add(self, entries: Sequence[Entry], results: Sequence[tuple[str, GameRecord, bytes]]) -> None:
         """Write entries, then results: game id, record, encoded record. The results' entries are dropped."""
         self._count_recent()

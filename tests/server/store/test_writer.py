@@ -6,6 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -21,7 +22,7 @@ from arena_server.errors import StoreError
 from arena_server.store.database import LAYOUT
 from arena_server.store.journal import unpack
 from arena_server.store.reader import Results
-from arena_server.store.writer import Writer
+from arena_server.store.writer import GROUP_SHARE, Writer
 
 from ..records import Kept, game, keep, opening, shown
 
@@ -181,6 +182,71 @@ class TestWriter:
 def _head(log: Path) -> bytes:
     with log.open("rb") as file:
         return file.read(32)
+
+
+class TestResultsWaitForEachOther:
+    """Of 40 games that run ten may wait; GROUP_S is longer than the test, so nothing else ends the wait."""
+
+    GAMES, GROUP = 40, 10
+
+    @pytest.fixture
+    def kept(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kept]:
+        monkeypatch.setattr("arena_server.store.writer.GROUP_S", 10 * PATIENCE_S)
+        kept = Kept(path)
+        kept.start()
+        yield kept
+        kept.close()
+
+    def run_games(self, kept: Kept, games: int) -> None:
+        """Offer games, and have the thread count them, as it does in each transaction."""
+        for number in range(1, games + 1):
+            kept.append((number, "offer", ("a", "b"), 1, ()))
+        counted = threading.Event()
+        kept.writer.end("stopped", counted.set)
+        assert counted.wait(PATIENCE_S)
+
+    def store(self, kept: Kept, numbers: range) -> None:
+        """Store games one by one: the thread has taken each of them before the next comes."""
+        deadline = time.monotonic() + PATIENCE_S
+        for number in numbers:
+            kept.writer.store(f"g{number}", game(number))
+            while not kept.writer._jobs.empty():
+                assert time.monotonic() < deadline
+
+    def test_until_a_quarter_of_the_games_wait(self, kept: Kept) -> None:
+        self.run_games(kept, self.GAMES)
+        self.store(kept, range(1, self.GROUP + 1))
+        assert kept.next() == [f"g{number}" for number in range(1, self.GROUP + 1)]
+        # Of the 30 others seven may wait.
+        self.store(kept, range(11, 18))
+        assert kept.next() == [f"g{number}" for number in range(11, 18)]
+
+    def test_with_few_games_none_waits(self, kept: Kept) -> None:
+        self.run_games(kept, 2 * GROUP_SHARE - 1)
+        kept.writer.store("g1", game(1))
+        assert kept.next() == ["g1"]
+
+    def test_for_a_moment_only(self, kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.run_games(kept, self.GAMES)
+        monkeypatch.setattr("arena_server.store.writer.GROUP_S", 0.001)
+        kept.writer.store("g1", game(1))
+        assert kept.next() == ["g1"]
+
+    def test_entries_wait_for_no_result(self, kept: Kept, path: Path) -> None:
+        self.run_games(kept, self.GAMES)
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")  # so the entry is left to the thread
+            kept.writer.store("g1", game(1))
+            kept.append((2, "ready", 1))
+            other.execute("ROLLBACK")
+        kept.wait_for(self.GAMES + 1)
+        assert kept.next() == ["g1"]
+
+    def test_the_end_waits_for_no_result(self, kept: Kept) -> None:
+        self.run_games(kept, self.GAMES)
+        kept.writer.store("g1", game(1))
+        kept.close("stopped")
+        assert kept.next() == ["g1"]
 
 
 class TestFailures:
