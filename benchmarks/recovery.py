@@ -36,7 +36,7 @@ def play(config: ContestConfig, form: Format, number: int, plies: int) -> tuple[
         facts += match.execute(SayReady(seat, 0), 0)
     for ply in range(1, plies + 1):
         seat, now = match.timer.seat, ply * 5 * MS
-        match.sent(seat, ply, now - 4 * MS)
+        match.run(now - 4 * MS)
         facts += match.execute(PlayMove(seat, "6", b"MOVE 6", now), now)
     return match, [entry_of(number, fact) for fact in facts]
 

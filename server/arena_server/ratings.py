@@ -17,6 +17,7 @@ that are connected by results in both directions; others are named, not rated.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, permutations
@@ -41,8 +42,8 @@ TOLERANCE: Final = 1e-12
 MOST_STEPS: Final = 200
 #: The relative error that a log-likelihood may have.
 ROUNDING: Final = 1e-12
-#: How many pairings are added up at once: with 1,000 players 80 MB.
-BLOCK: Final = 10_000
+#: How many different pairings are added up at once: 16 numbers of each with two seats.
+BLOCK: Final = 100_000
 
 UNBEATEN, WINLESS, UNCONNECTED = "unbeaten", "winless", "unconnected"
 #: What the reason of an unrated player means.
@@ -89,40 +90,72 @@ class Ratings:
     games: int
 
 
+#: The names of a game by seat, and the place of each: 0 for the most points, equal for equal ones.
+Outcome = tuple[tuple[str, ...], tuple[int, ...]]
+#: The games of one pairing, in ascending order.
+Observation = tuple[Outcome, ...]
+
+
+def observe(games: Iterable[RatedGame]) -> Counter[Observation]:
+    """How often the games of a pairing have ended in each way."""
+    pairings: dict[Hashable, list[Outcome]] = {}
+    for game in games:
+        pairings.setdefault(game.pairing, []).append((game.names, places_of(game.totals)))
+    return Counter(tuple(sorted(each)) for each in pairings.values())
+
+
+def places_of(totals: Sequence[int]) -> tuple[int, ...]:
+    """The place of each total: 0 for the highest, equal for equal ones."""
+    order = sorted(set(totals), reverse=True)
+    return tuple(map(order.index, totals))
+
+
 def fit(games: Iterable[RatedGame]) -> Ratings:
     """Fit the ratings of all players of `games`; the order of games and names does not matter.
 
     Raises ValueError for games of different numbers of seats.
     """
-    played = sorted(games, key=lambda game: (game.names, game.totals, repr(game.pairing)))
-    seats = {len(game.names) for game in played}
+    return fit_observations(observe(games))
+
+
+def fit_observations(counts: Mapping[Observation, int]) -> Ratings:
+    """The same of games that are counted already: how many there are of a kind makes no difference."""
+    games: Counter[Outcome] = Counter()
+    for observation, count in counts.items():
+        for outcome in observation:
+            games[outcome] += count
+    seats = {len(names) for names, _ in games}
     if len(seats) > 1:
         raise ValueError(f"expected games of one number of seats, got {sorted(seats)}")
-    field, unrated = _connected(played)
-    inside = [game for game in played if field.issuperset(game.names)]
+    field, unrated = _connected(sorted(games))
     if len(field) < 2:
         return Ratings((), unrated, (), 0)
+    inside = {outcome: count for outcome, count in games.items() if field.issuperset(outcome[0])}
+    pairings: Counter[Observation] = Counter()
+    for observation, count in counts.items():
+        pairings[tuple(outcome for outcome in observation if outcome in inside)] += count
+    del pairings[()]
     names = sorted(field)
-    model = _Model(names, inside)
+    model = _Model(names, inside, pairings)
     values, covariance = model.maximum()
     return Ratings(
         tuple(_rows(names, values, covariance, inside)),
         unrated,
         tuple(float(value) * SCALE for value in model.seat_values(values)),
-        len(inside),
+        sum(inside.values()),
     )
 
 
 # -- who can be rated
 
 
-def _connected(games: Sequence[RatedGame]) -> tuple[set[str], dict[str, str]]:
+def _connected(games: Sequence[Outcome]) -> tuple[set[str], dict[str, str]]:
     """The largest set of players that results connect in both directions, and why others are not in it."""
-    taken: dict[str, set[str]] = {name: set() for game in games for name in game.names}
-    for game in games:
-        for name, total in zip(game.names, game.totals, strict=True):
-            for other, against in zip(game.names, game.totals, strict=True):
-                if name != other and total >= against:
+    taken: dict[str, set[str]] = {name: set() for names, _ in games for name in names}
+    for names, places in games:
+        for name, place in zip(names, places, strict=True):
+            for other, against in zip(names, places, strict=True):
+                if name != other and place <= against:
                     taken[name].add(other)
     given: dict[str, set[str]] = {name: set() for name in taken}
     for name, others in taken.items():
@@ -160,53 +193,67 @@ def _reached(start: str, edges: Mapping[str, set[str]]) -> set[str]:
 # -- the model
 
 
-#: A choice: its alternatives, the chosen one first, each the places and factors of its parameters.
-Choice = tuple[tuple[tuple[int, float], ...], ...]
+#: What a choice is made of: players by their places, each with its seat (0, 1, ...).
+Menu = tuple[tuple[int, int], ...]
+#: A menu, which of its alternatives was chosen, and with what weight; the draw is the last alternative.
+Choice = tuple[Menu, int, float]
 
 
 class _Choices:
-    """Choices of equally many alternatives: arrays of (choice, alternative, factor).
+    """All choices from menus of one size, in arrays.
 
-    `owner`, `pairing` and `weight` say of each observation which choice was made, in which pairing.
+    The log-odds of the alternatives of a menu are `factors` (menu, alternative, parameter) times the
+    values of the parameters at `places` (menu, parameter). Of choice n `menu[n]` is the menu, `chosen[n]`
+    the alternative, `weight[n]` the weight and `pairing[n]` the kind of pairing.
     """
 
-    def __init__(self, observed: Mapping[Choice, Mapping[int, float]]) -> None:
+    def __init__(self, players: int, extra: int, draws: bool, observed: Sequence[tuple[int, Choice]]) -> None:
+        """`extra` parameters come behind those of the players; `observed`: kind of pairing and choice."""
         import numpy as np
 
-        longest = max(len(option) for choice in observed for option in choice)
-        #: Alternatives with fewer factors are filled up with zeros.
-        padded = [
-            [[*option, *[(0, 0.0)] * (longest - len(option))] for option in choice] for choice in observed
-        ]
-        both = np.array(padded, dtype=np.float64)
-        self.places = both[..., 0].astype(np.intp)
-        self.factors = both[..., 1]
-        rows = [
-            (place, pairing, weight)
-            for place, counts in enumerate(observed.values())
-            for pairing, weight in counts.items()
-        ]
-        self.owner = np.array([row[0] for row in rows], dtype=np.intp)
-        self.pairing = np.array([row[1] for row in rows], dtype=np.intp)
-        self.weight = np.array([row[2] for row in rows], dtype=np.float64)
-        self.weights = np.bincount(self.owner, self.weight, minlength=len(padded))
+        menus = {menu: number for number, menu in enumerate(dict.fromkeys(each[0] for _, each in observed))}
+        offered = np.array(list(menus), dtype=np.intp)
+        number, size = offered.shape[:2]
+        shared = np.broadcast_to(np.arange(players, players + extra), (number, extra))
+        self.places = np.concatenate([offered[..., 0], shared], axis=1)
+        self.factors = np.zeros((number, size + draws, size + extra))
+        self.factors[:, np.arange(size), np.arange(size)] = 1
+        of_menu, of_player = np.nonzero(offered[..., 1])  # the first seat has no advantage
+        self.factors[of_menu, of_player, size + offered[of_menu, of_player, 1] - 1] = 1
+        if draws:
+            self.factors[:, size] = self.factors[:, :size].sum(axis=1) / 2
+            self.factors[:, size, -1] = 1
+        self.pairing = np.array([pairing for pairing, _ in observed], dtype=np.intp)
+        self.menu = np.array([menus[menu] for _, (menu, _, _) in observed], dtype=np.intp)
+        self.chosen = np.array([chosen for _, (_, chosen, _) in observed], dtype=np.intp)
+        self.weight = np.array([weight for _, (_, _, weight) in observed])
+
+    def chosen_weights(self, counts: Floats) -> Floats:
+        """How often each alternative of each menu was chosen, with `counts` of each kind of pairing."""
+        import numpy as np
+
+        number, size = self.factors.shape[:2]
+        weights = self.weight * counts[self.pairing]
+        found = np.bincount(self.menu * size + self.chosen, weights, minlength=number * size)
+        chosen: Floats = found.astype(np.float64).reshape(number, size)
+        return chosen
 
     def log_chances(self, values: Floats) -> Floats:
-        """The logarithm of the chance of each alternative."""
+        """The logarithm of the chance of each alternative of each menu."""
         import numpy as np
 
-        log_odds = (self.factors * values[self.places]).sum(axis=2)
+        log_odds = np.einsum("map,mp->ma", self.factors, values[self.places])
         log_odds -= log_odds.max(axis=1, keepdims=True)
         logs: Floats = log_odds - np.log(np.exp(log_odds).sum(axis=1, keepdims=True))
         return logs
 
-    def residuals(self, log_chances: Floats) -> Floats:
-        """The gradient of each choice, by the factors of its alternatives."""
+    def gradients(self, values: Floats) -> Floats:
+        """The gradient of each choice by the parameters of its menu."""
         import numpy as np
 
-        shares = -np.exp(log_chances)
-        shares[:, 0] += 1
-        return shares[:, :, None] * self.factors
+        mean = np.einsum("ma,map->mp", np.exp(self.log_chances(values)), self.factors)
+        found: Floats = (self.factors[self.menu, self.chosen] - mean[self.menu]) * self.weight[:, None]
+        return found
 
 
 class _Model:
@@ -216,50 +263,54 @@ class _Model:
     with two seats and draws, the tendency to draw.
     """
 
-    def __init__(self, names: Sequence[str], games: Sequence[RatedGame]) -> None:
+    def __init__(
+        self, names: Sequence[str], games: Mapping[Outcome, int], pairings: Mapping[Observation, int]
+    ) -> None:
+        import numpy as np
+
         self._place = {name: place for place, name in enumerate(names)}
-        self._players, self._seats = len(names), len(games[0].names)
-        decided = any(len(set(game.totals)) > 1 for game in games)
-        drawn = self._seats == 2 and any(game.totals[0] == game.totals[1] for game in games)
+        self._players, self._seats = len(names), len(next(iter(games))[0])
+        decided = any(max(places) for _, places in games)
+        drawn = self._seats == 2 and any(not max(places) for _, places in games)
         # Without a decided game the likeliest tendency to draw is infinite: a draw is half a win each then.
         self._has_draws = drawn and decided
-        self._size = self._players + self._seats - 1 + self._has_draws
-        pairings: dict[Hashable, int] = {}
-        found: dict[int, dict[Choice, dict[int, float]]] = {}
-        for game in games:
-            pairing = pairings.setdefault(game.pairing, len(pairings))
-            for choice, weight in self._choices_of(game):
-                counts = found.setdefault(len(choice), {}).setdefault(choice, {})
-                counts[pairing] = counts.get(pairing, 0.0) + weight
-        self._pairings = len(pairings)
-        self._choices = [_Choices(found[size]) for size in sorted(found)]
+        extra = self._seats - 1 + self._has_draws
+        self._size = self._players + extra
+        #: How often each kind of pairing has occurred.
+        self._counts = np.array([pairings[each] for each in sorted(pairings)], dtype=np.float64)
+        choices = {outcome: self._choices_of(*outcome) for outcome in games}
+        found: dict[int, list[tuple[int, Choice]]] = {}
+        for number, observation in enumerate(sorted(pairings)):
+            for outcome in observation:
+                for choice in choices[outcome]:
+                    found.setdefault(len(choice[0]), []).append((number, choice))
+        self._choices = [
+            _Choices(self._players, extra, self._has_draws, found[size]) for size in sorted(found)
+        ]
+        self._chosen = [each.chosen_weights(self._counts) for each in self._choices]
 
     def seat_values(self, values: Floats) -> Floats:
         """The advantages of the seats behind the first."""
         advantages: Floats = values[self._players :][: self._seats - 1]
         return advantages
 
-    def _player(self, name: str, seat: int) -> tuple[tuple[int, float], ...]:
-        """The log-odds of a player on a seat, as factors of parameters."""
-        rating = (self._place[name], 1.0)
-        return (rating, (self._players + seat - 1, 1.0)) if seat else (rating,)
-
-    def _choices_of(self, game: RatedGame) -> list[tuple[Choice, float]]:
-        """The choices that a game makes, with weights."""
-        players = [self._player(name, seat) for seat, name in enumerate(game.names)]
+    def _choices_of(self, names: Sequence[str], places: Sequence[int]) -> list[Choice]:
+        """The choices that a game makes."""
+        menu = tuple((self._place[name], seat) for seat, name in enumerate(names))
         if self._has_draws:
-            half = tuple((place, factor / 2) for player in players for place, factor in player)
-            options = [*players, (*half, (self._size - 1, 1.0))]
-            first, second = game.totals
-            chosen = options.pop(2 if first == second else 0 if first > second else 1)
-            return [((chosen, *options), 1.0)]
+            return [(menu, 2 if places[0] == places[1] else places.index(0), 1.0)]
         orders = [
             order
-            for order in permutations(range(len(players)))
-            if all(game.totals[a] >= game.totals[b] for a, b in pairwise(order))
+            for order in permutations(range(len(names)))
+            if all(places[a] <= places[b] for a, b in pairwise(order))
         ]
         return [
-            (tuple(players[seat] for seat in order[stage:]), 1 / len(orders))
+            (
+                tuple(menu[seat] for seat in sorted(order[stage:])),
+                sorted(order[stage:]).index(order[stage]),
+                share,
+            )
+            for share in [1 / len(orders)]
             for order in orders
             for stage in range(len(order) - 1)
         ]
@@ -291,7 +342,7 @@ class _Model:
                 break
         inverse = np.linalg.inv(curvature + prior + centre)
         # Few pairings say little of their own variance (all draws: none): the model's counts for the more.
-        share = self._size / (self._size + self._pairings)
+        share = self._size / (self._size + self._counts.sum())
         scatter = (1 - share) * self._scatter(values) + share * curvature
         values[:players] -= values[:players].mean()
         return values, inverse @ scatter @ inverse
@@ -300,43 +351,51 @@ class _Model:
         """The log-likelihood, its gradient and its negative matrix of second derivatives."""
         import numpy as np
 
-        total, gradient, curvature = 0.0, np.zeros(self._size), np.zeros((self._size, self._size))
-        for each in self._choices:
+        total, gradient, curvature = 0.0, np.zeros(self._size), np.zeros(self._size**2)
+        for each, chosen in zip(self._choices, self._chosen, strict=True):
             logs = each.log_chances(values)
-            chances = np.exp(logs)
-            total += float(each.weights @ logs[:, 0])
-            residuals = each.residuals(logs) * each.weights[:, None, None]
-            np.add.at(gradient, each.places, residuals)
+            expected = np.exp(logs) * chosen.sum(axis=1, keepdims=True)
+            total += float((chosen * logs).sum())
+            slope = np.einsum("ma,map->mp", chosen - expected, each.factors)
+            gradient += np.bincount(each.places.ravel(), slope.ravel(), minlength=self._size)
             # The covariance of the factors: their squares by alternative, less the square of the mean.
-            weighed = chances * each.weights[:, None]
-            within = weighed[:, :, None, None] * each.factors[..., :, None] * each.factors[..., None, :]
-            np.add.at(curvature, (each.places[..., :, None], each.places[..., None, :]), within)
-            flat = each.places.reshape(len(each.places), -1)
-            mean = (chances[:, :, None] * each.factors).reshape(flat.shape)
-            outer = each.weights[:, None, None] * mean[:, :, None] * mean[:, None, :]
-            np.subtract.at(curvature, (flat[:, :, None], flat[:, None, :]), outer)
-        return total, gradient, curvature
+            mean = np.einsum("ma,map->mp", np.exp(logs), each.factors)
+            spread = np.einsum("ma,map,maq->mpq", expected, each.factors, each.factors)
+            spread -= chosen.sum(axis=1)[:, None, None] * mean[:, :, None] * mean[:, None, :]
+            at = each.places[:, :, None] * self._size + each.places[:, None, :]
+            curvature += np.bincount(at.ravel(), spread.ravel(), minlength=self._size**2)
+        return total, gradient, curvature.reshape(self._size, self._size)
 
     def _scatter(self, values: Floats) -> Floats:
         """The sum of the outer squares of the gradients of the pairings."""
         import numpy as np
 
-        scatter = np.zeros((self._size, self._size))
-        residuals = [each.residuals(each.log_chances(values)) for each in self._choices]
-        for first in range(0, self._pairings, BLOCK):
-            block = np.zeros((min(BLOCK, self._pairings - first), self._size))
-            for each, gradient in zip(self._choices, residuals, strict=True):
-                inside = (each.pairing >= first) & (each.pairing < first + BLOCK)
-                owner, rows = each.owner[inside], each.pairing[inside] - first
-                weighed = gradient[owner] * each.weight[inside][:, None, None]
-                np.add.at(block, (rows[:, None, None], each.places[owner]), weighed)
-            scatter += block.T @ block
+        found = [(each, each.gradients(values)) for each in self._choices]
+        pairings = np.concatenate([np.repeat(each.pairing, slope.shape[1]) for each, slope in found])
+        places = np.concatenate([each.places[each.menu].ravel() for each, _ in found])
+        # One entry for each parameter that a pairing has, in the order of the pairings.
+        entries, at = np.unique(pairings * self._size + places, return_inverse=True)
+        slopes = np.bincount(at, np.concatenate([slope.ravel() for _, slope in found]))
+        pairings, places = np.divmod(entries, self._size)
+        first = np.searchsorted(pairings, np.arange(len(self._counts) + 1))
+        sums = np.zeros(self._size**2)
+        for start in range(0, len(self._counts), BLOCK):
+            ends = first[start : start + BLOCK + 1]
+            sizes = np.diff(ends)
+            # Each entry with each one of the same pairing.
+            one = np.repeat(np.arange(ends[0], ends[-1]), np.repeat(sizes, sizes))
+            runs = np.repeat(sizes, sizes)
+            other = np.arange(len(one)) - np.repeat(np.cumsum(runs) - runs, runs) + first[pairings[one]]
+            products = slopes[one] * slopes[other] * self._counts[pairings[one]]
+            sums += np.bincount(places[one] * self._size + places[other], products, self._size**2)
+        number = self._counts.sum()
         # The usual correction for few clusters.
-        return scatter * (self._pairings / max(1, self._pairings - 1))
+        scatter: Floats = sums.reshape(self._size, self._size) * (number / max(1, number - 1))
+        return scatter
 
 
 def _rows(
-    names: Sequence[str], values: Floats, covariance: Floats, games: Sequence[RatedGame]
+    names: Sequence[str], values: Floats, covariance: Floats, games: Mapping[Outcome, int]
 ) -> list[Rating]:
     import numpy as np
 
@@ -346,13 +405,12 @@ def _rows(
     apart = np.sqrt(np.clip(np.diag(spread)[:, None] + np.diag(spread)[None, :] - 2 * spread, 0, None))
     ahead = values[:players, None] - values[None, :players]
     counts, scores = dict.fromkeys(names, 0), dict.fromkeys(names, 0.0)
-    for game in games:
-        for name, total in zip(game.names, game.totals, strict=True):
-            counts[name] += 1
-            others = len(game.totals) - 1
-            below = sum(total > other for other in game.totals)
-            level = game.totals.count(total) - 1
-            scores[name] += (below + level / 2) / others
+    for (seated, places), count in games.items():
+        for name, place in zip(seated, places, strict=True):
+            counts[name] += count
+            below = sum(place < other for other in places)
+            level = places.count(place) - 1
+            scores[name] += count * (below + level / 2) / (len(places) - 1)
     rows = [
         Rating(
             name,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from dataclasses import replace
 from itertools import combinations, permutations
 from random import Random
 
@@ -11,7 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_server import ratings
-from arena_server.ratings import MEAN, SCALE, UNBEATEN, UNCONNECTED, WINLESS, RatedGame, Ratings, fit, plain
+from arena_server.ratings import (
+    MEAN,
+    SCALE,
+    UNBEATEN,
+    UNCONNECTED,
+    WINLESS,
+    RatedGame,
+    Ratings,
+    fit,
+    fit_observations,
+    observe,
+    plain,
+)
 
 #: Home team, away team, games won by each: the eastern division of the American League in 1987, from
 #: A. Agresti, "Categorical Data Analysis", 1990, table 10.8.
@@ -195,6 +209,31 @@ def test_two_games_on_one_deal_are_one_observation() -> None:
     one, paired, apart = fit(single).rows[0], fit(twice).rows[0], fit(alone).rows[0]
     assert paired.margin == pytest.approx(one.margin, rel=0.02)
     assert apart.margin == pytest.approx(one.margin / math.sqrt(2), rel=0.02)
+
+
+@pytest.mark.parametrize("seats", [2, 3])
+def test_games_that_are_counted_are_rated_like_each_of_them(seats: int) -> None:
+    """Pairings of one game and of two, each four times."""
+    rng = Random(seats)
+    names = [f"n{number}" for number in range(5)]
+    games = [
+        RatedGame(
+            tuple(rng.sample(names, seats)), tuple(rng.randrange(3) for _ in names[:seats]), number // 2
+        )
+        for number in range(81)
+    ]
+    counted = Counter({observation: 4 * count for observation, count in observe(games).items()})
+    assert counted.total() == 4 * 41
+    each = [replace(game, pairing=(game.pairing, copy)) for game in games for copy in range(4)]
+    one, other = fit(each), fit_observations(counted)
+    assert (one.games, one.unrated) == (other.games, other.unrated) == (4 * 81, {})
+    for mine, theirs in zip(one.rows, other.rows, strict=True):
+        assert (mine.name, mine.best, mine.worst, mine.games) == (
+            *(theirs.name, theirs.best, theirs.worst, theirs.games),
+        )
+        assert (mine.rating, mine.margin, mine.score) == pytest.approx(
+            (theirs.rating, theirs.margin, theirs.score), abs=1e-8
+        )
 
 
 def simulate(rng: Random, strengths: dict[str, float], deals: int) -> list[RatedGame]:
