@@ -119,6 +119,7 @@ class MatchRun(ProgressListener):
         for engine in engines.values():
             engine.warm_up()
         form = format_of(config, list(self._seats), rules.seats)
+        assert form.total is not None, "a match is planned"
         for pairing in form.planned(1, form.total + 1):
             setting = Setting.of(config, rules, pairing)
             self.result(plain_result(play(setting, [engines[name] for name in pairing.names])))

@@ -45,6 +45,7 @@ def config_of(file: ContestFile, absent_ms: int | None = None) -> ContestConfig:
         options=game.own_options,
         format=contest.format,
         format_options=contest.format_options,
+        owners={bot.name: bot.owner for bot in file.bot if bot.owner is not None},
         games_per_pair=contest.games_per_pair,
         deals=contest.deals,
         scoring=contest.scoring,

@@ -128,7 +128,7 @@ class ContestTable(_Table):
     game: str = _CONFIG.game
     format: str = _CONFIG.format
     #: The keys that belong to a format: `_move_options` puts them here. No key of a file is called so.
-    format_options: dict[str, int] = Field(default_factory=dict, alias=OPTIONS_PLACE)
+    format_options: dict[str, Any] = Field(default_factory=dict, alias=OPTIONS_PLACE)
     games_per_pair: int = _number("games_per_pair")
     deals: Literal["fresh", "paired"] = "fresh"
     scoring: Literal["points", "wins"] = "points"
@@ -244,10 +244,12 @@ class BotTable(_Table):
     token_sha256: str | None = Field(default=None, pattern="^[0-9a-f]{64}$")
     #: A person plays in a browser: the server prints a link that works once.
     person: bool = False
+    #: Its author: bots of one author meet late, or never.
+    owner: str | None = None
     #: How many games it may play at once, each on a connection of its own.
     concurrency: int = Field(default=1, ge=1, le=MOST_SLOTS)
 
-    _name = field_validator("name")(_check_name)
+    _name = field_validator("name", "owner")(_check_name)
 
     @field_validator("command", mode="before")
     @classmethod

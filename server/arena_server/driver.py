@@ -30,6 +30,7 @@ from arena_server.core.effects import (
     Send,
     Show,
     ShowLog,
+    StartDraw,
     Store,
     TurnMark,
     Unmute,
@@ -385,6 +386,8 @@ class Driver:
             case Show(transcript, end):
                 for reader in run.readers:
                     reader.shown(transcript, end)
+            case StartDraw(draw):
+                run.listener.draw(draw)
             case Finished(reason):
                 run.listener.finished(reason)
             case ShowLog(conn, _, last):

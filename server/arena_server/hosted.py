@@ -20,10 +20,12 @@ from arena_server.bot_logs import BotLogs, LoggedDriver
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import format_of
 from arena_server.core.contest import Contest
-from arena_server.core.events import Event, Stop
+from arena_server.core.events import DrawDone, Event, Stop
+from arena_server.core.formats.base import Draw
 from arena_server.core.journal import JournalError
 from arena_server.core.log_events import LogEvent
 from arena_server.core.router import Member, Router
+from arena_server.drawing import run_draw
 from arena_server.driver import Driver, Run
 from arena_server.errors import ArenaError
 from arena_server.interfaces import TranscriptReader
@@ -95,6 +97,7 @@ class HostedContest:
         self._past: asyncio.Future[UnfinishedContest | None] = self._loop.create_future()
         self._writer = self._make_writer(patient)
         self._closing: asyncio.Task[None] | None = None
+        self._drawing: asyncio.Task[None] | None = None
 
     @property
     def name(self) -> str:
@@ -112,7 +115,7 @@ class HostedContest:
         config = self.spec.config
         names = [entrant.name for entrant in self.spec.entrants]
         game = make_game(config.game, config.options)
-        games = format_of(config, names, game.seats).total
+        games = format_of(config, names, game.seats).total or 0  # of an open contest none is known
         header = ContestHeader(config, game.options(), names, games, self.spec.new, self.spec.seeded)
         return Writer(
             self._database,
@@ -185,6 +188,8 @@ class HostedContest:
         await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
+        if self._drawing is not None:
+            self._drawing.cancel()
         if self._driver is not None:
             self._driver.remove(self.run)
             self._router.remove(self.name)
@@ -245,6 +250,19 @@ class HostedContest:
         for observer in self._observers:
             observer.happened(event)
         self._log(event)
+
+    def draw(self, draw: Draw) -> None:
+        """Draw while the games of other contests go on."""
+        self._drawing = self._loop.create_task(self._draw(draw))
+
+    async def _draw(self, draw: Draw) -> None:
+        try:
+            drawn = await run_draw(draw)
+        except Exception as error:  # whatever it is, no round can be drawn: the contest cannot go on
+            self.crashed(error)
+        else:
+            if not self.over.is_set():
+                self.feed(DrawDone(drawn))
 
     def finished(self, reason: str) -> None:
         """Nothing more will be played."""

@@ -8,6 +8,7 @@ from typing import Protocol
 from arena_protocol.record import GameRecord
 from arena_server.core.effects import Effect, Marker
 from arena_server.core.events import Event
+from arena_server.core.formats.base import Draw
 from arena_server.core.journal import Entry
 from arena_server.core.log_events import LogEvent
 from arena_server.core.peers import Outbox
@@ -88,6 +89,9 @@ class DriverEvents(Protocol):
 
     def log(self, event: LogEvent) -> None:
         """Something for the log and for observers happened."""
+
+    def draw(self, draw: Draw) -> None:
+        """Run this draw off the loop, then let the contest handle DrawDone."""
 
     def finished(self, reason: str) -> None:
         """The contest is over."""

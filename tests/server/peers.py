@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from arena_protocol.record import GameRecord
 from arena_server.core.effects import Effect, Marker
 from arena_server.core.events import Event, Flushed, Opened, Received
+from arena_server.core.formats.base import Draw
 from arena_server.core.journal import Entry
 from arena_server.core.log_events import LogEvent
 from arena_server.core.peers import Outbox
@@ -112,6 +113,9 @@ class Recorder:
 
     def log(self, event: LogEvent) -> None:
         self.logged.append(event)
+
+    def draw(self, draw: Draw) -> None:
+        raise AssertionError(f"{draw} in a contest that draws nothing")
 
     def finished(self, reason: str) -> None:
         self.reasons.append(reason)

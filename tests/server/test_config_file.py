@@ -12,6 +12,7 @@ from arena_protocol.games import GAMES
 from arena_server.config_file import check_remote_bots, config_of, entrants_of, load_contest, parse_contest
 from arena_server.config_schema import ContestFile
 from arena_server.core.config import LONGEST_MS
+from arena_server.core.formats import FORMATS
 from arena_server.errors import ConfigError
 
 DIGEST = "0" * 64
@@ -123,12 +124,12 @@ def test_tokens_come_from_the_file_or_from_the_starter_of_the_bots() -> None:
         (toml(contest="games_per_pair = true"), "contest.games_per_pair: expected a whole number, got true"),
         (toml(contest="scoring = 3"), "contest.scoring: expected 'points' or 'wins', got 3"),
         (
-            toml(contest='format = "swiss"'),
-            "contest.format: expected one of round-robin, matches, gauntlet, got 'swiss'",
+            toml(contest='format = "league"'),
+            f"contest.format: expected one of {', '.join(FORMATS)}, got 'league'",
         ),
         (
             toml(contest='format = "single"'),
-            "contest.format: expected one of round-robin, matches, gauntlet, got 'single'",
+            f"contest.format: expected one of {', '.join(FORMATS)}, got 'single'",
         ),
         (
             toml(contest="challengers = 1"),

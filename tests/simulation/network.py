@@ -84,6 +84,7 @@ class FaultProfile:
     longest_commit: int = 5 * MS
     direct_one_in: int = 2
     longest_wakeup: int = 200_000
+    longest_draw: int = 2 * SECOND
     crash_one_in: int = 0
     power_one_in: int = 0
     window: int = 64 * 1024
@@ -91,7 +92,9 @@ class FaultProfile:
 
 
 #: No chance at all: for tests in which every moment counts.
-CALM = FaultProfile(latency=(0, 1), stall_one_in=0, longest_commit=1, direct_one_in=0, longest_wakeup=1)
+CALM = FaultProfile(
+    latency=(0, 1), stall_one_in=0, longest_commit=1, direct_one_in=0, longest_wakeup=1, longest_draw=1
+)
 #: What a local network and a busy machine do.
 LOCAL = FaultProfile()
 #: Everything that is simulated.

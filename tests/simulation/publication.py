@@ -38,7 +38,7 @@ def write(world: World, path: Path, status: str) -> None:
     config = world.config
     names = [name for name, kind in world.kinds.items() if kind is not Spectator]
     rules = game_of(config)
-    total = format_of(config, names, rules.seats).total
+    total = format_of(config, names, rules.seats).total or 0
     header = ContestHeader(config, rules.options(), names, total, new=False)
     with ContestStore(path) as store:
         store.find(header)

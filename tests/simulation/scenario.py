@@ -76,12 +76,18 @@ def _config(seed: int, rng: Random) -> ContestConfig:
 
 
 def _with_format(config: ContestConfig, bots: int) -> ContestConfig:
-    """Every fourth contest is a gauntlet; its own seed decides, so that all else is drawn as before."""
+    """Every fourth contest is a gauntlet, and of the others with two seats every third one draws.
+
+    Its own seed decides, so that all else is drawn as before.
+    """
     rng = Random(config.seed)
-    if not one_in(rng, 4):
-        return config
-    most = bots - game_of(config).seats + 1
-    return replace(config, format="gauntlet", format_options={"challengers": rng.randrange(1, most + 1)})
+    seats = game_of(config).seats
+    if one_in(rng, 4):
+        most = bots - seats + 1
+        return replace(config, format="gauntlet", format_options={"challengers": rng.randrange(1, most + 1)})
+    if seats == 2 and one_in(rng, 3):
+        return replace(config, format="knockout", format_options={"extra_pairs": rng.randrange(3)})
+    return config
 
 
 def _game(rng: Random, seats: int) -> tuple[str, dict[str, int]]:

@@ -9,6 +9,7 @@ or loses its power, and is started again from its disk.
 
 from __future__ import annotations
 
+import pickle
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,9 +30,20 @@ from tests.simulation.network import (
 
 from arena_protocol.record import GameRecord, decode, encode
 from arena_server.core.contest import Contest
-from arena_server.core.effects import CloseConnection, Effect, Finished, Marker, Mute, Send, Store, Unmute
+from arena_server.core.effects import (
+    CloseConnection,
+    Effect,
+    Finished,
+    Marker,
+    Mute,
+    Send,
+    StartDraw,
+    Store,
+    Unmute,
+)
 from arena_server.core.events import (
     Command,
+    DrawDone,
     Event,
     Flushed,
     LineTooLong,
@@ -477,6 +489,10 @@ class SimulatedServer:
             _apply(effect, socket)
             return
         life.hosted.observer.carried_out(effect, self.queue.now)
+        if isinstance(effect, StartDraw):
+            # In another thread or process: it takes a while, in which the server may be killed.
+            done = DrawDone(pickle.loads(pickle.dumps(effect.draw)).run())
+            self._later(self._rng.randrange(self._faults.longest_draw), lambda: self.feed(name, done))
         if isinstance(effect, Finished):
             self.reasons[name] = effect.reason
             self._later(0, self._leave if self._stopping else lambda: self.looked_at(name, effect.reason))

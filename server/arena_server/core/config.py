@@ -38,6 +38,7 @@ class Entrant:
 class ContestConfig:
     """One contest. All games have the same options and the same clocks; times are in milliseconds.
 
+    `owners` has the author of each bot that names one.
     `seed` derives every deal and nonce (`deal.py`): a secret of 256 bits that the server draws, or a
     number that the organiser gives where all bots are local. With `deals` = "fresh" each game has a
     deal of its own; with "paired" the same deal is played from every seat.
@@ -60,7 +61,8 @@ class ContestConfig:
     game: str = FLAGSHIP
     options: Mapping[str, object] = field(default_factory=dict)
     format: str = "round-robin"
-    format_options: Mapping[str, int] = field(default_factory=dict)
+    format_options: Mapping[str, int | str] = field(default_factory=dict)
+    owners: Mapping[str, str] = field(default_factory=dict)
     games_per_pair: int = 8
     deals: str = "fresh"
     scoring: str = "points"
@@ -148,8 +150,16 @@ def game_of(config: ContestConfig) -> Game[Any]:
 
 def format_of(config: ContestConfig, names: Sequence[str], seats: int) -> Format:
     """The games of a contest of these bots that begins. Raises ContestConfigError if none can be made."""
-    paired = config.deals == "paired"
-    terms = Terms(tuple(names), seats, config.games_per_pair, paired, config.format_options)
+    terms = Terms(
+        tuple(names),
+        seats,
+        config.games_per_pair,
+        paired=config.deals == "paired",
+        options=config.format_options,
+        owners=config.owners,
+        by_points=config.scoring == "points",
+        secret=config.seed,
+    )
     try:
         return make_format(config.format, terms)
     except FormatError as error:

@@ -28,6 +28,7 @@ from arena_server.core.effects import Effect, Finished, Journal, Marker, PingMar
 from arena_server.core.events import (
     Abandoned,
     Command,
+    DrawDone,
     Event,
     Flushed,
     LineTooLong,
@@ -232,8 +233,9 @@ class Contest:
                 self._games.spectators.observe(now, on=on)
                 self.output.effects.append(Reply(number))
             case Abandoned(bot, slot, game_id):
-                if (live := self._games.find(game_id)) is not None:
-                    self._seat_lines.abandon(live, bot, slot, now)
+                self._seat_lines.abandon(self._games.find(game_id), bot, slot, now)
+            case DrawDone(drawn):
+                self._games.drawn(drawn)
         # Nothing can start or end unless a game ended or a player came or left; after the end
         # spectators are closed as soon as the last line has been sent to them.
         if self._games.changed or self._ended is not None:
@@ -314,13 +316,16 @@ class Contest:
 
     def _start_and_end(self, now: int) -> None:
         self._games.reconsidered()
-        if not self._stopping and self._ended is None and self._commands.state is RunState.OPEN:
+        goes_on = not self._stopping and self._ended is None and self._commands.state is RunState.OPEN
+        if goes_on:
             self._games.pair(now)
         # While a game runs it may become void and be played again.
         if self._ended is None and self._games.quiet:
             stopped = self._stopping or self._commands.state is RunState.DRAINING
-            fixtures = self._games.fixtures
-            if stopped or fixtures.exhausted(causes_of_absence(self._bots)):
+            fixtures, causes = self._games.fixtures, causes_of_absence(self._bots)
+            if goes_on:
+                fixtures.next_round(causes)
+            if stopped or fixtures.exhausted(causes):
                 played_out = INCOMPLETE if fixtures.unplayed({}) else FINISHED
                 self._ended = STOPPED if stopped else played_out
                 if self._ended != FINISHED:

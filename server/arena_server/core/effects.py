@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from arena_protocol.record import GameRecord
+from arena_server.core.formats.base import Draw
 from arena_server.core.journal import Entry
 from arena_server.core.log_events import LogEvent
 from arena_server.core.transcript import Transcript
@@ -112,6 +113,16 @@ class Show(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class StartDraw:
+    """Run this draw, off the loop if it is slow, then feed DrawDone with what it gives.
+
+    It is not journaled: a server that is started again asks for it again.
+    """
+
+    draw: Draw
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """Nothing more will be played, and every line has been sent to players and spectators. It comes once.
 
@@ -122,5 +133,16 @@ class Finished:
 
 
 Effect = (
-    Send | Journal | CloseConnection | Mute | Unmute | ShowLog | Store | Reply | Show | Finished | LogEvent
+    Send
+    | Journal
+    | CloseConnection
+    | Mute
+    | Unmute
+    | ShowLog
+    | Store
+    | Reply
+    | Show
+    | StartDraw
+    | Finished
+    | LogEvent
 )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from arena_server.core.effects import Marker
+from arena_server.core.journal import Drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,13 @@ class Abandoned:
     game_id: str
 
 
+@dataclass(frozen=True, slots=True)
+class DrawDone:
+    """The draw of the effect StartDraw has been run."""
+
+    drawn: Drawn
+
+
 Event = (
     Received
     | Flushed
@@ -134,4 +142,5 @@ Event = (
     | Command
     | Observe
     | Abandoned
+    | DrawDone
 )

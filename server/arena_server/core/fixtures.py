@@ -17,8 +17,10 @@ from arena_protocol.record import VOID
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import ContestConfig, format_of
 from arena_server.core.deal import may_show_deal
+from arena_server.core.effects import StartDraw
 from arena_server.core.formats.base import Pairing, PairingError
-from arena_server.core.journal import JournalError, PastGame, Repeat
+from arena_server.core.journal import Drawn, JournalError, PastGame, Repeat, Walkover
+from arena_server.core.log_events import RoundDrawn, WalkedOver
 from arena_server.core.peers import Bot, Outbox
 from arena_server.core.standings import Results
 
@@ -50,12 +52,14 @@ class Fixtures:
         #: The void games that are played again, and those that are not.
         self._repeated: set[int] = set()
         self._void_only: dict[int, Pairing] = {}
+        #: Whether a draw is under way.
+        self._drawing = False
         #: Results of each deal, by its players and number.
         self._deal_results: Counter[tuple[frozenset[str], int]] = Counter()
 
     @property
-    def total(self) -> int:
-        """How many games there are, without those that are played again."""
+    def total(self) -> int | None:
+        """How many games there are, without those that are played again; None: it is open."""
         return self._format.total
 
     # -- games that start
@@ -81,6 +85,28 @@ class Fixtures:
         """Whether no game is left that could be played without the players of `missing`."""
         return self._format.exhausted(missing)
 
+    # -- rounds
+
+    def next_round(self, absent: Collection[str]) -> None:
+        """End a round that cannot go on without those of `absent`, and have the next one drawn.
+
+        Call it while no game runs.
+        """
+        if (walkover := self._format.walkover_due(absent)) is not None:
+            self._out.fact(walkover)
+            self._out.effects.append(WalkedOver(walkover.draw, walkover.absent))
+            self._format.walk_over(walkover)
+        if not self._drawing and (draw := self._format.draw_due(absent)) is not None:
+            self._drawing = True
+            self._out.effects.append(StartDraw(draw))
+
+    def drawn(self, drawn: Drawn) -> None:
+        """Take what was drawn; no game of it is offered before it is durable."""
+        self._drawing = False
+        self._out.fact(drawn)
+        self._out.effects.append(RoundDrawn(drawn.draw, len(drawn.pairs), len(drawn.byes)))
+        self._format.drawn(drawn)
+
     def unplayed(self, causes: Mapping[str, str]) -> Counter[str]:
         """The games without a result, by cause; `causes` has a word for each bot that is missing."""
         counts: Counter[str] = Counter()
@@ -98,9 +124,15 @@ class Fixtures:
 
     def add(self, game: PastGame) -> None:
         """The record of a game is durable: count its result."""
-        self._open.pop(game.number, None)
+        if game.number in self._open:
+            # The server may have been killed after the game was broken off.
+            if game.end == VOID and game.number not in self._repeated:
+                self.set_void(game.number)
+            else:
+                del self._open[game.number]
         if game.end != VOID:
             self._deal_results[frozenset(game.names), game.deal] += 1
+            self._format.result(game)
         self.results.add(game)
 
     def may_show_deal(self, game: PastGame) -> bool:
@@ -111,12 +143,16 @@ class Fixtures:
     def set_void(self, number: int) -> None:
         """Game `number`, which is running, is broken off. Only `play_again` has it played again."""
         self._void_only[number] = self._open.pop(number)
+        self._format.void(number)
 
     def play_again(self, number: int) -> bool:
-        """Have a void game played again. Returns False if it is not void, or is so already."""
-        if number not in self._void_only:
+        """Have a void game played again. Returns False if it is not void, or is so already.
+
+        So it does if it cannot be played any more: a later round has been drawn.
+        """
+        if number not in self._void_only or self._drawing or not self._format.may_repeat(number):
             return False
-        new = self._format.next_repeat
+        new = self._format.next_number
         repeat = Repeat(new, number, self._void_only[number].deal if self._paired else new)
         self._out.fact(repeat)
         self._repeat(repeat)
@@ -129,54 +165,75 @@ class Fixtures:
     def _repeat(self, repeat: Repeat) -> None:
         names = self._void_only.pop(repeat.void).names
         self._repeated.add(repeat.void)
-        self._format.again(Pairing(repeat.number, names, repeat.deal))
+        self._format.again(Pairing(repeat.number, names, repeat.deal), repeat.void)
 
     # -- an interrupted contest
 
     def recall(
-        self, results: Sequence[PastGame], repeats: Collection[Repeat], unfinished: Collection[Pairing]
+        self,
+        results: Sequence[PastGame],
+        facts: Collection[Repeat | Drawn | Walkover],
+        unfinished: Collection[Pairing],
     ) -> None:
-        """Bring back results, and the games that repeat void ones.
+        """Bring back results, rounds, and the games that repeat void ones.
 
         `unfinished` games have been started and have no result; `GameManager.open` seats their
         players. Raises JournalError for what cannot be of this contest.
         """
         begun = [Pairing(game.number, game.names, game.deal) for game in results]
-        self._recall_repeats(repeats, results, [*begun, *unfinished])
-        # Two games of the same bots may have run at once, and the later one may have ended first.
         try:
-            for pairing in sorted([*begun, *unfinished], key=lambda pairing: pairing.number):
-                self._format.started(pairing)
+            self._recall_facts(facts, results, [*begun, *unfinished])
         except PairingError as error:
             raise JournalError(str(error)) from error
-        self._format.recalled()
         self._open = {pairing.number: pairing for pairing in unfinished}
         for game, pairing in zip(results, begun, strict=True):
             if len(game.totals) != len(game.names) or any(name not in game.names for name, _ in game.faults):
                 raise JournalError(f"the result of g{game.number} does not fit its {len(game.names)} seats")
             if game.end == VOID and game.number not in self._repeated:
-                self._void_only[game.number] = pairing
+                self._open[game.number] = pairing
             self.add(game)
 
-    def _recall_repeats(
-        self, repeats: Collection[Repeat], results: Sequence[PastGame], begun: Collection[Pairing]
+    def _recall_facts(
+        self,
+        facts: Collection[Repeat | Drawn | Walkover],
+        results: Sequence[PastGame],
+        begun: Collection[Pairing],
     ) -> None:
+        """Give the format its past, but for results. Raises PairingError and JournalError."""
         games = {pairing.number: pairing for pairing in begun}
         played = {game.number for game in results if game.end != VOID}
-        for number, void, deal in sorted(repeats):
-            if void in played or void in self._repeated:
-                raise JournalError(f"g{void} is repeated, and has a result or is repeated already")
-            if number != self._format.next_repeat:
-                raise JournalError(f"g{number} repeats g{void}, and is not the next number")
-            if void not in games:
-                raise JournalError(f"g{void} is not a game of this contest")
-            self._void_only[void] = old = games[void]
-            if self._paired and deal != old.deal:
-                raise JournalError(f"g{number} repeats g{void} of deal {old.deal} on deal {deal}")
-            self._repeat(Repeat(number, void, deal))
+        # The numbers of both come from one counter, so this is the order in which they were decided.
+        numbered = [fact for fact in facts if not isinstance(fact, Walkover)]
+        for each in sorted(numbered, key=lambda fact: fact.first if isinstance(fact, Drawn) else fact.number):
+            if isinstance(each, Drawn):
+                self._format.drawn(each)
+            else:
+                self._recall_repeat(each, games, played)
+        # Two games of the same bots may have run at once, and the later one may have ended first.
+        for pairing in sorted(begun, key=lambda pairing: pairing.number):
+            self._format.started(pairing)
+        for fact in facts:
+            if isinstance(fact, Walkover):
+                self._format.walk_over(fact)
+        self._format.recalled()
+
+    def _recall_repeat(self, repeat: Repeat, games: Mapping[int, Pairing], played: Collection[int]) -> None:
+        number, void, deal = repeat
+        if void in played or void in self._repeated:
+            raise JournalError(f"g{void} is repeated, and has a result or is repeated already")
+        if number != self._format.next_number:
+            raise JournalError(f"g{number} repeats g{void}, and is not the next number")
+        if void not in games:
+            raise JournalError(f"g{void} is not a game of this contest")
+        self._void_only[void] = old = games[void]
+        if self._paired and deal != old.deal:
+            raise JournalError(f"g{number} repeats g{void} of deal {old.deal} on deal {deal}")
+        self._format.void(void)
+        self._repeat(repeat)
 
 
 def _cause(names: Sequence[str], causes: Mapping[str, str]) -> str:
     """Why a game of these players was not played."""
     found = [f"{causes[name]}: {name}" for name in names if name in causes]
-    return ", ".join(found) or "the contest was stopped"
+    # What has not been drawn has no names yet.
+    return ", ".join(found) or ("the contest was stopped" if names else "not drawn")

@@ -20,7 +20,7 @@ from arena_server.core.deal import Setting, number_of
 from arena_server.core.delivery import ChunkedSender, Spectators
 from arena_server.core.fixtures import Fixtures
 from arena_server.core.formats.base import Pairing
-from arena_server.core.journal import GameFact, JournalError, Offered, PastGame
+from arena_server.core.journal import Drawn, GameFact, JournalError, Offered, PastGame
 from arena_server.core.log_events import GameOver, GameResumed, GameStarted, GameVoided
 from arena_server.core.match import Abort, Match
 from arena_server.core.peers import Bot, LiveGame, Outbox, Peer, Slot
@@ -143,6 +143,11 @@ class GameManager:
             numbers = live.slot_numbers
             self._out.effects.append(GameStarted(live.game_id, pairing.names, numbers))
             self.turns.advance(live, [Offered(pairing.names, pairing.deal, numbers)], now)
+
+    def drawn(self, drawn: Drawn) -> None:
+        """A round has been drawn: its games can start."""
+        self.changed = True
+        self.fixtures.drawn(drawn)
 
     def open(self, pairing: Pairing, seated: tuple[Slot, ...], now: int) -> LiveGame:
         """Begin a game that these slots play."""

@@ -97,6 +97,36 @@ class Repeat(NamedTuple):
     deal: int
 
 
+class Drawn(NamedTuple):
+    """A format has drawn, for the `draw`-th time (1, 2, ...): each of `groups` plays `games` games.
+
+    Their numbers begin with `first`. Who is alone in a group has a bye; a place of a bracket that stays
+    empty is an empty group.
+    """
+
+    draw: int
+    first: int
+    games: int
+    groups: tuple[tuple[str, ...], ...]
+
+    @property
+    def pairs(self) -> tuple[tuple[str, ...], ...]:
+        """The groups that play."""
+        return tuple(group for group in self.groups if len(group) > 1)
+
+    @property
+    def byes(self) -> tuple[str, ...]:
+        """Those who have no opponent."""
+        return tuple(group[0] for group in self.groups if len(group) == 1)
+
+
+class Walkover(NamedTuple):
+    """What those of `absent` had left to play of draw `draw` is lost for them, and not played."""
+
+    draw: int
+    absent: tuple[str, ...]
+
+
 class RunStateSet(NamedTuple):
     """Whether games may start (`commands.RunState`); `about` is always empty."""
 
@@ -119,7 +149,7 @@ class Order(NamedTuple):
 
 
 GameFact = Offered | Ready | Away | Started | PlyRecord | FaultRecord | InfoRecord | Ended
-ContestFact = ResumeKeys | FormerKeys | Conduct | Repeat | RunStateSet | Order
+ContestFact = ResumeKeys | FormerKeys | Conduct | Repeat | Drawn | Walkover | RunStateSet | Order
 
 #: The word of each fact in its entry.
 KIND_OF: Final[dict[type, str]] = {
@@ -135,10 +165,12 @@ KIND_OF: Final[dict[type, str]] = {
     FormerKeys: "former-keys",
     Conduct: "conduct",
     Repeat: "repeat",
+    Drawn: "drawn",
+    Walkover: "walkover",
     RunStateSet: "run-state",
     Order: "order",
 }
-_NUMBERS, _TEXTS, _NAMES = "numbers", "texts or None", "texts"
+_NUMBERS, _TEXTS, _NAMES, _GROUPS = "numbers", "texts or None", "texts", "groups of texts"
 _NUMBER_OR_NONE, _TEXT_OR_NONE = (int, type(None)), (str, type(None))
 #: The types of each fact's values, as msgpack gives them back.
 _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
@@ -157,14 +189,16 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "former-keys": (FormerKeys, (str, _TEXTS)),
     "conduct": (Conduct, (str, int, bool)),
     "repeat": (Repeat, (int, int, int)),
+    "drawn": (Drawn, (int, int, int, _GROUPS)),
+    "walkover": (Walkover, (int, _NAMES)),
     "run-state": (RunStateSet, (str, str)),
     "order": (Order, (int, str, str, str, int, str)),
 }
-_OF_CONTEST: Final = frozenset({ResumeKeys, FormerKeys, Conduct, Repeat, RunStateSet, Order})
+_OF_CONTEST: Final = frozenset({ResumeKeys, FormerKeys, Conduct, Repeat, Drawn, Walkover, RunStateSet, Order})
 OFFER: Final = KIND_OF[Offered]
 REPEAT: Final = KIND_OF[Repeat]
 #: Facts of the contest that its readers need, and that stay when its journal is deleted.
-KEPT: Final = frozenset({KIND_OF[Order]})
+KEPT: Final = frozenset({KIND_OF[Drawn], KIND_OF[Walkover], KIND_OF[Order]})
 
 
 class JournalError(ValueError):
@@ -197,6 +231,8 @@ def _fits(value: object, kind: Any) -> bool:
         return type(value) is tuple and all(type(each) is int for each in value)
     if kind is _NAMES:
         return type(value) is tuple and all(type(each) is str for each in value)
+    if kind is _GROUPS:
+        return type(value) is tuple and all(_fits(each, _NAMES) for each in value)
     if kind is _TEXTS:
         return type(value) is tuple and all(type(each) in _TEXT_OR_NONE for each in value)
     if isinstance(kind, tuple):

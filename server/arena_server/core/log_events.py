@@ -64,6 +64,26 @@ class GameVoided(LogEvent):
     again: bool
 
 
+@dataclass(frozen=True, slots=True)
+class RoundDrawn(LogEvent):
+    """Who meets whom is durable: `pairings` of them, and `byes` bots without an opponent."""
+
+    event = "drawn"
+    draw: int
+    pairings: int
+    byes: int
+
+
+@dataclass(frozen=True, slots=True)
+class WalkedOver(LogEvent):
+    """What the `absent` bots had left to play of a draw is lost for them."""
+
+    event = "walkover"
+    level = "warning"
+    draw: int
+    absent: tuple[str, ...]
+
+
 # -- connections
 
 

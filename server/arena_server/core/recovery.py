@@ -19,6 +19,7 @@ from arena_server.core.games import GameManager
 from arena_server.core.journal import (
     Away,
     Conduct,
+    Drawn,
     Ended,
     FormerKeys,
     GameFact,
@@ -32,6 +33,7 @@ from arena_server.core.journal import (
     ResumeKeys,
     RunStateSet,
     Started,
+    Walkover,
     fact_of,
 )
 from arena_server.core.login import is_digest
@@ -72,9 +74,11 @@ def _offer(number: int, fact: GameFact) -> Offered:
     return fact
 
 
-def _recover_contest(live: Live, commands: Commands, bots: Mapping[str, Bot]) -> list[Repeat]:
-    """Apply the facts of the contest; returns those about games that repeat void ones."""
-    repeats: list[Repeat] = []
+def _recover_contest(
+    live: Live, commands: Commands, bots: Mapping[str, Bot]
+) -> list[Repeat | Drawn | Walkover]:
+    """Apply the facts of the contest; returns those that are for its fixtures."""
+    facts: list[Repeat | Drawn | Walkover] = []
     for entry in live.contest:
         match fact_of(entry):
             case ResumeKeys(name, digests):
@@ -85,8 +89,8 @@ def _recover_contest(live: Live, commands: Commands, bots: Mapping[str, Bot]) ->
                     slot.restore_former(digest)
             case Conduct(name, forgiven, kicked):
                 _bot(bots, name).restore(forgiven, kicked)
-            case Repeat() as repeat:
-                repeats.append(repeat)
+            case Repeat() | Drawn() | Walkover() as fact:
+                facts.append(fact)
             case Order() as order:
                 commands.restore_order(order)
             case RunStateSet(_, state):
@@ -94,7 +98,7 @@ def _recover_contest(live: Live, commands: Commands, bots: Mapping[str, Bot]) ->
                     raise JournalError(f"expected one of {', '.join(RunState)}, found {state!r:.40}")
                 # A contest was drained to stop the server; now the server runs again.
                 commands.restore(RunState.PAUSED if state == RunState.PAUSED else RunState.OPEN)
-    return repeats
+    return facts
 
 
 def _keys(bot: Bot, digests: Sequence[str | None]) -> Iterator[tuple[Slot, str | None]]:

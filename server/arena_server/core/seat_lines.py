@@ -82,10 +82,13 @@ class SeatLines:
         if slot.game is not None:
             self._blame(slot.game, slot.seat, FaultKind.QUIT, b"QUIT", now)
 
-    def abandon(self, live: LiveGame, name: str, number: int, now: int) -> None:
-        """The program of this slot is not started again in this game: its clock is not waited for."""
-        for seat, slot in enumerate(live.seated, start=1):
-            if (slot.name, slot.number) == (name, number):
+    def abandon(self, live: LiveGame | None, name: str, number: int, now: int) -> None:
+        """The program of this slot is not started again in this game: its clock is not waited for.
+
+        None: the game is over meanwhile.
+        """
+        for seat, slot in enumerate(() if live is None else live.seated, start=1):
+            if live is not None and (slot.name, slot.number) == (name, number):
                 self._blame(live, seat, FaultKind.DISCONNECT, b"", now)
 
     def _blame(self, live: LiveGame, seat: int, kind: FaultKind, line: bytes, now: int) -> None:

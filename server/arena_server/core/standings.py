@@ -245,15 +245,15 @@ def absent_or_removed(bots: Sequence[Bot]) -> tuple[str, ...]:
 class Progress:
     """A moment of a contest.
 
-    `total` counts the games of the schedule, `done` those with a result, `void` those that were broken
-    off, `plies` all plies so far, those of running games too. `ended` is None while games may still be
-    played; then `finished` (every scheduled game has a result), `incomplete` or `stopped`. Of a contest
-    that ended otherwise than `finished`, `missing` names the bots that are absent or removed, and `unplayed`
-    counts the games without a result by cause, such as `absent: guest`. `waiting`: see `Awaited`.
+    `total` counts the games of the schedule (None: it is open), `done` those with a result, `void` those
+    that were broken off, `plies` all plies so far, those of running games too. `ended` is None while games
+    may still be played; then `finished` (every scheduled game has a result), `incomplete` or `stopped`. Of
+    a contest that ended otherwise than `finished`, `missing` names the bots that are absent or removed, and
+    `unplayed` counts the games without a result by cause, such as `absent: guest`. `waiting`: see `Awaited`.
     """
 
     done: int
-    total: int
+    total: int | None
     void: int
     running: int
     plies: int

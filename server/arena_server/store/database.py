@@ -89,9 +89,9 @@ def _names_a_database(url: str) -> bool:
 class ContestHeader:
     """What is known of a contest before it is found in the database or begun.
 
-    `options` are the game's, as GAME prints them; `games` is the number to be played. An unfinished
-    contest of the same name goes on unless `new` is set. Its seed has to be the config's only if
-    `seeded`: the organiser chose the seed.
+    `options` are the game's, as GAME prints them; `games` is the number to be played, 0 if it is open.
+    An unfinished contest of the same name goes on unless `new` is set. Its seed has to be the config's
+    only if `seeded`: the organiser chose the seed.
     """
 
     config: ContestConfig

@@ -148,7 +148,8 @@ def _progress_families(progress: Progress) -> Iterator[Metric]:
     from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
     games = GaugeMetricFamily("arena_games", "Games of the contest by state.", labels=["state"])
-    pending = max(0, progress.total - progress.done - progress.running)
+    # An open contest has always more to play, and no number of it.
+    pending = max(0, (progress.total or 0) - progress.done - progress.running)
     states = {"pending": pending, "running": progress.running, "done": progress.done, "void": progress.void}
     for state, number in states.items():
         games.add_metric([state], number)

@@ -35,10 +35,21 @@ from arena_server.core.effects import (
     Reply,
     Send,
     ShowLog,
+    StartDraw,
     Store,
     Unmute,
 )
-from arena_server.core.events import Event, Flushed, LineTooLong, Lost, Opened, Received, Stored, Tick
+from arena_server.core.events import (
+    DrawDone,
+    Event,
+    Flushed,
+    LineTooLong,
+    Lost,
+    Opened,
+    Received,
+    Stored,
+    Tick,
+)
 from arena_server.core.journal import OFFER, Entry, PastGame
 from arena_server.core.log_events import LogEvent
 
@@ -167,6 +178,8 @@ class Harness:
                 self.sent(conn, last, None)
                 self._forget(conn)
                 self.closed(conn)
+            case StartDraw(draw):
+                self._events.append(DrawDone(draw.run()))
             case Reply() | LogEvent():
                 pass
 

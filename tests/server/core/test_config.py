@@ -6,6 +6,7 @@ import pytest
 
 from arena_server.core.config import ContestConfig, ContestConfigError, Entrant
 from arena_server.core.contest import Contest
+from arena_server.core.formats import FORMATS
 
 from .contest_harness import MS
 
@@ -16,7 +17,7 @@ GOOD = {"name": "c", "seed": 1}
     ("config", "text"),
     [
         ({"deals": "mixed"}, "deals is one of fresh, paired, not 'mixed'"),
-        ({"format": "swiss"}, "contest.format: expected one of round-robin, matches, gauntlet, got 'swiss'"),
+        ({"format": "league"}, f"contest.format: expected one of {', '.join(FORMATS)}, got 'league'"),
         ({"tie_breaks": ("wins", "luck")}, "tie_breaks: a tie-break is one of points, wins, "),
         ({"scoring": "goals"}, "scoring is one of points, wins, not 'goals'"),
         ({"game": "go"}, "no game 'go'"),

@@ -12,6 +12,7 @@ from arena_server.core.journal import (
     Away,
     Conduct,
     ContestFact,
+    Drawn,
     Ended,
     Entry,
     GameFact,
@@ -24,6 +25,7 @@ from arena_server.core.journal import (
     ResumeKeys,
     RunStateSet,
     Started,
+    Walkover,
     entry_of,
     fact_of,
 )
@@ -53,6 +55,8 @@ CONTEST_FACTS = st.one_of(
     st.builds(ResumeKeys, TEXTS, st.lists(st.none() | TEXTS).map(tuple)),
     st.builds(Conduct, TEXTS, INTEGERS, st.booleans()),
     st.builds(Repeat, INTEGERS, INTEGERS, INTEGERS),
+    st.builds(Drawn, INTEGERS, INTEGERS, INTEGERS, st.lists(NAMES, max_size=3).map(tuple)),
+    st.builds(Walkover, INTEGERS, NAMES),
     st.builds(RunStateSet, TEXTS, TEXTS),
     st.builds(Order, INTEGERS, TEXTS, TEXTS, TEXTS, INTEGERS, TEXTS),
 )

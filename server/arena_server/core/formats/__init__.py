@@ -6,11 +6,18 @@ from typing import Final
 
 from arena_server.core.formats.base import Format, FormatError, Terms
 from arena_server.core.formats.gauntlet import Gauntlet
+from arena_server.core.formats.knockout import Knockout
 from arena_server.core.formats.matches import Matches, Single
 from arena_server.core.formats.roundrobin import RoundRobin
 
+_CLASSES: Final[tuple[type[Format], ...]] = (
+    RoundRobin,
+    Matches,
+    Gauntlet,
+    Knockout,
+)
 #: The formats of a configuration file, by their names.
-FORMATS: Final[dict[str, type[Format]]] = {form.NAME: form for form in (RoundRobin, Matches, Gauntlet)}
+FORMATS: Final[dict[str, type[Format]]] = {form.NAME: form for form in _CLASSES}
 
 
 def find_format(name: str) -> type[Format]:

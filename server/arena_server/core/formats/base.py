@@ -1,11 +1,20 @@
 """What a format is: which games a contest has, and which of them starts next.
 
-    class               one format, registered in `formats/__init__.py`
-    next, started       a game is handed out; its fact `Offered` keeps who plays it on which deal
-    again               a void game, to be played again under another number
-    planned, total      what is known of the games in advance, for pages and terminals
+    class                 one format, registered in `formats/__init__.py`
+    next, started         a game is handed out; its fact `Offered` keeps who plays it on which deal
+    result                a game that was handed out has a durable result
+    void, again           a game is broken off; it is played again under another number
+    draw_due, drawn       a round is drawn outside of the core; its fact `Drawn` keeps who meets whom
+    walkover_due, walk_over   a round that cannot go on: the absent lose what they have left of it
+    planned, total        what is known of the games in advance, for pages and terminals
 
-Pure: no clock, no I/O. Who has played whom is read from the facts, never from a format.
+Games that are not known from the beginning, and those that are played again, get their numbers from
+`next_number` in the order of the facts `Drawn` and `Repeat`. A contest that goes on gives a new format its
+past in this order: `drawn`, `void` and `again` by number; `started` by number; `walk_over`; `recalled`;
+`result` in the order of storing. So the state of a format must not depend on results while games are noted.
+
+Pure: no clock, no I/O; chance comes from the contest's secret (`Terms.lot`). Who has played whom is read
+from the facts, never from a format.
 """
 
 from __future__ import annotations
@@ -13,7 +22,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
+from hashlib import sha256
 from typing import ClassVar
+
+from arena_server.core.journal import Drawn, PastGame, Walkover
 
 
 class FormatError(ValueError):
@@ -42,20 +55,62 @@ class Option:
     high: int
     meaning: str
 
+    def check(self, key: str, value: object) -> None:
+        """Raise FormatError for a value that is none."""
+        if type(value) is not int:
+            raise FormatError(f"contest.{key}: expected a whole number, got {value!r:.60}")
+        if not self.low <= value <= self.high:
+            raise FormatError(f"contest.{key}: expected {self.low} to {self.high}, got {value}")
+
+
+@dataclass(frozen=True, slots=True)
+class WordOption:
+    """One of several words that a format takes from `[contest]`; `default` is one of `words`."""
+
+    default: str
+    words: tuple[str, ...]
+    meaning: str
+
+    def check(self, key: str, value: object) -> None:
+        """Raise FormatError for a value that is none."""
+        if value not in self.words:
+            raise FormatError(f"contest.{key}: expected one of {', '.join(self.words)}, got {value!r:.60}")
+
 
 @dataclass(frozen=True, slots=True)
 class Terms:
     """What a contest gives its format: the bots in the order of the configuration, and the numbers.
 
     `games` is `games_per_pair`; with `paired` a deal is played from every seat. `options` has those of
-    the format's own that are not left out.
+    the format's own that are not left out. `owners` has the author of each bot that names one. With
+    `by_points` a pairing with as many games won on both sides is decided by points.
     """
 
     names: tuple[str, ...]
     seats: int
     games: int
     paired: bool = False
-    options: Mapping[str, int] = field(default_factory=dict)
+    options: Mapping[str, int | str] = field(default_factory=dict)
+    owners: Mapping[str, str] = field(default_factory=dict)
+    by_points: bool = True
+    secret: int = 0
+
+    def lot(self, label: str) -> int:
+        """128 bits of chance for this label, the same whenever they are asked for."""
+        return int.from_bytes(sha256(f"{label}:{self.secret}".encode("ascii")).digest()[:16])
+
+
+class Draw(ABC):
+    """What is to be drawn, as a value: `run` may take seconds, in another thread or process.
+
+    The same draw gives the same result in every process. `slow`: it takes more than a few milliseconds.
+    """
+
+    slow = False
+
+    @abstractmethod
+    def run(self) -> Drawn:
+        """Who meets whom."""
 
 
 class Format(ABC):
@@ -63,7 +118,9 @@ class Format(ABC):
 
     NAME: ClassVar[str]
     MEANING: ClassVar[str]
-    OPTIONS: ClassVar[Mapping[str, Option]] = {}
+    OPTIONS: ClassVar[Mapping[str, Option | WordOption]] = {}
+    #: Whether it draws: what readers need of it they get by giving its facts to a new one.
+    DRAWS: ClassVar[bool] = False
 
     @abstractmethod
     def __init__(self, terms: Terms) -> None:
@@ -79,30 +136,36 @@ class Format(ABC):
             if key not in cls.OPTIONS:
                 known = ", ".join(cls.OPTIONS) or "none"
                 raise FormatError(f"contest.{key}: not an option of {cls.NAME}; its options: {known}")
-            option = cls.OPTIONS[key]
-            if not option.low <= value <= option.high:
-                raise FormatError(f"contest.{key}: expected {option.low} to {option.high}, got {value}")
+            cls.OPTIONS[key].check(key, value)
 
     @classmethod
     def option(cls, terms: Terms, key: str) -> int:
-        """The value of one of `OPTIONS`."""
-        return terms.options.get(key, cls.OPTIONS[key].default)
+        """The value of one of `OPTIONS` that is a number."""
+        return int(terms.options.get(key, cls.OPTIONS[key].default))
+
+    @classmethod
+    def choice(cls, terms: Terms, key: str) -> str:
+        """The value of one of `OPTIONS` that is a word."""
+        return str(terms.options.get(key, cls.OPTIONS[key].default))
 
     # -- what is known in advance
 
     @property
     @abstractmethod
-    def total(self) -> int:
-        """How many games there are, without those that are played again."""
+    def total(self) -> int | None:
+        """How many games there are, without those that are played again; None: it is open.
+
+        Of a format that draws it is the most that there can be from now on.
+        """
 
     @property
     @abstractmethod
-    def next_repeat(self) -> int:
-        """The number of the next game that is played again."""
+    def next_number(self) -> int:
+        """The number of the next game that is not planned yet: of one that is drawn or played again."""
 
     @abstractmethod
     def planned(self, first: int, end: int) -> Iterator[Pairing]:
-        """Games `first` to `end - 1` in the order of their numbers, begun or not."""
+        """Games `first` to `end - 1` in the order of their numbers, begun or not, if they are known."""
 
     # -- bots
 
@@ -124,9 +187,46 @@ class Format(ABC):
     def next(self) -> Pairing | None:
         """The next game that can start, or None. Each of its players can start one game less from now on."""
 
+    def result(self, game: PastGame) -> None:
+        """A game that was handed out has its durable result; it is not void."""
+        return
+
+    def void(self, number: int) -> None:
+        """Game `number`, which was handed out, is broken off, and has no result."""
+        return
+
+    def may_repeat(self, number: int) -> bool:
+        """Whether a void game can still be played again."""
+        return True
+
     @abstractmethod
-    def again(self, pairing: Pairing) -> None:
-        """A game is void: `pairing`, of the same players and with the number `next_repeat`, replaces it."""
+    def again(self, pairing: Pairing, void: int) -> None:
+        """`pairing`, of the same players and with the number `next_number`, replaces game `void`."""
+
+    # -- rounds
+
+    def draw_due(self, absent: Collection[str]) -> Draw | None:
+        """What is to be drawn now, without waiting for those of `absent`. None: nothing.
+
+        It is due until `drawn` is called with what it gave, or a later draw of the same round.
+        """
+        return None
+
+    def drawn(self, drawn: Drawn) -> None:
+        """Take what was drawn. Raises PairingError for what cannot have been drawn now."""
+        raise PairingError(f"draw {drawn.draw}: {self.NAME} draws nothing")
+
+    def walkover_due(self, absent: Collection[str]) -> Walkover | None:
+        """Who loses what is left of the present round, if nothing of it can be played without `absent`."""
+        return None
+
+    def walk_over(self, walkover: Walkover) -> None:
+        """Those who are absent lose. Raises PairingError for a round that was not drawn."""
+        raise PairingError(f"draw {walkover.draw}: {self.NAME} draws nothing")
+
+    def scores(self) -> Mapping[str, Fraction] | None:
+        """What the table ranks by, with byes and walkovers; None: by the games alone."""
+        return None
 
     # -- an interrupted contest
 
@@ -134,12 +234,12 @@ class Format(ABC):
     def started(self, pairing: Pairing) -> None:
         """Note a game that was handed out before the server was started again, in the order of the numbers.
 
-        Raises PairingError for one that cannot have been; call `recalled` after the last.
+        Raises PairingError for one that cannot have been; call `recalled` after the last, then `result`.
         """
 
-    @abstractmethod
     def recalled(self) -> None:
         """All games that were handed out before have been noted."""
+        return
 
     # -- what is left
 
@@ -149,7 +249,7 @@ class Format(ABC):
 
     @abstractmethod
     def exhausted(self, absent: Collection[str]) -> bool:
-        """Whether no game is left that could be played if those of `absent` never come."""
+        """Whether no game is left that could be played if those of `absent` never come, nor one drawn."""
 
     @abstractmethod
     def unplayed(self) -> Iterator[tuple[tuple[str, ...], int]]:

@@ -56,7 +56,7 @@ class Scheduled(Format):
         return len(self.groups) * self.terms.games
 
     @property
-    def next_repeat(self) -> int:
+    def next_number(self) -> int:
         return self.total + self._repeats + 1
 
     def planned(self, first: int, end: int) -> Iterator[Pairing]:
@@ -109,7 +109,7 @@ class Scheduled(Format):
             self.free(name, self._free[name] - 1)
         return pairing
 
-    def again(self, pairing: Pairing) -> None:
+    def again(self, pairing: Pairing, void: int) -> None:
         group = self.players(pairing.names)
         self._again.setdefault(self.groups.number(*group), {})[pairing.number] = pairing
         self._repeats += 1

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from arena_server.core.formats.base import Format, FormatError, Pairing, PairingError, Terms
+from arena_server.core.formats.base import Format, FormatError, Option, Pairing, PairingError, Terms
 
 Law = Callable[[type[Format], st.DataObject], None]
 
@@ -19,10 +19,10 @@ def draw_terms(kind: type[Format], data: st.DataObject) -> Terms:
     """Terms that the format accepts."""
     seats = data.draw(st.integers(2, 3))
     names = tuple(f"b{number}" for number in range(data.draw(st.integers(seats, 7))))
-    options = {
+    options: dict[str, int | str] = {
         key: data.draw(st.integers(option.low, min(option.high, 5)))
         for key, option in kind.OPTIONS.items()
-        if data.draw(st.booleans())
+        if isinstance(option, Option) and data.draw(st.booleans())
     }
     games = seats * data.draw(st.integers(1, 2))
     terms = Terms(names, seats, games, data.draw(st.booleans()), options)
@@ -31,6 +31,12 @@ def draw_terms(kind: type[Format], data: st.DataObject) -> Terms:
     except FormatError:
         assume(False)
     return terms
+
+
+def total_of(form: Format) -> int:
+    """The number of its games, all of which are known in advance."""
+    assert form.total is not None
+    return form.total
 
 
 class Play:
@@ -72,10 +78,10 @@ class Play:
     def end(self, *, void: bool) -> None:
         game = self.running.pop(self.rng.randrange(len(self.running)))
         if void:
-            number = self.form.next_repeat
+            number = self.form.next_number
             again = Pairing(number, game.names, game.deal if self.terms.paired else number)
             self.repeats.append(again)
-            self.form.again(again)
+            self.form.again(again, 0)
         for name in self.here & set(game.names):
             self._free(name)
 
@@ -83,8 +89,8 @@ class Play:
         """A new format is given what the old one has handed out; the bots come again."""
         self.form = self.kind(self.terms)
         for again in self.repeats:
-            assert again.number == self.form.next_repeat
-            self.form.again(again)
+            assert again.number == self.form.next_number
+            self.form.again(again, 0)
         for _, game in sorted(self.handed_out.items()):
             self.form.started(game)
         self.form.recalled()
@@ -125,14 +131,14 @@ def every_game_is_played_once(kind: type[Format], data: st.DataObject) -> None:
     """Whatever the order in which bots come and games end, all that is planned is played in the end."""
     play = begin(kind, data)
     for _ in some_of(play, data):
-        left = play.form.total + len(play.repeats) - len(play.handed_out)
+        left = total_of(play.form) + len(play.repeats) - len(play.handed_out)
         assert sum(games for _, games in play.form.unplayed()) == left
         of_bots = {name for names, _ in play.form.unplayed() for name in names}
         assert {name for name in play.terms.names if play.form.has_games(name)} == of_bots
     play.finish()
-    planned = list(play.form.planned(1, play.form.total + 1))
+    planned = list(play.form.planned(1, total_of(play.form) + 1))
     assert list(play.handed_out.values()) != []
-    assert sorted(play.handed_out) == list(range(1, play.form.total + len(play.repeats) + 1))
+    assert sorted(play.handed_out) == list(range(1, total_of(play.form) + len(play.repeats) + 1))
     assert [play.handed_out[game.number] for game in planned] == planned
     assert play.form.exhausted(())
     assert list(play.form.unplayed()) == []
@@ -157,7 +163,7 @@ def an_interrupted_contest_goes_on(kind: type[Format], data: st.DataObject) -> N
             play.start()
     play.restart()
     play.finish()
-    assert len(play.handed_out) == play.form.total + len(play.repeats)
+    assert len(play.handed_out) == total_of(play.form) + len(play.repeats)
 
 
 def what_it_has_not_handed_out_is_refused(kind: type[Format], data: st.DataObject) -> None:
@@ -167,7 +173,7 @@ def what_it_has_not_handed_out_is_refused(kind: type[Format], data: st.DataObjec
         play.enter(name)
     play.start()
     game = data.draw(st.sampled_from(list(play.handed_out.values())))
-    beyond = play.form.total + 1
+    beyond = total_of(play.form) + 1
     for wrong in (
         game,
         replace(game, names=game.names[::-1]),
@@ -182,7 +188,7 @@ def every_bot_of_a_group_has_each_seat_equally_often(kind: type[Format], data: s
     """And with paired deals each deal from every seat."""
     form = kind(terms := draw_terms(kind, data))
     seats: dict[tuple[frozenset[str], int, str], int] = {}
-    for game in form.planned(1, form.total + 1):
+    for game in form.planned(1, total_of(form) + 1):
         for seat, name in enumerate(game.names):
             place = frozenset(game.names), seat, name
             seats[place] = seats.get(place, 0) + 1
@@ -192,10 +198,10 @@ def every_bot_of_a_group_has_each_seat_equally_often(kind: type[Format], data: s
 def planned_games_come_in_parts(kind: type[Format], data: st.DataObject) -> None:
     """As the page asks for them."""
     form = kind(draw_terms(kind, data))
-    whole = list(form.planned(1, form.total + 1))
-    assert [game.number for game in whole] == list(range(1, form.total + 1))
+    whole = list(form.planned(1, total_of(form) + 1))
+    assert [game.number for game in whole] == list(range(1, total_of(form) + 1))
     first, end = sorted(
-        (data.draw(st.integers(-2, form.total + 3)), data.draw(st.integers(-2, form.total + 3)))
+        (data.draw(st.integers(-2, total_of(form) + 3)), data.draw(st.integers(-2, total_of(form) + 3)))
     )
     assert list(form.planned(first, end)) == [game for game in whole if first <= game.number < end]
 

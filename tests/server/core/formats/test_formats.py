@@ -205,9 +205,9 @@ def test_a_slow_bot_of_the_field_holds_no_other_back_beyond_the_bound() -> None:
 
 
 def test_an_unknown_format_is_refused_with_the_list() -> None:
-    text = r"^contest\.format: expected one of round-robin, matches, gauntlet, got 'swiss'$"
+    text = rf"^contest\.format: expected one of {', '.join(FORMATS)}, got 'league'$"
     with pytest.raises(FormatError, match=text):
-        make_format("swiss", Terms(("a", "b"), 2, 2))
+        make_format("league", Terms(("a", "b"), 2, 2))
 
 
 @pytest.mark.parametrize("name", FORMATS)

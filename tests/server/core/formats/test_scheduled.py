@@ -209,7 +209,7 @@ class Field:
         if void:
             new = Pairing(next(self.repeats), pairing.names, pairing.deal)
             self.again[new.number] = new
-            self.pairer.again(new)
+            self.pairer.again(new, pairing.number)
             self.twin.count(self.group(pairing), -1)
         for name in pairing.names:
             if name in self.here:
@@ -219,7 +219,7 @@ class Field:
         """Another pairer gets what the last one has handed out, in the order of the numbers."""
         self.pairer = fresh(self.schedule)
         for pairing in self.again.values():
-            self.pairer.again(pairing)
+            self.pairer.again(pairing, 0)
         for number in sorted(self.started):
             pairing = self.again.get(number) or self.schedule.pairing(number)
             self.pairer.started(pairing)
@@ -516,7 +516,7 @@ def test_who_has_games_left() -> None:
     assert taken(pairer) == []
     assert all(map(pairer.has_games, bots(3)))
     assert sorted(pairer.unplayed()) == [(("b1", "b2"), 2), (("b2", "b0"), 2)]
-    pairer.again(Pairing(7, game.names, game.deal))
+    pairer.again(Pairing(7, game.names, game.deal), game.number)
     assert sorted((*sorted(names), games) for names, games in pairer.unplayed())[0] == ("b0", "b1", 1)
     (again,) = taken(pairer)
     assert again.number == 7

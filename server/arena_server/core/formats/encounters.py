@@ -1,0 +1,215 @@
+"""What has been drawn: rounds of pairings of two players, and the games of each pairing.
+
+Game k (0, 1, ...) of pairing i has the number first + k * pairings + i, so all pairings have their first game
+before their second. The seats change from game to game. A deal has the number of its first game, so no two
+deals of a pair have the same, also if it meets again.
+
+    round 1, from g1 on, 2 games of (ann, bob), (cid, dan):   g1 ann-bob  g2 cid-dan  g3 bob-ann  g4 dan-cid
+
+The facts may come in any order that has `drawn` before the games of a draw: nothing is computed of results
+before it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+
+from arena_server.core.formats.base import Pairing, PairingError, Terms
+from arena_server.core.journal import Drawn, PastGame, Walkover
+
+
+class Encounter:
+    """A pairing of a round: `names` in the order of the seats of its first game, and its games by number.
+
+    With `early` it is over once the rest cannot change who has won more games; with `by_points` points decide
+    between as many games won. `waiting` have not begun, `open` have no result yet, `void` have none and are
+    not played again. `scores` are the games won (a draw is half of one). `lost_by`: who lost by walkover.
+    """
+
+    def __init__(self, names: tuple[str, ...], *, early: bool, by_points: bool) -> None:
+        self.names = names
+        self._early, self._by_points = early, by_points
+        self.waiting: dict[int, Pairing] = {}
+        self.open: set[int] = set()
+        self.void: set[int] = set()
+        self.played: list[int] = []
+        self.scores = dict.fromkeys(names, Fraction(0))
+        self.points = dict.fromkeys(names, 0)
+        self.lost_by: tuple[str, ...] = ()
+        #: Games that others replace.
+        self._replaced: set[int] = set()
+
+    def begin(self, number: int) -> None:
+        """A game has been handed out."""
+        del self.waiting[number]
+        if number not in self.void and number not in self._replaced:
+            self.open.add(number)
+
+    def add(self, game: PastGame) -> None:
+        """A game has a result."""
+        self.open.discard(game.number)
+        self.played.append(game.number)
+        best = max(game.totals)
+        share = Fraction(1, game.totals.count(best))
+        for name, total in zip(game.names, game.totals, strict=True):
+            self.scores[name] += share if total == best else 0
+            self.points[name] += total
+
+    def break_off(self, number: int) -> None:
+        """A game has no result."""
+        self.open.discard(number)
+        self.void.add(number)
+
+    def replace(self, void: int, pairing: Pairing) -> None:
+        """A game is played again."""
+        self.void.discard(void)
+        self._replaced.add(void)
+        self.waiting[pairing.number] = pairing
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether no further game is to begin: it is lost by walkover, or the rest cannot change it."""
+        first, second = self.scores.values()
+        left = len(self.waiting) + len(self.open)
+        return bool(self.lost_by) or (self._early and abs(first - second) > left)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is left to be played."""
+        return not self.open and (not self.waiting or self.is_decided)
+
+    @property
+    def games(self) -> int:
+        """How many games it has had, and will have."""
+        begun = len(self.played) + len(self.void) + len(self.open)
+        return begun if self.is_decided else begun + len(self.waiting)
+
+    @property
+    def winner(self) -> str | None:
+        """Who has won more games; of as many, if points decide, who has more points. None: a draw.
+
+        By walkover the other wins; if both are absent there is no winner.
+        """
+        if self.lost_by:
+            return next((name for name in self.names if name not in self.lost_by), None)
+        first, second = self.names
+        if self.scores[first] != self.scores[second]:
+            return first if self.scores[first] > self.scores[second] else second
+        if self._by_points and self.points[first] != self.points[second]:
+            return first if self.points[first] > self.points[second] else second
+        return None
+
+
+#: A place of a round: a pairing, who has a bye, or empty.
+Entry = Encounter | str | None
+
+
+class Draws:
+    """The rounds of a contest from its facts; `first` is the number of the first game that is drawn.
+
+    Games that are drawn for pairings of the last round belong to that round.
+    """
+
+    def __init__(self, terms: Terms, *, early: bool, first: int = 1) -> None:
+        self._terms = terms
+        self._early = early
+        self.next_number = first
+        #: The places of each round in the order of the draw.
+        self.rounds: list[list[Entry]] = []
+        #: How often has been drawn, and how often for the last round.
+        self.count = self.of_last_round = 0
+        #: Every pairing, and the last one of each player.
+        self.encounters: list[Encounter] = []
+        self.current: dict[str, Encounter] = {}
+        self._by_number: dict[int, Encounter] = {}
+        self._round_of_draw: list[int] = []
+
+    def add(self, drawn: Drawn) -> None:
+        """Take what was drawn. Raises PairingError for what cannot have been."""
+        self._check(drawn)
+        pairs = drawn.pairs
+        if any(a in self.current and self.current[a] is self.current.get(b) for a, b in pairs):
+            self.of_last_round += 1
+        else:
+            self._begin_round(drawn.groups)
+        self.count += 1
+        self._round_of_draw.append(len(self.rounds) - 1)
+        for place, names in enumerate(pairs):
+            for game in range(drawn.games):
+                # The deal of game 2k + 1 is that of game 2k if it is played from every seat.
+                first = game - game % 2 if self._terms.paired else game
+                number = drawn.first + game * len(pairs) + place
+                deal = drawn.first + first * len(pairs) + place
+                seats = names[::-1] if game % 2 else names
+                self.current[names[0]].waiting[number] = Pairing(number, seats, deal)
+                self._by_number[number] = self.current[names[0]]
+        self.next_number = drawn.first + drawn.games * len(pairs)
+
+    def _begin_round(self, groups: Iterable[tuple[str, ...]]) -> None:
+        self.current, self.of_last_round = {}, 1
+        entries: list[Entry] = []
+        for group in groups:
+            if len(group) < 2:
+                entries.append(group[0] if group else None)
+                continue
+            encounter = Encounter(group, early=self._early, by_points=self._terms.by_points)
+            self.current.update(dict.fromkeys(group, encounter))
+            entries.append(encounter)
+            self.encounters.append(encounter)
+        self.rounds.append(entries)
+
+    def _check(self, drawn: Drawn) -> None:
+        place = f"draw {drawn.draw}"
+        names = [name for group in drawn.groups for name in group]
+        if drawn.draw != self.count + 1 or drawn.first != self.next_number:
+            expected = f"expected draw {self.count + 1}, from g{self.next_number} on"
+            raise PairingError(f"{place}, from g{drawn.first} on: {expected}")
+        if drawn.games < 1 or not names or any(len(group) > 2 for group in drawn.groups):
+            raise PairingError(f"{place}: expected pairings of two, with games")
+        if len(set(names)) < len(names) or not set(names) <= set(self._terms.names):
+            raise PairingError(f"{place}: expected every bot once, and none that is not of this contest")
+
+    def pairings(self, round_: int) -> Iterator[Encounter]:
+        """The pairings of a round (0, 1, ...)."""
+        return (each for each in self.rounds[round_] if isinstance(each, Encounter))
+
+    @property
+    def last(self) -> list[Encounter]:
+        """The pairings of the last round; none before the first."""
+        return list(self.pairings(-1)) if self.rounds else []
+
+    def find(self, number: int) -> Encounter:
+        """The pairing of a game. Raises PairingError if there is none."""
+        if number not in self._by_number:
+            raise PairingError(f"g{number} is not a game of this contest")
+        return self._by_number[number]
+
+    def begin(self, pairing: Pairing) -> None:
+        """A game was handed out. Raises PairingError for one that cannot have been."""
+        number = pairing.number
+        encounter = self.find(number)
+        known = encounter.waiting.get(number)
+        if known is None:
+            raise PairingError(f"g{number} was started twice")
+        if pairing != known:
+            raise PairingError(
+                f"g{number} was played by {', '.join(pairing.names)} on deal {pairing.deal}, and the draw "
+                f"has {', '.join(known.names)} on deal {known.deal}"
+            )
+        encounter.begin(number)
+
+    def repeat(self, pairing: Pairing, void: int) -> Encounter:
+        """`pairing` is played instead of game `void`."""
+        encounter = self._by_number[pairing.number] = self.find(void)
+        encounter.replace(void, pairing)
+        self.next_number += 1
+        return encounter
+
+    def walk_over(self, walkover: Walkover) -> None:
+        """Those who are absent lose. Raises PairingError for a round that was not drawn."""
+        if not 1 <= walkover.draw <= self.count:
+            raise PairingError(f"draw {walkover.draw} of a walkover has not been made")
+        for encounter in self.pairings(self._round_of_draw[walkover.draw - 1]):
+            lost = tuple(name for name in encounter.names if name in walkover.absent)
+            encounter.lost_by = encounter.lost_by or lost

@@ -1,0 +1,156 @@
+"""Knockout: who loses a pairing is out; the winners of neighbouring pairings meet on the next level.
+
+The bracket is the usual one: the best seed meets the last, and the first two can meet in the final alone.
+
+    8 seeds:   1-8  4-5  2-7  3-6   ->   winners of 1-8 and 4-5, of 2-7 and 3-6   ->   final
+
+With fewer bots than places the best seeds have byes on the first level. A pairing is won by more games won
+(a draw is half of one). If both have won as many, the first of these decides: more points, where the contest
+is scored by points; two more games, up to `extra_pairs` times; the better seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from fractions import Fraction
+from typing import ClassVar
+
+from arena_server.core.formats.base import Draw, Option, Terms, WordOption
+from arena_server.core.formats.encounters import Encounter, Entry
+from arena_server.core.formats.rounds import KnownDraw, Rounds
+from arena_server.core.journal import Drawn
+
+SEEDING = WordOption("file", ("file", "lot"), "the order of the seeds: that of the `file`, or drawn by `lot`")
+
+
+class Knockout(Rounds):
+    NAME = "knockout"
+    MEANING = "the loser of a pairing, which plays at most `games_per_pair` games, is out"
+    EARLY_END = True
+    OPTIONS: ClassVar = {
+        "seeding": SEEDING,
+        "extra_pairs": Option(2, 0, 100, "how often a tied pairing plays two more games"),
+        "same_owner": WordOption(
+            "late", ("late", "ignore"), "bots of one `owner` meet as `late` as possible, or this is `ignore`d"
+        ),
+    }
+
+    def seeds(self) -> tuple[str, ...]:
+        """All players, the best seed first."""
+        return seeded(self.terms, self.choice(self.terms, "seeding"))
+
+    # -- rounds
+
+    def next_draw(self, absent: Collection[str]) -> Draw | None:
+        draws = self.draws
+        if tied := self._tied():
+            return KnownDraw(Drawn(draws.count + 1, draws.next_number, 2, tuple(tied)))
+        places = [self._going_on(each) for each in draws.rounds[-1]] if draws.rounds else self._first_level()
+        if len(places) == 1:
+            return None
+        # Who is absent is drawn, too: that is a walkover of the opponent.
+        groups = tuple(
+            tuple(name for name in pair if name is not None)
+            for pair in zip(places[::2], places[1::2], strict=True)
+        )
+        return KnownDraw(Drawn(draws.count + 1, draws.next_number, self.terms.games, groups))
+
+    def _first_level(self) -> list[str | None]:
+        owners = self.terms.owners if self.choice(self.terms, "same_owner") == "late" else {}
+        seeds = self.seeds()
+        return bracket(seeds, [owners.get(name, "") for name in seeds])
+
+    def _going_on(self, entry: Entry) -> str | None:
+        """Who comes to the next level from a place that is over."""
+        if not isinstance(entry, Encounter):
+            return entry
+        if entry.winner is None and not entry.lost_by:
+            return min(entry.names, key=self.seeds().index)
+        return entry.winner
+
+    def _tied(self) -> list[tuple[str, ...]]:
+        """The pairings of the last level that are to play two more games."""
+        if self.draws.of_last_round > self.option(self.terms, "extra_pairs"):
+            return []
+        return [each.names for each in self.draws.last if each.winner is None and not each.lost_by]
+
+    # -- what is to come
+
+    def most_to_come(self) -> int:
+        if not self.draws.rounds:
+            return (len(self.seeds()) - 1) * self.terms.games
+        return (len(self.draws.rounds[-1]) - 1) * self.terms.games
+
+    def may_go_on(self, name: str) -> bool:
+        if not self.draws.rounds:
+            return True
+        level = self.draws.rounds[-1]
+        encounter = self.draws.current.get(name)
+        if len(level) == 1 or encounter is None:
+            return len(level) > 1 and name in level
+        return not encounter.is_over or self._going_on(encounter) == name
+
+    def scores(self) -> dict[str, Fraction]:
+        """The levels that each bot has survived."""
+        survived = dict.fromkeys(self.terms.names, Fraction(0))
+        tied = self._tied()
+        for level in self.draws.rounds:
+            for each in level:
+                if isinstance(each, Encounter) and (not each.is_over or each.names in tied):
+                    continue
+                if (name := self._going_on(each)) is not None:
+                    survived[name] += 1
+        return survived
+
+
+def seeded(terms: Terms, seeding: str) -> tuple[str, ...]:
+    """The bots in the order of their seeds."""
+    if seeding == "file":
+        return terms.names
+    return tuple(sorted(terms.names, key=lambda name: (terms.lot(f"seed:{name}"), name)))
+
+
+def bracket_order(places: int) -> list[int]:
+    """The seeds (0, 1, ...) of a bracket from top to bottom; `places` is a power of two."""
+    order = [0]
+    while len(order) < places:
+        size = 2 * len(order)
+        order = [seed for each in order for seed in (each, size - 1 - each)]
+    return order
+
+
+def bracket(seeds: Sequence[str], owners: Sequence[str]) -> list[str | None]:
+    """The places of the first level from top to bottom, None for a bye.
+
+    Seeds of one tier (3-4, 5-8, 9-16, ...) change places so that bots of one owner ("" has none) meet as late
+    as possible; without owners every seed has its usual place.
+    """
+    size = 2 ** (len(seeds) - 1).bit_length()
+    usual = {seed: place for place, seed in enumerate(bracket_order(size))}
+    places: list[str | None] = [None] * size
+    owned: dict[str, list[int]] = {}
+    begin = 0
+    while begin < len(seeds):
+        end = max(1, 2 * begin)
+        free = [usual[seed] for seed in range(begin, min(end, len(seeds)))]
+        for seed in range(begin, min(end, len(seeds))):
+            taken = owned.get(owners[seed], []) if owners[seed] else []
+            # The level on which two places meet is the length of the first bits that they do not share.
+            best = max(
+                free,
+                key=lambda place: (
+                    min((_level(place, other) for other in taken), default=0),
+                    place == usual[seed],
+                    -free.index(place),
+                ),
+            )
+            free.remove(best)
+            places[best] = seeds[seed]
+            owned.setdefault(owners[seed], []).append(best)
+        begin = end
+    return places
+
+
+def _level(one: int, other: int) -> int:
+    """The level (1, 2, ...) on which the winners from two places meet."""
+    return (one ^ other).bit_length()

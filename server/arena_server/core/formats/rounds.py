@@ -1,0 +1,183 @@
+"""Formats that draw: rounds of pairings of two players, each drawn when nothing of the last one is left.
+
+    draw_due -> Draw.run, outside of the core -> Drawn -> the games of each pairing, in any order -> ...
+
+There is no order within a round but that of the numbers, among the players that are free. A pairing is over
+when none of its games is left; where it decides who goes on (`EARLY_END`), also when the other player cannot
+reach the leader any more; and when one of them is absent for good, and nothing else of the round is left (a
+walkover).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import ClassVar
+
+from arena_server.core.formats.base import Draw, Format, FormatError, Pairing, Terms
+from arena_server.core.formats.encounters import Draws, Encounter
+from arena_server.core.journal import Drawn, PastGame, Walkover
+
+
+@dataclass(frozen=True, slots=True)
+class KnownDraw(Draw):
+    """A draw that takes no time."""
+
+    drawn: Drawn
+
+    def run(self) -> Drawn:
+        return self.drawn
+
+
+class Rounds(Format):
+    """Base class: a subclass says what is drawn next, and what counts. `draws` has the rounds so far."""
+
+    DRAWS = True
+    EARLY_END: ClassVar[bool] = False
+
+    def __init__(self, terms: Terms, *, first: int = 1) -> None:
+        self.check(terms)
+        self.terms = terms
+        self.draws = Draws(terms, early=self.EARLY_END, first=first)
+        self._free: dict[str, int] = {}
+        #: Numbers of games that might start; those that cannot are left out when they are looked at.
+        self._ready: list[int] = []
+
+    @classmethod
+    def check(cls, terms: Terms) -> None:
+        super().check(terms)
+        if terms.seats != 2:
+            raise FormatError(
+                f'contest.format: expected a game of 2 seats for "{cls.NAME}", got one of {terms.seats}; '
+                "a round-robin takes it"
+            )
+        if terms.paired and terms.games % 2:
+            raise FormatError(
+                f'contest.games_per_pair: expected a multiple of 2 with deals = "paired", got {terms.games}'
+            )
+
+    # -- what a subclass decides
+
+    @abstractmethod
+    def next_draw(self, absent: Collection[str]) -> Draw | None:
+        """What is drawn after the rounds so far, which are over; None: nothing more."""
+
+    @abstractmethod
+    def most_to_come(self) -> int:
+        """How many games the rounds that are not drawn yet can have at most."""
+
+    @abstractmethod
+    def may_go_on(self, name: str) -> bool:
+        """Whether `name` may be in a round that is not drawn yet."""
+
+    # -- what is known in advance
+
+    @property
+    def total(self) -> int:
+        return sum(each.games for each in self.draws.encounters) + self.most_to_come()
+
+    @property
+    def next_number(self) -> int:
+        return self.draws.next_number
+
+    def planned(self, first: int, end: int) -> Iterator[Pairing]:
+        known = (
+            pairing
+            for each in self.draws.last
+            if not each.is_decided
+            for number, pairing in each.waiting.items()
+            if first <= number < end
+        )
+        return iter(sorted(known, key=lambda pairing: pairing.number))
+
+    # -- bots
+
+    def enter(self, name: str, *, late: bool = False) -> None:
+        self._free.setdefault(name, 0)
+
+    def withdraw(self, name: str) -> None:
+        self._free.pop(name, None)
+
+    def free(self, name: str, games: int) -> None:
+        self._free[name] = games
+        if games and name in self.draws.current:
+            self._consider(self.draws.current[name])
+
+    def _consider(self, encounter: Encounter) -> None:
+        """A game of it might start."""
+        if encounter.waiting:
+            heappush(self._ready, min(encounter.waiting))
+
+    # -- games
+
+    def next(self) -> Pairing | None:
+        while self._ready:
+            number = heappop(self._ready)
+            encounter = self.draws.find(number)
+            pairing = encounter.waiting.get(number)
+            if pairing is None or encounter.is_decided:
+                continue
+            if all(self._free.get(name, 0) for name in pairing.names):
+                encounter.begin(number)
+                for name in pairing.names:
+                    self._free[name] -= 1
+                self._consider(encounter)
+                return pairing
+        return None
+
+    def result(self, game: PastGame) -> None:
+        self.draws.find(game.number).add(game)
+
+    def void(self, number: int) -> None:
+        self.draws.find(number).break_off(number)
+
+    def may_repeat(self, number: int) -> bool:
+        encounter = self.draws.find(number)
+        return encounter in self.draws.last and not encounter.lost_by
+
+    def again(self, pairing: Pairing, void: int) -> None:
+        self._consider(self.draws.repeat(pairing, void))
+
+    # -- rounds
+
+    def draw_due(self, absent: Collection[str]) -> Draw | None:
+        return self.next_draw(absent) if all(each.is_over for each in self.draws.last) else None
+
+    def drawn(self, drawn: Drawn) -> None:
+        self.draws.add(drawn)
+        for encounter in self.draws.last:
+            self._consider(encounter)
+
+    def walkover_due(self, absent: Collection[str]) -> Walkover | None:
+        left, absent_names = [each for each in self.draws.last if not each.is_over], frozenset(absent)
+        if any(absent_names.isdisjoint(each.names) for each in left):
+            return None
+        lost = tuple(name for each in left for name in each.names if name in absent)
+        return Walkover(self.draws.count, lost) if lost else None
+
+    def walk_over(self, walkover: Walkover) -> None:
+        self.draws.walk_over(walkover)
+
+    # -- an interrupted contest
+
+    def started(self, pairing: Pairing) -> None:
+        self.draws.begin(pairing)
+
+    # -- what is left
+
+    def has_games(self, name: str) -> bool:
+        encounter = self.draws.current.get(name)
+        return (encounter is not None and not encounter.is_over) or self.may_go_on(name)
+
+    def exhausted(self, absent: Collection[str]) -> bool:
+        # A round in which nothing can be played is not the end: walkovers end it.
+        return all(each.is_over for each in self.draws.last) and self.next_draw(absent) is None
+
+    def unplayed(self) -> Iterator[tuple[tuple[str, ...], int]]:
+        for encounter in self.draws.last:
+            if encounter.waiting and not encounter.is_decided:
+                yield encounter.names, len(encounter.waiting)
+        if games := self.most_to_come():
+            yield (), games

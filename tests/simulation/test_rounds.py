@@ -1,0 +1,118 @@
+"""Formats that draw, with a server that is killed in every stage, and bots that vanish between rounds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.simulation.bots import Honest
+from tests.simulation.network import CALM, MS, SECOND
+from tests.simulation.test_crashes import Steady
+from tests.simulation.world import World
+
+from arena_client.scripted import Close
+from arena_server.core.config import ContestConfig
+from arena_server.core.formats import FORMATS
+from arena_server.core.journal import fact_of
+from arena_server.core.standings import Row
+from arena_server.store.journal import unpack
+
+HOUR = 3600 * SECOND
+#: Draws and writes take a while, in which the server may be killed.
+SLOW = replace(CALM, latency=(100_000, 100_001), longest_commit=3 * MS, longest_draw=50 * MS)
+DRAWING = [name for name, form in FORMATS.items() if form.DRAWS]
+drawing = pytest.mark.parametrize("name", DRAWING)
+
+
+def config(name: str, games: int) -> ContestConfig:
+    return ContestConfig(
+        name="drawn",
+        seed=5,
+        options={"plies": 4, "lookahead": 2},
+        format=name,
+        games_per_pair=games,
+        absent_ms=120_000,
+    )
+
+
+class Vanishing(Steady):
+    """Leaves for good when its first game is over, perhaps into the offer of the second one."""
+
+    may = frozenset({"disconnect"})
+
+    def event(self, verb: str) -> None:
+        if verb == "OVER":
+            self.wire.act(Close())
+
+
+def play(
+    name: str, kinds: dict[str, type[Honest]], crash: int = 0, *, power: bool = False, games: int = 2
+) -> tuple[World, int]:
+    """A contest; the server is killed at boundary `crash` of its disk. Returns how many there were."""
+    world = World(1, config(name, games), kinds, SLOW)
+    boundaries = 0
+
+    def boundary() -> None:
+        nonlocal boundaries
+        boundaries += 1
+        if boundaries == crash:
+            world.server.crash(power)
+
+    world.server.disk.boundary = boundary
+    world.run(HOUR)
+    return world, boundaries
+
+
+def facts(world: World, word: str) -> dict[int, object]:
+    """The facts of this word in the journal, by number of the draw."""
+    entries = (
+        entry
+        for kind, data in world.server.disk.durable("drawn")
+        if kind == "entries"
+        for entry in unpack(data)
+    )
+    return {entry[2]: fact_of(entry) for entry in entries if entry[1] == word}
+
+
+def table(world: World) -> tuple[Row, ...]:
+    return world.contest.progress().standings
+
+
+STEADY: dict[str, type[Honest]] = {f"b{number}": Steady for number in range(5)}
+
+
+@drawing
+def test_killed_at_boundaries_it_draws_the_same_and_ends_the_same(name: str) -> None:
+    whole, boundaries = play(name, STEADY)
+    assert whole.server.finished == "finished"
+    assert boundaries > 60
+    for at in range(1, boundaries, 7):
+        world, _ = play(name, STEADY, at, power=at % 2 == 0)
+        assert (world.server.crashes, world.server.finished) == (1, "finished")
+        assert facts(world, "drawn") == facts(whole, "drawn")
+        assert table(world) == table(whole)
+        assert sorted(world.records) == sorted(whole.records)
+
+
+@pytest.mark.slow
+@drawing
+def test_killed_at_every_boundary(name: str) -> None:
+    whole, boundaries = play(name, STEADY)
+    for at in range(1, boundaries):
+        world, _ = play(name, STEADY, at)
+        assert facts(world, "drawn") == facts(whole, "drawn")
+        assert table(world) == table(whole)
+
+
+@drawing
+def test_a_bot_that_vanishes_between_rounds_loses_by_walkover(name: str) -> None:
+    """Its opponent goes on, no round waits for it longer than `absent`, and the contest has a whole table."""
+    kinds: dict[str, type[Honest]] = {**STEADY, "b4": Vanishing}
+    world, boundaries = play(name, kinds, games=4)
+    assert world.server.finished == "finished"
+    assert [fact.absent for fact in facts(world, "walkover").values()] == [("b4",)]  # type: ignore[attr-defined]
+    assert world.queue.now < 600 * SECOND
+    for at in range(5, boundaries, 23):
+        again, _ = play(name, kinds, at, games=4)
+        assert again.server.finished == "finished"
+        assert len(facts(again, "walkover")) == 1
