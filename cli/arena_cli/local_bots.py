@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from shutil import which
@@ -89,8 +90,13 @@ def local_bot(name: str, command: Sequence[str]) -> LocalBot:
 
 def local_bots(name: str, command: Sequence[str], slots: int) -> list[LocalBot]:
     """Return a process for each slot of the bot, all with one new token."""
+    return slots_of(LocalBot(name, command, ""), slots)
+
+
+def slots_of(bot: LocalBot, slots: int) -> list[LocalBot]:
+    """Return one for each slot of the bot, all with one new token."""
     token = secrets.token_hex(TOKEN_BYTES)
-    return [LocalBot(name, command, token, slot) for slot in range(1, slots + 1)]
+    return [replace(bot, token=token, slot=slot) for slot in range(1, slots + 1)]
 
 
 def server_environment(bots: Iterable[LocalBot]) -> dict[str, str]:

@@ -98,7 +98,8 @@ def command(config: Config, options: TournamentOptions = TournamentOptions(), as
     with TournamentDisplay(file.contest.name, options.database, json=as_json) as display:
         engines = (bot.engine for bot in file.bot if bot.engine is not None)
         compile_engines(file.contest.game, engines, display.step)
-        tournament = Tournament(server, server_environment(bots), bots, options.logs)
+        place = f"{options.database} {file.contest.name}"
+        tournament = Tournament(server, server_environment(bots), bots, options.logs, place)
         ended = asyncio.run(_run(tournament, display))
     last = display.last
     if last is not None:
@@ -170,13 +171,21 @@ async def _run(tournament: Tournament, display: TournamentDisplay) -> bool:
 def _local_bots(file: ContestFile, config: Path) -> list[LocalBot]:
     """Return the bots to start. Raises ConfigError for an engine or a program that does not exist."""
     from arena_cli.bot import check
-    from arena_cli.local_bots import check_command, engine_command, local_bots
+    from arena_cli.local_bots import check_command, engine_command, local_bots, slots_of
+    from arena_cli.sandboxes import sandbox_of
     from arena_protocol.errors import UserError
     from arena_server.errors import ConfigError
+    from arena_server.launch.base import LocalBot
 
     bots: list[LocalBot] = []
     for number, bot in enumerate(file.bot, start=1):
         place = f"{config}: bot {number}"
+        if bot.in_container:
+            contained = LocalBot(
+                bot.name, bot.command or (), "", sandbox=sandbox_of(bot, config.parent, place)
+            )
+            bots += slots_of(contained, bot.concurrency)
+            continue
         if bot.command is not None:
             command = check_command(bot.command, f"{place}: command")
         elif bot.engine is not None:

@@ -16,6 +16,7 @@ from arena_server.core.admission import GUESTS_PER_ADDRESS
 from arena_server.core.config import BOUNDS, LONGEST_MS, MOST_SLOTS, ContestConfig
 from arena_server.core.formats import FORMATS
 from arena_server.core.tiebreaks import check as check_tie_breaks
+from arena_server.launch.sandbox import LEAST_MEMORY, parse_size
 
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 _DURATION = re.compile(r"(\d{1,9})(?:\.(\d{1,3}))?\s?(ms|s|m|h)", re.ASCII)
@@ -236,11 +237,18 @@ class ServerTable(_Table):
 
 
 class BotTable(_Table):
-    """`[[bot]]`: a name, and at most one of: an engine of ours, a command, a token's digest, a person."""
+    """`[[bot]]`: a name, and at most one of: an engine, a command, an image, a digest, a person."""
 
     name: str
     engine: str | None = Field(default=None, min_length=1)
     command: list[str] | None = Field(default=None, min_length=1)
+    #: A container's image, or a folder with a Dockerfile; `command` is then what is run in it.
+    image: str | None = Field(default=None, min_length=1)
+    build: str | None = Field(default=None, min_length=1)
+    cpus: float | None = Field(default=None, ge=0.01, le=1024)
+    #: Bytes; a text such as "512MB" in the file.
+    memory: int | None = None
+    pids: int | None = Field(default=None, ge=2, le=1_000_000)
     token_sha256: str | None = Field(default=None, pattern="^[0-9a-f]{64}$")
     #: A person plays in a browser: the server prints a link that works once.
     person: bool = False
@@ -259,13 +267,31 @@ class BotTable(_Table):
             raise ValueError(f"expected a list of words, [{words}], got a text")
         return command
 
+    @field_validator("memory", mode="before")
+    @classmethod
+    def _read_memory(cls, memory: object) -> object:
+        if not isinstance(memory, str):
+            raise ValueError('expected a size such as "512MB"')
+        if (size := parse_size(memory)) < LEAST_MEMORY:
+            raise ValueError('expected "6MB" or more')
+        return size
+
+    @model_validator(mode="after")
+    def _check_limits(self) -> Self:
+        limits = [key for key in ("cpus", "memory", "pids") if getattr(self, key) is not None]
+        if limits and not self.in_container:
+            raise ValueError(f"{limits[0]}: expected image or build beside it, got neither")
+        return self
+
     @model_validator(mode="after")
     def _check_origin(self) -> Self:
-        given = [key for key in ("engine", "command", "token_sha256") if getattr(self, key) is not None]
+        keys = ["engine", "image", "build", "token_sha256"] + ([] if self.in_container else ["command"])
+        given = [key for key in keys if getattr(self, key) is not None]
         given += ["person"] if self.person else []
         if len(given) > 1:
             raise ValueError(
-                f"expected at most one of engine, command, token_sha256 and person, got {' and '.join(given)}"
+                "expected at most one of engine, command, image, build, token_sha256 and person, got "
+                f"{' and '.join(given)}"
             )
         if self.person and self.concurrency > 1:
             raise ValueError(f"expected concurrency 1 of a person, got {self.concurrency}")
@@ -274,7 +300,12 @@ class BotTable(_Table):
     @property
     def is_local(self) -> bool:
         """Whether `arena tournament` starts this bot itself."""
-        return self.engine is not None or self.command is not None
+        return self.engine is not None or self.command is not None or self.in_container
+
+    @property
+    def in_container(self) -> bool:
+        """Whether it runs in a container."""
+        return self.image is not None or self.build is not None
 
 
 class ContestFile(_Table):

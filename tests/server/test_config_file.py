@@ -92,6 +92,21 @@ def test_tokens_come_from_the_file_or_from_the_starter_of_the_bots() -> None:
     assert [bot.is_local for bot in file.bot] == [False, True, False]
 
 
+def test_a_bot_in_a_container() -> None:
+    bots = (
+        '[[bot]]\nname = "a"\nimage = "x:1"\ncommand = ["./a"]\nmemory = "64MB"\n'
+        '[[bot]]\nname = "b"\nbuild = "b"\n'
+    )
+    contained, built = parse_contest(toml(bots=bots), "c.toml").bot
+    assert (contained.in_container, contained.is_local, contained.image, contained.memory) == (
+        True,
+        True,
+        "x:1",
+        64_000_000,
+    )
+    assert (built.in_container, built.is_local, built.build, built.memory) == (True, True, "b", None)
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [
@@ -196,7 +211,29 @@ def test_tokens_come_from_the_file_or_from_the_starter_of_the_bots() -> None:
         ),
         (
             toml(bots='[[bot]]\nname = "a"\nengine = "x"\ncommand = ["y"]\n[[bot]]\nname = "b"'),
-            "bot 1: expected at most one of engine, command, token_sha256 and person, got engine and command",
+            "bot 1: expected at most one of engine, command, image, build, token_sha256 and person, "
+            "got engine and command",
+        ),
+        (
+            toml(bots='[[bot]]\nname = "a"\nimage = "x"\nbuild = "y"\n[[bot]]\nname = "b"'),
+            "bot 1: expected at most one of engine, command, image, build, token_sha256 and person, "
+            "got image and build",
+        ),
+        (
+            toml(bots='[[bot]]\nname = "a"\nengine = "x"\npids = 3\n[[bot]]\nname = "b"'),
+            "bot 1: pids: expected image or build beside it, got neither",
+        ),
+        (
+            toml(bots='[[bot]]\nname = "a"\nimage = "x"\nmemory = 3\n[[bot]]\nname = "b"'),
+            'bot 1: memory: expected a size such as "512MB", got 3',
+        ),
+        (
+            toml(bots='[[bot]]\nname = "a"\nimage = "x"\nmemory = "5MB"\n[[bot]]\nname = "b"'),
+            "bot 1: memory: expected \"6MB\" or more, got '5MB'",
+        ),
+        (
+            toml(bots='[[bot]]\nname = "a"\nimage = "x"\ncpus = 0\n[[bot]]\nname = "b"'),
+            "bot 1: cpus: expected 0.01 or more, got 0",
         ),
         (
             toml(bots='[[bot]]\nname = "a"\ncommand = []\n[[bot]]\nname = "b"'),

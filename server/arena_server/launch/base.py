@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from arena_server.errors import ArenaError
+from arena_server.launch.sandbox import Sandbox
 
 #: What a bot inherits of this process's environment. Everything else may be a secret of the
 #: organiser, such as ARENA_ADMIN_TOKEN or a password of the database.
@@ -36,6 +37,8 @@ class LocalBot:
     token: str
     slot: int = 1
     contest: str | None = None
+    #: The container that it runs in; `command` is then what is run there, empty for the image's own.
+    sandbox: Sandbox | None = None
 
     @property
     def label(self) -> str:

@@ -17,7 +17,8 @@ from typing import Any
 
 from arena_server.errors import MISUSED, ArenaError, ConfigError
 from arena_server.launch.base import LocalBot
-from arena_server.launch.process import Child, ProcessLauncher
+from arena_server.launch.places import Place, launcher_of
+from arena_server.launch.process import Child
 from arena_server.launch.restarts import STOP_S, BotGroup
 from arena_server.sockets import local_host, parse_address
 
@@ -68,6 +69,8 @@ class Tournament:
     environment: dict[str, str]
     bots: Sequence[LocalBot]
     logs: Path | None = None
+    #: Unlike that of any other run of this machine: it marks the containers of the bots.
+    place: str = ""
 
 
 class PipedGames:
@@ -163,10 +166,11 @@ async def _supervise(
     host, port = parse_address(address, "the server")
     assert server.process.stdin is not None
     games = PipedGames(server.process.stdin.write)
-    launcher = ProcessLauncher(local_host(host), port, tournament.logs)
-    bots = BotGroup(tournament.bots, launcher, games, listener.say)
-    reading = asyncio.ensure_future(_pass_reports(server, bots, games, listener, over))
-    status = await bots.run_beside(reading, server.terminate)
+    place = Place(local_host(host), port, tournament.place, tournament.logs)
+    async with launcher_of(tournament.bots, place) as launcher:
+        bots = BotGroup(tournament.bots, launcher, games, listener.say)
+        reading = asyncio.ensure_future(_pass_reports(server, bots, games, listener, over))
+        status = await bots.run_beside(reading, server.terminate)
     if status:
         raise _failure(server, status)
 

@@ -1,0 +1,216 @@
+"""Bots in containers, with limits, and without any network but a way to the referee.
+
+    bot's container --loopback--> relay's container --Unix socket--> this process --TCP--> referee
+
+The two containers share one network without any interface but loopback, so that a bot reaches the referee
+and nothing else: no other bot, no other port of this machine, no address outside. No rule of a firewall and
+no right of root is needed for that, and it holds for every version of the engine.
+
+Every container has a label of the contest: those that an earlier run left are removed at the start. When this
+process ends, also by SIGKILL, the sweeper, a process of its own, sees the end of its stdin and removes them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+from contextlib import AsyncExitStack, suppress
+from hashlib import sha256
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from types import TracebackType
+from typing import Final, Self
+
+from arena_server.launch import relay
+from arena_server.launch.base import BotEnded, LaunchError, LocalBot
+from arena_server.launch.docker import Docker
+from arena_server.launch.process import LAST_LINES, Child
+from arena_server.launch.sandbox import MB, Sandbox
+
+#: The address at which a bot finds the referee in its container.
+HOST, PORT = "127.0.0.1", 2006
+#: Runs the relay: any image with `python`. This one is the base of the project's own images.
+RELAY_IMAGE = "python:3.12-slim"
+LABEL = "insertion-arena.contest"
+#: The user of a bot in its container.
+USER = "10001:10001"
+#: Seconds for the relay's container to begin.
+RELAY_S = 30.0
+_SOCKET = "referee"
+_MOUNT = "/run/arena"
+#: Exit statuses of `docker run` for a container that did not begin.
+_ENGINE_FAILED: Final = (125, 126, 127)
+
+#: When a container began that never began.
+_NEVER: Final = "0001-01-01T00:00:00Z"
+
+_SWEEP = """
+docker=$1 label=$2
+sweep() {
+  found=$($docker ps --all --quiet --filter "label=$label")
+  [ -z "$found" ] || $docker rm --force --volumes $found
+}
+read -r word
+sweep
+# A container that was being started when we were killed appears a moment later.
+[ "$word" = done ] || { sleep 3; sweep; }
+"""
+
+
+#: What every container of ours gives up. Its output is read here; the engine would keep it without a limit.
+CONFINED: Final = (
+    *("--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--init"),
+    *("--ulimit", "core=0", "--ulimit", "nofile=1024:1024", "--log-driver", "none", "--pull", "never"),
+)
+
+
+class ContainerLauncher:
+    """Starts bots that have a `sandbox` in containers, an async context; the referee is `host`:`port`.
+
+    `place` names the contest and its database: two runs at once differ in it. With a folder `logs` the output
+    of each bot goes to a file there.
+    """
+
+    def __init__(
+        self, host: str, port: int, place: str, logs: Path | None = None, docker: Docker | None = None
+    ) -> None:
+        self._address = host, port
+        self._label = f"{LABEL}={sha256(place.encode()).hexdigest()[:16]}"
+        self._logs = logs
+        self._docker = docker or Docker()
+        self._stack = AsyncExitStack()
+        self._folder = Path()
+
+    async def __aenter__(self) -> Self:
+        """Remove what an earlier run left. Raises LaunchError without an engine."""
+        await self._docker.remove(self._label)
+        await self._docker.image(RELAY_IMAGE)
+        async with AsyncExitStack() as stack:
+            self._folder = Path(mkdtemp(prefix="arena-"))
+            stack.callback(rmtree, self._folder, ignore_errors=True)
+            referee = await asyncio.start_unix_server(self._connect, self._folder / _SOCKET)
+            stack.push_async_callback(referee.wait_closed)
+            stack.callback(referee.close)
+            sweeper = await Child.start(
+                ["sh", "-c", _SWEEP, "sweeper", self._docker.program, self._label],
+                self._docker.environment,
+                stdin=asyncio.subprocess.PIPE,
+            )
+            stack.push_async_callback(_finish, sweeper)
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Remove all containers that are left."""
+        await self._stack.aclose()
+
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Join a connection from a relay to the referee."""
+        try:
+            referee = await asyncio.open_connection(*self._address)
+        except OSError:
+            writer.close()
+            return
+        await relay.join((reader, writer), referee)
+
+    async def start(self, bot: LocalBot) -> BotContainer:
+        """Start the containers of a bot. Raises LaunchError, with what the engine says."""
+        assert bot.sandbox is not None
+        name = f"arena-{bot.name}-{bot.slot}-{secrets.token_hex(4)}"
+        gate = await self._start_relay(f"{name}-relay")
+        try:
+            variables = {
+                key: value
+                for key, value in bot.environment(HOST, PORT, {}).items()
+                if key.startswith("ARENA_")
+            }
+            words = ["run", "--name", name, "--label", self._label, "--network", f"container:{name}-relay"]
+            words += [*CONFINED, *bot.sandbox.limits(), "--user", USER]
+            words += [word for variable in variables for word in ("--env", variable)]
+            words += [bot.sandbox.image, *bot.command_line(HOST, PORT)]
+            log = None if self._logs is None else self._logs / bot.log_name
+            child = await self._docker.child(words, variables, log=log)
+        except BaseException:
+            await gate.end()
+            raise
+        return BotContainer(self._docker, name, bot.sandbox, child, gate)
+
+    async def _start_relay(self, name: str) -> Child:
+        """Start the container whose network the bot's container will share; wait until it listens."""
+        words = ["run", "--rm", "--interactive", "--name", name, "--label", self._label, "--network", "none"]
+        words += [*CONFINED, *Sandbox(RELAY_IMAGE, memory=64 * MB, tmp=MB, pids=16).limits()]
+        # The socket belongs to our user, and its folder has mode 0700.
+        words += ["--user", f"{os.getuid()}:{os.getgid()}"]
+        words += ["--volume", f"{self._folder}:{_MOUNT}:ro", "--volume", f"{relay.__file__}:/relay.py:ro"]
+        words += [RELAY_IMAGE, "python", "-B", "/relay.py", f"{_MOUNT}/{_SOCKET}", str(PORT)]
+        gate = await self._docker.child(words, stdin=asyncio.subprocess.PIPE, split=True)
+        assert gate.process.stdout is not None
+        try:
+            async with asyncio.timeout(RELAY_S):
+                if await gate.process.stdout.readline() == b"ready\n":
+                    return gate
+                await gate.wait()
+        except TimeoutError:
+            pass
+        except BaseException:
+            await gate.end()
+            raise
+        error = gate.last_error() or f"its relay did not begin within {RELAY_S:.0f} s"
+        await gate.end()
+        raise LaunchError(error)
+
+
+class BotContainer:
+    """A bot in a container (`base.Running`)."""
+
+    def __init__(self, docker: Docker, name: str, sandbox: Sandbox, child: Child, gate: Child) -> None:
+        self._docker = docker
+        self._name = name
+        self._sandbox = sandbox
+        self._child = child
+        self._gate = gate
+
+    async def wait(self) -> BotEnded:
+        """Wait until its first process has ended: then all of them have."""
+        child = self._child
+        status = await child.wait()
+        lines = child.last_lines(LAST_LINES)
+        if status in _ENGINE_FAILED and await self._state("StartedAt") in ("", _NEVER):
+            return BotEnded(None, _engine_error(child), (), lines)
+        if await self._state("OOMKilled") == "true":
+            limit = f"it used more than its {self._sandbox.memory // MB} MB of memory"
+            return BotEnded(status, limit, (), [*lines, limit])
+        return BotEnded(status, child.last_error(), child.trace(), lines)
+
+    async def _state(self, field: str) -> str:
+        """A field of the container's state; empty if there is no such container."""
+        with suppress(LaunchError):
+            return await self._docker.call("inspect", "--format", f"{{{{.State.{field}}}}}", self._name)
+        return ""
+
+    async def end(self) -> None:
+        """Kill and remove its containers."""
+        with suppress(LaunchError):
+            await self._docker.call("rm", "--force", "--volumes", self._name, f"{self._name}-relay")
+        await self._child.end()
+        await self._gate.end()
+
+
+def _engine_error(child: Child) -> str:
+    """Why the engine did not start a container, in its own words."""
+    lines = child.last_lines(LAST_LINES * 4)
+    said = [line.removeprefix("docker: ") for line in lines if line.startswith("docker: ")]
+    return said[0] if said else child.last_error()
+
+
+async def _finish(sweeper: Child) -> None:
+    """Have the sweeper remove what is left, and end it."""
+    assert sweeper.process.stdin is not None
+    sweeper.process.stdin.write(b"done\n")
+    sweeper.process.stdin.close()
+    await sweeper.wait()
+    await sweeper.end()

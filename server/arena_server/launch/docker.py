@@ -1,0 +1,90 @@
+"""The Docker engine of this machine, by its own command `docker` (or one that takes the same words)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from arena_server.launch.base import LaunchError, inherited
+from arena_server.launch.process import Child
+
+#: What the command needs of our environment to find its engine; no secret of ours.
+ENGINE_VARIABLES = ("DOCKER_HOST", "DOCKER_CONFIG", "DOCKER_CONTEXT", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY")
+
+
+@dataclass(frozen=True, slots=True)
+class Docker:
+    """Runs commands of the engine. `program` is its command."""
+
+    program: str = "docker"
+
+    def words(self, *words: str) -> list[str]:
+        return [self.program, *words]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment of the command; it is not that of a container."""
+        own = os.environ
+        return inherited(own) | {name: own[name] for name in ENGINE_VARIABLES if name in own}
+
+    async def call(self, *words: str) -> str:
+        """Run `docker WORDS` and return its stdout. Raises LaunchError with its last line if it fails."""
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *self.words(*words),
+                env=self.environment,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
+        except OSError as error:
+            raise LaunchError(
+                f"{self.program}: {error.strerror}; bots in containers need a Docker engine"
+            ) from None
+        out, errors = await process.communicate()
+        if process.returncode:
+            raise LaunchError(
+                _last_line(errors) or f"{self.program} {words[0]} ended with {process.returncode}"
+            )
+        return out.decode("utf-8", "replace").strip()
+
+    async def child(
+        self, words: Sequence[str], variables: Mapping[str, str] | None = None, **options: object
+    ) -> Child:
+        """Start `docker WORDS`; `variables` are for `--env NAME`, so that no value stands on a command line.
+
+        Raises LaunchError.
+        """
+        try:
+            return await Child.start(
+                self.words(*words),
+                self.environment | dict(variables or {}),
+                **options,  # type: ignore[arg-type]
+            )
+        except OSError as error:
+            raise LaunchError(f"{self.program}: {error.strerror}") from None
+
+    async def image(self, name: str) -> str:
+        """Return the digest of an image, which is fetched if it is not here. Raises LaunchError."""
+        try:
+            return await self.call("image", "inspect", "--format", "{{.Id}}", name)
+        except LaunchError:
+            await self.call("pull", "--quiet", name)
+            return await self.call("image", "inspect", "--format", "{{.Id}}", name)
+
+    async def build(self, folder: str) -> str:
+        """Build the image of a folder with a Dockerfile, and return its digest. Raises LaunchError."""
+        return (await self.call("build", "--quiet", folder)).splitlines()[-1]
+
+    async def remove(self, label: str) -> None:
+        """Remove all containers with this label."""
+        found = (await self.call("ps", "--all", "--quiet", "--filter", f"label={label}")).split()
+        if found:
+            await self.call("rm", "--force", "--volumes", *found)
+
+
+def _last_line(errors: bytes) -> str:
+    lines = [line.strip() for line in errors.decode("utf-8", "replace").splitlines() if line.strip()]
+    return lines[-1] if lines else ""

@@ -1,0 +1,39 @@
+"""What a bot may use of its machine while it runs in a container."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+MB = 1_000_000
+#: The least memory that the engine takes.
+LEAST_MEMORY = 6 * MB
+_SIZE = re.compile(r"([0-9]{1,6}) ?(MB|GB)")
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """A container's image (name or digest) and limits: processors, bytes of memory and of /tmp, processes."""
+
+    image: str
+    cpus: float = 1.0
+    memory: int = 512 * MB
+    tmp: int = 64 * MB
+    pids: int = 128
+
+    def limits(self) -> list[str]:
+        """The options of `docker run`."""
+        return [
+            *("--cpus", f"{self.cpus:g}"),
+            # Equal to --memory: no swap.
+            *("--memory", str(self.memory), "--memory-swap", str(self.memory)),
+            *("--pids-limit", str(self.pids)),
+            *("--tmpfs", f"/tmp:rw,nosuid,nodev,size={self.tmp},mode=1777"),  # noqa: S108 - in the container
+        ]
+
+
+def parse_size(text: str) -> int:
+    """Return the bytes of "512MB" or "2GB". Raises ValueError."""
+    if (found := _SIZE.fullmatch(text)) is None:
+        raise ValueError(f'expected a size such as "512MB" or "2GB", got {text!r}')
+    return int(found[1]) * MB * (1000 if found[2] == "GB" else 1)

@@ -1,0 +1,376 @@
+"""Bots in containers of a real engine: what they cannot do, and that nothing of them is left."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena_server.launch.base import BotEnded, LaunchError, LocalBot
+from arena_server.launch.container import LABEL, RELAY_IMAGE, ContainerLauncher
+from arena_server.launch.docker import Docker
+from arena_server.launch.sandbox import MB, Sandbox, parse_size
+
+PATIENCE_S = 60.0
+
+
+def engine_problem() -> str | None:
+    try:
+        ended = subprocess.run(
+            ["docker", "image", "inspect", RELAY_IMAGE], capture_output=True, text=True, timeout=20
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"no Docker engine: {error}"
+    return None if ended.returncode == 0 else f"no image {RELAY_IMAGE}, or no engine: {ended.stderr.strip()}"
+
+
+PROBLEM = engine_problem()
+real_engine = pytest.mark.skipif(PROBLEM is not None, reason=str(PROBLEM))
+pytestmark = [pytest.mark.real, pytest.mark.asyncio]
+
+#: What each probe begins with: `tell` sends what it found to the referee.
+PRELUDE = """
+import json, os, socket, sys, time
+def tell(found):
+    sock = socket.create_connection((os.environ["ARENA_HOST"], int(os.environ["ARENA_PORT"])))
+    sock.sendall((json.dumps(found) + "\\n").encode())
+    sock.recv(1)
+"""
+
+
+def bot(code: str, sandbox: Sandbox | None = None, name: str = "probe") -> LocalBot:
+    words = ["python", "-c", PRELUDE + textwrap.dedent(code)]
+    return LocalBot(name, words, "its-secret-token", sandbox=sandbox or Sandbox(RELAY_IMAGE, memory=64 * MB))
+
+
+@dataclass
+class Referee:
+    """Takes a line of JSON from each connection, and keeps the connection open."""
+
+    port: int = 0
+    told: asyncio.Queue[Any] = field(default_factory=asyncio.Queue)
+
+    async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        line = await reader.readline()
+        if line:
+            self.told.put_nowait(json.loads(line))
+            await reader.read()
+        writer.close()
+
+    async def answer(self) -> Any:
+        return await asyncio.wait_for(self.told.get(), PATIENCE_S)
+
+
+@asynccontextmanager
+async def referee() -> AsyncIterator[Referee]:
+    found = Referee()
+    server = await asyncio.start_server(found.accept, "127.0.0.1", 0)
+    found.port = server.sockets[0].getsockname()[1]
+    try:
+        yield found
+    finally:
+        server.close()
+
+
+@asynccontextmanager
+async def launching(place: str = "test") -> AsyncIterator[tuple[Referee, ContainerLauncher]]:
+    async with (
+        referee() as found,
+        ContainerLauncher("127.0.0.1", found.port, f"{place} {os.getpid()}") as launcher,
+    ):
+        yield found, launcher
+
+
+async def ended(found: ContainerLauncher, probe: LocalBot) -> BotEnded:
+    running = await found.start(probe)
+    try:
+        return await asyncio.wait_for(running.wait(), PATIENCE_S)
+    finally:
+        await running.end()
+
+
+async def told(probe: LocalBot) -> Any:
+    """What the probe tells the referee; nothing of it is left."""
+    async with launching() as (found, launcher):
+        running = await launcher.start(probe)
+        try:
+            return await found.answer()
+        finally:
+            await running.end()
+
+
+async def containers() -> list[str]:
+    return (await Docker().call("ps", "--all", "--quiet", "--filter", f"label={LABEL}")).split()
+
+
+@real_engine
+async def test_a_bot_knows_what_it_needs_and_nothing_of_its_host(tmp_path: Path) -> None:
+    secret = tmp_path / "arena.db"
+    secret.write_text("the deals")
+    found = await told(
+        bot(
+            f"""
+            tell(dict(
+                names=sorted(key for key in os.environ if key.startswith("ARENA")),
+                token=os.environ["ARENA_TOKEN"], user=os.getuid(), interfaces=os.listdir("/sys/class/net"),
+                seen=[path for path in ({str(secret)!r}, {os.getcwd()!r}, "/run/arena", "/relay.py",
+                      "/var/run/docker.sock") if os.path.exists(path)],
+                processes=len([name for name in os.listdir("/proc") if name.isdigit()]),
+            ))
+            """
+        )
+    )
+    assert found == {
+        "names": ["ARENA_HOST", "ARENA_NAME", "ARENA_PORT", "ARENA_TOKEN"],
+        "token": "its-secret-token",
+        "user": 10001,
+        "interfaces": ["lo"],
+        "seen": [],
+        "processes": 2,  # docker-init and the bot: not the relay's, not the host's
+    }
+
+
+@real_engine
+async def test_a_bot_reaches_the_referee_and_nothing_else() -> None:
+    with socket.create_server(("0.0.0.0", 0)) as other:
+        port = other.getsockname()[1]
+        found = await told(
+            bot(
+                f"""
+                reached = []
+                for host in ("172.17.0.1", "192.0.2.1", "8.8.8.8", "127.0.0.1", "host.docker.internal"):
+                    for port in ({port}, 53, 80, 2008):
+                        try:
+                            socket.create_connection((host, port), timeout=1).close()
+                            reached.append((host, port))
+                        except OSError:
+                            pass
+                open_ports = []
+                for port in range(1, 10000):
+                    probe = socket.socket()
+                    if probe.connect_ex(("127.0.0.1", port)) == 0:
+                        open_ports.append(port)
+                    probe.close()
+                tell(dict(reached=reached, open=open_ports, own=int(os.environ["ARENA_PORT"])))
+                """
+            )
+        )
+    assert found["reached"] == []
+    assert found["open"] == [found["own"]]
+
+
+@real_engine
+async def test_a_bot_writes_only_its_small_folder() -> None:
+    found = await told(
+        bot(
+            """
+            found = {}
+            for path in ("/x", "/usr/x", "/etc/passwd"):
+                try:
+                    open(path, "w"); found[path] = "written"
+                except OSError as error:
+                    found[path] = error.strerror
+            size = 0
+            try:
+                with open("/tmp/x", "wb", 0) as file:
+                    while True:
+                        size += file.write(bytes(1 << 20))
+            except OSError as error:
+                found["/tmp"] = error.strerror
+            tell(found | {"size": size})
+            """,
+            Sandbox(RELAY_IMAGE, memory=128 * MB, tmp=8 * MB),
+        )
+    )
+    assert {found.pop(path) for path in ("/x", "/usr/x", "/etc/passwd")} <= {
+        "Read-only file system",
+        "Permission denied",
+    }
+    assert found == {"/tmp": "No space left on device", "size": found["size"]}
+    assert 4 * MB <= found["size"] <= 8 * MB + 4096
+
+
+@real_engine
+async def test_a_bot_that_forks_without_end_stops_at_its_limit() -> None:
+    found = await told(
+        bot(
+            """
+            number = 0
+            try:
+                while True:
+                    if os.fork() == 0:
+                        time.sleep(1000)
+                    number += 1
+            except OSError:
+                tell(number)
+            """,
+            Sandbox(RELAY_IMAGE, memory=256 * MB, pids=24),
+        )
+    )
+    assert 10 <= found <= 24
+    assert await containers() == []
+
+
+@real_engine
+async def test_a_bot_that_allocates_without_end_is_named() -> None:
+    async with launching() as (_, launcher):
+        end = await ended(
+            launcher,
+            bot("x = [bytearray(1 << 20) for _ in range(1000)]", Sandbox(RELAY_IMAGE, memory=32 * MB)),
+        )
+    assert (end.status, end.error) == (137, "it used more than its 32 MB of memory")
+
+
+@real_engine
+async def test_a_bot_that_ignores_sigterm_is_removed() -> None:
+    async with launching() as (found, launcher):
+        running = await launcher.start(
+            bot(
+                """
+                import signal
+                for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+                    signal.signal(number, signal.SIG_IGN)
+                tell("ready")
+                time.sleep(1000)
+                """
+            )
+        )
+        assert await found.answer() == "ready"
+        assert len(await containers()) == 2
+        await running.end()
+        assert await containers() == []
+
+
+@real_engine
+async def test_the_traceback_and_the_status_are_those_of_the_bot(tmp_path: Path) -> None:
+    async with (
+        referee() as found,
+        ContainerLauncher("127.0.0.1", found.port, "logs", tmp_path) as launcher,
+    ):
+        end = await ended(launcher, bot("{}['no']"))
+    assert (end.status, end.error) == (1, "KeyError: 'no'")
+    assert end.trace[0] == "Traceback (most recent call last):"
+    assert (tmp_path / "probe.log").read_text().endswith("KeyError: 'no'\n")
+
+
+@real_engine
+async def test_what_the_engine_cannot_start() -> None:
+    async with launching() as (_, launcher):
+        missing = await ended(
+            launcher, LocalBot("a", ["/no/such/program"], "t", sandbox=Sandbox(RELAY_IMAGE))
+        )
+        assert missing.status == 127
+        assert "exec /no/such/program failed" in missing.error
+        nowhere = await ended(launcher, LocalBot("a", [], "t", sandbox=Sandbox("no-such-image:1")))
+        assert nowhere.status is None
+        assert "no-such-image" in nowhere.error
+    assert await containers() == []
+
+
+@real_engine
+async def test_what_is_left_at_the_end_is_removed_and_what_an_earlier_run_left() -> None:
+    async with launching("left") as (found, launcher):
+        await launcher.start(bot("tell(1); time.sleep(1000)"))
+        assert await found.answer() == 1
+        assert len(await containers()) == 2
+        async with launching("other"):
+            assert len(await containers()) == 2
+        async with launching("left"):
+            assert await containers() == []
+    async with launching() as (found, launcher):
+        await launcher.start(bot("tell(2); time.sleep(1000)"))
+        assert await found.answer() == 2
+    assert await containers() == []
+
+
+HELD = """
+import asyncio, sys
+from arena_server.launch.base import LocalBot
+from arena_server.launch.sandbox import Sandbox
+from arena_server.launch.container import ContainerLauncher
+
+async def main():
+    async with ContainerLauncher("127.0.0.1", int(sys.argv[1]), "killed") as launcher:
+        words = ["python", "-c", sys.argv[2]]
+        await launcher.start(LocalBot("held", words, "t", sandbox=Sandbox(sys.argv[3])))
+        await asyncio.sleep(1000)
+asyncio.run(main())
+"""
+
+
+@real_engine
+async def test_nothing_is_left_when_the_launcher_is_killed() -> None:
+    async with referee() as found:
+        words = [
+            sys.executable,
+            "-c",
+            HELD,
+            str(found.port),
+            PRELUDE + "tell(3); time.sleep(1000)",
+            RELAY_IMAGE,
+        ]
+        process = await asyncio.create_subprocess_exec(*words)
+        assert await found.answer() == 3
+        assert len(await containers()) == 2
+        process.send_signal(signal.SIGKILL)
+        await process.wait()
+        async with asyncio.timeout(PATIENCE_S):
+            while await containers():
+                await asyncio.sleep(0.1)
+
+
+@real_engine
+async def test_an_image_is_known_by_its_digest_and_a_folder_is_built(tmp_path: Path) -> None:
+    docker = Docker()
+    assert (await docker.image(RELAY_IMAGE)).startswith("sha256:")
+    (tmp_path / "Dockerfile").write_text(f'FROM {RELAY_IMAGE}\nENV WHO=me\nCMD ["python", "-c", "exit(7)"]\n')
+    image = await docker.build(str(tmp_path))
+    async with launching() as (_, launcher):
+        assert (await ended(launcher, LocalBot("built", [], "t", sandbox=Sandbox(image)))).status == 7
+    await docker.call("rmi", image)
+    (tmp_path / "Dockerfile").write_text(f"FROM {RELAY_IMAGE}\nCOPY nothing /\n")
+    with pytest.raises(LaunchError, match="nothing"):
+        await docker.build(str(tmp_path))
+
+
+async def test_without_an_engine() -> None:
+    with pytest.raises(
+        LaunchError, match=r"^no-such-docker: No such file or directory; bots in containers need"
+    ):
+        await Docker("no-such-docker").call("ps")
+    with pytest.raises(LaunchError, match=r"^no-such-docker: No such file"):
+        await Docker("no-such-docker").child(["run"])
+    with pytest.raises(LaunchError, match=r"^false ps ended with 1$"):
+        await Docker("false").call("ps")
+
+
+async def test_a_relay_that_does_not_begin(tmp_path: Path) -> None:
+    program = tmp_path / "docker"
+    program.write_text('#!/bin/sh\n[ "$1" != run ] || { echo "docker: no room" >&2; exit 125; }\n')
+    program.chmod(0o755)
+    async with ContainerLauncher("127.0.0.1", 1, "x", docker=Docker(str(program))) as launcher:
+        with pytest.raises(LaunchError, match=r"^docker: no room$"):
+            await launcher.start(bot(""))
+
+
+@pytest.mark.parametrize(("text", "size"), [("6MB", 6 * MB), ("512 MB", 512 * MB), ("2GB", 2000 * MB)])
+async def test_sizes(text: str, size: int) -> None:
+    assert parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "512", "512mb", "1.5GB", "-1MB", "5TB"])
+async def test_what_is_no_size(text: str) -> None:
+    with pytest.raises(ValueError, match="expected a size"):
+        parse_size(text)
