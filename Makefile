@@ -46,6 +46,9 @@ install: $(COMMANDS)  ## install all commands into .venv; the command is .venv/b
 tournament: $(TOURNAMENT)  ## play a contest of built-in bots and print the standings; CONFIG=FILE
 	@$(BIN)/arena tournament $(CONFIG)
 
+# Each of a thousand processes would compile all modules again.
+test check unit coverage soak: export PYTHONDONTWRITEBYTECODE =
+
 test: $(INSTALLED) lint types  ## run linter, type checker and all tests except the soak runs
 	@# The tests of a file run one after the other: at most two with a real clock or a process at once.
 	$(BIN)/pytest -m "not soak" --numprocesses 2 --dist loadgroup tests

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.client.test_spectator import GAME_LINES
 from tests.protocol.records import a_record
-from tests.server.programs import arena
+from tests.server.programs import inside
 from tests.server.records import Kept, game, opening
 from tests.server.web.browser import Watched, chromium, watched
 from tests.server.web.persons import game_of_two, play
@@ -170,10 +170,9 @@ def test_every_picture_and_file_of_the_page_is_there() -> None:
     assert "(docs/pictures/game.svg)" in (ROOT / "README.md").read_text(encoding="utf-8")[:400]
 
 
-@pytest.mark.real
 @pytest.mark.parametrize("command", ["site", "replay", "watch"])
 def test_the_options_of_the_page_are_those_of_the_command(command: str) -> None:
-    text = arena(command, "--help").out
+    text = inside(command, "--help").out
     lines = re.findall(rf"arena {command}\b[^`\n]*", PAGE)
     assert lines
     for option in re.findall(r" (--[a-z-]+)", " ".join(lines)):
@@ -187,8 +186,8 @@ def test_the_example_is_as_long_as_the_page_says() -> None:
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
-    with chromium() as browser, watched(browser, tmp_path_factory.mktemp("watch")) as found:
+def pages() -> Iterator[Watched]:
+    with chromium() as browser, watched(browser) as found:
         yield found
 
 

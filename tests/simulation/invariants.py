@@ -26,12 +26,25 @@ from arena_protocol.verify import verify
 from arena_protocol.view import GameView
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import ContestConfig
-from arena_server.core.effects import CloseConnection, Effect, Finished, Mute, Send, Show, Store, Unmute
+from arena_server.core.effects import (
+    CloseConnection,
+    Effect,
+    Finished,
+    Journal,
+    Mute,
+    Send,
+    Show,
+    Store,
+    Unmute,
+)  # fmt: skip
 from arena_server.core.events import Event, Lost, Opened, Stop, Stored, Tick
 from arena_server.core.journal import OFFER, Past
 from arena_server.core.log_events import GameStarted
 from arena_server.core.standings import Progress
 from arena_server.core.transcript import Transcript
+
+#: The effects of a ply.
+PLAIN = Journal | Send | Show
 
 
 class Violation(AssertionError):  # noqa: N818 - it is what an assertion finds
@@ -111,7 +124,8 @@ class InvariantChecker:
         if isinstance(event, Tick):
             deadline = self._deadline()
             self.require(deadline is None or deadline > now, "a tick left a deadline behind")
-        if effects and (isinstance(event, Stored | Stop) or not isinstance(effects[0], Send)):
+        # A plain ply changes no count.
+        if isinstance(event, Stored | Stop) or not all(isinstance(each, PLAIN) for each in effects):
             self._count()
 
     def routed(self, event: Event, effects: list[Effect], now: int) -> None:

@@ -37,24 +37,23 @@ class Meetings:
 
 @dataclass(slots=True)
 class PlayerSums:
-    """The sums of a player: its own, faults by kind, and those `against` each opponent."""
+    """The sums of a player: its own, faults by kind, and those `against` each opponent; `score` is of all."""
 
     points: int = 0
     games: int = 0
     wins: int = 0
     faults: Counter[str] = field(default_factory=Counter)
     against: dict[str, Meetings] = field(default_factory=dict)
-
-    @property
-    def score(self) -> Fraction:
-        """The score of all games."""
-        return sum((pair.score for pair in self.against.values()), Fraction(0))
+    score: Fraction = Fraction(0)
 
     def meet(self, other: str, own: int, others: int) -> None:
         """Count a game against `other` in which each had these points."""
         pair = self.against.setdefault(other, Meetings())
         pair.games += 1
-        pair.score += 1 if own > others else HALF if own == others else 0
+        score = 1 if own > others else HALF if own == others else 0
+        pair.score += score
+        # The table is asked for at every news of the page; a sum over all pairs grows with their square.
+        self.score += score
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,6 +101,7 @@ def test_they_are_what_a_look_at_every_game_gives(drawn: list[tuple[tuple[str, s
     for one, own, other, others in games:
         halves[one] += 2 * (own > others) + (own == others)
         halves[other] += 2 * (others > own) + (own == others)
+    assert {name: 2 * sums.score for name, sums in entrants_of(games).items()} == halves
     sonneborn, buchholz = dict.fromkeys("ABCD", 0), dict.fromkeys("ABCD", 0)
     met: dict[str, list[int]] = {name: [] for name in "ABCD"}
     for one, own, other, others in games:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 CHROMIUM = shutil.which("chromium")
-#: A folder for screenshots, to be looked at; without it they go to the test's own.
+#: A folder for screenshots, to be looked at; without it none are taken.
 SHOTS = os.environ.get("ARENA_SCREENSHOTS")
 #: A foreign name that resolves to this machine, for attacks by DNS rebinding.
 REBOUND = "rebound.test"
@@ -51,13 +51,12 @@ def chromium() -> Iterator[Browser]:
 class Watched:
     """Opens pages, and afterwards holds that no page broke a rule: see `complaints`."""
 
-    def __init__(self, browser: Browser, folder: Path) -> None:
+    def __init__(self, browser: Browser) -> None:
         self.complaints: list[str] = []
         #: Texts of console errors that a test expects, such as those of a lost connection.
         self.expected: list[str] = []
         self.bytes = 0
         self._browser = browser
-        self._folder = Path(SHOTS) if SHOTS else folder
         self._pages: list[Page] = []
 
     def open(
@@ -103,9 +102,9 @@ class Watched:
         self.bytes += int(length) if length else 0
 
     def shoot(self, page: Page, name: str) -> None:
-        """Keep a picture of the whole page."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=self._folder / f"{name}.png", full_page=True)
+        """Keep a picture of the whole page, where ARENA_SCREENSHOTS names a folder."""
+        if SHOTS is not None:
+            page.screenshot(path=Path(SHOTS) / f"{name}.png", full_page=True)
 
     def check_access(self, page: Page) -> None:
         """Hold the page against axe-core's rules for accessibility."""
@@ -124,8 +123,8 @@ class Watched:
 
 
 @contextmanager
-def watched(browser: Browser, folder: Path) -> Iterator[Watched]:
-    pages = Watched(browser, folder)
+def watched(browser: Browser) -> Iterator[Watched]:
+    pages = Watched(browser)
     yield pages
     pages.close()
     assert not pages.complaints, "\n".join(pages.complaints)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -28,7 +27,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def pages(browser: Browser, tmp_path: Path) -> Iterator[Watched]:
+def pages(browser: Browser) -> Iterator[Watched]:
     """Opens pages; at the end no page may have broken a rule."""
-    with watched(browser, tmp_path / "screenshots") as pages:
+    with watched(browser) as pages:
         yield pages
