@@ -394,7 +394,7 @@ def _read_chain(folder: Path) -> tuple[bytes, list[_Listed], int]:
 
 def _check_record(name: str, data: bytes, row: dict[str, Any] | None) -> None:
     """Raise RecordError, with the game's name, if the record is not true or differs from its row."""
-    from arena_protocol.record import RecordError, decode
+    from arena_protocol.record import RecordError, decode, time_used
     from arena_protocol.verify import verify
 
     try:
@@ -403,9 +403,17 @@ def _check_record(name: str, data: bytes, row: dict[str, Any] | None) -> None:
         raise RecordError(f"game {name}: {error}") from None
     verify(record)
     for key, found in (row or {}).items():
-        expected: object = len(record.plies) if key == "plies" else getattr(record, key)
-        if key == "faults":
-            expected = [(fault.seat, fault.ply, str(fault.kind), fault.line) for fault in record.faults]
+        match key:
+            case "used_ms" if found is None:
+                continue  # stored by an earlier version
+            case "used_ms":
+                expected: object = time_used(record.plies, len(record.names))
+            case "plies":
+                expected = len(record.plies)
+            case "faults":
+                expected = [(fault.seat, fault.ply, str(fault.kind), fault.line) for fault in record.faults]
+            case _:
+                expected = getattr(record, key)
         if isinstance(expected, tuple):
             expected = list(expected)
         if expected != found:

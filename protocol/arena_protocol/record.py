@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from hashlib import sha256
@@ -446,9 +446,18 @@ __all__ = [
     "decode",
     "describe_result",
     "encode",
+    "time_used",
     "to_json",
     "winning_seats",
 ]
+
+
+def time_used(plies: Iterable[PlyRecord], seats: int) -> tuple[int, ...]:
+    """Return the milliseconds that were charged to each seat."""
+    used = [0] * seats
+    for ply in plies:
+        used[ply.seat - 1] += ply.time_ms
+    return tuple(used)
 
 
 def winning_seats(totals: Sequence[int], end: str) -> list[int]:

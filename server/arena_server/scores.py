@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from arena_protocol.record import GameRecord
+from arena_protocol.record import GameRecord, time_used
 from arena_server.elo import LEAST_PAIRS, Pairs, Sprt
 from arena_server.errors import ConfigError
 
@@ -37,11 +37,9 @@ class PlayedGame:
         faults: list[str | None] = [None] * len(record.totals)
         for fault in reversed(record.faults):
             faults[fault.seat - 1] = fault.kind
-        used = [0] * len(record.totals)
-        for ply in record.plies:
-            used[ply.seat - 1] += ply.time_ms
+        used = time_used(record.plies, len(record.totals))
         moves = tuple(ply.move for ply in record.plies)
-        return cls(record.totals, tuple(faults), tuple(used), moves)
+        return cls(record.totals, tuple(faults), used, moves)
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from arena_protocol.games.base import Game
-from arena_protocol.record import VOID
+from arena_protocol.record import VOID, time_used
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import ContestConfig
 from arena_server.core.deadlines import DeadlineKind, Deadlines
@@ -142,7 +142,7 @@ class GameManager:
                 live.match.set_lag(seat, slot.peer.lag.ms)
             numbers = live.slot_numbers
             self._out.effects.append(GameStarted(live.game_id, pairing.names, numbers))
-            self.turns.advance(live, [Offered(pairing.names, pairing.deal, numbers)], now)
+            self.turns.advance(live, [Offered(pairing.names, pairing.deal, numbers, live.agents)], now)
 
     def drawn(self, drawn: Drawn) -> None:
         """A round has been drawn: its games can start."""
@@ -240,6 +240,7 @@ class GameManager:
             match.end,
             len(match.plies),
             tuple((names[fault.seat - 1], str(fault.kind)) for fault in match.faults if fault.seat),
+            time_used(match.plies, len(names)),
         )
         self.fixtures.add(past)
         for name, _ in past.faults:  # it may be on probation now, and have other slots

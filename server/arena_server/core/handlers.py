@@ -135,7 +135,7 @@ class Handlers:
         # noticed.
         if slot.peer is not None:
             self._connections.close(slot.peer, ByeReason.REPLACED, now)
-        self._out.send(peer, self._authenticator.welcome(slot, peer, hello.resume))
+        self._out.send(peer, self._authenticator.welcome(slot, peer, hello))
         if hello.role == wire.LOG_READER:
             self._connections.show_log(peer, slot.name, now)
             return

@@ -6,7 +6,7 @@ they stand in the game's record. Facts of the contest itself replace each other:
 each thing counts.
 
     fact                          entry: a plain tuple of numbers, texts and bytes, ready for msgpack
-    Offered(("ann", "bob"), 3)    (7, "offer", ("ann", "bob"), 3, ())
+    Offered(("ann", "bob"), 3)    (7, "offer", ("ann", "bob"), 3, (), ())
     Ready(2)                      (7, "ready", 2)
     PlyRecord(1, "4", ...)        (7, "ply", 1, "4", ...)
     ResumeKeys("ann", (digest,))  (0, "keys", "ann", (digest,))
@@ -33,12 +33,14 @@ class Offered(NamedTuple):
     """GAME is sent. It annuls all earlier facts of the same game.
 
     `names` play in the order of the seats, on deal `deal` (1, 2, ...) of those of these players.
-    `slots`: in which slot each seat's bot plays the game; empty: all in slot 1.
+    `slots`: in which slot each seat's bot plays the game; empty: all in slot 1. `agents`: what each
+    bot calls its program; empty: none of them says.
     """
 
     names: tuple[str, ...]
     deal: int
     slots: tuple[int, ...] = ()
+    agents: tuple[str | None, ...] = ()
 
 
 class Ready(NamedTuple):
@@ -174,7 +176,7 @@ _NUMBERS, _TEXTS, _NAMES, _GROUPS = "numbers", "texts or None", "texts", "groups
 _NUMBER_OR_NONE, _TEXT_OR_NONE = (int, type(None)), (str, type(None))
 #: The types of each fact's values, as msgpack gives them back.
 _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
-    "offer": (Offered, (_NAMES, int, _NUMBERS)),
+    "offer": (Offered, (_NAMES, int, _NUMBERS, _TEXTS)),
     "ready": (Ready, (int,)),
     "away": (Away, (int,)),
     "start": (Started, ()),
@@ -196,6 +198,8 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
 }
 _OF_CONTEST: Final = frozenset({ResumeKeys, FormerKeys, Conduct, Repeat, Drawn, Walkover, RunStateSet, Order})
 OFFER: Final = KIND_OF[Offered]
+#: Up to layout 6 of the database an offer has no agents.
+_LEAST_VALUES: Final = {OFFER: 3}
 REPEAT: Final = KIND_OF[Repeat]
 #: Facts of the contest that its readers need, and that stay when its journal is deleted.
 KEPT: Final = frozenset({KIND_OF[Drawn], KIND_OF[Walkover], KIND_OF[Order]})
@@ -220,7 +224,8 @@ def fact_of(entry: Entry) -> GameFact | ContestFact:
     of_contest = build in _OF_CONTEST
     if not _fits(entry[0], int) or entry[0] < CONTEST or (entry[0] == CONTEST) is not of_contest:
         raise JournalError(f"expected the number of {'no' if of_contest else 'a'} game, found {entry!r:.80}")
-    if len(values) != len(types) or not all(map(_fits, values, types)):
+    least = _LEAST_VALUES.get(entry[1], len(types))
+    if not least <= len(values) <= len(types) or not all(map(_fits, values, types)):
         raise JournalError(f"expected the values of a {kind!r} fact, found {entry!r:.80}")
     fact: GameFact | ContestFact = build(*values)
     return fact
@@ -245,6 +250,8 @@ class PastGame:
     """A game whose record is stored: its result stands. `faults` are (name, kind).
 
     `deal` is the number of its deal among those of its players, 0 if an earlier version kept none.
+    `used_ms` is the time charged to each seat, `agents` what each bot called its program; an earlier
+    version kept neither, and they are empty.
     """
 
     number: int
@@ -254,6 +261,8 @@ class PastGame:
     end: str
     plies: int
     faults: tuple[tuple[str, str], ...] = ()
+    used_ms: tuple[int, ...] = ()
+    agents: tuple[str | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,16 +116,16 @@ class Authenticator:
         resumed = _holder(bot, hello.resume) if hello.resume else None
         return _has_key(bot, hello, resumed) and bot is not None
 
-    def welcome(self, slot: Slot, peer: Peer, used: str | None) -> Welcome:
+    def welcome(self, slot: Slot, peer: Peer, hello: Hello) -> Welcome:
         """Bind the slot to its new connection.
 
-        Valid keys are that in WELCOME and, until `Slot.former` is None, the one that was `used` to log
-        in. A spectator is bound to no connection: it has nothing to resume.
+        Valid keys are that in WELCOME and, until `Slot.former` is None, the one that `hello` has used. A
+        spectator is bound to no connection: it has nothing to resume.
         """
         key = self._secret(deal.RESUME_BYTES)
         if slot.bot.plays:
-            former = None if used is None else deal.token_digest(used)
-            slot.connect(peer, deal.token_digest(key), former)
+            former = None if hello.resume is None else deal.token_digest(hello.resume)
+            slot.connect(peer, deal.token_digest(key), former, hello.agent)
         return Welcome(slot.name, self._secret(deal.SESSION_BYTES), key)
 
 

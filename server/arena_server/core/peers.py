@@ -137,8 +137,8 @@ class Slot:
 
     `game` and `seat` while it is seated. `resume` is the digest of its resume key, `former` that of the
     key before, as long as the newer one may not have reached the bot. `rests`: not
-    paired yet after its last game; `watches`: it has sent WATCH. `number` counts the slots of
-    the bot, `key` those of the contest.
+    paired yet after its last game; `watches`: it has sent WATCH. `agent` is what the bot called its
+    program when it logged in. `number` counts the slots of the bot, `key` those of the contest.
     """
 
     key: int
@@ -151,6 +151,7 @@ class Slot:
     seat: int = 0
     rests: bool = False
     watches: bool = False
+    agent: str | None = None
 
     @property
     def name(self) -> str:
@@ -161,8 +162,9 @@ class Slot:
         """Whether it can be seated, if its bot may be paired."""
         return self.peer is not None and self.game is None and not (self.rests or self.watches)
 
-    def connect(self, peer: Peer, resume: str, former: str | None) -> None:
+    def connect(self, peer: Peer, resume: str, former: str | None, agent: str | None) -> None:
         """It has logged in on `peer`: the digests of its new resume key, and of the one that it has used."""
+        self.agent = agent
         self.peer, peer.slot, self.watches = peer, self, False
         self.resume, self.former = resume, former
         self.bot.known = True
@@ -257,6 +259,12 @@ class LiveGame:
         """The number of each slot; empty if all are the first of their bots."""
         numbers = tuple(slot.number for slot in self.seated)
         return () if max(numbers) == 1 else numbers
+
+    @property
+    def agents(self) -> tuple[str | None, ...]:
+        """What the bot of each seat calls its program; empty if none says."""
+        agents = tuple(slot.agent for slot in self.seated)
+        return agents if any(agents) else ()
 
 
 class Outbox:

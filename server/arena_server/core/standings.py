@@ -29,11 +29,15 @@ SCORINGS = ("points", "wins")
 
 @dataclass(frozen=True, slots=True)
 class GameResult:
-    """How a game ended: `totals` in the order of `names`; `faults` are (name, kind)."""
+    """How a game ended: `totals` and `used_ms` in the order of `names`; `faults` are (name, kind).
+
+    `used_ms` is empty where it is not known.
+    """
 
     names: tuple[str, ...]
     totals: tuple[int, ...]
     faults: tuple[tuple[str, str], ...] = ()
+    used_ms: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +111,8 @@ class Standings:
                     sums.meet(other, total, others)
         for name, kind in result.faults:
             self._sums[name].faults[kind] += 1
+        for name, used in zip(result.names, result.used_ms, strict=False):
+            self._sums[name].used_ms += used
 
     def against(self, name: str) -> Mapping[str, Meetings]:
         """The games of `name` against each opponent that it has met."""
@@ -180,7 +186,7 @@ class Results:
             self.void += 1
             return
         self.done += 1
-        self.standings.add(GameResult(game.names, game.totals, game.faults))
+        self.standings.add(GameResult(game.names, game.totals, game.faults, game.used_ms))
         for name, _ in game.faults:
             self._blame(self._bots[name])
 

@@ -8,6 +8,7 @@
     buchholz           for each game the score of the opponent's whole contest
     median-buchholz    the same without the highest and the lowest opponent
     fewest-faults      minus the number of faults
+    time-used          minus the seconds that the clocks of all games have charged
     lot                drawn from the contest's secret: it separates all
 
 The score of a game is 1 against each player that has fewer points in it, 1/2 against one with as many, and
@@ -37,11 +38,15 @@ class Meetings:
 
 @dataclass(slots=True)
 class PlayerSums:
-    """The sums of a player: its own, faults by kind, and those `against` each opponent; `score` is of all."""
+    """The sums of a player: its own, faults by kind, and those `against` each opponent; `score` is of all.
+
+    A game that was not played, as a walkover, has no clock and adds nothing to `used_ms`.
+    """
 
     points: int = 0
     games: int = 0
     wins: int = 0
+    used_ms: int = 0
     faults: Counter[str] = field(default_factory=Counter)
     against: dict[str, Meetings] = field(default_factory=dict)
     score: Fraction = Fraction(0)
@@ -119,6 +124,7 @@ TIE_BREAKS: Final[Mapping[str, Callable[[str, Field], Fraction]]] = {
     "buchholz": _buchholz,
     "median-buchholz": _median_buchholz,
     "fewest-faults": lambda name, field: Fraction(-field.entrants[name].faults.total()),
+    "time-used": lambda name, field: Fraction(-field.entrants[name].used_ms, 1000),
     "lot": _lot,
 }
 

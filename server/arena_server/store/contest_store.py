@@ -324,21 +324,23 @@ class ContestStore:
 
     def _add_result(self, game_id: str, record: GameRecord, data: bytes) -> None:
         self._place, self._chain = self._place + 1, extend(self._chain, data)
-        game = game_row(self._contest, game_id, record, data, (self._place, self._chain))
+        offer = self._offer(number_of(game_id))
+        agents = () if offer is None else offer.agents
+        game = game_row(self._contest, game_id, record, data, (self._place, self._chain), agents)
         (key,) = self._connection.execute(insert(schema.GameRow).returning(schema.GameRow.id), game).one()
-        if (deal := self._deal(number_of(game_id))) is not None:
-            pairing = pairing_row(self._contest, game_id, record.names, deal)
+        if offer is not None:
+            pairing = pairing_row(self._contest, game_id, record.names, offer.deal)
             self._connection.execute(insert(schema.PairingRow), pairing)
         if record.faults:
             faults = [fault_row(key, record.names, self._bots, each) for each in record.faults]
             self._connection.execute(insert(schema.FaultRow), faults)
         self._unsaved += 1
 
-    def _deal(self, number: int) -> int | None:
-        """The number of the deal of an unfinished game, by its offer in the journal; None without one."""
+    def _offer(self, number: int) -> Offered | None:
+        """The offer of an unfinished game in the journal; None without one."""
         offers = (entry for entry in self._live.games.get(number, ()) if entry[1] == OFFER)
         fact = next((fact_of(entry) for entry in offers), None)
-        return fact.deal if isinstance(fact, Offered) else None
+        return fact if isinstance(fact, Offered) else None
 
     # -- maintenance
 

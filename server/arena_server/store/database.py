@@ -22,12 +22,12 @@ APPLICATION_ID = 0x4172656E
 #: The layout of the tables (`PRAGMA user_version`); a change that older readers would misread adds one.
 LAYOUT = 7
 #: Layouts that are read. A server that plays into an older one brings it to LAYOUT first (`migration.py`).
-#: Up to layout 6 there is no table `facts`.
+#: Up to layout 6 there is no table `facts`, `games` has no time used and no agents, and `offer` entries of
+#: the journal have no agents.
 #: Up to layout 5 there is no table `pairings`, and `offer` entries of the journal have no names and no deal.
 #: In layout 4 the digest of a contest is without its status, end and head, and there is no table `writers`.
-EARLIER = ("4", "5")
-WITHOUT_FACTS = (*EARLIER, "6")
-READABLE = (*WITHOUT_FACTS, str(LAYOUT))
+EARLIER = ("4", "5", "6")
+READABLE = (*EARLIER, str(LAYOUT))
 #: How long another program may hold an SQLite file before it counts as locked.
 BUSY_TIMEOUT_S = 2.0
 #: How long a PostgreSQL server may take to answer at all.

@@ -1,5 +1,8 @@
 """Databases of earlier layouts: on which deal their games were played, and how they come to the present one.
 
+    5 -> 6   the table `pairings`, and names and deals in the journal
+    6 -> 7   the columns `used_ms` and `agents` of `games`, which stay empty for games played before
+
 Up to layout 5 only the number of a game was kept. Its players and its deal followed from the contest's
 configuration, by the schedule that `Scheduled` still makes in the same way, and from the repeats in the
 journal. From layout 6 on the facts say both.
@@ -10,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-from sqlalchemy import insert, select
+from sqlalchemy import insert, select, text
 from sqlalchemy.orm import Session
 
 from arena_server.core.deal import number_of
@@ -18,6 +21,7 @@ from arena_server.core.formats.base import Pairing
 from arena_server.core.journal import OFFER, REPEAT, Entry
 from arena_server.store import schema
 from arena_server.store.journal import pack, unpack
+from arena_server.store.preflight import ADDED
 
 #: The lengths of the entries of earlier versions: (7, "offer", slots) and (0, "repeat", number, void).
 _OFFER, _REPEAT = 3, 4
@@ -73,10 +77,14 @@ class EarlierPairings:
 
 
 def migrate(session: Session, layout: int) -> None:
-    """Bring every contest of a database of layout 4 or 5 to the present one.
+    """Bring every contest of a database of an earlier layout to the present one.
 
     A digest that is wrong stays wrong, and a contest that is damaged stays as it is.
     """
+    for column in ("used_ms", "agents"):
+        session.execute(text(f"ALTER TABLE games ADD COLUMN {column} JSON"))
+    if layout >= ADDED["pairings"]:
+        return
     for contest in session.scalars(select(schema.ContestRow)):
         if layout == 4 and contest.checksum == schema.contest_checksum_4(contest):
             contest.checksum = schema.contest_checksum(contest)

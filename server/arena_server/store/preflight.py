@@ -206,7 +206,7 @@ COLUMNS: Final[Mapping[str, Sequence[str]]] = {
     "bots": ("id", "contest_id", "name"),
     "games": (
         *("id", "contest_id", "game_id", "names", "totals", "end", "plies", "stored_at", "record"),
-        *("place", "chain", "checksum"),
+        *("place", "chain", "checksum", "used_ms", "agents"),
     ),
     "faults": ("id", "game_pk", "bot_id", "seat", "ply", "kind", "line"),
     "journal": ("id", "contest_id", "place", "payload"),
@@ -214,8 +214,14 @@ COLUMNS: Final[Mapping[str, Sequence[str]]] = {
     "pairings": ("contest_id", "game_id", "players", "deal"),
     "facts": ("contest_id", "place", "payload"),
 }
-#: The layout that has brought a table.
-ADDED: Final[Mapping[str, int]] = {"writers": 5, "pairings": 6, "facts": 7}
+#: The layout that has brought a table, or a column of one that was there.
+ADDED: Final[Mapping[str, int]] = {
+    "writers": 5,
+    "pairings": 6,
+    "facts": 7,
+    "games.used_ms": 7,
+    "games.agents": 7,
+}
 #: How many of the newest journal rows are checked; a thousand take 2 ms.
 JOURNAL_ROWS: Final = 1000
 FINISHED: Final = "finished"
@@ -289,7 +295,8 @@ class _Queries:
             if int(layout) < ADDED.get(table, 0):
                 continue
             # Qualified, because SQLite takes an unknown bare name in quotes for a string.
-            wanted = ", ".join(f'{table}."{column}"' for column in columns)
+            known = (each for each in columns if int(layout) >= ADDED.get(f"{table}.{each}", 0))
+            wanted = ", ".join(f'{table}."{column}"' for column in known)
             self._rows(f"SELECT {wanted} FROM {table} LIMIT 1").fetchone()  # noqa: S608 - names of ours
 
     def running(self) -> list[int]:

@@ -10,7 +10,7 @@ from hashlib import sha256
 from types import TracebackType
 from typing import Any, Final, Self
 
-from sqlalchemy import func, select
+from sqlalchemy import func, null, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
@@ -24,10 +24,10 @@ from arena_server.core.standings import GameResult, Row, Standings
 from arena_server.errors import StoreError
 from arena_server.ratings import RatedGame
 from arena_server.store.chain import verify_checksum
-from arena_server.store.database import EARLIER, WITHOUT_FACTS, Database, describe
+from arena_server.store.database import LAYOUT, Database, describe
 from arena_server.store.deals import Deals, WithheldError
 from arena_server.store.journal import unpack
-from arena_server.store.preflight import StoredContest, check_readable
+from arena_server.store.preflight import ADDED, StoredContest, check_readable
 from arena_server.store.schema import (
     FINISHED,
     STATUSES,
@@ -55,8 +55,7 @@ class Results:
 
     def __init__(self, database: Database, *, losses_accepted: bool = False) -> None:
         layout = check_readable(database, losses_accepted=losses_accepted)
-        self._is_earlier = layout in EARLIER
-        self._has_facts = layout not in WITHOUT_FACTS
+        self._layout = int(layout)
         self._database = database
         self._engine = open_engine(database)
         self._session = Session(self._engine)
@@ -101,12 +100,12 @@ class Results:
     def deals(self, contest: ContestRow) -> Deals:
         """Which deal each game of this contest has, and whether it may be shown."""
         if contest.id not in self._deals:
-            self._deals[contest.id] = Deals(self._session, contest, earlier=self._is_earlier)
+            self._deals[contest.id] = Deals(self._session, contest, earlier=self._layout < ADDED["pairings"])
         return self._deals[contest.id]
 
     def facts(self, contest: ContestRow) -> list[ContestFact]:
         """The facts of the contest that outlive its journal, in their order."""
-        if not self._has_facts:
+        if self._layout < ADDED["facts"]:
             return []
         return [fact_of(entry) for entry in kept_entries(self._session, contest.id)]  # type: ignore[misc] # of the contest
 
@@ -126,9 +125,9 @@ class Results:
     def table(self, contest: ContestRow, scoring: str | None = None) -> Standings:
         """The table of the games so far, by `scoring` or else as the contest scores them."""
         table = table_of(contest, scoring)
-        for game in _past_games(self._session, contest):
+        for game in _past_games(self._session, contest, self._layout):
             if game.end != VOID:
-                table.add(GameResult(game.names, game.totals, game.faults))
+                table.add(GameResult(game.names, game.totals, game.faults, game.used_ms))
         return table
 
     def standings(self, contest: ContestRow, scoring: str | None = None) -> tuple[Row, ...]:
@@ -137,7 +136,7 @@ class Results:
 
     def rated_games(self, contest: ContestRow) -> Iterator[RatedGame]:
         """Every game with a result, in the order of storing; the games on one deal are one pairing."""
-        for game in _past_games(self._session, contest, self.deals(contest).numbers()):
+        for game in _past_games(self._session, contest, self._layout, self.deals(contest).numbers()):
             if game.end != VOID:
                 names = tuple(sorted(game.names)) if game.deal else game_id(game.number)
                 yield RatedGame(game.names, game.totals, (contest.id, names, game.deal or None))
@@ -160,14 +159,15 @@ class Results:
         caller.
         """
         faults = _faults(self._session, contest)
-        games = select(GameRow).where(GameRow.contest_id == contest.id).execution_options(yield_per=100)
+        games = select(*_columns(self._layout)).where(GameRow.contest_id == contest.id)
         if game_id is not None:
             games = games.where(GameRow.game_id == game_id)
-        for game in self._session.scalars(games.order_by(func.length(GameRow.game_id), GameRow.game_id)):
+        ordered = games.order_by(func.length(GameRow.game_id), GameRow.game_id)
+        for game in self._session.execute(ordered.execution_options(yield_per=100)):
             if checked:
                 _check_game(contest, game, faults.get(game.id, []))
                 verify_checksum(game.record)
-            columns = ("game_id", "names", "totals", "end", "plies", "place", "chain")
+            columns = ("game_id", "names", "totals", "end", "plies", "place", "chain", "used_ms")
             may_show = withheld or self.deals(contest).may_show(game.game_id)
             yield {
                 **{key: getattr(game, key) for key in columns},
@@ -183,15 +183,8 @@ class Results:
 
     def summaries(self, contest: ContestRow, after: int, until: datetime, limit: int) -> list[GameSummary]:
         """The games of rows beyond number `after`, stored up to `until` (UTC), at most `limit`, in order."""
-        columns = (
-            GameRow.id,
-            GameRow.game_id,
-            GameRow.names,
-            GameRow.totals,
-            GameRow.end,
-            GameRow.plies,
-            GameRow.stored_at,
-        )
+        wanted = ("id", "game_id", "names", "totals", "end", "plies", "stored_at", "used_ms")
+        columns = (column for column in _columns(self._layout) if column.name in wanted)
         games = select(*columns).where(GameRow.contest_id == contest.id, GameRow.id > after)
         shown = games.where(GameRow.stored_at <= until).order_by(GameRow.id).limit(limit)
         rows = self._session.execute(shown).all()
@@ -213,6 +206,7 @@ class Results:
                 row.plies,
                 row.stored_at,
                 tuple(faults.get(row.id, ())),
+                tuple(row.used_ms or ()),
             )
             for row in rows
         ]
@@ -277,6 +271,7 @@ class GameSummary:
     plies: int
     stored_at: datetime
     faults: tuple[tuple[int, int, str], ...]
+    used_ms: tuple[int, ...] = ()
 
 
 #: Seat, ply, kind, line.
@@ -330,6 +325,11 @@ def _check_game(contest: ContestRow, game: Any, faults: list[FaultFields]) -> No
     if game.checksum != game_checksum(game, faults):
         raise ValueError(f"game {game.game_id[:_QUOTED]}: its row does not match its SHA-256 digest")
     _check_result(contest, game, [fault[:3] for fault in faults])
+    agents = game.agents or []
+    if len(agents) not in (0, len(game.names)):
+        raise ValueError(f"game {game.game_id}: agents: expected one for each seat")
+    for agent in agents:
+        _check_form(f"game {game.game_id}", "agents", f"(?:{WORD.pattern})?", agent or "")
 
 
 def _check_result(contest: ContestRow, game: Any, faults: Sequence[tuple[int, int, str]]) -> None:
@@ -342,6 +342,9 @@ def _check_result(contest: ContestRow, game: Any, faults: Sequence[tuple[int, in
     numbers = (game.plies, *game.totals, *(number for seat, ply, _ in faults for number in (seat, ply)))
     if not all(isinstance(number, int) for number in numbers) or len(game.totals) != len(game.names):
         raise ValueError(f"{what}: expected whole numbers, a total for each seat")
+    used = game.used_ms or []
+    if not all(isinstance(number, int) for number in used) or len(used) not in (0, len(game.names)):
+        raise ValueError(f"{what}: used_ms: expected a whole number for each seat")
     for seat, _, kind in faults:
         _check_form(what, "faults", WORD.pattern, kind)
         if not 0 <= seat <= len(game.names):
@@ -357,15 +360,23 @@ def _check_form(what: str, column: str, form: str, text: object) -> None:
 _QUOTED: Final = 40
 
 
+def _columns(layout: int) -> list[Any]:
+    """The columns of `games`; those that a database of this layout does not have are None."""
+    columns = GameRow.__table__.columns
+    return [
+        null().label(each.name) if ADDED.get(f"games.{each.name}", 0) > layout else each for each in columns
+    ]
+
+
 def _past_games(
-    session: Session, contest: ContestRow, deals: Mapping[str, int] | None = None
+    session: Session, contest: ContestRow, layout: int, deals: Mapping[str, int] | None = None
 ) -> Iterator[PastGame]:
     """Every game with a record, in the order of storing; `deals` has the number of its deal, by its id.
 
     Raises ValueError for a changed or missing row.
     """
     faults = _faults(session, contest)
-    columns = [column for column in GameRow.__table__.columns if column.name != "record"]
+    columns = [column for column in _columns(layout) if column.name != "record"]
     games = select(*columns).where(GameRow.contest_id == contest.id).order_by(GameRow.place)
     for place, row in enumerate(session.execute(games), start=1):
         found = faults.get(row.id, [])
@@ -381,6 +392,8 @@ def _past_games(
             row.end,
             row.plies,
             tuple(by_name),
+            tuple(row.used_ms or ()),
+            tuple(row.agents or ()),
         )
 
 
@@ -415,7 +428,7 @@ def stored_contest(contest: ContestRow) -> StoredContest:
 
 def load_unfinished(session: Session, contest: ContestRow) -> UnfinishedContest:
     """Raises ValueError for a changed or missing row."""
-    results = tuple(_past_games(session, contest, Deals(session, contest).numbers()))
+    results = tuple(_past_games(session, contest, LAYOUT, Deals(session, contest).numbers()))
     return UnfinishedContest(contest.id, int(contest.seed), Past(results, tuple(_entries(session, contest))))
 
 

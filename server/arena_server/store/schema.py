@@ -28,7 +28,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import DeclarativeBase, Mapped, MappedAsDataclass, mapped_column
 
 from arena_protocol.games import make_game
-from arena_protocol.record import FaultRecord, GameRecord
+from arena_protocol.record import FaultRecord, GameRecord, time_used
 from arena_server.core.config import ContestConfig
 from arena_server.core.formats import find_format, make_format
 from arena_server.core.formats.base import Format, Terms
@@ -46,6 +46,8 @@ class Base(MappedAsDataclass, DeclarativeBase, kw_only=True):
     type_annotation_map: ClassVar[dict[Any, Any]] = {
         list[str]: JSON,
         list[int]: JSON,
+        list[int] | None: JSON(none_as_null=True),
+        list[str | None] | None: JSON(none_as_null=True),
         dict[str, str]: JSON,
         dict[str, Any]: JSON,
     }
@@ -96,7 +98,8 @@ class GameRow(Base):
     """A game that is over. `record` decides; the other columns repeat it for queries.
 
     `place`, from 1 in the order of storing, and `chain` are the record's link in the hash chain of
-    its contest (`chain.py`).
+    its contest (`chain.py`). `used_ms` and `agents` are by seat, and None of a game that a version with
+    an earlier layout has stored: what a bot calls its program is here alone.
     """
 
     __tablename__ = "games"
@@ -114,6 +117,8 @@ class GameRow(Base):
     place: Mapped[int]
     chain: Mapped[bytes] = mapped_column(LargeBinary)
     checksum: Mapped[bytes] = mapped_column(LargeBinary)
+    used_ms: Mapped[list[int] | None] = mapped_column(default=None)
+    agents: Mapped[list[str | None] | None] = mapped_column(default=None)
 
 
 class PairingRow(Base):
@@ -227,7 +232,9 @@ _CONTEST_COLUMNS = (
 def game_checksum(game: Any, faults: Sequence[tuple[int, int, str, bytes]]) -> bytes:
     """Over every column but `record`, which `chain` covers; `faults` are (seat, ply, kind, line)."""
     columns = (game.contest_id, game.game_id, list(game.names), list(game.totals), game.end, game.plies)
-    return checksum("game", *columns, game.stored_at, game.place, bytes(game.chain), list(faults))
+    rest = (game.stored_at, game.place, bytes(game.chain), list(faults))
+    added = () if game.used_ms is None and game.agents is None else (game.used_ms, game.agents)
+    return checksum("game", *columns, *rest, *added)
 
 
 def contest_row(header: ContestHeader, config: ContestConfig) -> ContestRow:
@@ -277,7 +284,12 @@ def _planned_format(name: str, terms: str) -> Format:
 
 
 def game_row(
-    contest: int, game_id: str, record: GameRecord, data: bytes, link: tuple[int, bytes]
+    contest: int,
+    game_id: str,
+    record: GameRecord,
+    data: bytes,
+    link: tuple[int, bytes],
+    agents: Sequence[str | None] = (),
 ) -> dict[str, Any]:
     """`data` is the encoded record, `link` its place and value in the hash chain."""
     row = {
@@ -291,6 +303,8 @@ def game_row(
         "record": data,
         "place": link[0],
         "chain": link[1],
+        "used_ms": list(time_used(record.plies, len(record.names))),
+        "agents": list(agents),
     }
     faults = [(fault.seat, fault.ply, str(fault.kind), fault.line) for fault in record.faults]
     return {**row, "checksum": game_checksum(SimpleNamespace(**row), faults)}

@@ -243,7 +243,7 @@ def _add(index: _GameIndex, summary: GameSummary, places: dict[str, int]) -> Non
     else:
         index.played += 1
         faults = tuple((summary.names[seat - 1], kind) for seat, _, kind in summary.faults if seat)
-        index.table.add(GameResult(summary.names, summary.totals, faults))
+        index.table.add(GameResult(summary.names, summary.totals, faults, summary.used_ms))
     index.rest.append(
         [
             summary.game_id,

@@ -20,7 +20,7 @@ from typing import TypeVar
 from arena_protocol.framing import CLIENT_LINE_LIMIT, LineReader
 from arena_protocol.framing import Overlong as TooLong
 from arena_protocol.messages import parse_server
-from arena_protocol.record import GameRecord, decode, encode
+from arena_protocol.record import GameRecord, decode, encode, time_used
 from arena_protocol.verify import verify
 from arena_server.core.contest import Contest
 from arena_server.core.deal import number_of
@@ -71,7 +71,8 @@ def past_game(record: GameRecord, entries: Iterable[Entry]) -> PastGame:
     faults = tuple((record.names[fault.seat - 1], str(fault.kind)) for fault in record.faults if fault.seat)
     number = number_of(record.game_id)
     deal = next(entry[3] for entry in entries if entry[:2] == (number, OFFER))
-    return PastGame(number, record.names, deal, record.totals, record.end, len(record.plies), faults)
+    used = time_used(record.plies, len(record.names))
+    return PastGame(number, record.names, deal, record.totals, record.end, len(record.plies), faults, used)
 
 
 class Harness:

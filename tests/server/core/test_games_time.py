@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from arena_protocol.record import FaultRecord
 
-from .contest_harness import MS, faults, finish, offers, seated, text
+from .contest_harness import MS, ContestHarness, faults, finish, offers, seated, text
 
 
 def test_the_flag_falls() -> None:
@@ -26,6 +28,26 @@ def test_the_flag_falls() -> None:
     """)
     assert "ZOMBIE" not in harness.game("good")
     assert faults(harness) == (FaultRecord(1, 1, "timeout", b""),)
+
+
+def test_time_used_breaks_ties_and_outlives_a_crash() -> None:
+    """Two games of two plies each a bot; what was charged in a void game does not count."""
+    harness = seated("slow", "good", tie_breaks=("time-used",), logs=True)
+    harness.wait(90)
+    harness.send("slow", "MOVE 6")
+    assert harness.command("replay", "g1") is None
+    while harness.contest.ended is None:
+        for name, milliseconds in (("slow", 7), ("good", 3)):
+            line = harness.last_line(name)
+            if line.startswith("TURN"):
+                harness.wait(milliseconds)
+                harness.send(name, "MOVE 9")
+            elif "NEXT" in line or "STATE" in line:
+                harness.send(name, f"READY {offers(harness, name)[-1]}")
+    again = ContestHarness(*harness.entrants, past=harness.durable(), tie_breaks=("time-used",))
+    for contest in (harness.contest, again.contest):
+        used = {row.name: row.tie_breaks["time-used"] for row in contest.progress().standings}
+        assert used == {"slow": Fraction("-0.028"), "good": Fraction("-0.012")}
 
 
 def test_the_margin_saves_a_move_and_gives_no_time() -> None:

@@ -192,6 +192,18 @@ class TestRecovery:
         assert again.finished == "finished"
         assert sorted(again.records) == ["g1", "g3", "g4"]
 
+    def test_an_offer_has_the_agent_of_each_seat(self) -> None:
+        harness = harness_of()
+        harness.disconnect("ann 2")
+        harness.log_in("ann", " slot=2 agent=ann/2", conn="ann 2")
+        harness.log_in("bob")
+        harness.log_in("cid")
+        offers = {entry[0]: entry for entry in harness.durable().entries if entry[1] == "offer"}
+        assert [entry[2:] for entry in offers.values()] == [
+            (("ann", "bob"), 1, (), ()),
+            (("cid", "ann"), 1, (1, 2), (None, "ann/2")),
+        ]
+
     @pytest.mark.parametrize(
         ("slots", "text"),
         [
@@ -209,7 +221,7 @@ class TestRecovery:
         fitted = slots if len(slots) != 2 or names[0] == "ann" else slots[::-1]
         number = int(second[1:])
         entries = [
-            (*entry[:-1], fitted) if entry[:2] == (number, "offer") else entry
+            (*entry[:4], fitted) if entry[:2] == (number, "offer") else entry
             for entry in harness.durable().entries
         ]
         with pytest.raises(JournalError) as caught:

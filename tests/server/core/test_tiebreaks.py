@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena_server.core.standings import GameResult, Standings
 from arena_server.core.tiebreaks import TIE_BREAKS, PlayerSums, check, values
 
 Game = tuple[str, int, str, int]
@@ -53,6 +54,7 @@ def of(tie_break: str, games: Sequence[Game] = EXAMPLE, secret: int = 5) -> dict
         ("buchholz", {"A": 4.5, "B": 4, "C": 4.5, "D": 5}),
         ("median-buchholz", {"A": 1.5, "B": 1.5, "C": 1.5, "D": 1.5}),
         ("fewest-faults", {"A": 0, "B": 0, "C": 0, "D": 0}),
+        ("time-used", {"A": 0, "B": 0, "C": 0, "D": 0}),
     ],
 )
 def test_a_worked_example(tie_break: str, expected: dict[str, float]) -> None:
@@ -64,6 +66,21 @@ def test_the_fewest_faults_are_the_greatest_value() -> None:
     entrants["B"].faults["timeout"] = 2
     found = values(["fewest-faults"], entrants, dict.fromkeys(entrants, Fraction(1)), 0)
     assert found["A"] > found["B"] == (Fraction(-2),)
+
+
+def test_the_least_time_is_the_greatest_value() -> None:
+    """A uses 1.2 s and 0.3 s, B 2 s and D 0.5 s; C has a walkover, a game without a clock."""
+    table = Standings("ABCD", "wins", ["time-used"])
+    table.add(GameResult(("A", "B"), (1, 0), (), (1200, 2000)))
+    table.add(GameResult(("D", "A"), (1, 0), (), (500, 300)))
+    table.add(GameResult(("C", "B"), (1, 0)))
+    rows = {row.name: (row.rank, row.tie_breaks["time-used"]) for row in table.rows()}
+    assert rows == {
+        "C": (1, Fraction(0)),
+        "D": (2, Fraction("-0.5")),
+        "A": (3, Fraction("-1.5")),
+        "B": (4, Fraction(-2)),
+    }
 
 
 def test_the_lot_follows_from_the_secret_alone() -> None:

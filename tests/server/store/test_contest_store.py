@@ -83,7 +83,9 @@ def test_what_was_announced_is_there_for_the_next_server(database: Database) -> 
     found = resumed(database)
     assert found is not None
     assert (found.contest, found.seed) == (1, 2**127 + 1)
-    assert found.past.results == (PastGame(1, ("a", "b"), 1, (30, 10), "complete", 1, (("b", "illegal"),)),)
+    assert found.past.results == (
+        PastGame(1, ("a", "b"), 1, (30, 10), "complete", 1, (("b", "illegal"),), (3, 0)),
+    )
     assert (2, "offer", ("a", "b"), 1, ()) in found.past.entries
     assert KEY in found.past.entries
     again = resumed(database)

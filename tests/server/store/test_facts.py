@@ -106,6 +106,8 @@ def test_a_row_that_is_missing_or_changed_is_reported(database: Database) -> Non
 def test_a_database_of_layout_6_has_none_until_the_next_server(path: Path) -> None:
     begin(path, end="stopped")
     change(path, "DROP TABLE facts")
+    for column in ("used_ms", "agents"):
+        change(path, f"ALTER TABLE games DROP COLUMN {column}")
     change(path, "PRAGMA user_version=6")
     assert orders(path) == []
     go_on(path, ENTRIES[0], end="stopped")

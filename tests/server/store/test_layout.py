@@ -8,10 +8,12 @@ import subprocess
 import sys
 from contextlib import closing
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
 
 from arena_server.core.config import Entrant
 from arena_server.core.contest import Contest
@@ -20,11 +22,12 @@ from arena_server.errors import StoreError
 from arena_server.store.database import LAYOUT, Database
 from arena_server.store.preflight import COMMENT, check_contest, check_readable, check_writable
 from arena_server.store.reader import Results
-from arena_server.store.schema import open_engine
+from arena_server.store.schema import GameRow, game_checksum, open_engine
 
 from ..records import Kept, game, keep, opening
 
 HERE = Path(__file__).parent
+NEVER = datetime(9999, 1, 1)
 
 
 def restore(path: Path, layout: int) -> Path:
@@ -226,6 +229,67 @@ def test_a_contest_of_layout_5_goes_on_with_its_pairings(
     assert again.progress().done == sum(game.end != "void" for game in found.past.results)
 
 
+@pytest.fixture
+def without_agents(path: Path) -> Path:
+    """A database of layout 6: a finished contest, and one whose server was killed."""
+    return restore(path, 6)
+
+
+def seats_of(path: Path, contest: str) -> list[tuple[object, object]]:
+    """Time used and agents of every game."""
+    with closing(sqlite3.connect(path)) as database:
+        query = (
+            "SELECT used_ms, agents FROM games JOIN contests ON contests.id = contest_id"
+            " WHERE name = ? ORDER BY place"
+        )
+        return list(database.execute(query, [contest]))
+
+
+def test_games_of_layout_6_are_read_before_and_after(without_agents: Path) -> None:
+    with Results(without_agents) as results:
+        before = [results.standings(each) for each in results.contests()]
+        games = [list(results.rated_games(each)) for each in results.contests()]
+        assert [len(results.summaries(each, 0, NEVER, 9)) for each in results.contests()] == [2, 1]
+        rows = [row for each in results.contests() for row in results.rows(each)]
+        assert {(row["game_id"], row["used_ms"]) for row in rows} == {("g1", None), ("g2", None)}
+    assert layout_of(without_agents) == 6
+    keep(without_agents, contest=opening("another"))
+    assert layout_of(without_agents) == LAYOUT
+    assert seats_of(without_agents, "first") == [(None, None)] * 2
+    with Results(without_agents) as results:
+        assert [results.standings(each) for each in results.contests()[:2]] == before
+        assert [list(results.rated_games(each)) for each in results.contests()[:2]] == games
+
+
+def test_a_contest_of_layout_6_goes_on_with_agents(without_agents: Path) -> None:
+    """An offer that was made before has none; a game that is stored from now on has time and agents."""
+    kept = Kept(without_agents, opening("second", new=False))
+    found = kept.start()
+    assert found is not None
+    assert (2, "offer", ("c", "a"), 1, ()) in found.past.entries
+    assert all(fact_of(entry) for entry in found.past.entries)
+    kept.writer.store("g2", game(2, ("c", "a")))
+    assert kept.next() == ["g2"]
+    kept.append((3, "offer", ("a", "b"), 1, (), ("ann/1", None)))
+    kept.writer.store("g3", game(3))
+    assert kept.next() == ["g3"]
+    kept.close("stopped")
+    assert seats_of(without_agents, "second") == [
+        (None, None),
+        ("[3, 0]", "[]"),
+        ("[3, 0]", '["ann/1", null]'),
+    ]
+    again = Kept(without_agents, opening("second", new=False))
+    found = again.start()
+    again.close()
+    assert found is not None
+    assert [(each.used_ms, each.agents) for each in found.past.results] == [
+        ((), ()),
+        ((3, 0), ()),
+        ((3, 0), ("ann/1", None)),
+    ]
+
+
 def test_a_damaged_contest_does_not_keep_the_others_from_going_on(without_pairings: Path) -> None:
     change(without_pairings, "UPDATE journal SET payload = x'00' WHERE contest_id = 2")
     keep(without_pairings, contest=opening("another"))
@@ -240,9 +304,16 @@ def test_a_damaged_contest_does_not_keep_the_others_from_going_on(without_pairin
 
 
 def as_older(database: Database) -> None:
-    """Take back what layouts 5 and 6 have added."""
+    """Take back what layouts 5, 6 and 7 have added, of games without a fault."""
     engine = open_engine(database)
+    with Session(engine) as session:
+        for game in session.scalars(select(GameRow)):
+            game.used_ms = game.agents = None
+            game.checksum = game_checksum(game, [])
+        session.commit()
     with engine.begin() as connection:
+        connection.execute(text("ALTER TABLE games DROP COLUMN used_ms"))
+        connection.execute(text("ALTER TABLE games DROP COLUMN agents"))
         connection.execute(text("DROP TABLE writers"))
         connection.execute(text("DROP TABLE pairings"))
         mark = f"COMMENT ON TABLE contests IS '{COMMENT} 4'"
@@ -273,7 +344,7 @@ def test_the_present_layout_needs_them(database: Database, table: str) -> None:
         check_contest(database, header.config, header.names, new=False, seeded=True)
 
 
-@pytest.mark.parametrize("layout", [3, 8])
+@pytest.mark.parametrize("layout", [3, LAYOUT + 1])
 def test_other_layouts_are_refused_in_one_line(path: Path, layout: int) -> None:
     keep(path, 1)
     change(path, f"PRAGMA user_version={layout}")
@@ -281,7 +352,7 @@ def test_other_layouts_are_refused_in_one_line(path: Path, layout: int) -> None:
         with pytest.raises(StoreError) as refused:
             check(path)
         assert str(refused.value) == (
-            f"{path}: results of layout {layout}, and this version reads layouts 4 to 7"
+            f"{path}: results of layout {layout}, and this version reads layouts 4 to {LAYOUT}"
         )
 
 
