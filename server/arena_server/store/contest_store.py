@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Final, Self, cast
 
 from sqlalchemy import delete, func, insert, select, text
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from arena_protocol.record import GameRecord
@@ -29,7 +30,7 @@ from arena_server.store.database import APPLICATION_ID, EARLIER, LAYOUT, Contest
 from arena_server.store.head import FileId, HeadFile, check_files, identify_files, missing_rows, read_head
 from arena_server.store.journal import JournalAppender, PostgresAppender, SqliteAppender, pack
 from arena_server.store.migration import migrate
-from arena_server.store.ownership import Claim, ContestLock
+from arena_server.store.ownership import LOCK_CLASS, Claim, ContestLock, is_played
 from arena_server.store.preflight import COMMENT, COMMENT_QUERY, check_comment, check_same_config
 from arena_server.store.reader import (
     UnfinishedContest,
@@ -88,6 +89,7 @@ class ContestStore:
             self._wal = WriteAheadLog(self._database, self._connection)
         try:
             with self._connection.begin():
+                self._exclude_others()
                 self._create_tables()
         except BaseException as error:
             self.__exit__(type(error), error, None)
@@ -107,6 +109,10 @@ class ContestStore:
                     self._head = None
             if self._wal is not None:
                 self._wal.close(truncate=error is None)
+            if isinstance(self._database, Postgres):
+                # The end of the connection frees the lock later, when the database server comes to it.
+                with suppress(SQLAlchemyError):  # the connection is lost already
+                    self._connection.execute(text("SELECT pg_advisory_unlock_all()"))
         finally:
             self._connection.close()
             self._engine.dispose()
@@ -114,6 +120,14 @@ class ContestStore:
                 self._wal.release()
             if self._contest_lock is not None:
                 self._contest_lock.release()
+
+    def _exclude_others(self) -> None:
+        """Have other servers wait here until the transaction ends, which this call begins."""
+        if isinstance(self._database, Path):
+            self._connection.exec_driver_sql("BEGIN IMMEDIATE")
+        else:
+            lock = text("SELECT pg_advisory_xact_lock(:class, 0)")  # no contest has the number 0
+            self._connection.execute(lock, {"class": LOCK_CLASS})
 
     def _create_tables(self) -> None:
         """Create the tables that are missing, bring older ones to LAYOUT, and mark the database as ours."""
@@ -215,6 +229,10 @@ class ContestStore:
         return Session(self._connection)
 
     def _begin(self, session: Session, header: ContestHeader, config: ContestConfig) -> None:
+        self._exclude_others()
+        begun = None if header.new else find_unfinished(session, config.name)
+        if begun is not None:  # since `find`
+            raise is_played(self._database, begun.id)
         contest = contest_row(header, config)
         session.add(contest)
         session.flush()

@@ -54,22 +54,23 @@ class ContestLock:
 
     For an SQLite file it is a lock on a byte of the file itself, far behind its end, and on one of
     `arena.db-locks`, which is all that some systems have; on PostgreSQL it is an advisory lock of the
-    connection. Raises StoreError if another server has it.
+    connection; a file needs none. Raises StoreError if another server has it.
     """
 
-    def __init__(self, database: Database, connection: Connection, number: int) -> None:
+    def __init__(self, database: Database, connection: Connection | None, number: int) -> None:
         self._held: list[tuple[Path, int, int]] = []
         if isinstance(database, Path):
             locked = all(self._lock(path, byte) for path, byte in _places(database, number))
         else:
             from sqlalchemy import text
 
+            assert connection is not None
             # The lock belongs to the connection and outlives the transaction.
             query = text("SELECT pg_try_advisory_lock(:class, :number)")
             locked = bool(connection.scalar(query, {"class": LOCK_CLASS, "number": number}))
         if not locked:
             self.release()
-            raise _is_played(database, number)
+            raise is_played(database, number)
 
     def _lock(self, path: Path, byte: int) -> bool:
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
@@ -117,7 +118,7 @@ def check_unlocked(database: Database, driver: Any, number: int) -> None:
         )
         locked = driver.execute(query, (LOCK_CLASS, number)).fetchone() != (0,)
     if locked:
-        raise _is_played(database, number)
+        raise is_played(database, number)
 
 
 def _places(database: Path, number: int) -> Iterator[tuple[Path, int]]:
@@ -151,7 +152,8 @@ def _is_locked(path: Path, byte: int) -> bool:
     return False  # pragma: no cover - not on Linux
 
 
-def _is_played(database: Database, number: int) -> StoreError:
+def is_played(database: Database, number: int) -> StoreError:
+    """The error of a server that finds another one playing contest `number`."""
     return StoreError(
         f"{database}: contest {number} is being played by another server; stop that one, "
         "or begin a new contest by --new"

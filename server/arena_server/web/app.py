@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from arena_server.errors import StoreError
+from arena_server.store.abandoned import stop_abandoned
 from arena_server.web.api import OrganiserApi
 from arena_server.web.archive import Archive
 from arena_server.web.bridge import HostView, LoopBridge, UnavailableError
@@ -96,6 +99,10 @@ def _checks(ports: WebPorts) -> list[Middleware]:
 
 
 def _casual_games(setup: CasualSetup, referee: Referee, bridge: LoopBridge) -> CasualGames:
+    # The games of a server that was killed are not resumed; the first one that is started says what is wrong
+    # with the database.
+    with suppress(StoreError):
+        stop_abandoned(setup.database)
     host = CasualContests(referee.host, bridge.loop, setup.sock.getsockname(), setup.database)
     return CasualGames(setup, referee.configs[0], host)
 

@@ -273,6 +273,21 @@ def test_a_contest_has_one_server_at_a_time(postgres: Cluster) -> None:
     assert resumed(database) is not None
 
 
+def test_a_server_that_has_ended_keeps_no_lock(postgres: Cluster) -> None:
+    """The end of a connection frees its locks only when the database server comes to it."""
+    database = postgres.database()
+    with connected(database) as other:
+        count = text(
+            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = "
+            "(SELECT oid FROM pg_database WHERE datname = current_database())"
+        )
+        for number in range(20):
+            kept = Kept(database, opening(f"friday{number}"))
+            kept.start()
+            kept.close("stopped")
+            assert other.scalar(count) == 0
+
+
 def test_the_file_of_locks_is_beside_the_database(tmp_path: Path) -> None:
     resumed(tmp_path / "arena.db")
     assert (tmp_path / "arena.db-locks").read_bytes() == b""

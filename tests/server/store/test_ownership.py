@@ -16,7 +16,7 @@ from arena_server.store import ownership
 from arena_server.store.database import Database
 from arena_server.store.ownership import ContestLock, check_unlocked
 from arena_server.store.reader import Results
-from arena_server.store.schema import open_engine
+from arena_server.store.schema import Base, open_engine
 
 from ..records import PATIENCE_S, Kept, game, keep, opening
 
@@ -25,7 +25,7 @@ TAKEN = "another server has taken contest 1 over; nothing more can be kept here"
 
 
 def lock(path: Path, number: int) -> ContestLock:
-    return ContestLock(path, None, number)  # type: ignore[arg-type] # a file needs no connection
+    return ContestLock(path, None, number)
 
 
 class TestContestLock:
@@ -77,6 +77,50 @@ class TestContestLock:
         assert outcome.stderr.splitlines()[-1].endswith(PLAYED)
         first.release()
         assert subprocess.run(child, check=False, timeout=PATIENCE_S).returncode == 0
+
+
+def test_servers_that_start_at_once_create_the_tables_once(database: Database) -> None:
+    """Each begins a contest of its own."""
+    for _ in range(5):
+        names = [f"friday{number}" for number in range(4)]
+        servers = [Kept(database, opening(name, new=False)) for name in names]
+        for server in servers:
+            server.writer.start()
+        for server in servers:
+            assert server.found.get(timeout=PATIENCE_S) is None
+            assert server.told.empty()
+            server.close()
+        empty(database)
+
+
+def empty(database: Database) -> None:
+    """Remove all tables."""
+    if isinstance(database, Path):
+        for file in database.parent.iterdir():
+            file.unlink()
+    else:
+        engine = open_engine(database)
+        Base.metadata.drop_all(engine)
+        engine.dispose()
+
+
+def test_of_servers_that_find_no_contest_of_a_name_one_begins_it(database: Database) -> None:
+    servers = [Kept(database, opening(new=False)) for _ in range(3)]
+    for server in servers:
+        server.writer.start()
+    for server in servers:
+        assert server.found.get(timeout=PATIENCE_S) is None
+    first, *others = servers
+    first.writer.enter(first.opening.config)
+    first.writer.store("g1", game(1))
+    assert first.next() == ["g1"]
+    for server in others:
+        server.writer.enter(server.opening.config)
+        assert str(server.next()) == f"{database}: {PLAYED}"
+        server.close()
+    first.close()
+    with Results(database) as results:
+        assert len(results.contests()) == 1
 
 
 @pytest.fixture

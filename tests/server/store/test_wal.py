@@ -240,7 +240,7 @@ def test_a_program_that_reads_leaves_the_wal_to_its_server(
         if closing_files == "the check":
             store.maintain()
         else:
-            ContestLock(path, None, 7).release()  # type: ignore[arg-type]  # a file needs no connection
+            ContestLock(path, None, 7).release()
         before = log_of(path).stat()
         assert before.st_size > 0
         subprocess.run([sys.executable, "-c", READER, str(path)], check=True, timeout=PATIENCE_S)

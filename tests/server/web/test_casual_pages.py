@@ -225,6 +225,24 @@ def test_a_seat_that_is_given_up_frees_its_place(tmp_path: Path) -> None:
         assert server.post("start", **WISH)[0] == 200
 
 
+def test_the_games_of_a_server_that_was_killed_are_stopped(tmp_path: Path) -> None:
+    with server_of(tmp_path) as server:
+        _, answer = server.post("start", **WISH)
+        server.links = {link["name"]: f"#{link['key']}" for link in answer["links"]}
+        person = Person(server, "person-1")
+        person.ready()
+        person.until(turn=1)
+        children = _descendants(server.process.pid)
+        server.process.kill()
+        person.close()
+    for child in children:  # the engine ends by itself when its connection does
+        while Path(f"/proc/{child}").exists():
+            pass
+    with server_of(tmp_path) as server:
+        assert [each["status"] for each in played(server)] == ["stopped"]
+        assert verified(server, answer["contest"]) == "verified: 0 games\n"
+
+
 @pytest.mark.parametrize(
     ("more", "start"),
     [("", True), ("play = 0", False), ('web_names = ["arena.example"]', False), ("play = 1", True)],
