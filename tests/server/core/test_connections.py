@@ -191,6 +191,20 @@ def test_markers_of_no_open_turn_have_no_effect() -> None:
     assert "time=3 " in harness.last_line("ann")
 
 
+def test_a_marker_of_a_former_game_opens_no_turn() -> None:
+    """Its TURN had the same ply, and reached the socket when the one of this game still waited."""
+    harness = seated("ann", "bob", ready=False)
+    harness.flushes = False
+    harness.send("ann", "READY g1")
+    harness.send("bob", "READY g1")
+    harness.event(Flushed(harness.conns["ann"], TurnMark(9, 1), harness.now))
+    harness.send("ann", "MOVE 7")
+    assert harness.last_line("ann").startswith("ERROR not-your-turn")
+    harness.flush_next("ann")
+    harness.send("ann", "MOVE 8")
+    assert harness.received("ann")[-1].startswith("PLAYED 1 seat=1 move=8")
+
+
 def test_a_turn_that_reaches_the_socket_after_a_fault_is_not_open() -> None:
     harness = seated("ann", "bob", ready=False)
     harness.flushes = False

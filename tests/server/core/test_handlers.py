@@ -189,6 +189,9 @@ def test_notes_beyond_the_bounds_are_dropped() -> None:
 def test_a_zombie_notes_nothing() -> None:
     harness = seated("ann", "bob", options={"plies": 2, "start": "empty"})
     harness.send("bob", "MOVE 7 7", "INFO game=g1 ply=1")
+    before = harness.received("bob")
+    harness.send("bob", "INFO no note")
+    assert harness.received("bob") == before, "a zombie gets no answer"
     assert noted(harness) == ()
 
 

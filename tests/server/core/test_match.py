@@ -6,11 +6,12 @@ from typing import Any
 
 from hypothesis import given
 
-from arena_protocol.record import FaultKind, PlyRecord
+from arena_protocol.record import FaultKind, InfoRecord, PlyRecord
 from arena_protocol.verify import verify
 from arena_server.core.journal import Away, Ended, GameFact, Offered, Ready, Started, entry_of, fact_of
 from arena_server.core.match import (
     Abort,
+    Annotate,
     Blame,
     Command,
     Disconnect,
@@ -55,6 +56,15 @@ def test_the_phases() -> None:
     facts = match.execute(Blame(2, FaultKind.QUIT, b""), 0)
     assert facts[-1] == Ended((0, 30), "complete")
     assert (match.phase, match.timer.deadline, match.end) == (Phase.OVER, None, "complete")
+
+
+def test_a_note_of_a_zombie_is_no_fact() -> None:
+    match = started()
+    note = InfoRecord(2, 1, text="a note")
+    assert match.execute(Annotate(note), 0) == [note]
+    match.execute(Blame(2, FaultKind.ILLEGAL, b"MOVE 0"), 0)
+    assert match.execute(Annotate(note), 0) == []
+    assert match.infos == [note]
 
 
 def test_commands_without_effect_give_no_facts() -> None:
