@@ -1,0 +1,296 @@
+"""What `arena serve` does before it listens: options and files in, contests and bound ports out.
+
+    files, options -> ContestSpec of each contest -> database checked -> ports bound -> Prepared
+
+It is over in milliseconds, as `listening` follows it: what takes longer to load is imported later.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from arena_cli.options import (
+    DEFAULT_DATABASE,
+    DIGESTS_VARIABLE,
+    WEB_PORT,
+    Database,
+    Library,
+    Web,
+    WebPort,
+    duration,
+)
+from arena_server.errors import ArenaError, ConfigError
+
+if TYPE_CHECKING:
+    import socket
+
+    from arena_server.config_schema import ContestFile, ServerTable
+    from arena_server.connection import Cipher
+    from arena_server.launch.base import LocalBot
+    from arena_server.spec import ContestSpec
+    from arena_server.store.database import Database as StoreURL
+    from arena_server.web.access import CasualSetup, Invitation, WebPorts
+
+#: Games that visitors of a page on loopback may have at once, where the file gives no number.
+CASUAL_GAMES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class WebOptions:
+    """The options of the web ports; None leaves the choice to the file."""
+
+    web: Web = None
+    web_port: WebPort = None
+    web_host: Annotated[
+        str | None, typer.Option(help="The address of the web page; else server.web_host, 127.0.0.1.")
+    ] = None
+    admin_port: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=65535, help="The port of metrics and orders, 0 picks one; else server.admin_port."
+        ),
+    ] = None
+    admin_host: Annotated[
+        str | None, typer.Option(help="The address of the admin port; else server.admin_host.")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """What the server hosts, and where; None leaves the choice to the file."""
+
+    host: Annotated[str | None, typer.Option(help="The address to listen on; else server.host.")] = None
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="The port, 0 picks one; else server.port.")
+    ] = None
+    database: Database = DEFAULT_DATABASE
+    new: Annotated[
+        bool, typer.Option("--new", help="Begin a new contest even if one of this name is unfinished.")
+    ] = False
+    absent: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DURATION", help="Skip the games of a bot after this absence; else contest.absent."
+        ),
+    ] = None
+    web: WebOptions = field(default_factory=WebOptions)
+    library: Library = None
+    bot_logs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Keep a private log of every bot here, for `arena log`; else server.bot_logs.",
+            show_default=False,
+        ),
+    ] = None
+    debug_bot: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Stop all clocks of a game while this bot thinks, for breakpoints; never with remote bots.",
+            show_default=False,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Checked contests with a usable database and bound ports; nothing runs yet.
+
+    `web` has the bound ports of the site and of the organiser. `bots` of the only contest are started here.
+    """
+
+    specs: Sequence[ContestSpec]
+    database: StoreURL
+    server: ServerTable
+    sock: socket.socket
+    web: WebPorts
+    cipher: Callable[[], Cipher | None] | None = None
+    bots: Sequence[LocalBot] = ()
+
+
+def prepare(paths: Sequence[Path], options: ServeOptions) -> Prepared:
+    """Check the input and bind the ports. Raises ArenaError, with no port left open."""
+    files = _load(paths, options)
+    server = files[0].server
+    specs, persons = [], []
+    for file in files:
+        spec, invited = _spec(file, options)
+        specs.append(spec)
+        persons += invited
+    _check_places(paths, server, specs)
+    return open_ports(specs, server, options, persons)
+
+
+def open_ports(
+    specs: Sequence[ContestSpec],
+    server: ServerTable,
+    options: ServeOptions,
+    persons: Sequence[Invitation] = (),
+    bots: Sequence[LocalBot] = (),
+) -> Prepared:
+    """Check the database and bind the ports. Raises ArenaError, with no port left open."""
+    from arena_server.sockets import bind
+    from arena_server.store.database import database_of
+    from arena_server.store.preflight import check_contest, check_writable
+
+    where = database_of(options.database, async_journal=server.journal_commit == "async")
+    check_writable(where)  # it makes a database where there is none: all other input is right
+    for spec in specs:
+        names = [entrant.name for entrant in spec.entrants]
+        check_contest(where, spec.config, names, new=spec.new, seeded=spec.seeded)
+    cipher = _cipher(server)
+    sock = bind(options.host or server.host, server.port if options.port is None else options.port)
+    try:
+        bound = _bind_web(where, server, options.web)
+        ports = replace(bound, persons=persons, casual=_casual(where, server, bound.site))
+        if persons and ports.site is None:
+            raise ConfigError(f"bot {persons[0].name}: a person plays on the web page; serve it")
+    except ArenaError:
+        sock.close()
+        raise
+    return Prepared(specs, where, server, sock, ports, cipher, bots)
+
+
+def _check_places(paths: Sequence[Path], server: ServerTable, specs: Sequence[ContestSpec]) -> None:
+    """Raise ConfigError unless there is a place for every slot, and some for clients that log in."""
+    from arena_server.core.admission import LEAST_PLACES
+
+    slots = sum(entrant.concurrency for spec in specs for entrant in spec.entrants if entrant.plays)
+    if server.max_connections < slots + LEAST_PLACES:
+        raise ConfigError(
+            f"{paths[0]}: server.max_connections: expected at least {slots + LEAST_PLACES}, one for each of "
+            f"{slots} slots of bots and {LEAST_PLACES} for clients that log in or watch, "
+            f"got {server.max_connections}"
+        )
+
+
+def _load(paths: Sequence[Path], options: ServeOptions) -> list[ContestFile]:
+    """Read the configurations of all contests. Raises ConfigError."""
+    from arena_server.config_file import check_remote_bots, load_contest
+
+    found: dict[str, Path] = {}
+    files: list[ContestFile] = []
+    for path in _expand(paths):
+        file = load_contest(path, options.library)
+        check_remote_bots(
+            file, options.host or file.server.host, tournament=False, debug_bot=options.debug_bot
+        )
+        if (other := found.get(file.contest.name)) is not None:
+            raise ConfigError(f"{path}: contest.name: {file.contest.name!r} is that of {other}, too")
+        if files and file.server != files[0].server:
+            raise ConfigError(
+                f"{path}: server: expected the same table as in {next(iter(found.values()))}:"
+                " one server has one port"
+            )
+        found[file.contest.name] = path
+        files.append(file)
+    return files
+
+
+def _expand(paths: Sequence[Path]) -> list[Path]:
+    """The files, and those of the folders. Raises ConfigError for a folder without any."""
+    files: list[Path] = []
+    for path in paths:
+        inside = sorted(path.glob("*.toml")) if path.is_dir() else [path]
+        if not inside:
+            raise ConfigError(f"{path}: expected a folder with *.toml files, it has none")
+        files += inside
+    return files
+
+
+def _spec(file: ContestFile, options: ServeOptions) -> tuple[ContestSpec, list[Invitation]]:
+    """The contest of a file, and the invitations of the persons who play in it."""
+    from arena_server.config_file import config_of, entrants_of
+    from arena_server.spec import ContestSpec
+    from arena_server.web.access import invite
+
+    absent_ms = None if options.absent is None else duration(options.absent, "--absent")
+    persons = [invite(bot.name, file.contest.name, file.contest.game) for bot in file.bot if bot.person]
+    digests = json.loads(os.environ.get(DIGESTS_VARIABLE, "{}"))
+    digests |= {person.name: sha256(person.token.encode("ascii")).hexdigest() for person in persons}
+    logs = options.bot_logs
+    if logs is None and file.server.bot_logs is not None:
+        logs = Path(file.server.bot_logs)
+    spec = ContestSpec(
+        config=replace(config_of(file, absent_ms=absent_ms), debug_bot=options.debug_bot),
+        entrants=entrants_of(file, digests),
+        new=options.new,
+        seeded=file.contest.seed is not None,
+        bot_logs=logs,
+    )
+    return spec, persons
+
+
+def _cipher(server: ServerTable) -> Callable[[], Cipher | None] | None:
+    """Return what makes the TLS end of a connection; None without a certificate. Raises ConfigError."""
+    if server.tls_certificate is None or server.tls_key is None:
+        return None
+    from arena_server.sockets import tls_ends
+
+    return tls_ends(server.tls_certificate, server.tls_key)
+
+
+def _bind_web(database: StoreURL, server: ServerTable, options: WebOptions) -> WebPorts:
+    """Bind the ports of the site and of the organiser, and choose the token. Raises ArenaError."""
+    from arena_server.sockets import bind
+    from arena_server.web.access import TOKEN_VARIABLE, WebPorts, choose_token
+
+    admin_port = server.admin_port if options.admin_port is None else options.admin_port
+    token = organiser = site = None
+    if admin_port is not None or isinstance(database, Path) or TOKEN_VARIABLE in os.environ:
+        token = choose_token(database, os.environ)
+    if admin_port is not None:
+        organiser = bind(options.admin_host or server.admin_host, admin_port, "--admin-port")
+    if options.web if options.web is not None else server.web or options.web_port is not None:
+        host = options.web_host or server.web_host
+        port = server.web_port if options.web_port is None else options.web_port
+        try:
+            site = bind(host, WEB_PORT if port is None else port, "--web-port")
+        except ArenaError:
+            if port is not None:
+                if organiser is not None:
+                    organiser.close()
+                raise
+            site = bind(host, 0, "--web-port")  # the default is taken: any other will do
+    if organiser is None and token is not None and site is not None and not _is_private(site, server):
+        # A public page asks for no token, and orders do not travel over the network in the clear.
+        organiser = bind("127.0.0.1", 0)
+    return WebPorts(site, organiser, token, tuple(server.web_names))
+
+
+def _is_private(site: socket.socket, server: ServerTable) -> bool:
+    """Whether only this machine reaches the page: neither another address nor a proxy's name is given."""
+    from arena_server.config_file import LOOPBACK
+
+    return site.getsockname()[0] in LOOPBACK and not server.web_names
+
+
+def _casual(database: StoreURL, server: ServerTable, site: socket.socket | None) -> CasualSetup | None:
+    """Return how visitors start games of their own; None where they may not.
+
+    Without `server.play` they may where only this machine reaches the page.
+    """
+    from arena_server.sockets import bind
+    from arena_server.web.access import CasualSetup
+
+    if site is None:
+        return None
+    limit = server.play
+    if limit is None:
+        limit = CASUAL_GAMES if _is_private(site, server) else 0
+    if not limit:
+        return None
+    path = database if isinstance(database, Path) else Path("arena.db")
+    arena = (sys.executable, "-m", "arena_cli")
+    sock = bind("127.0.0.1", 0)
+    return CasualSetup(limit, path.with_name(f"{path.stem}-play{path.suffix}"), arena, sock)
