@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from arena_protocol.games import make_game
-from arena_protocol.record import encode
+from arena_protocol.record_codec import encode
 from arena_server.core.config import ContestConfig, Entrant, format_of
 from arena_server.core.contest import Contest
 from arena_server.core.deal import Setting

@@ -143,7 +143,7 @@ def _write_msgpack(folder: Path, results: Results, contest: ContestRow) -> Writt
 
 
 def _write_json(folder: Path, results: Results, contest: ContestRow) -> Written:
-    from arena_protocol.record import to_json
+    from arena_protocol.record_codec import to_json
 
     written = Written()
     for record in _records(results, contest, written):
@@ -177,7 +177,7 @@ _WRITERS: Mapping[FileFormat, Callable[[Path, Results, ContestRow], Written]] = 
 
 def _records(results: Results, contest: ContestRow, written: Written) -> Iterator[GameRecord]:
     """Yield the records that may be shown; count them, and note the others."""
-    from arena_protocol.record import decode
+    from arena_protocol.record_codec import decode
 
     for row in results.rows(contest):
         if row["record"] is None:

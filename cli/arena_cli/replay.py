@@ -120,7 +120,7 @@ def _show_frames(wanted: list[str], ply: int | None, name: str, delay: float, *,
 
 
 def _write_page(record: GameRecord, path: Path) -> None:
-    from arena_protocol.record import encode
+    from arena_protocol.record_codec import encode
     from arena_server.web.bundle import replay_page
     from arena_server.web.scenes import record_scenes
 
@@ -169,7 +169,8 @@ def _write(option: str, path: Path, data: bytes) -> None:
 def load_record(game: str, contest: str | None, database: str) -> GameRecord:
     """Return the record in the file `game`, else of the game with this id. Raises StoreError."""
     from arena_cli.results import find_path, open_results, read_record
-    from arena_protocol.record import RecordError, decode
+    from arena_protocol.record import RecordError
+    from arena_protocol.record_codec import decode
     from arena_server.errors import StoreError
 
     path = find_path(game)

@@ -298,7 +298,7 @@ def find_path(target: str) -> Path | None:
 
 def read_record(path: Path) -> bytes:
     """Return the bytes of the file of a record; of one that is too long for any as many as show that."""
-    from arena_protocol.record import MAX_BYTES
+    from arena_protocol.record_codec import MAX_BYTES
 
     return read_file(path, MAX_BYTES + 1)
 

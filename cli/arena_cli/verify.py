@@ -200,7 +200,7 @@ class Verification:
 
         `deal` is the number of the deal; None: not known, one of `deals`, the games per pair.
         """
-        from arena_protocol.record import decode
+        from arena_protocol.record_codec import decode
         from arena_server.core.deal import deal_seed, nonce
 
         if name in self.errors:
@@ -394,7 +394,8 @@ def _read_chain(folder: Path) -> tuple[bytes, list[_Listed], int]:
 
 def _check_record(name: str, data: bytes, row: dict[str, Any] | None) -> None:
     """Raise RecordError, with the game's name, if the record is not true or differs from its row."""
-    from arena_protocol.record import RecordError, decode, time_used
+    from arena_protocol.record import RecordError, time_used
+    from arena_protocol.record_codec import decode
     from arena_protocol.verify import verify
 
     try:

@@ -10,7 +10,8 @@ from tests.protocol.records import a_record
 from tests.server.programs import Shell
 
 from arena_cli.export import TABLES, csv_rows
-from arena_protocol.record import FORFEIT, InfoRecord, decode, to_json
+from arena_protocol.record import FORFEIT, InfoRecord
+from arena_protocol.record_codec import decode, to_json
 
 
 class TestMsgpack:

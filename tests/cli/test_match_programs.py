@@ -15,7 +15,7 @@ import pytest
 from tests.server.programs import ARENA, PATIENCE_S, Outcome, arena, inside
 
 from arena_cli.match_run import Tally
-from arena_protocol.record import decode
+from arena_protocol.record_codec import decode
 from arena_server.elo import Sprt
 from arena_server.store.reader import Results
 from arena_server.tournament.local import LocalRun

@@ -14,7 +14,8 @@ import pytest
 from tests.server.programs import Shell
 
 from arena_cli import replay
-from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord, decode, encode
+from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
+from arena_protocol.record_codec import decode, encode
 
 
 class TestReplay:

@@ -13,7 +13,8 @@ from tests.server.programs import Shell
 from arena_cli.why import OwnPly, PostMortem, examine, report
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal
-from arena_protocol.record import FaultRecord, GameRecord, InfoRecord, PlyRecord, decode, encode
+from arena_protocol.record import FaultRecord, GameRecord, InfoRecord, PlyRecord
+from arena_protocol.record_codec import decode, encode
 
 
 @pytest.fixture

@@ -14,7 +14,8 @@ from tests.protocol.records import a_record
 from tests.server.programs import inside
 
 from arena_cli.export import FORMULA, TABLES, FileFormat
-from arena_protocol.record import FORMAT, FaultRecord, GameRecord, InfoRecord, PlyRecord, encode
+from arena_protocol.record import FORMAT, FaultRecord, GameRecord, InfoRecord, PlyRecord
+from arena_protocol.record_codec import encode
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "record-format.md").read_text(encoding="utf-8")
 

@@ -15,7 +15,8 @@ from arena_client import as_bot
 from arena_client.scripted import create as scripted
 from arena_engines.bot import bot_of
 from arena_protocol.games import GAMES
-from arena_protocol.record import GameRecord, decode, encode
+from arena_protocol.record import GameRecord
+from arena_protocol.record_codec import decode, encode
 from arena_protocol.verify import verify
 from arena_server.core.config import ContestConfig
 

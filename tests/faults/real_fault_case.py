@@ -26,7 +26,7 @@ from tests.simulation.bots import Honest
 from tests.simulation.client import Client, Connection
 from tests.simulation.network import MS, SECOND, EventQueue
 
-from arena_protocol.record import decode
+from arena_protocol.record_codec import decode
 from arena_server.store.reader import Results
 
 from ..server.programs import Server, contest

@@ -17,7 +17,8 @@ import pytest
 
 from arena_client import asyncio_client
 from arena_client.bot import Bot, GameView
-from arena_protocol.record import GameRecord, decode
+from arena_protocol.record import GameRecord
+from arena_protocol.record_codec import decode
 from arena_protocol.verify import verify
 from arena_server.store.reader import Results
 

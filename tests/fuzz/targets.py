@@ -24,7 +24,8 @@ from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Deal, GameError
 from arena_protocol.messages import encode as print_message
 from arena_protocol.messages import parse_client, parse_server
-from arena_protocol.record import RecordError, decode, encode
+from arena_protocol.record import RecordError
+from arena_protocol.record_codec import decode, encode
 from arena_protocol.session import ClientSession, ServerSession
 from arena_protocol.verify import verify
 from arena_server.config_file import parse_contest

@@ -16,17 +16,14 @@ from hypothesis import strategies as st
 from arena_protocol.codec import KEY, NAME, WORD
 from arena_protocol.record import (
     FORMAT,
-    MAX_BYTES,
     FaultRecord,
     GameRecord,
     InfoRecord,
     PlyRecord,
     RecordError,
     commitment,
-    decode,
-    encode,
-    to_json,
 )
+from arena_protocol.record_codec import MAX_BYTES, decode, encode, to_json
 from arena_protocol.verify import verify
 
 from .records import a_record

@@ -11,16 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena_protocol.record import (
-    FaultKind,
-    FaultRecord,
-    GameRecord,
-    InfoRecord,
-    RecordError,
-    commitment,
-    decode,
-    encode,
-)
+from arena_protocol.record import FaultKind, FaultRecord, GameRecord, InfoRecord, RecordError, commitment
+from arena_protocol.record_codec import decode, encode
 from arena_protocol.verify import verify
 
 from . import oracle

@@ -25,7 +25,7 @@ import pytest
 from arena_client import asyncio_client
 from arena_client.bot import Bot, GameView, Result
 from arena_client.retry import RetryPolicy
-from arena_protocol.record import decode
+from arena_protocol.record_codec import decode
 from arena_protocol.verify import verify
 from arena_server.core.standings import Row
 from arena_server.store.database import Database

@@ -14,7 +14,7 @@ from tests.simulation.bots import Spectator
 from tests.simulation.server import ENTRIES, RECORD
 from tests.simulation.world import World
 
-from arena_protocol.record import decode
+from arena_protocol.record_codec import decode
 from arena_server.core.config import format_of, game_of
 from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import ContestHeader

@@ -28,7 +28,8 @@ from tests.simulation.network import (
     one_in,
 )
 
-from arena_protocol.record import GameRecord, decode, encode
+from arena_protocol.record import GameRecord
+from arena_protocol.record_codec import decode, encode
 from arena_server.core.contest import Contest
 from arena_server.core.effects import (
     CloseConnection,

@@ -14,7 +14,7 @@ from tests.simulation.network import MS
 from tests.simulation.world import World
 
 from arena_protocol.messages import Next, Played, Zombie, parse_server
-from arena_protocol.record import encode
+from arena_protocol.record_codec import encode
 from arena_protocol.verify import verify
 from arena_server.core.config import ContestConfig
 

@@ -22,7 +22,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from arena_protocol.record import GameRecord, encode
+from arena_protocol.record import GameRecord
+from arena_protocol.record_codec import encode
 from arena_server.core.config import ContestConfig
 from arena_server.core.journal import Entry
 from arena_server.errors import StoreError

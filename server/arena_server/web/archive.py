@@ -15,7 +15,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from arena_protocol.record import VOID, GameRecord, decode, to_json
+from arena_protocol.record import VOID, GameRecord
+from arena_protocol.record_codec import decode, to_json
 from arena_server.core.standings import GameResult, Standings, plain_row
 from arena_server.errors import ArenaError
 from arena_server.store.database import Database

@@ -20,7 +20,8 @@ from typing import TypeVar
 from arena_protocol.framing import CLIENT_LINE_LIMIT, LineReader
 from arena_protocol.framing import Overlong as TooLong
 from arena_protocol.messages import parse_server
-from arena_protocol.record import GameRecord, decode, encode, time_used
+from arena_protocol.record import GameRecord, time_used
+from arena_protocol.record_codec import decode, encode
 from arena_protocol.verify import verify
 from arena_server.core.contest import Contest
 from arena_server.core.deal import number_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena_protocol.record import decode, encode
+from arena_protocol.record_codec import decode, encode
 from arena_server.core.effects import Finished, Journal, Send, Store, TurnMark
 from arena_server.core.events import Received, Stalled, Stored, Tick
 from arena_server.core.log_events import BotOnProbation, GameOver, GameStarted, LoopStalled

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, text
 
-from arena_protocol.record import FaultRecord, decode, encode
+from arena_protocol.record import FaultRecord
+from arena_protocol.record_codec import decode, encode
 from arena_server.core.journal import Entry, Live, PastGame
 from arena_server.errors import StoreError
 from arena_server.store.chain import GENESIS, extend

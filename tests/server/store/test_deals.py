@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena_protocol.record import encode
+from arena_protocol.record_codec import encode
 from arena_server.core.journal import Entry
 from arena_server.errors import StoreError
 from arena_server.store.database import ContestHeader, Database

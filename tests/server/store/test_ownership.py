@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from arena_protocol.record import decode
+from arena_protocol.record_codec import decode
 from arena_server.errors import StoreError
 from arena_server.store import ownership
 from arena_server.store.database import Database

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from arena_protocol.record import FaultRecord, decode
+from arena_protocol.record import FaultRecord
+from arena_protocol.record_codec import decode
 from arena_server.errors import StoreError
 from arena_server.store.preflight import check_writable
 from arena_server.store.reader import Results

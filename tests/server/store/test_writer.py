@@ -16,7 +16,8 @@ from random import Random
 
 import pytest
 
-from arena_protocol.record import FaultRecord, decode
+from arena_protocol.record import FaultRecord
+from arena_protocol.record_codec import decode
 from arena_server.core.journal import Entry
 from arena_server.errors import StoreError
 from arena_server.store.database import LAYOUT

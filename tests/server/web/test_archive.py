@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from arena_protocol.record import FaultRecord, encode
+from arena_protocol.record import FaultRecord
+from arena_protocol.record_codec import encode
 from arena_server.core.config import ContestConfig, format_of
 from arena_server.store.chain import GENESIS, link
 from arena_server.web import archive as module

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from arena_protocol.record import decode
+from arena_protocol.record_codec import decode
 from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.events import Event

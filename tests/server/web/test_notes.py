@@ -15,7 +15,8 @@ from tests.protocol.records import a_record
 
 from arena_client import asyncio_client
 from arena_client.bot import Bot
-from arena_protocol.record import InfoRecord, encode
+from arena_protocol.record import InfoRecord
+from arena_protocol.record_codec import encode
 from arena_protocol.view import GameView
 from arena_server.web.app import application
 from arena_server.web.site import Pages

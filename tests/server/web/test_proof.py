@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.protocol.records import a_record
 
-from arena_protocol.record import GameRecord, encode
+from arena_protocol.record import GameRecord
+from arena_protocol.record_codec import encode
 from arena_server.core.config import ContestConfig
 from arena_server.store.database import ContestHeader
 from arena_server.web.app import application

@@ -14,15 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.protocol.records import FLAGGED, FORFEIT, RECORD, ZOMBIE, a_record
 
-from arena_protocol.record import (
-    FaultRecord,
-    GameRecord,
-    PlyRecord,
-    RecordError,
-    describe_result,
-    encode,
-    to_json,
-)
+from arena_protocol.record import FaultRecord, GameRecord, PlyRecord, RecordError, describe_result
+from arena_protocol.record_codec import encode, to_json
 from arena_protocol.verify import verify
 from arena_server.store.chain import GENESIS, extend
 from arena_server.web.archive import json_record

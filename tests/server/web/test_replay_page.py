@@ -16,7 +16,8 @@ from tests.protocol.records import FORFEIT, RECORD, ZOMBIE, a_record
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game
 from arena_protocol.games.lastcoin import LastCoin
-from arena_protocol.record import GameRecord, describe_result, encode, to_json
+from arena_protocol.record import GameRecord, describe_result
+from arena_protocol.record_codec import encode, to_json
 from arena_server.web.app import application
 from arena_server.web.archive import json_record
 from arena_server.web.bundle import replay_page
