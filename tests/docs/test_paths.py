@@ -30,3 +30,20 @@ def test_the_files_of_the_pictures_are_there() -> None:
         if not (ROOMS.get(room, SERVER) / file).exists() and not (SERVER / "web" / file).exists()
     ]
     assert missing == []
+
+
+def test_the_files_of_the_architecture_are_there() -> None:
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    files = [str(path.relative_to(ROOT)) for path in ROOT.glob("*/arena_*/**/*.*")]
+    files += [str(path.relative_to(ROOT)) for path in ROOT.glob("tests/*.py")]
+    named = re.findall(r"`([\w/]+\.(?:py|js))`", page)
+    assert len(named) > 20
+    assert [
+        name for name in named if not any(file.endswith(f"/{name}") or file == name for file in files)
+    ] == []
+
+
+def test_the_architecture_has_two_pages() -> None:
+    lines = (ROOT / "docs/architecture.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 110
+    assert [line for line in lines if len(line) > 110] == []
