@@ -268,8 +268,7 @@ class Driver:
         self._now = now = time.monotonic_ns()
         self._clock.read(now, time.time_ns())
         if stall := self._stalls.stall(now):  # before anything that came meanwhile
-            for core in list(self._runs):
-                self._feed(core, stall, now)
+            self._feed_all(stall)
 
     def _on_ready(self) -> None:
         """Read all sockets that are ready, then commit and send."""
@@ -352,6 +351,10 @@ class Driver:
             core.feed(event, now)
         except Exception as error:
             self._crash(core, error)
+
+    def _feed_all(self, stall: Stalled) -> None:
+        for core in list(self._runs):
+            self._feed(core, stall, self._now)
 
     def feed(self, core: Core, event: Event) -> None:
         """Let a contest, or the router, handle an event now, or at the end of the batch under way."""
@@ -470,9 +473,12 @@ class Driver:
 
     def _beat_now(self) -> None:
         """Show that the loop runs; a stall is reported even if no socket is ready."""
-        self._begin_batch()
-        self._end_batch()
-        self._stalls.beat(self._now)
+        now = time.monotonic_ns()
+        if stall := self._stalls.stall(now):
+            self._begin_batch()
+            self._feed_all(stall)
+            self._end_batch()
+        self._stalls.beat(now)
         self._beat = self._loop.call_later(BEAT_S, self._beat_now)
 
     def _arm(self) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import ClassVar, Self
 
 from arena_protocol.games.base import (
@@ -72,6 +72,15 @@ def has_line(plane: int, size: int, length: int) -> bool:
     return False
 
 
+@lru_cache(maxsize=1024)  # a ply asks six times: legal, points, over, and the pages again
+def _winner(x: int, o: int, size: int, length: int) -> int | None:
+    if has_line(x, size, length):
+        return 1
+    if has_line(o, size, length):
+        return 2
+    return DRAW if x | o == board_of(size).full else None
+
+
 def line_cells(plane: int, size: int, length: int) -> int:
     """The marks of `plane` that stand in a line of `length` or more, as a plane."""
     found = 0
@@ -89,7 +98,7 @@ def format_marks(position: Marks, size: int) -> str:
     text = ""
     for bit in board_of(size).cells.values():
         text += "x" if position.x & bit else "o" if position.o & bit else "."
-    return "/".join(text[start : start + size] for start in reversed(range(0, size * size, size)))
+    return "/".join([text[start : start + size] for start in reversed(range(0, size * size, size))])
 
 
 def parse_marks(text: str, size: int) -> Marks:
@@ -154,7 +163,7 @@ class MarksGame(DecidedGame[Marks]):
     def start(self, deal: Deal) -> Marks:
         """Parse STATE. Raises GameError for a bad text, or if both sides have a line."""
         position = parse_marks(deal.board, self.size)
-        if self._won(position.x) and self._won(position.o):
+        if all(has_line(plane, self.size, self.win) for plane in (position.x, position.o)):
             raise GameError(f"x and o cannot both have {self.win} in a line: {deal.board!r}")
         return position
 
@@ -175,14 +184,7 @@ class MarksGame(DecidedGame[Marks]):
 
     def winner(self, position: Marks) -> int | None:
         """The seat that has a line; DRAW if the board is full without one."""
-        if self._won(position.x):
-            return 1
-        if self._won(position.o):
-            return 2
-        return DRAW if position.x | position.o == board_of(self.size).full else None
-
-    def _won(self, plane: int) -> bool:
-        return has_line(plane, self.size, self.win)
+        return _winner(position.x, position.o, self.size, self.win)
 
     def legal_moves(self, position: Marks) -> tuple[str, ...]:
         """The empty cells in scan order: a1, b1, ... then a2, ..."""
