@@ -132,7 +132,7 @@ class Setting:
             config.lag_quota_ms or None,
             config.first_move_limit_ms or None,
             game.options(),
-        ) + _print_state(game.state_text(game.start(self.deal)), watched)
+        ) + _print_state(self.deal.board, watched)
         preview = game.preview(self.deal)
         return lines if preview is None else lines + _print_next(preview, watched)
 
