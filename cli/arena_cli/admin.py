@@ -179,12 +179,13 @@ def _show(status: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(status)
         return
+    from arena_cli.results import games_so_far
     from arena_server.waiting import waiting_line
 
     console = _console()
     games = status["games"]
     console.print(
-        f"{status['contest']}: {status['state']}, {games['done']} of {games['total']} games, "
+        f"{status['contest']}: {status['state']}, {games_so_far(games['done'], games['total'])}, "
         f"{games['running']} running, {games['void']} void, {status['plies']:,} plies, "
         f"{status['connections']} connections",
         markup=False,

@@ -65,12 +65,17 @@ class TimeLeft:
     def __init__(self) -> None:
         self._began: tuple[float, int] | None = None
 
-    def at(self, now: float, done: int, total: int) -> float | None:
-        """Return the seconds left at `now` (seconds); None before the first game has been played."""
+    def at(self, now: float, done: int, total: int | None) -> float | None:
+        """Return the seconds left at `now` (seconds); None before the first game has been played.
+
+        Of an open contest (`total` is None) they are never known.
+        """
         if self._began is None:
             self._began = now, done
         began, before = self._began
-        return (now - began) / (done - before) * (total - done) if done > before else None
+        if total is None or done == before:
+            return None
+        return (now - began) / (done - before) * (total - done)
 
 
 class Display(ProgressListener):
@@ -230,7 +235,8 @@ class TournamentDisplay(Display):
 def _line(progress: dict[str, Any], speed: float, left: str) -> str:
     leader = progress["standings"][0]
     lead = f", {leader['bot']} leads with {leader['points']:,} points" if leader["games"] else ""
-    games = f"games {progress['done']}/{progress['total']}"
+    total = progress["total"]
+    games = f"games {progress['done']}" + ("" if total is None else f"/{total}")
     if progress["ended"]:
         return f"{games}, {progress['ended']}{lead}"
     return f"{games}, {speed:,.0f} plies/s, ETA {left}, {_connected(progress)}{lead}"

@@ -166,7 +166,7 @@ def plain_standings(results: Results, contest: ContestRow, scoring: str | None =
             "status": contest.status,
             # Of a contest that may go on, the secret would reveal deals that are still to be played.
             "secret": contest.seed if results.deals(contest).is_final else None,
-            "games": {"played": results.games_played(contest), "total": contest.games},
+            "games": {"played": results.games_played(contest), "total": contest.total},
         },
         "standings": [plain_row(row) for row in results.standings(contest, scoring)],
         "first_faults": [
@@ -190,7 +190,7 @@ def _plain_fault(contest: ContestRow, bot: str, game: str, fault: FaultRecord) -
 
 
 def _title(results: Results, contest: ContestRow, scoring: str | None) -> str:
-    games = f"{results.games_played(contest)} of {contest.games} games"
+    games = games_so_far(results.games_played(contest), contest.total)
     scored = f"scored by {scoring or contest.scoring}"
     return f"{contest.name}: {contest.game}, {games}, {scored}, {contest.status}"
 
@@ -225,14 +225,20 @@ def withheld_text(games: Sequence[str]) -> str:
     return f"; {are} withheld until all games on the same deals have a result"
 
 
+def games_so_far(done: int, total: int | None) -> str:
+    """Return how many games have a result; of an open contest there is no number of all."""
+    return f"{done} games so far" if total is None else f"{done} of {total} games"
+
+
 def unplayed_message(progress: dict[str, Any]) -> str:
     """Return one line about a contest that did not finish; `progress` has the fields of `Progress`.
 
     It names the bots that are missing and counts the games without a result by cause.
     """
-    count = progress["total"] - progress["done"]
+    done, total = progress["done"], progress["total"]
     causes = ", ".join(f"{games} {cause}" for cause, games in progress["unplayed"].items())
-    text = f"the contest is {progress['ended']}: {count} of {progress['total']} games have no result"
+    left = f"{done} games" if total is None else f"{total - done} of {total} games have no result"
+    text = f"the contest is {progress['ended']}: {left}"
     missing = f"; missing bots: {', '.join(progress['missing'])}" if progress["missing"] else ""
     return text + (f" ({causes})" if causes else "") + missing
 

@@ -217,8 +217,9 @@ def _check_together(contest: ContestFile) -> None:
             raise ValueError(f"game.{key}: expected a number without quotes, got {value!r}")
     seats = game_of(contest).seats
     names, given = tuple(bot.name for bot in contest.bot), contest.contest
-    options = given.format_options
-    FORMATS[given.format].check(Terms(names, seats, given.games_per_pair, options=options))
+    paired = given.deals == "paired"
+    terms = Terms(names, seats, given.games_per_pair, paired=paired, options=given.format_options)
+    FORMATS[given.format].check(terms)
 
 
 def _first_line(error: ValidationError) -> str:

@@ -76,7 +76,7 @@ def _config(seed: int, rng: Random) -> ContestConfig:
 
 
 def _with_format(config: ContestConfig, bots: int) -> ContestConfig:
-    """Every fourth contest is a gauntlet, and of the others with two seats every third one draws.
+    """Every fourth contest is a gauntlet, of the others with two seats every third draws; then ladders.
 
     Its own seed decides, so that all else is drawn as before.
     """
@@ -87,6 +87,8 @@ def _with_format(config: ContestConfig, bots: int) -> ContestConfig:
         return replace(config, format="gauntlet", format_options={"challengers": rng.randrange(1, most + 1)})
     if seats == 2 and one_in(rng, 3):
         return replace(config, format="knockout", format_options={"extra_pairs": rng.randrange(3)})
+    if one_in(rng, 4):
+        return replace(config, format="ladder", format_options={"games": seats * rng.randrange(2, 8)})
     return config
 
 

@@ -54,7 +54,7 @@ class Fixtures:
         self._void_only: dict[int, Pairing] = {}
         #: Whether a draw is under way.
         self._drawing = False
-        #: Results of each deal, by its players and number.
+        #: Results of each deal, by its players and number, if the deals are paired.
         self._deal_results: Counter[tuple[frozenset[str], int]] = Counter()
 
     @property
@@ -131,7 +131,8 @@ class Fixtures:
             else:
                 del self._open[game.number]
         if game.end != VOID:
-            self._deal_results[frozenset(game.names), game.deal] += 1
+            if self._paired:
+                self._deal_results[frozenset(game.names), game.deal] += 1
             self._format.result(game)
         self.results.add(game)
 
@@ -202,16 +203,20 @@ class Fixtures:
         """Give the format its past, but for results. Raises PairingError and JournalError."""
         games = {pairing.number: pairing for pairing in begun}
         played = {game.number for game in results if game.end != VOID}
-        # The numbers of both come from one counter, so this is the order in which they were decided.
-        numbered = [fact for fact in facts if not isinstance(fact, Walkover)]
-        for each in sorted(numbered, key=lambda fact: fact.first if isinstance(fact, Drawn) else fact.number):
+        # Their numbers come from one counter: this is the order in which they were decided. The later one
+        # of two games may have ended first.
+        numbered: list[tuple[int, Drawn | Repeat | Pairing]] = [
+            (fact.first if isinstance(fact, Drawn) else fact.number, fact)
+            for fact in (*facts, *begun)
+            if not isinstance(fact, Walkover)
+        ]
+        for _, each in sorted(numbered, key=lambda pair: pair[0]):
             if isinstance(each, Drawn):
                 self._format.drawn(each)
-            else:
+            elif isinstance(each, Repeat):
                 self._recall_repeat(each, games, played)
-        # Two games of the same bots may have run at once, and the later one may have ended first.
-        for pairing in sorted(begun, key=lambda pairing: pairing.number):
-            self._format.started(pairing)
+            else:
+                self._format.started(each)
         for fact in facts:
             if isinstance(fact, Walkover):
                 self._format.walk_over(fact)

@@ -54,7 +54,9 @@ class Base(MappedAsDataclass, DeclarativeBase, kw_only=True):
 
 
 class ContestRow(Base):
-    """One contest of `games` games. `seed` is text, because it may have 128 bits; it reveals all deals.
+    """One contest of `games` games, 0 if it is open.
+
+    `seed` is text, because it may have 128 bits; it reveals all deals.
 
     `config` is what has to be the same when the contest goes on (`preflight.plain_config`). `head` is
     the head of the records' hash chain (`chain.py`), set when the contest ends.
@@ -81,6 +83,11 @@ class ContestRow(Base):
     ended_at: Mapped[datetime | None] = mapped_column(default=None)
     status: Mapped[str] = mapped_column(default=RUNNING)
     head: Mapped[bytes | None] = mapped_column(LargeBinary, default=None)
+
+    @property
+    def total(self) -> int | None:
+        """How many games are to be played; None: the contest is open."""
+        return self.games or None
 
 
 class BotRow(Base):

@@ -42,6 +42,8 @@ class _GameIndex:
     contest: dict[str, Any]
     bots: list[str]
     table: Standings
+    #: How many games are known in advance.
+    planned: int
     last: int = 0
     played: int = 0
     void: int = 0
@@ -110,7 +112,7 @@ class Archive:
             "standings": rows,
             "bots": index.bots,
             "list": {"games": games, "chunk": CHUNK},
-            "schedule": {"games": index.contest["games"], "chunk": CHUNK},
+            "schedule": {"games": index.planned, "chunk": CHUNK},
         }
 
     def games(self, number: int, chunk: int) -> bytes:
@@ -222,7 +224,8 @@ class Archive:
         index = self._indexes.get(contest.id)
         if index is None:
             bots = results.bots(contest)
-            index = _GameIndex(self._plain(contest), bots, table_of(contest))
+            planned = contest.games if results.planned(contest, 1, 2) else 0
+            index = _GameIndex(self._plain(contest), bots, table_of(contest), planned)
             self._indexes[contest.id] = index
         if index.complete:
             return index
@@ -274,7 +277,7 @@ def plain_contest(contest: ContestRow) -> dict[str, Any]:
         "options": dict(contest.options),
         "format": contest.format,
         "games_per_pair": contest.games_per_pair,
-        "games": contest.games,
+        "games": contest.total,
         "scoring": contest.scoring,
         "clock_ms": contest.clock_ms,
         "increment_ms": contest.increment_ms,

@@ -7,6 +7,7 @@ from typing import Final
 from arena_server.core.formats.base import Format, FormatError, Terms
 from arena_server.core.formats.gauntlet import Gauntlet
 from arena_server.core.formats.knockout import Knockout
+from arena_server.core.formats.ladder import Ladder
 from arena_server.core.formats.matches import Matches, Single
 from arena_server.core.formats.roundrobin import RoundRobin
 
@@ -15,6 +16,7 @@ _CLASSES: Final[tuple[type[Format], ...]] = (
     Matches,
     Gauntlet,
     Knockout,
+    Ladder,
 )
 #: The formats of a configuration file, by their names.
 FORMATS: Final[dict[str, type[Format]]] = {form.NAME: form for form in _CLASSES}

@@ -9,9 +9,10 @@
     planned, total        what is known of the games in advance, for pages and terminals
 
 Games that are not known from the beginning, and those that are played again, get their numbers from
-`next_number` in the order of the facts `Drawn` and `Repeat`. A contest that goes on gives a new format its
-past in this order: `drawn`, `void` and `again` by number; `started` by number; `walk_over`; `recalled`;
-`result` in the order of storing. So the state of a format must not depend on results while games are noted.
+`next_number` in the order of the facts `Drawn`, `Repeat` and `Offered`. A contest that goes on gives a new
+format its past in this order: `drawn`, `void` and `again`, and `started`, all by number; `walk_over`;
+`recalled`; `result` in the order of storing. So the state of a format must not depend on results while games
+are noted.
 
 Pure: no clock, no I/O; chance comes from the contest's secret (`Terms.lot`). Who has played whom is read
 from the facts, never from a format.

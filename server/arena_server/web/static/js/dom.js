@@ -38,6 +38,11 @@ export function plural(count, word) {
   return `${numberText(count)} ${word}${count === 1 ? "" : "s"}`;
 }
 
+/** How many games of a contest have a result; an open one has no number of all. */
+export function gamesText(done, total) {
+  return total === null ? plural(done, "game") : `${numberText(done)} of ${plural(total, "game")}`;
+}
+
 export function pliesText(count) {
   return `${numberText(count)} ${count === 1 ? "ply" : "plies"}`;
 }

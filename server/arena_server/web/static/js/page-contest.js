@@ -1,7 +1,7 @@
 // One contest: standings, running games, cross-table, list of games. A running contest is kept up to date.
 
 import { get, livePath, LiveStream, spaced } from "./api.js";
-import { applyTheme, clockText, el, link, numberText, pageHeader, parameter, plural, waitingText } from "./dom.js";
+import { applyTheme, clockText, el, gamesText, link, numberText, pageHeader, parameter, waitingText } from "./dom.js";
 import { CrossTable } from "./crosstable.js";
 import { GameList, loadGames, idsOf, loadSchedule, openGames, runningRows, withLeaving } from "./gamelist.js";
 import { Wall } from "./wall.js";
@@ -38,7 +38,7 @@ function byMean(standings) {
 }
 
 function summary(contest) {
-  const games = `${numberText(contest.games_played)} of ${plural(contest.games, "game")} played${contest.games_void ? `, ${contest.games_void} void` : ""}`;
+  const games = `${gamesText(contest.games_played, contest.games)} played${contest.games_void ? `, ${contest.games_void} void` : ""}`;
   const clock = `${clockText(contest.clock_ms)} per seat${contest.increment_ms ? ` + ${contest.increment_ms / 1000} s per move` : ""}`;
   return `${contest.game}, ${contest.format}, scored by ${contest.scoring}${byMean(contest.standings)}; ${clock}; ${games}`;
 }

@@ -27,7 +27,7 @@ function table(contests) {
     el("tbody", {}, ...contests.map((contest) => el("tr", {},
       el("td", { class: "name-cell" }, el("a", { href: link("contest.html", { id: contest.id }) }, contest.name)),
       el("td", {}, contest.game),
-      el("td", { class: "num" }, `${numberText(contest.games_played)} of ${numberText(contest.games)}`),
+      el("td", { class: "num" }, contest.games === null ? numberText(contest.games_played) : `${numberText(contest.games_played)} of ${numberText(contest.games)}`),
       el("td", {}, contest.started_at.slice(0, 16).replace("T", " ")),
       el("td", {}, el("span", { class: contest.status === "running" ? "tag live" : "tag" }, contest.status)))))));
 }

@@ -1,7 +1,7 @@
 // The organiser's page: state of the contest, and orders. The token is sent in a header of each request, so no other
 // site can give orders through this browser; it is kept for this tab only.
 
-import { applyTheme, el, numberText, pageHeader, plural, waitingText } from "./dom.js";
+import { applyTheme, el, gamesText, numberText, pageHeader, plural, waitingText } from "./dom.js";
 import { hex, sha256 } from "./sha256.js";
 
 const REFRESH_MS = 2000;
@@ -111,7 +111,7 @@ function draw(status) {
 function update(status) {
   parts.title.textContent = status.contest;
   const { games } = status;
-  parts.sub.textContent = `${status.state}; ${numberText(games.done)} of ${plural(games.total, "game")}, ${games.running} running, ${games.void} void; ${numberText(status.plies)} plies; ${plural(status.connections, "connection")}`;
+  parts.sub.textContent = `${status.state}; ${gamesText(games.done, games.total)}, ${games.running} running, ${games.void} void; ${numberText(status.plies)} plies; ${plural(status.connections, "connection")}`;
   parts.waiting.textContent = waitingText(status.waiting);
   const over = ["finished", "stopped", "incomplete"].includes(status.state);
   parts.gate.replaceChildren(...(over ? [] : [

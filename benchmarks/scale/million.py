@@ -1,0 +1,112 @@
+"""A million finished games in one SQLite file: how long the answers take.
+
+    python -m benchmarks.scale million FOLDER           fill FOLDER/arena.db (once), then measure
+
+225 bots play 40 games of tictactoe against each other, 1,008,000 games. Their plies are those of a few
+hundred games that the referee's match has judged; each game has its own deal, nonce, names and record, and is
+stored as the server stores it. One game in 200 has a fault.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from random import Random
+
+from arena_protocol.games import make_game
+from arena_protocol.record import GameRecord, encode
+from arena_server.core.config import ContestConfig, format_of
+from arena_server.core.deal import Setting
+from arena_server.core.formats.base import Pairing
+from arena_server.core.journal import Entry, Offered, entry_of
+from arena_server.core.match import Match
+from arena_server.inprocess import play_in_process
+from arena_server.store.contest_store import ContestStore
+from arena_server.store.database import ContestHeader
+from arena_server.store.schema import FINISHED
+
+BOTS, GAMES_PER_PAIR = 225, 40
+#: Games that the match has judged, whose plies the others have.
+PLAYED = 400
+#: Games in a transaction.
+BATCH = 2000
+MS = 1_000_000
+GAME = make_game("tictactoe", {})
+
+
+def contest() -> tuple[ContestConfig, list[str]]:
+    names = [f"bot{number}" for number in range(BOTS)]
+    return ContestConfig(name="million", seed=2006, game="tictactoe", games_per_pair=GAMES_PER_PAIR), names
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Records whose plies are used again, by who has won: 1, 2, or 0 for a draw."""
+
+    records: dict[int, list[GameRecord]]
+
+    @classmethod
+    def play(cls, config: ContestConfig, rng: Random) -> Source:
+        found: dict[int, list[GameRecord]] = {0: [], 1: [], 2: []}
+        ticks = count(0, 7 * MS)
+
+        def choose(match: Match) -> str:
+            return rng.choice(GAME.legal_moves(match.position))
+
+        def fail(_: Match) -> str:
+            return "no move"
+
+        for number in range(1, PLAYED + 1):
+            setting = Setting.of(config, GAME, Pairing(number, ("a", "b"), number))
+            players = (choose, fail) if number % 200 == 0 else (choose, choose)
+            record = play_in_process(setting, players, lambda: next(ticks))
+            winner = 0 if record.totals[0] == record.totals[1] else 1 + (record.totals[1] > record.totals[0])
+            found[winner].append(record)
+        return cls(found)
+
+    def record(self, setting: Setting, rng: Random) -> GameRecord:
+        """A game of `setting`: a bot with a higher number is likelier to win."""
+        one, two = (float(name[3:]) for name in setting.names)
+        chance = 1 / (1 + 10 ** ((two - one) / 100))
+        drawn = rng.random() < 0.3
+        winner = 0 if drawn else 1 + (rng.random() > chance)
+        like = rng.choice(self.records[winner])
+        return setting.record(like.plies, like.faults, like.final, like.totals, like.end, like.infos)
+
+
+def games(config: ContestConfig, names: list[str]) -> Iterator[tuple[Entry, tuple[str, GameRecord, bytes]]]:
+    """The offer and the result of every game of the contest."""
+    rng = Random(2006)
+    source = Source.play(config, rng)
+    form = format_of(config, names, 2)
+    assert form.total is not None
+    for pairing in form.planned(1, form.total + 1):
+        record = source.record(Setting.of(config, GAME, pairing), rng)
+        offer = entry_of(pairing.number, Offered(pairing.names, pairing.deal))
+        yield offer, (record.game_id, record, encode(record))
+
+
+def fill(database: Path) -> None:
+    """Store all games; prints how many a second."""
+    config, names = contest()
+    header = ContestHeader(config, GAME.options(), names, format_of(config, names, 2).total)
+    began, stored = time.perf_counter(), 0
+    every = games(config, names)
+    with ContestStore(database) as store:
+        store.find(header)
+        with store.transaction():
+            store.enter(header, config)
+        while batch := [found for _, found in zip(range(BATCH), every, strict=False)]:
+            with store.transaction():
+                store.add([entry for entry, _ in batch], [result for _, result in batch])
+            store.maintain()
+            stored += len(batch)
+            if stored % (50 * BATCH) == 0:
+                print(f"{stored} games, {stored / (time.perf_counter() - began):.0f} a second", flush=True)
+        with store.transaction():
+            store.end(FINISHED)
+        store.sync()
+    print(f"{stored} games in {time.perf_counter() - began:.0f} s, {database.stat().st_size / 1e6:.0f} MB")

@@ -1,0 +1,124 @@
+"""A ladder with a server that is killed, bots that come late and bots that vanish."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from tests.simulation.bots import Honest
+from tests.simulation.network import CALM, MS, SECOND
+from tests.simulation.test_crashes import Steady
+from tests.simulation.world import Order, World
+
+from arena_client.scripted import Close
+from arena_protocol.record import VOID
+from arena_server.core.config import ContestConfig
+from arena_server.core.deal import number_of
+
+HOUR = 3600 * SECOND
+SLOW = replace(CALM, latency=(100_000, 100_001), longest_commit=3 * MS)
+STEADY: dict[str, type[Honest]] = {f"b{number}": Steady for number in range(5)}
+GAMES = 12
+
+
+class Vanishing(Steady):
+    """Leaves for good when its second game is over, perhaps into the offer of the third one."""
+
+    may = frozenset({"disconnect"})
+    games = 0
+
+    def event(self, verb: str) -> None:
+        if verb == "OVER":
+            self.games += 1
+            if self.games == 2:
+                self.wire.act(Close())
+
+
+def play(
+    kinds: dict[str, type[Honest]],
+    crashes: tuple[int, ...] = (),
+    *,
+    power: bool = False,
+    games: int = GAMES,
+    deals: str = "fresh",
+    orders: Sequence[Order] = (),
+) -> tuple[World, int]:
+    """A ladder; the server is killed at these boundaries of its disk. Returns how many there were."""
+    options = {"games": games} if games else {}
+    config = ContestConfig(
+        name="ladder",
+        seed=5,
+        options={"plies": 4, "lookahead": 2},
+        format="ladder",
+        format_options=options,
+        deals=deals,
+        absent_ms=120_000,
+        probation=0,
+    )
+    world = World(1, config, kinds, SLOW, orders=orders)
+    boundaries = 0
+
+    def boundary() -> None:
+        nonlocal boundaries
+        boundaries += 1
+        if boundaries in crashes:
+            world.server.crash(power)
+
+    world.server.disk.boundary = boundary
+    world.run(HOUR)
+    return world, boundaries
+
+
+def check(world: World, *, paired: bool = False) -> None:
+    """All its games have a result, each under a number of its own."""
+    assert world.server.finished == "finished"
+    results = [record for record in world.records.values() if record.end != VOID]
+    assert len(results) == GAMES
+    assert sorted(map(number_of, world.records)) == list(range(1, len(world.records) + 1))
+    progress = world.contest.progress()
+    assert (progress.done, progress.total) == (GAMES, GAMES)
+    if paired:
+        boards = [(record.board, record.sequence) for record in results]
+        assert all(boards.count(each) == 2 for each in boards)
+
+
+@pytest.mark.parametrize("deals", ["fresh", "paired"])
+def test_killed_at_boundaries_it_plays_all_games_once(deals: str) -> None:
+    whole, boundaries = play(STEADY, deals=deals)
+    check(whole, paired=deals == "paired")
+    assert boundaries > 60
+    for at in range(1, boundaries - 20, 7):
+        world, _ = play(STEADY, (at, at + 5), power=at % 2 == 0, deals=deals)
+        assert world.server.crashes == 2
+        check(world, paired=deals == "paired")
+
+
+@pytest.mark.slow
+def test_killed_at_every_boundary() -> None:
+    _, boundaries = play(STEADY)
+    for at in range(1, boundaries):
+        world, _ = play(STEADY, (at,))
+        check(world)
+
+
+def test_a_bot_that_vanishes_holds_nobody_up() -> None:
+    world, _ = play({**STEADY, "b4": Vanishing})
+    check(world)
+    played = [record.names for record in world.records.values()]
+    assert sum("b4" in names for names in played) <= 3
+    assert world.queue.now < 300 * SECOND
+
+
+def test_it_is_open_until_the_organiser_closes_it() -> None:
+    """Without a number of games it plays on, whatever is killed or stopped; void games are played again."""
+    orders = [
+        Order(at * SECOND, verb, at) for at, verb in ((2, "void"), (4, "stop"), (9, "void"), (12, "drain"))
+    ]
+    for crashes in ((), (70, 300)):
+        world, _ = play(STEADY, crashes, games=0, orders=orders)
+        progress = world.contest.progress()
+        assert (progress.total, world.server.reasons["ladder"]) == (None, "stopped")
+        assert progress.done > 30
+        assert progress.void >= 2
+        assert world.server.crashes == len(crashes)
