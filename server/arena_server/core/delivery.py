@@ -61,12 +61,6 @@ class _Watched:
         self.viewers = viewers
         self.shown = 0
 
-    @property
-    def next_at(self) -> int | None:
-        """When the first line that is not shown was written; None if all are shown."""
-        lines = self.transcript.lines
-        return lines[self.shown].at if self.shown < len(lines) else None
-
 
 class Spectators:
     """The games that can be watched, by number, and who watches them; `delay` is in ns."""
@@ -149,13 +143,14 @@ class Spectators:
 
     def observe(self, now: int, *, on: bool) -> None:
         """Tell how far each transcript may be shown, now and from now on; or no longer."""
-        self._observed = False
-        for number, game in list(self._games.items()) if on else ():
+        self._observed = False  # a Show for each game, also for one of which nothing new may be shown
+        for number, game in self._games.items() if on else ():
             self._show(number, now)
             if game.shown:
                 self._out.effects.append(Show(game.transcript, game.shown))
-            self._config(number)
         self._observed = on
+        for number in list(self._games) if on else ():
+            self._config(number)
         self._count()
 
     def _count(self) -> None:
@@ -198,10 +193,15 @@ class Spectators:
     def _config(self, number: int) -> None:
         """Set the moment of the next line, or forget a game that is closed and shown to all."""
         game = self._games[number]
-        added = game.next_at
-        self._deadlines.set((DeadlineKind.FEED, number), None if added is None else added + self._delay)
+        lines, at = game.transcript.lines, None
+        if game.shown < len(lines):
+            # Without readers only the last line counts, as the game is forgotten behind it: who comes
+            # before is shown what may be shown then.
+            next_line = lines[game.shown] if game.viewers or self._observed else lines[-1]
+            at = next_line.at + self._delay
+        self._deadlines.set((DeadlineKind.FEED, number), at)
         # Kept until the slowest has read OVER.
-        if game.transcript.closed and added is None and not self._awaited(number):
+        if game.transcript.closed and at is None and not self._awaited(number):
             del self._games[number]
 
     def _awaited(self, number: int) -> bool:

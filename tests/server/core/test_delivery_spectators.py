@@ -8,6 +8,7 @@ from arena_server.core import delivery
 from arena_server.core.config import Entrant
 
 from .contest_harness import ContestHarness, text
+from .harness import MS
 
 EYE = Entrant("eye", plays=False)
 
@@ -158,6 +159,29 @@ def test_a_finished_game_without_viewers_is_forgotten_after_the_delay() -> None:
     assert verbs(harness)[-1] == "OVER"
     harness.send("eye", "WATCH g1")
     assert harness.last_line("eye") == "ERROR no-such-game no such game is being played"
+
+
+def test_a_finished_game_without_viewers_wakes_the_contest_once() -> None:
+    """When its last line may be shown; who comes before gets the other lines at their moments."""
+    harness = ContestHarness(
+        "ann", "bob", EYE, spectator_delay_ms=1000, ready_ms=60_000, options={"plies": 3, "start": "empty"}
+    )
+    for name in ("ann", "bob", "eye"):
+        harness.log_in(name)
+    start(harness)
+    for name in ("ann", "bob", "ann"):
+        harness.wait(100)
+        harness.send(name, "MOVE 7")
+    assert harness.contest.deadline == harness.now + 1000 * MS
+    harness.wait(850)  # the second ply is 950 ms old
+    harness.send("eye", "WATCH g1")
+    assert verbs(harness)[-2:] == ["START", "PLAYED"]
+    harness.wait(50)
+    assert verbs(harness)[-2:] == ["PLAYED", "PLAYED"]
+    harness.wait(99)
+    assert verbs(harness)[-2:] == ["PLAYED", "PLAYED"]
+    harness.wait(1)
+    assert verbs(harness)[-4:] == ["PLAYED", "PLAYED", "PLAYED", "OVER"]
 
 
 def test_everything_includes_the_games_that_start_later() -> None:
