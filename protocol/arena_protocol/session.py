@@ -55,6 +55,9 @@ class State(Enum):
     WATCHING = "while watching"
     CLOSED = "after the end"
 
+    # A member is one object; that of Enum is a Python function, and a MOVE looks up two states.
+    __hash__ = object.__hash__
+
 
 BEFORE_LOGIN: Final = (State.OPENED, State.CONNECTED, State.GREETED)
 IN_GAME: Final = (State.OFFERED, State.READY, State.PLAYING, State.TURN, State.ZOMBIE)

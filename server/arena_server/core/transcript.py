@@ -30,26 +30,18 @@ _print_played = printer(wire.Played)
 _print_info = printer(wire.Info)
 
 
-class Ply(NamedTuple):
-    """What PLAYED says: the ply of this number, and the referee's position after it."""
-
-    number: int
-    record: PlyRecord
-    position: Any
-
-
 class TranscriptLine(NamedTuple):
     """`data` is one or more whole lines, added at the moment `at` (ns).
 
-    A session that sends it advances by `verb`, unless that is None. `said` is what it says to spectators;
-    None for the lines before the game, and for a line that they do not get.
+    A session that sends it advances by `verb`, unless that is None. `said` is what it says to spectators,
+    of PLAYED the number of the ply; None for the lines before the game, and for a line that they do not get.
     """
 
     at: int
     data: bytes
     audience: int
     verb: str | None
-    said: Ply | InfoRecord | wire.ServerMessage | None = None
+    said: int | InfoRecord | wire.ServerMessage | None = None
 
 
 class Shown(NamedTuple):
@@ -85,7 +77,7 @@ class Transcript:
         "_concealed",
         "_deal",
         "_game",
-        "_ply",
+        "_plies",
         "_positions",
         "_setting",
         "_tag",
@@ -105,7 +97,7 @@ class Transcript:
         self._all = SPECTATORS | sum(1 << seat for seat in seats)
         self._all_tagged = self._all | _TAGGED
         self._tag = f" game={setting.game_id}\n".encode("ascii")
-        self._ply = 0
+        self._plies: list[PlyRecord] = []
         #: Faults that are not announced: spectators see them before OVER.
         self._concealed: list[wire.Zombie] = []
         self.lines: list[TranscriptLine] = []
@@ -132,7 +124,8 @@ class Transcript:
     def write(self, fact: GameFact, now: int) -> None:
         """Add the lines of a fact, which `Match.apply` has applied."""
         if type(fact) is PlyRecord:
-            self._ply = ply = self._ply + 1
+            self._plies.append(fact)
+            ply = len(self._plies)
             data = _print_played(
                 ply,
                 fact.seat,
@@ -143,8 +136,7 @@ class Transcript:
                 fact.total,
                 self._game.reveal(self._deal, ply),
             )
-            said = Ply(ply, fact, self._positions[ply])
-            self.lines.append(TranscriptLine(now, data, self._all_tagged, None, said))
+            self.lines.append(TranscriptLine(now, data, self._all_tagged, None, ply))
         elif type(fact) is FaultRecord:
             if fact.seat:
                 self._write_fault(fact, now)
@@ -207,9 +199,9 @@ class Transcript:
                 case None:
                     start = self._game.seen(self._positions[0])
                     found += [Shown(line.at, message, start) for message in self._setting.introduction()]
-                case Ply(number, record, position):
-                    played = self._played(number, record)
-                    found.append(Shown(line.at, played, self._game.seen(position)))
+                case int(number):
+                    seen = self._game.seen(self._positions[number])
+                    found.append(Shown(line.at, self._played(number), seen))
                 case InfoRecord(seat, ply, depth, value, nodes, moves, text):
                     info = wire.Info(self.game_id, ply, seat, depth, value, nodes, moves, text)
                     found.append(Shown(line.at, info, None))
@@ -217,8 +209,9 @@ class Transcript:
                     found.append(Shown(line.at, message, None))
         return found
 
-    def _played(self, number: int, ply: PlyRecord) -> wire.Played:
+    def _played(self, number: int) -> wire.Played:
         """PLAYED as spectators get it."""
+        ply = self._plies[number - 1]
         return wire.Played(
             number,
             ply.seat,
