@@ -291,16 +291,19 @@ class Live:
         for entries in self._games.values():
             yield from entries
 
-    def add(self, entries: Iterable[Entry]) -> None:
-        """Add entries in the order in which they became durable."""
+    def add(self, entries: Iterable[Entry]) -> list[Entry]:
+        """Add entries in the order in which they became durable. Returns those of the contest itself."""
+        own = []
         for entry in entries:
             if entry[0] == CONTEST:
                 self._contest[entry[1], entry[2]] = entry
+                own.append(entry)
                 continue
             if entry[1] == OFFER:  # a compacted journal writes a game's entries a second time
                 self.forget(entry[0])
             self._games.setdefault(entry[0], []).append(entry)
             self._size += 1
+        return own
 
     def forget(self, number: int) -> None:
         """Drop game `number`: its record is stored."""

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 #: Jobs committed together at most; a commit costs 0.2 ms, so a longer batch gains nothing.
 BATCH_JOBS = 1024
-#: A transaction costs 0.7 ms of CPU and each of its results 0.1 ms, so results wait so long for others. It
+#: A transaction costs 0.7 ms of CPU and each of its results 0.2 ms, so results wait so long for others. It
 #: ends when one of GROUP_SHARE games waits for its OVER: the others keep the loop busy, and fewer games
 #: than GROUP_SHARE * 2 have no one to wait for.
-GROUP_S = 0.02
+GROUP_S = 0.05
 GROUP_SHARE = 4
 #: The thread looks after the database at least this often: see `ContestStore.maintain`.
 MAINTENANCE_S = 0.5
