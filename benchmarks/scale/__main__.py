@@ -1,4 +1,4 @@
-"""Contests of a size that no other test has: `python -m benchmarks.scale million|roundrobin|ladder|swiss`."""
+"""Contests of a size that no other test has: `python -m benchmarks.scale million|roundrobin|ladder`."""
 
 from __future__ import annotations
 

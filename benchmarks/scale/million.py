@@ -9,15 +9,18 @@ stored as the server stores it. One game in 200 has a fault.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from random import Random
 
 from arena_protocol.games import make_game
-from arena_protocol.record import GameRecord, encode
+from arena_protocol.record import GameRecord
+from arena_protocol.record_codec import encode
 from arena_server.core.config import ContestConfig, format_of
 from arena_server.core.deal import Setting
 from arena_server.core.formats.base import Pairing
@@ -27,6 +30,7 @@ from arena_server.inprocess import play_in_process
 from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import ContestHeader
 from arena_server.store.schema import FINISHED
+from arena_server.web.archive import Archive
 
 BOTS, GAMES_PER_PAIR = 225, 40
 #: Games that the match has judged, whose plies the others have.
@@ -92,7 +96,7 @@ def games(config: ContestConfig, names: list[str]) -> Iterator[tuple[Entry, tupl
 def fill(database: Path) -> None:
     """Store all games; prints how many a second."""
     config, names = contest()
-    header = ContestHeader(config, GAME.options(), names, format_of(config, names, 2).total)
+    header = ContestHeader(config, GAME.options(), names, format_of(config, names, 2).total or 0)
     began, stored = time.perf_counter(), 0
     every = games(config, names)
     with ContestStore(database) as store:
@@ -110,3 +114,24 @@ def fill(database: Path) -> None:
             store.end(FINISHED)
         store.sync()
     print(f"{stored} games in {time.perf_counter() - began:.0f} s, {database.stat().st_size / 1e6:.0f} MB")
+
+
+def measure(folder: Path) -> None:
+    """Print how long each answer takes: commands as processes, the page's documents in this one."""
+    commands = (["standings"], ["ratings"], ["verify", f"g{GAMES_PER_PAIR * BOTS}"])
+    for words in commands:
+        command = [str(Path(sys.executable).with_name("arena")), *words]
+        timed(
+            f"arena {' '.join(words)}",
+            lambda: subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, check=True),  # noqa: B023
+        )
+    archive = Archive(folder / "arena.db")
+    timed("the record of one game, for its page", lambda: archive.record(1, "g500000"))
+    timed("the document of the contest, after the server has started", lambda: archive.contest(1))
+    timed("the document of the contest, from then on", lambda: archive.contest(1))
+
+
+def timed(what: str, answer: Callable[[], object]) -> None:
+    began = time.perf_counter()
+    answer()
+    print(f"{time.perf_counter() - began:7.2f} s  {what}", flush=True)

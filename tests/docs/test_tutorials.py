@@ -109,6 +109,11 @@ def test_the_tutorial_of_organisers(shell: Shell) -> None:
     assert (shell.folder / "public" / "index.html").is_file()
 
 
+def test_the_page_of_organisers(shell: Shell) -> None:
+    """A season: a ladder, a round-robin and a knockout in one database."""
+    assert shell.play("organise.md") == 10
+
+
 def test_the_tutorial_of_spectators(shell: Shell) -> None:
     """The contest of the organiser's page is played; a spectator of an open one sees its end."""
     organiser = (DOCS / "tutorial-organiser.md").read_text(encoding="utf-8")
