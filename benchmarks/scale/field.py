@@ -149,7 +149,7 @@ def server(folder: Path, form: str, options: str, bots: int) -> Iterator[tuple[i
     text += "".join(f'[[bot]]\nname = "b{number}"\n' for number in range(bots))
     (folder / "field.toml").write_text(text, encoding="utf-8")
     command = [str(Path(sys.executable).with_name("arena")), "serve", "field.toml", "--port", "0"]
-    command += ["--log-level", "warning", "--until-finished"]
+    command += ["--log-level", "error", "--until-finished"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder)
     try:
         assert process.stdout is not None

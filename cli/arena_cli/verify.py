@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,6 +24,8 @@ HEAD_DIGITS = 64
 SECRET_DIGITS = 78
 #: Deals of a pair that are derived at most; a chain file may say anything.
 MOST_DEALS = 1_000_000
+#: These take a second; of more games the progress is shown.
+SHOWN_GAMES = 1000
 #: The key in `Verification.errors` of an error of the whole chain.
 WHOLE = ""
 
@@ -285,7 +287,8 @@ def _check_contest(
     results: Results, chosen: ContestRow, game: str | None, verification: Verification
 ) -> None:
     deals = results.deals(chosen)
-    for row in results.rows(chosen, game, checked=False, withheld=True):
+    count = results.games_stored(chosen) if game is None else 1
+    for row in _shown(results.rows(chosen, game, checked=False, withheld=True), count):
         link = row.pop("place"), row.pop("chain")
         name, data, _ = row["game_id"], row.pop("record"), row.pop("digest")
         secret = not deals.may_show(name)
@@ -295,6 +298,16 @@ def _check_contest(
         results.record(chosen, game)  # raises StoreError: there is no such game
     if game is None:
         verification.check_chain(chosen.head, lambda name: results.record(chosen, name))
+
+
+def _shown(rows: Iterator[dict[str, Any]], count: int) -> Iterator[dict[str, Any]]:
+    """The rows; of many a terminal shows meanwhile how far they are, and how long it will take."""
+    from rich.console import Console
+    from rich.progress import track
+
+    console = Console(stderr=True)
+    hidden = count < SHOWN_GAMES or not console.is_terminal
+    return iter(track(rows, "verifying", count, console=console, transient=True, disable=hidden))
 
 
 def _renew_head(database: str) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from tests.server.programs import Shell
 
+from arena_cli import verify
+
 
 def change(folder: Path, statement: str, *values: object) -> None:
     with closing(sqlite3.connect(folder / "arena.db")) as database:
@@ -26,6 +28,18 @@ class TestVerify:
         answer = json.loads(shell("verify", "--json").out)
         assert len(answer.pop("head")) == 64
         assert answer == {"games": 6, "verified": 6, "withheld": 0, "wrong": []}
+
+    def test_of_many_games_a_terminal_shows_how_far_it_is(
+        self, here: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert shell("verify").err == ""
+        monkeypatch.setenv("FORCE_COLOR", "1")  # as if stderr were a terminal
+        assert "verifying" not in shell("verify").err
+        monkeypatch.setattr(verify, "SHOWN_GAMES", 6)
+        outcome = shell("verify")
+        assert outcome.out == "verified: 6 games\n"
+        assert "verifying" in outcome.err
+        assert "verifying" not in shell("verify", "g3").err
 
     @pytest.mark.parametrize("place", [0, 1, 40, 300, -33, -32, -1])
     def test_any_changed_byte_is_refused(self, here: Path, shell: Shell, place: int) -> None:

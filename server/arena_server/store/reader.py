@@ -122,6 +122,11 @@ class Results:
         query = select(func.count()).where(GameRow.contest_id == contest.id, GameRow.end != VOID)
         return self._session.scalar(query.select_from(GameRow)) or 0
 
+    def games_stored(self, contest: ContestRow) -> int:
+        """The number of games with a record, void ones included."""
+        query = select(func.max(GameRow.place)).where(GameRow.contest_id == contest.id)
+        return self._session.scalar(query) or 0
+
     def table(self, contest: ContestRow, scoring: str | None = None) -> Standings:
         """The table of the games so far, by `scoring` or else as the contest scores them."""
         table = table_of(contest, scoring)
