@@ -172,8 +172,7 @@ def _problem(found: Pairing, known: Pairing) -> str:
     if not known.names:
         return f"g{found.number} is not a game of this contest"
     if found.names != known.names:
-        return (
-            f"g{found.number} was played by {', '.join(found.names)},"
-            f" and the schedule has {', '.join(known.names)}"
-        )
+        # Names of a journal whose digests are right may still hold any character.
+        played = ", ".join(found.names).encode("unicode_escape").decode("ascii")
+        return f"g{found.number} was played by {played}, and the schedule has {', '.join(known.names)}"
     return f"g{found.number} was played on deal {found.deal}, and the schedule has deal {known.deal}"
