@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from arena_cli.options import DEFAULT_DATABASE, Database, Json, print_json
-from arena_cli.results import open_results, read_results
+from arena_cli.results import fit_games, open_results, read_results
 from arena_cli.tables import Cell, Column, FormatOption, OutputFormat, ResultTable, chosen
 
 if TYPE_CHECKING:
@@ -33,6 +33,9 @@ class RatingOptions:
     every: Annotated[
         bool, typer.Option("--all", help="All contests of the database with the game of the latest.")
     ] = False
+    versions: Annotated[
+        bool, typer.Option("--versions", help="Rate each version of a bot apart, by agent= of its HELLO.")
+    ] = False
     database: Database = DEFAULT_DATABASE
     file: Annotated[
         Path | None,
@@ -51,30 +54,21 @@ def command(
 
     A rating is fitted to all games at once, draws and the advantage of a seat included; a difference of 100
     is a score of 64 %, the mean is 1500. The column ranks has the places that the intervals allow. The two
-    games of a deal count as one observation. Bots without a lost or without a won game, and those
+    games of a deal count as one observation. With --versions a bot that has called its program by several
+    names (agent= of HELLO) has a rating for each. Bots without a lost or without a won game, and those
     that no results connect with the others, have no rating; they are named with the reason.
 
     Example: arena ratings --contest friday --contest saturday
     """
-    import importlib.util
-
-    from arena_protocol.errors import needs_extra
-    from arena_server.errors import ConfigError
-
-    if importlib.util.find_spec("numpy") is None:
-        raise ConfigError(needs_extra("arena ratings", "ratings"))
-    from arena_server.ratings import fit, plain
+    from arena_server.ratings import plain
 
     title, games = _games(options)
-    try:
-        ratings = fit(games)
-    except ValueError as error:
-        raise ConfigError(f"arena ratings: {error}") from None
+    ratings = fit_games("arena ratings", games)
     form = chosen(form, as_json)
     if form is OutputFormat.JSON:
-        print_json({"rated": title} | plain(ratings))
+        print_json({"rated": title} | plain(ratings, versions=options.versions))
     else:
-        _table(title, ratings).print(form)
+        _table(title, ratings, versions=options.versions).print(form)
 
 
 def _games(options: RatingOptions) -> tuple[str, list[RatedGame]]:
@@ -87,6 +81,8 @@ def _games(options: RatingOptions) -> tuple[str, list[RatedGame]]:
     if options.file is not None:
         if options.contest or options.every:
             raise ConfigError("--file: a file of results has no contests; leave out --contest and --all")
+        if options.versions:
+            raise ConfigError("--file: a file of results has no versions; leave out --versions")
         found = read_results(options.file)
         return str(options.file), [
             RatedGame(game.names, game.totals, number) for number, game in enumerate(found)
@@ -97,7 +93,9 @@ def _games(options: RatingOptions) -> tuple[str, list[RatedGame]]:
             named = ", ".join(f"{contest.name} {contest.game}" for contest in contests)
             raise ConfigError(f"--contest: expected contests of one game, got {named}")
         names = ", ".join(dict.fromkeys(contest.name for contest in contests))
-        games = [game for contest in contests for game in results.rated_games(contest)]
+        games = [
+            game for contest in contests for game in results.rated_games(contest, versions=options.versions)
+        ]
         return f"{names}, {contests[0].game}", games
 
 
@@ -109,14 +107,17 @@ def _contests(results: Results, options: RatingOptions) -> list[ContestRow]:
     return list({contest.id: contest for contest in chosen}.values())
 
 
-def _table(title: str, ratings: Ratings) -> ResultTable:
+def _table(title: str, ratings: Ratings, *, versions: bool) -> ResultTable:
     heads = [Column("rank"), Column("bot", is_text=True)]
+    heads += [Column("version", is_text=True)] if versions else []
     heads += map(Column, ("rating", "95 %", "ranks", "games", "score"))
     cells: list[list[Cell]] = []
     for rank, row in enumerate(ratings.rows, start=1):
         ranks = str(row.best) if row.best == row.worst else f"{row.best}-{row.worst}"
         rating, margin = f"{row.rating:.0f}", f"+-{row.margin:.0f}"
-        cells.append([rank, row.name, rating, margin, ranks, row.games, f"{row.score:.1%}"])
+        bot, _, version = row.name.partition(" ")
+        name: list[Cell] = [bot, version or None] if versions else [bot]
+        cells.append([rank, *name, rating, margin, ranks, row.games, f"{row.score:.1%}"])
     return ResultTable(f"{title}: {ratings.games} games", heads, cells, _notes(ratings))
 
 

@@ -20,6 +20,7 @@ from arena_server.core.tiebreaks import Meetings
 if TYPE_CHECKING:
     from arena_protocol.record import FaultRecord
     from arena_server.core.standings import GameResult
+    from arena_server.ratings import RatedGame, Ratings
     from arena_server.store.reader import Results
     from arena_server.store.schema import ContestRow
 
@@ -117,6 +118,10 @@ def standings(
     cross: Annotated[
         bool, typer.Option("--cross", help="Print what each bot has scored against each other instead.")
     ] = False,
+    ratings: Annotated[
+        bool,
+        typer.Option("--ratings", help="Add the rating of each bot with its 95 % interval."),
+    ] = False,
     form: FormatOption = None,
     as_json: Json = False,
 ) -> None:
@@ -124,7 +129,8 @@ def standings(
 
     Its columns: rank, bot, points, games, mean points, the contest's tie-breaks, faults by kind. A file holds
     a line `NAME POINTS NAME POINTS ...` a game. The two scorings may disagree entirely: see
-    examples/paradox.txt. In the table of --cross 3.5/4 are 3.5 of 4 games: a win is 1, a draw 1/2.
+    examples/paradox.txt. --ratings adds what `arena ratings` says of each bot. In the table of --cross
+    3.5/4 are 3.5 of 4 games: a win is 1, a draw 1/2.
 
     Example: arena standings --file examples/paradox.txt --scoring wins
     """
@@ -132,6 +138,10 @@ def standings(
         from arena_server.errors import ConfigError
 
         raise ConfigError("--file: a file of results has no contests; leave out --contest")
+    if ratings and (cross or file is not None):
+        from arena_server.errors import ConfigError
+
+        raise ConfigError("--ratings: it is for the table of a contest; leave out --cross and --file")
     form = chosen(form, as_json)
     if file is not None:
         print_file(file, scoring or Scoring.POINTS, form, cross=cross)
@@ -140,11 +150,28 @@ def standings(
         of = results.contest(contest)
         if form is OutputFormat.JSON:
             more = _plain_cross(results.table(of, scoring), cross)
-            print_json(plain_standings(results, of, scoring) | more)
+            print_json(plain_standings(results, of, scoring, rated=ratings) | more)
         elif cross:
             cross_table(_title(results, of, scoring), results.table(of, scoring)).print(form)
         else:
-            print_standings(results, of, scoring, form)
+            print_standings(results, of, scoring, form, rated=ratings)
+
+
+def fit_games(command: str, games: Iterable[RatedGame]) -> Ratings:
+    """Rate the bots of these games. Raises ConfigError for games of different numbers of seats."""
+    import importlib.util
+
+    from arena_protocol.errors import needs_extra
+    from arena_server.errors import ConfigError
+
+    if importlib.util.find_spec("numpy") is None:
+        raise ConfigError(needs_extra(command, "ratings"))
+    from arena_server.ratings import fit
+
+    try:
+        return fit(games)
+    except ValueError as error:
+        raise ConfigError(f"{command}: {error}") from None
 
 
 def open_results(database: str) -> Results:
@@ -155,8 +182,17 @@ def open_results(database: str) -> Results:
     return Results(database_of(database))
 
 
-def plain_standings(results: Results, contest: ContestRow, scoring: str | None = None) -> dict[str, Any]:
-    """Return a contest and its standings as JSON types."""
+def plain_standings(
+    results: Results, contest: ContestRow, scoring: str | None = None, *, rated: bool = False
+) -> dict[str, Any]:
+    """Return a contest and its standings as JSON types; if `rated` each row has its `rating`, or None."""
+    rows = [plain_row(row) for row in results.standings(contest, scoring)]
+    if rated:
+        from arena_server.ratings import plain
+
+        fitted = plain(fit_games("--ratings", results.rated_games(contest)))["ratings"]
+        by_name = {row["bot"]: {key: row[key] for key in ("rating", "interval", "ranks")} for row in fitted}
+        rows = [row | {"rating": by_name.get(row["bot"])} for row in rows]
     return {
         "contest": {
             "id": contest.id,
@@ -168,7 +204,7 @@ def plain_standings(results: Results, contest: ContestRow, scoring: str | None =
             "secret": contest.seed if results.deals(contest).is_final else None,
             "games": {"played": results.games_played(contest), "total": contest.total},
         },
-        "standings": [plain_row(row) for row in results.standings(contest, scoring)],
+        "standings": rows,
         "first_faults": [
             _plain_fault(contest, bot, game, fault)
             for bot, (game, fault) in results.first_faults(contest).items()
@@ -196,10 +232,15 @@ def _title(results: Results, contest: ContestRow, scoring: str | None) -> str:
 
 
 def print_standings(
-    results: Results, contest: ContestRow, scoring: str | None = None, form: OutputFormat = OutputFormat.TABLE
+    results: Results,
+    contest: ContestRow,
+    scoring: str | None = None,
+    form: OutputFormat = OutputFormat.TABLE,
+    *,
+    rated: bool = False,
 ) -> None:
     """Print a contest's standings on stdout, by `scoring` or else as the contest scores."""
-    plain = plain_standings(results, contest, scoring)
+    plain = plain_standings(results, contest, scoring, rated=rated)
     by_mean = len({row["games"] for row in plain["standings"]}) > 1
     counts = {row["bot"]: sum(row["faults"].values()) for row in plain["standings"]}
     notes = [
@@ -250,7 +291,8 @@ def standings_table(
     shown = ("points", "games", "mean points", *(["wins"] if wins else []))
     # Points and wins may break ties, too: one column of each is enough.
     tie_breaks = [name for name in (rows[0].get("tie_breaks", ()) if rows else ()) if name not in shown]
-    numbers = (*shown, *tie_breaks)
+    rated = any(row.get("rating") for row in rows)
+    numbers = (*shown, *tie_breaks, *(("rating", "95 %") if rated else ()))
     heads = [
         Column("rank"),
         Column("bot", is_text=True),
@@ -262,9 +304,16 @@ def standings_table(
         faults = ", ".join(f"{kind} {count}" for kind, count in row["faults"].items())
         more = [row["wins"]] if wins else []
         more += [row["tie_breaks"][name] for name in tie_breaks]
+        more += _rating_cells(row["rating"]) if rated else []
         start = [row["rank"], row["bot"], row["points"], row["games"], float(row["mean"])]
         cells.append([*start, *more, faults or None])
     return ResultTable(title, heads, cells, notes)
+
+
+def _rating_cells(rating: dict[str, Any] | None) -> list[Cell]:
+    if rating is None:
+        return [None, None]
+    return [f"{rating['rating']:.0f}", f"+-{(rating['interval'][1] - rating['interval'][0]) / 2:.0f}"]
 
 
 def cross_table(title: str, table: Standings) -> ResultTable:

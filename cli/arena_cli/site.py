@@ -4,6 +4,7 @@
     DIR/api/v1/site.json, contests.json                                             what the pages read first
     DIR/api/v1/contests/N.json, contests/N/games-K.json                             standings, list of games
     DIR/api/v1/contests/N/schedule-K.json                                           if games are to be played
+    DIR/api/v1/contests/N/ratings.json                                              if numpy is installed
     DIR/api/v1/contests/N/chain-K.json                                              if the contest is over
     DIR/api/v1/contests/N/records/gM.json, gM.record                                the games
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import suppress
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -105,6 +107,8 @@ def _write_data(
     """Write the documents of the API; return the number of records, and the games without one."""
     from arena_protocol.messages import VERSION
     from arena_server.store.schema import RUNNING
+    from arena_server.web.archive import NotFoundError
+    from arena_server.web.ratings import RatingDocuments
 
     number = contest.id
     home = folder / "contests" / str(number)
@@ -112,6 +116,8 @@ def _write_data(
     document = archive.contest(number)
     for chunk in range(-(-document["list"]["games"] // document["list"]["chunk"])):
         (home / f"games-{chunk}.json").write_bytes(archive.games(number, chunk))
+    with suppress(NotFoundError):
+        _write(home / "ratings.json", RatingDocuments().find(archive, number))
     schedule = document["schedule"]
     if document["games_played"] < schedule["games"]:
         for chunk in range(min(SCHEDULE_CHUNKS, -(-schedule["games"] // schedule["chunk"]))):

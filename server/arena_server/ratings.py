@@ -63,6 +63,11 @@ class RatedGame:
     pairing: Hashable
 
 
+def version_of(name: str, agent: str | None) -> str:
+    """A version of a bot as a player of its own: name and `agent=`, of which neither has a blank in it."""
+    return name if agent is None else f"{name} {agent}"
+
+
 @dataclass(frozen=True, slots=True)
 class Rating:
     """A player's rating; `best` and `worst` are the ranks that the intervals of the differences allow."""
@@ -426,13 +431,13 @@ def _rows(
     return sorted(rows, key=lambda row: (-row.rating, row.name))
 
 
-def plain(ratings: Ratings) -> dict[str, Any]:
-    """The ratings as JSON types."""
+def plain(ratings: Ratings, *, versions: bool = False) -> dict[str, Any]:
+    """The ratings as JSON types; with `versions` the players are those of `version_of`."""
     return {
         "games": ratings.games,
         "ratings": [
             {
-                "bot": row.name,
+                **_plain_name(row.name, versions=versions),
                 "rating": round(row.rating, 1),
                 "interval": [round(row.rating - row.margin, 1), round(row.rating + row.margin, 1)],
                 "ranks": [row.best, row.worst],
@@ -444,3 +449,8 @@ def plain(ratings: Ratings) -> dict[str, Any]:
         "seats": [round(value, 1) for value in ratings.seats],
         "unrated": dict(ratings.unrated),
     }
+
+
+def _plain_name(player: str, *, versions: bool) -> dict[str, str | None]:
+    name, _, agent = player.partition(" ")
+    return {"bot": name, "version": agent or None} if versions else {"bot": name}

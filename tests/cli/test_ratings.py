@@ -29,6 +29,19 @@ def test_a_contest_of_the_database(here: Path, shell: Shell) -> None:
     assert json.loads(shell("ratings", "--all", "--json").out) == shown
 
 
+def test_by_version_and_as_columns_of_the_table(here: Path, shell: Shell) -> None:
+    shown = json.loads(shell("ratings", "--versions", "--json").out)
+    assert {row["bot"] for row in shown["ratings"]} <= {"first", "six", "zero"}
+    assert all("version" in row for row in shown["ratings"])
+    head = shell("ratings", "--versions").out.splitlines()[2].split()
+    assert head[:4] == ["rank", "bot", "version", "rating"]
+    rated = {row["bot"]: row for row in json.loads(shell("ratings", "--json").out)["ratings"]}
+    for row in json.loads(shell("standings", "--ratings", "--json").out)["standings"]:
+        found = rated.get(row["bot"])
+        assert row["rating"] == (found and {key: found[key] for key in ("rating", "interval", "ranks")})
+    assert shell("standings", "--ratings").code == 0
+
+
 def test_a_file_for_people(league: Path, shell: Shell) -> None:
     outcome = shell("ratings", "--file", "league.txt")
     assert outcome.code == 0
@@ -49,6 +62,10 @@ def test_a_file_for_people(league: Path, shell: Shell) -> None:
         (
             ["--file", "league.txt", "--all"],
             "--file: a file of results has no contests; leave out --contest and --all",
+        ),
+        (
+            ["--file", "league.txt", "--versions"],
+            "--file: a file of results has no versions; leave out --versions",
         ),
     ],
 )
@@ -71,3 +88,9 @@ def test_without_its_library_it_names_the_extra(
     outcome = shell("ratings", "--file", "league.txt")
     assert outcome.code == 2
     assert outcome.line.startswith("arena: arena ratings needs the extra [ratings]: ")
+
+
+def test_ratings_are_columns_of_the_table_of_a_contest_alone(league: Path, shell: Shell) -> None:
+    outcome = shell("standings", "--ratings", "--file", "league.txt")
+    assert outcome.code == 2
+    assert outcome.line == "arena: --ratings: it is for the table of a contest; leave out --cross and --file"

@@ -86,7 +86,7 @@ class TestReadOnlyFolder:
         seen: list[list[str]] = []
         monkeypatch.setattr(
             "arena_cli.results.print_standings",
-            lambda *_: seen.append(sorted(path.name for path in folder.iterdir())),
+            lambda *_, **__: seen.append(sorted(path.name for path in folder.iterdir())),
         )
         assert shell("standings", "--database", f"sqlite:///{folder}/arena.db").code == 0
         assert seen == [["arena.db"]], "read without any file beside it"

@@ -22,8 +22,8 @@ from arena_server.core.formats.base import Pairing
 from arena_server.core.journal import ContestFact, Entry, Order, Past, PastGame, fact_of
 from arena_server.core.standings import GameResult, Row, Standings
 from arena_server.errors import StoreError
-from arena_server.ratings import RatedGame
-from arena_server.store.chain import verify_checksum
+from arena_server.ratings import RatedGame, version_of
+from arena_server.store.chain import GENESIS, verify_checksum
 from arena_server.store.database import LAYOUT, Database, describe
 from arena_server.store.deals import Deals, WithheldError
 from arena_server.store.journal import unpack
@@ -139,12 +139,27 @@ class Results:
         """The rows of `table`."""
         return self.table(contest, scoring).rows()
 
-    def rated_games(self, contest: ContestRow) -> Iterator[RatedGame]:
-        """Every game with a result, in the order of storing; the games on one deal are one pairing."""
-        for game in _past_games(self._session, contest, self._layout, self.deals(contest).numbers()):
+    def rated_games(
+        self, contest: ContestRow, *, versions: bool = False, until: datetime | None = None
+    ) -> Iterator[RatedGame]:
+        """Every game with a result, in the order of storing; the games on one deal are one pairing.
+
+        With `versions` each version of a bot is a player of its own. `until` (UTC): those stored up to then.
+        """
+        numbers = self.deals(contest).numbers()
+        for game in _past_games(self._session, contest, self._layout, numbers, until):
             if game.end != VOID:
                 names = tuple(sorted(game.names)) if game.deal else game_id(game.number)
-                yield RatedGame(game.names, game.totals, (contest.id, names, game.deal or None))
+                players = game.names
+                if versions and game.agents:
+                    players = tuple(map(version_of, game.names, game.agents))
+                yield RatedGame(players, game.totals, (contest.id, names, game.deal or None))
+
+    def head(self, contest: ContestRow, until: datetime) -> bytes:
+        """The value of the chain at the last record that was stored up to `until` (UTC)."""
+        mine = select(GameRow.chain).where(GameRow.contest_id == contest.id, GameRow.stored_at <= until)
+        found = self._session.scalar(mine.order_by(GameRow.place.desc()).limit(1))
+        return GENESIS if found is None else bytes(found)
 
     def records(self, contest: ContestRow) -> Iterator[tuple[str, bytes | None]]:
         """The id and the encoded record of every game in the order of the schedule; None may not be shown."""
@@ -374,9 +389,15 @@ def _columns(layout: int) -> list[Any]:
 
 
 def _past_games(
-    session: Session, contest: ContestRow, layout: int, deals: Mapping[str, int] | None = None
+    session: Session,
+    contest: ContestRow,
+    layout: int,
+    deals: Mapping[str, int] | None = None,
+    until: datetime | None = None,
 ) -> Iterator[PastGame]:
     """Every game with a record, in the order of storing; `deals` has the number of its deal, by its id.
+
+    With `until` (UTC) those that were stored up to then.
 
     Raises ValueError for a changed or missing row.
     """
@@ -388,6 +409,8 @@ def _past_games(
         _check_game(contest, row, found)
         if row.place != place:
             raise ValueError(f"result {place} of contest {contest.id} is missing")
+        if until is not None and row.stored_at > until:
+            continue
         by_name = ((row.names[seat - 1], kind) for seat, _, kind, _ in found if seat)
         yield PastGame(
             number_of(row.game_id),

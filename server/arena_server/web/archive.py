@@ -19,6 +19,7 @@ from arena_protocol.record import VOID, GameRecord
 from arena_protocol.record_codec import decode, to_json
 from arena_server.core.standings import GameResult, Standings, plain_row
 from arena_server.errors import ArenaError
+from arena_server.ratings import RatedGame
 from arena_server.store.database import Database
 from arena_server.store.deals import WithheldError
 from arena_server.store.reader import GameSummary, Results, table_of
@@ -162,6 +163,20 @@ class Archive:
         return _encode_rows(
             [[f"g{pairing.number}", [places[name] for name in pairing.names]] for pairing in planned]
         )
+
+    def shown_head(self, number: int) -> bytes:
+        """The head of the chain of the records that may be shown now; on any thread. Raises NotFoundError."""
+        with Results(self._database) as results:
+            contest = self._find(results, number)
+            return results.head(contest, self._until(contest))
+
+    def rated_games(self, number: int) -> list[tuple[RatedGame, RatedGame]]:
+        """The games that may be shown now, of bots and of their versions; on any thread."""
+        with Results(self._database) as results:
+            contest = self._find(results, number)
+            until = self._until(contest)
+            bots, versions = (results.rated_games(contest, versions=by, until=until) for by in (False, True))
+            return list(zip(bots, versions, strict=True))
 
     def record(self, number: int, game_id: str) -> bytes:
         """The record of a game as `arena export` writes it. Raises NotFoundError."""

@@ -6,6 +6,7 @@
     GET /api/v1/contests/3.json                 one, with its standings
     GET /api/v1/contests/3/games-0.json         its games in chunks, for lists and cross-tables
     GET /api/v1/contests/3/schedule-0.json      its schedule in chunks: who meets whom, played or not
+    GET /api/v1/contests/3/ratings.json         ratings with 95 % intervals, of bots and of their versions
     GET /api/v1/contests/3/chain-0.json         the digests of its records, which lead to its head
     GET /api/v1/contests/3/records/g7.json      the record of a game (.record: the exported bytes)
     GET /api/v1/contests/3/state/g7.json        is it running, over, withheld, or unknown
@@ -44,6 +45,7 @@ from arena_server.web.archive import Archive, NotFoundError, plain_record
 from arena_server.web.bundle import LASTING, site_files
 from arena_server.web.feeds import LiveFeed
 from arena_server.web.live import LiveHub
+from arena_server.web.ratings import RatingDocuments
 from arena_server.web.security import small_number
 from arena_server.web.streams import Channel, EventStream, Viewer, last_event_id
 
@@ -135,6 +137,7 @@ class PublicApi:
         self._features = features
         self._most_viewers = viewers
         self._viewers = 0
+        self._rated = RatingDocuments()
         #: The running games of each contest that this server plays, by its name, and the contests' numbers.
         self._hubs: dict[str, LiveHub] = {}
         self._numbers: dict[str, int] = {}
@@ -166,6 +169,7 @@ class PublicApi:
             "contests/{number}.json": self._one_contest,
             "contests/{number}/games-{chunk}.json": self._games,
             "contests/{number}/schedule-{chunk}.json": self._schedule,
+            "contests/{number}/ratings.json": self._ratings,
             "contests/{number}/chain-{chunk}.json": self._chain,
             "contests/{number}/records/{game}.json": self._record,
             "contests/{number}/records/{game}.record": self._record_file,
@@ -240,6 +244,10 @@ class PublicApi:
     async def _chain(self, request: Request) -> Response:
         data = await self._read(request, Archive.chain, _chunk(request))
         return Response(data, media_type="application/json")
+
+    async def _ratings(self, request: Request) -> Response:
+        found = await self._run(self._find, request.path_params["number"])
+        return JSONResponse(await self._rated.get(*found))
 
     async def _record(self, request: Request) -> Response:
         data = await self._read(request, Archive.record, request.path_params["game"])

@@ -4,6 +4,7 @@ import { get, livePath, LiveStream, spaced } from "./api.js";
 import { applyTheme, el, link, numberText, pageHeader, parameter, plural } from "./dom.js";
 import { GameList, filterGames, idsOf, loadGames, loadSchedule, openGames, resultFor, runningRows, withLeaving } from "./gamelist.js";
 import { gameLink } from "./gameview.js";
+import { botRating, loadRatings } from "./ratings.js";
 
 applyTheme();
 document.body.prepend(pageHeader());
@@ -44,11 +45,13 @@ async function begin() {
   document.title = `${name}, ${contest.name}`;
   const list = new GameList(contest, place);
   const table = el("div", { class: "scroll" });
+  const rating = el("div");
   const faults = Object.entries(row.faults).map(([kind, count]) => `${kind} ${count}`).join(", ");
   main.replaceChildren(
     el("p", { class: "crumbs" }, el("a", { href: link("contest.html", { id: number }) }, `← ${contest.name}`)),
     el("div", { class: "title" }, el("h1", {}, name),
       el("p", { class: "sub" }, `${row.rank === null ? "No rank before the first result" : `Rank ${row.rank} of ${contest.standings.length}: ${numberText(row.points)} points in ${plural(row.games, "game")}, ${row.wins} won`}${faults ? "; faults: " : ""}`, faults ? el("span", { class: "faults" }, faults) : null)),
+    rating,
     el("section", { class: "panel" }, el("h2", {}, "Opponents"), table),
     el("section", { class: "panel" }, el("h2", {}, "Games"), list.element));
   let all = [];
@@ -59,6 +62,7 @@ async function begin() {
     table.replaceChildren(rows.some((each) => each.end !== "void") ? opponents(contest, place, rows) : el("p", { class: "empty" }, "No game has ended yet."));
   };
   await showGames();
+  rating.replaceChildren(...[botRating(number, await loadRatings(number), name)].filter(Boolean));
   const schedule = await loadSchedule(contest);
   const showOpen = (running) => list.setOpen(filterGames(openGames(contest, all, schedule, running), { bot: place }));
   showOpen([]);

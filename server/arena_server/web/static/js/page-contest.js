@@ -4,6 +4,7 @@ import { get, livePath, LiveStream, spaced } from "./api.js";
 import { applyTheme, clockText, el, gamesText, link, numberText, pageHeader, parameter, waitingText } from "./dom.js";
 import { CrossTable } from "./crosstable.js";
 import { GameList, loadGames, idsOf, loadSchedule, openGames, runningRows, withLeaving } from "./gamelist.js";
+import { loadRatings, ratingPanel } from "./ratings.js";
 import { Wall } from "./wall.js";
 
 applyTheme();
@@ -56,6 +57,10 @@ async function begin() {
   const table = el("div", { class: "scroll" });
   const cross = new CrossTable();
   const list = new GameList(contest);
+  const ratings = el("div");
+  const showRatings = spaced(async () => {
+    ratings.replaceChildren(...[ratingPanel(number, await loadRatings(number))].filter(Boolean));
+  });
   let rows = [];
   let schedule = [];
   let running = [];
@@ -91,9 +96,10 @@ async function begin() {
     el("div", { class: "title" }, el("h1", {}, contest.name), el("p", { class: "sub" }, status, sub), waiting,
       contest.head ? el("p", { class: "sub head" }, "Head of the record chain: ", el("code", {}, contest.head)) : null),
     boards,
-    el("section", { class: "panel" }, el("h2", {}, "Standings"), table), cross.element,
+    el("section", { class: "panel" }, el("h2", {}, "Standings"), table), ratings, cross.element,
     el("section", { class: "panel", id: "games" }, el("h2", {}, "Games"), list.element)].filter(Boolean));
   await showGames();
+  showRatings();
   // Once: it depends on the configuration alone.
   schedule = await loadSchedule(contest);
   showOpen();
@@ -102,6 +108,7 @@ async function begin() {
     contest = await get(`contests/${contest.id}.json`);
     refresh(contest);
     await showGames();
+    showRatings();
     if (contest.status !== "running") { stream.close(); boards.remove(); running = []; showOpen(); }
   });
   const said = { lost: false, live: null };

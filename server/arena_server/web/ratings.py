@@ -1,0 +1,75 @@
+"""The ratings of a contest as the site shows them: fitted when a page asks, on a thread of their own.
+
+A fit is kept as long as the chain of records that it was made of has the same head. While games are played
+a new one is made at most once in PAUSE times as long as the last one took, so that it takes a small share of
+a processor however many pages ask.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, Final
+
+from arena_server.ratings import RatedGame, fit, plain
+from arena_server.web.archive import Archive, NotFoundError
+
+#: A new fit waits for this many times what the last one took, and for LEAST_S.
+PAUSE: Final = 10.0
+LEAST_S: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """`document` was made of the records up to `head`; no new one is made before `next_at`."""
+
+    head: bytes
+    next_at: float
+    document: dict[str, Any]
+
+
+class RatingDocuments:
+    """The documents `contests/N/ratings.json`. `clock` is in seconds."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._kept: dict[tuple[Archive, int], _Fit] = {}
+        self._thread = ThreadPoolExecutor(1, "ratings")
+
+    async def get(self, archive: Archive, number: int) -> dict[str, Any]:
+        """The ratings of what may be shown now. Raises NotFoundError and StoreError."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self.find, archive, number)
+
+    def find(self, archive: Archive, number: int) -> dict[str, Any]:
+        """The same on this thread."""
+        if importlib.util.find_spec("numpy") is None:
+            raise NotFoundError("this server has no numpy, which ratings need: it lacks the extra [ratings]")
+        kept, now = self._kept.get((archive, number)), self._clock()
+        head = archive.shown_head(number)
+        if kept is not None and (kept.head == head or now < kept.next_at):
+            return kept.document
+        document = rating_document(archive.rated_games(number))
+        next_at = self._clock() + max(LEAST_S, PAUSE * (self._clock() - now))
+        self._kept[archive, number] = _Fit(head, next_at, document)
+        return document
+
+
+def rating_document(games: list[tuple[RatedGame, RatedGame]]) -> dict[str, Any]:
+    """The document; `games` are those of bots and those of versions.
+
+    `versions` is None unless a bot has played with more than one. Raises NotFoundError for games of different
+    numbers of seats.
+    """
+    try:
+        document = plain(fit(bots for bots, _ in games))
+        has_versions = len({name for bots, _ in games for name in bots.names}) < len(
+            {name for _, versions in games for name in versions.names}
+        )
+        rated = plain(fit(versions for _, versions in games), versions=True) if has_versions else None
+    except ValueError as error:
+        raise NotFoundError(str(error)) from None
+    return document | {"versions": rated}

@@ -1,0 +1,77 @@
+// Ratings of a contest, of bots and of their versions, with 95 % intervals.
+
+import { get } from "./api.js";
+import { el, link, numberText, plural } from "./dom.js";
+
+const REASONS = {
+  unbeaten: "no game was won or drawn against it",
+  winless: "it has won or drawn no game",
+  unconnected: "no results in both directions connect it with the others",
+};
+
+/** The document, or null where there is none: no server with numpy, or no site that was written with it. */
+export async function loadRatings(contest) {
+  try {
+    return await get(`contests/${encodeURIComponent(contest)}/ratings.json`);
+  } catch {
+    return null;
+  }
+}
+
+function ranksText([best, worst]) {
+  return best === worst ? String(best) : `${best}–${worst}`;
+}
+
+/** The table of one fit; `bar` has lowest and highest bound of all intervals. */
+export function ratingTable(contest, rows, versions) {
+  const low = Math.min(...rows.map((row) => row.interval[0]));
+  const high = Math.max(...rows.map((row) => row.interval[1]));
+  const percent = (value) => `${(100 * (value - low)) / (high - low || 1)}%`;
+  const heads = ["Bot", ...(versions ? ["Version"] : []), "Rating", "95 %", "", "Ranks", "Games", "Score"];
+  const body = rows.map((row) => {
+    const range = el("div", { class: "interval", "aria-hidden": "true" }, el("i"), el("b"));
+    range.firstChild.style.left = percent(row.interval[0]);
+    range.firstChild.style.right = `calc(100% - ${percent(row.interval[1])})`;
+    range.lastChild.style.left = percent(row.rating);
+    return el("tr", {},
+      el("td", { class: "name-cell" }, el("a", { href: link("bot.html", { contest, bot: row.bot }) }, row.bot)),
+      versions ? el("td", {}, row.version ?? "–") : null,
+      el("td", { class: "num" }, el("b", {}, row.rating.toFixed(0))),
+      el("td", { class: "num" }, `±${((row.interval[1] - row.interval[0]) / 2).toFixed(0)}`),
+      el("td", { class: "range" }, range),
+      el("td", { class: "num" }, ranksText(row.ranks)),
+      el("td", { class: "num" }, numberText(row.games)),
+      el("td", { class: "num" }, `${(100 * row.score).toFixed(1)} %`));
+  });
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": versions ? "Ratings of versions" : "Ratings" },
+    el("table", { class: "ratings" },
+      el("thead", {}, el("tr", {}, ...heads.map((text, i) => (text
+        ? el("th", { scope: "col", class: i > (versions ? 1 : 0) ? "num" : null }, text) : el("td"))))),
+      el("tbody", {}, ...body)));
+}
+
+function unratedText(unrated) {
+  return Object.entries(unrated).map(([name, reason]) => `${name} is not rated: ${REASONS[reason] ?? reason}.`).join(" ");
+}
+
+/** The panel of a contest, or null if no bot can be rated yet. */
+export function ratingPanel(contest, document) {
+  if (!document?.ratings.length) return null;
+  const seats = document.seats.map((value, i) => `Seat ${i + 2} is worth ${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(0)} against seat 1.`).join(" ");
+  return el("section", { class: "panel" }, el("h2", {}, "Ratings"),
+    el("p", { class: "sub" }, `Fitted to ${plural(document.games, "result")}; a difference of 100 is a score of 64 %. ${seats} ${unratedText(document.unrated)}`),
+    ratingTable(contest, document.ratings, false),
+    document.versions?.ratings.length ? el("h3", {}, "Versions") : null,
+    document.versions?.ratings.length ? ratingTable(contest, document.versions.ratings, true) : null);
+}
+
+/** What a bot's page says of it: null without a rating. */
+export function botRating(contest, document, name) {
+  const row = document?.ratings.find((each) => each.bot === name);
+  const versions = document?.versions?.ratings.filter((each) => each.bot === name) ?? [];
+  if (!row && !versions.length) return null;
+  const [low, high] = row?.interval ?? [];
+  return el("section", { class: "panel" }, el("h2", {}, "Rating"),
+    row ? el("p", {}, el("b", {}, row.rating.toFixed(0)), ` (95 %: ${low.toFixed(0)} to ${high.toFixed(0)}), rank ${ranksText(row.ranks)} of ${document.ratings.length}`) : null,
+    versions.length ? ratingTable(contest, versions, true) : null);
+}

@@ -1,0 +1,64 @@
+"""Ratings on the page: what is rated, by version too, and when a fit is made again."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from tests.server.records import Kept, game, opening
+
+from arena_server.ratings import RatedGame
+from arena_server.web.archive import Archive, NotFoundError
+from arena_server.web.ratings import LEAST_S, RatingDocuments, rating_document
+
+NOW = datetime(2026, 11, 23, 12)  # before and after every game, by a shift
+
+
+def play(kept: Kept, *games: tuple[int, tuple[int, int], tuple[str | None, ...]]) -> None:
+    for number, totals, agents in games:
+        kept.append((number, "offer", ("a", "b"), number, (), agents))
+        kept.writer.store(f"g{number}", game(number, totals=totals))
+        assert kept.next() == [f"g{number}"]
+
+
+def test_versions_are_rated_apart_and_a_fit_is_kept_until_the_next_result(path: Path) -> None:
+    seconds = [100.0]
+    documents = RatingDocuments(lambda: seconds[0])
+    archive = Archive(path)
+    kept = Kept(path, opening(names=("a", "b")))
+    kept.start()
+    play(kept, (1, (3, 1), ("new/1", None)), (2, (1, 3), ("new/1", None)))
+    first = documents.find(archive, 1)
+    assert (first["games"], first["versions"]) == (2, None)
+    play(kept, (3, (3, 1), ("new/2", None)), (4, (1, 1), ("new/2", None)))
+    assert documents.find(archive, 1) is first, "too soon"
+    seconds[0] += LEAST_S
+    second = documents.find(archive, 1)
+    assert second["games"] == 4
+    rows = {(row["bot"], row["version"]): row["games"] for row in second["versions"]["ratings"]}
+    assert rows == {("a", "new/1"): 2, ("a", "new/2"): 2, ("b", None): 4}
+    assert {row["bot"] for row in second["ratings"]} == {"a", "b"}
+    seconds[0] += LEAST_S
+    assert documents.find(archive, 1) is second, "nothing new"
+    kept.close("finished")
+
+
+def test_a_game_that_may_not_be_shown_yet_is_not_rated(path: Path) -> None:
+    kept = Kept(path, opening(names=("a", "b")))
+    kept.start()
+    play(kept, (1, (3, 1), ()), (2, (1, 3), ()))
+    kept.close("finished")
+    long_ago = Archive(path, lambda: datetime(2000, 1, 1), delayed=True)
+    assert RatingDocuments().find(long_ago, 1)["games"] == 0
+    later = Archive(path, lambda: NOW + timedelta(days=36_500), delayed=True)
+    assert RatingDocuments().find(later, 1)["games"] == 2
+
+
+def test_what_cannot_be_rated(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    two, three = (RatedGame(tuple("abc"[:seats]), (1,) * seats, seats) for seats in (2, 3))
+    with pytest.raises(NotFoundError, match="expected games of one number of seats"):
+        rating_document([(two, two), (three, three)])
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(NotFoundError, match="this server has no numpy"):
+        RatingDocuments().find(Archive(path), 1)
