@@ -98,9 +98,8 @@ def command(config: Config, options: TournamentOptions = TournamentOptions(), as
     with TournamentDisplay(file.contest.name, options.database, json=as_json) as display:
         engines = (bot.engine for bot in file.bot if bot.engine is not None)
         compile_engines(file.contest.game, engines, display.step)
-        place = f"{options.database} {file.contest.name}"
-        tournament = Tournament(server, server_environment(bots), bots, options.logs, place)
-        ended = asyncio.run(_run(tournament, display))
+        environment, place = server_environment(bots), f"{options.database} {file.contest.name}"
+        ended = asyncio.run(_run(Tournament(server, environment, bots, options.logs, place), display))
     last = display.last
     if last is not None:
         display.show_outcome()
