@@ -119,8 +119,7 @@ def standings(
         bool, typer.Option("--cross", help="Print what each bot has scored against each other instead.")
     ] = False,
     ratings: Annotated[
-        bool,
-        typer.Option("--ratings", help="Add the rating of each bot with its 95 % interval."),
+        bool, typer.Option("--ratings", help="Add the rating of each bot with its 95 % interval.")
     ] = False,
     form: FormatOption = None,
     as_json: Json = False,
@@ -134,13 +133,11 @@ def standings(
 
     Example: arena standings --file examples/paradox.txt --scoring wins
     """
-    if file is not None and contest is not None:
-        from arena_server.errors import ConfigError
+    from arena_server.errors import ConfigError
 
+    if file is not None and contest is not None:
         raise ConfigError("--file: a file of results has no contests; leave out --contest")
     if ratings and (cross or file is not None):
-        from arena_server.errors import ConfigError
-
         raise ConfigError("--ratings: it is for the table of a contest; leave out --cross and --file")
     form = chosen(form, as_json)
     if file is not None:
