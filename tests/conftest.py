@@ -40,13 +40,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """With xdist the tests of a file run one after the other, on one worker.
+    """With xdist the tests of a group run one after the other, on one worker.
 
-    What a fixture or a cache has for them is made once, and no more tests with a real clock or a process
-    run at once than there are workers.
+    The files with a test that needs a real clock or a process are two groups, those of the server and the
+    others: at most two of them run at once, whatever the number of workers. Every other file is a group, so
+    that what a fixture or a cache has for it is made once.
     """
+    real = {item.path for item in items if item.get_closest_marker("real")}
     for item in items:
-        item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(item.config.rootpath))))
+        file = item.path.relative_to(item.config.rootpath)
+        server = file.is_relative_to("tests/server")
+        group = str(file) if item.path not in real else "real-server" if server else "real"
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.hookimpl(optionalhook=True)
