@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.server.programs import Players, Server, Shell, arena, contest
+from tests.server.programs import Players, Server, Shell, contest, inside
 
 from arena_client.bot import Bot
 
@@ -74,7 +74,7 @@ class TestBot:
     def test_an_unknown_bot_name(self, tmp_path: Path) -> None:
         with Server(contest("a", "b"), tmp_path) as server:
             address = f"127.0.0.1:{server.port}"
-            outcome = arena("bot", "dummy", "--connect", address, "--name", "c", "--token", "x")
+            outcome = inside("bot", "dummy", "--connect", address, "--name", "c", "--token", "x")
             assert outcome.code == 1
             assert outcome.line.startswith("arena: the server refuses c: token: ")
 
@@ -83,6 +83,6 @@ class TestBot:
         with Server(contest("dummy", "b"), tmp_path, "--until-finished") as server:
             other = Players(server.port, [("b", "first-legal")])
             env = {"ARENA_HOST": "127.0.0.1", "ARENA_PORT": str(server.port)}
-            outcome = arena("bot", "dummy", env=env)
+            outcome = inside("bot", "dummy", env=env)
             assert (outcome.code, outcome.out) == (0, "dummy leaves: finished\n")
             assert other.join() == {"b": "finished"}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.server.programs import ARENA, PATIENCE_S, Outcome, Players, Server, Shell, arena, contest
+from tests.server.programs import ARENA, PATIENCE_S, Outcome, Players, Server, Shell, contest, inside
 
 BRAINS = Path(__file__).resolve().parents[1] / "client" / "bridges" / "brains.py"
 
@@ -52,7 +52,7 @@ def play(
     outcome = Outcome(bridge.returncode, bridge.stdout, bridge.stderr)
     if bridge.returncode != 0:
         return outcome, {}
-    table = json.loads(arena("standings", "--database", f"sqlite:///{server.database}", "--json").out)
+    table = json.loads(inside("standings", "--database", f"sqlite:///{server.database}", "--json").out)
     (row,) = [row for row in table["standings"] if row["bot"] == "mine"]
     return outcome, row
 

@@ -15,7 +15,7 @@ import pytest
 
 from arena_check.runner import BOT_SUITE, SERVER_SUITE
 
-from ..server.programs import ARENA, arena, inside
+from ..server.programs import ARENA, inside
 
 STARTERS = Path(__file__).resolve().parents[2] / "client" / "starters" / "python"
 GOOD = (sys.executable, str(STARTERS / "starter.py"), "{host}", "{port}", "{name}")
@@ -200,6 +200,6 @@ def test_a_server_that_is_not_there() -> None:
 @pytest.mark.real
 def test_help_has_an_example() -> None:
     for peer in ("bot", "server"):
-        helped = arena("check", peer, "--help")
+        helped = inside("check", peer, "--help")
         assert helped.code == 0
         assert "Example: arena check" in helped.out

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.server.programs import ARENA, PATIENCE_S, Outcome, arena, inside
+from tests.server.programs import ARENA, PATIENCE_S, Outcome, inside
 
 from arena_cli.match_run import Tally
 from arena_protocol.record_codec import decode
@@ -102,7 +102,7 @@ class TestMatch:
             "--logs",
             "logs",
         )
-        outcome = arena("match", *arguments, *SHORT, "--deals", "4", cwd=folder)
+        outcome = inside("match", *arguments, *SHORT, "--deals", "4", cwd=folder)
         assert outcome.code == 0, outcome.err
         table = outcome.out.splitlines()
         assert table[1].split()[:2] == ["python", "mybot.py"]
@@ -135,7 +135,7 @@ class TestMatch:
     @pytest.mark.real
     def test_the_sequential_test_ends_the_match(self, folder: Path) -> None:
         arguments = ("greedy", "python mybot.py", "--sprt", "--elo1", "300", "--deals", "500", "--json")
-        outcome = arena("match", *arguments, *SHORT, "--option", "plies=20", cwd=folder)
+        outcome = inside("match", *arguments, *SHORT, "--option", "plies=20", cwd=folder)
         assert outcome.code == 0, outcome.err
         answer = json.loads(outcome.out)
         assert answer["verdict"] == "better"
@@ -149,7 +149,7 @@ class TestMatch:
     def test_engines_of_this_process_play_the_games_that_the_referee_seats(self, folder: Path) -> None:
         match = ("match", "greedy", "minimax:depth=2", *SHORT, "--deals", "3", "--seed", "5", "--json")
         here = json.loads(inside(*match).out)
-        seated = json.loads(arena(*match, "--keep", "m.db", cwd=folder).out)
+        seated = json.loads(inside(*match, "--keep", "m.db", cwd=folder).out)
         for key in ("points", "pairs", "interval", "games", "faults", "engines"):
             assert here[key] == seated[key]
         assert here["points"][0] != here["points"][1]
@@ -157,7 +157,7 @@ class TestMatch:
     @pytest.mark.real
     def test_three_seats(self, folder: Path) -> None:
         players = ("greedy", "python mybot.py", "dummy")
-        outcome = arena(
+        outcome = inside(
             "match", *players, *SHORT, "--option", "seats=3", "--deals", "2", "--json", cwd=folder
         )
         assert outcome.code == 0, outcome.err
@@ -167,14 +167,14 @@ class TestMatch:
 
     @pytest.mark.real
     def test_a_scripted_bot_is_seated_by_the_referee_too(self, folder: Path) -> None:
-        outcome = arena("match", "greedy", "zero-based", *SHORT, "--deals", "1", cwd=folder)
+        outcome = inside("match", "greedy", "zero-based", *SHORT, "--deals", "1", cwd=folder)
         assert outcome.code == 0, outcome.err
         assert "zero-based sent an illegal move" in outcome.err
 
     @pytest.mark.real
     def test_a_program_that_crashes_at_its_start_is_one_line(self, folder: Path) -> None:
         (folder / "crash.py").write_text("import no_such_module\n")
-        outcome = arena("match", "python crash.py", "dummy", cwd=folder)
+        outcome = inside("match", "python crash.py", "dummy", cwd=folder)
         assert (outcome.code, outcome.out) == (1, "")
         assert outcome.line == (
             "arena: bot crash cannot start: ModuleNotFoundError: No module named 'no_such_module'"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from tests.server.peers import Peer
-from tests.server.programs import ARENA, PATIENCE_S, Players, Server, arena, contest
+from tests.server.programs import ARENA, PATIENCE_S, Players, Server, contest, inside
 
 from arena_cli.options import DIGESTS_VARIABLE
 from arena_server.store.reader import Results
@@ -106,7 +106,7 @@ class TestLife:
                 assert (chosen.status, results.games_played(chosen), chosen.games) == ("finished", 6, 6)
                 faults = {row.name: dict(row.faults) for row in results.standings(chosen)}
                 assert faults == {"a": {}, "b": {}, "c": {"illegal": 4}}
-            verified = arena("verify", "--database", f"sqlite:///{server.database}")
+            verified = inside("verify", "--database", f"sqlite:///{server.database}")
             assert (verified.code, verified.out) == (0, "verified: 6 games\n")
 
     def test_until_finished_it_exits_with_the_standings(self, tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ class TestRefusals:
 
     def test_a_wrong_configuration(self, tmp_path: Path) -> None:
         (tmp_path / "c.toml").write_text(contest("a", "b", contest="probatoin = 1"))
-        outcome = arena("serve", "c.toml", cwd=tmp_path)
+        outcome = inside("serve", "c.toml", cwd=tmp_path)
         assert (outcome.code, outcome.out) == (2, "")
         assert outcome.line == "arena: c.toml: contest.probatoin: unknown key; did you mean 'probation'?"
         assert not (tmp_path / "arena.db").exists()
@@ -202,7 +202,7 @@ class TestRefusals:
     def test_fewer_connections_than_places_that_are_kept(self, tmp_path: Path) -> None:
         text = contest("a", "b", server="max_connections = 17")
         (tmp_path / "c.toml").write_text(text)
-        outcome = arena("serve", "c.toml", cwd=tmp_path)
+        outcome = inside("serve", "c.toml", cwd=tmp_path)
         assert (outcome.code, outcome.out) == (2, "")
         assert outcome.line == (
             "arena: c.toml: server.max_connections: expected at least 18, one for each of 2 slots of bots "
@@ -214,7 +214,7 @@ class TestRefusals:
         (tmp_path / "c.toml").write_text(contest("a", "b"))
         with socket.create_server(("127.0.0.1", 0)) as other:
             port = other.getsockname()[1]
-            outcome = arena("serve", "c.toml", "--port", str(port), cwd=tmp_path)
+            outcome = inside("serve", "c.toml", "--port", str(port), cwd=tmp_path)
         assert (outcome.code, outcome.out) == (1, "")
         assert outcome.line == (
             f"arena: cannot listen on 127.0.0.1:{port}: the port is in use; "
@@ -224,7 +224,7 @@ class TestRefusals:
     @pytest.mark.parametrize("host", ["203.0.113.7", "no.such.host.invalid"])
     def test_an_address_of_another_machine(self, tmp_path: Path, host: str) -> None:
         (tmp_path / "c.toml").write_text(contest("a", "b", seed=None))
-        outcome = arena("serve", "c.toml", "--host", host, "--port", "0", cwd=tmp_path)
+        outcome = inside("serve", "c.toml", "--host", host, "--port", "0", cwd=tmp_path)
         assert outcome.code == 1
         assert outcome.line.startswith(f"arena: cannot listen on {host}:0: ")
 
@@ -234,7 +234,7 @@ class TestRefusals:
         if not options:
             guest += f'token_sha256 = "{"0" * 64}"\n'
         (tmp_path / "c.toml").write_text(contest(bots=guest))
-        outcome = arena("serve", "c.toml", "--port", "0", *options, cwd=tmp_path)
+        outcome = inside("serve", "c.toml", "--port", "0", *options, cwd=tmp_path)
         assert outcome.code == 2
         assert outcome.line.startswith(
             "arena: contest.seed: expected no seed where bots connect by themselves ("
@@ -242,7 +242,7 @@ class TestRefusals:
 
     def test_a_wrong_duration(self, tmp_path: Path) -> None:
         (tmp_path / "c.toml").write_text(contest("a", "b"))
-        outcome = arena("serve", "c.toml", "--absent", "soon", cwd=tmp_path)
+        outcome = inside("serve", "c.toml", "--absent", "soon", cwd=tmp_path)
         assert outcome.code == 2
         assert outcome.line == (
             "arena: --absent: expected a duration such as '500ms', '20s', '2m' or '1h', got 'soon'"
@@ -251,7 +251,7 @@ class TestRefusals:
     def test_a_database_that_is_no_database(self, tmp_path: Path) -> None:
         (tmp_path / "c.toml").write_text(contest("a", "b"))
         (tmp_path / "arena.db").write_bytes(b"not a database, just text" * 100)
-        outcome = arena("serve", "c.toml", "--port", "0", cwd=tmp_path)
+        outcome = inside("serve", "c.toml", "--port", "0", cwd=tmp_path)
         assert (outcome.code, outcome.out) == (1, "")
         assert "arena.db: the database is damaged (file is not a database); restore it" in outcome.line
 
@@ -259,7 +259,7 @@ class TestRefusals:
         (tmp_path / "c.toml").write_text(contest("a", "b"))
         with closing(sqlite3.connect(tmp_path / "arena.db", isolation_level=None)) as other:
             other.execute("BEGIN EXCLUSIVE")
-            outcome = arena("serve", "c.toml", "--port", "0", cwd=tmp_path)
+            outcome = inside("serve", "c.toml", "--port", "0", cwd=tmp_path)
         assert (outcome.code, outcome.out) == (1, "")
         assert outcome.line == (
             "arena: arena.db: the database is locked by another program; stop it or choose another --database"
@@ -267,7 +267,7 @@ class TestRefusals:
 
     def test_a_database_url_of_another_kind(self, tmp_path: Path) -> None:
         (tmp_path / "c.toml").write_text(contest("a", "b"))
-        outcome = arena("serve", "c.toml", "--database", "mysql://x", cwd=tmp_path)
+        outcome = inside("serve", "c.toml", "--database", "mysql://x", cwd=tmp_path)
         assert outcome.code == 2
         assert outcome.line == (
             "arena: --database: expected a URL such as sqlite:///arena.db or postgresql://host/name, "

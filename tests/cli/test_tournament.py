@@ -46,7 +46,7 @@ HONEST = (
 
 def play(folder: Path, text: str, *options: str, env: dict[str, str] | None = None) -> Outcome:
     (folder / "c.toml").write_text(text)
-    return arena("tournament", "c.toml", *options, cwd=folder, env=env)
+    return inside("tournament", "c.toml", *options, cwd=folder, env=env)
 
 
 def visit(url: str, accept: str) -> None:

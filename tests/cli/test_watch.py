@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.client.test_spectator import GAME_LINES
-from tests.server.programs import ARENA, Players, Server, arena, contest
+from tests.server.programs import ARENA, Players, Server, contest, inside
 
 from arena_cli.watch import HOME, Screen, Wall, frame, json_line, line_printer, text_line, watch
 from arena_client.errors import ClientError
@@ -194,7 +194,7 @@ def test_a_closed_output_is_not_an_error_of_the_connection() -> None:
 def test_no_server() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    outcome = arena("watch", "--connect", f"127.0.0.1:{port}")
+    outcome = inside("watch", "--connect", f"127.0.0.1:{port}")
     assert (outcome.code, outcome.out) == (1, "")
     assert outcome.line == (
         f"arena: no server at 127.0.0.1:{port}: Connection refused; is it running, and is the address right?"
@@ -204,7 +204,7 @@ def test_no_server() -> None:
 @pytest.mark.real
 @pytest.mark.parametrize("address", ["nowhere", "host:0", "host:70000", ":7"])
 def test_a_wrong_address(address: str) -> None:
-    outcome = arena("watch", "--connect", address)
+    outcome = inside("watch", "--connect", address)
     assert outcome.code == 2
     assert outcome.line == f"arena: --connect: expected HOST:PORT, got {address!r}"
 
@@ -266,7 +266,7 @@ def test_in_a_terminal_the_board_is_drawn(tmp_path: Path) -> None:
 @pytest.mark.real
 def test_a_game_that_is_not_played(tmp_path: Path) -> None:
     with Server(contest("a", "b"), tmp_path) as server:
-        outcome = arena("watch", "g9", "--connect", f"127.0.0.1:{server.port}")
+        outcome = inside("watch", "g9", "--connect", f"127.0.0.1:{server.port}")
         assert outcome.code == 1
         assert outcome.line == (
             "arena: game g9 is not being played now; without a game id all games are shown"

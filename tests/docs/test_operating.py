@@ -13,7 +13,7 @@ from typing import get_args
 from urllib.request import urlopen
 
 import pytest
-from tests.server.programs import ARENA, PATIENCE_S, Players, arena
+from tests.server.programs import ARENA, PATIENCE_S, Players, inside
 
 from arena_cli.admin import Order
 from arena_server import logs
@@ -217,7 +217,7 @@ def test_the_commands_of_the_page(tmp_path: Path) -> None:
             if program == "curl":
                 out = _curl(arguments[0].replace("http://127.0.0.1:2008", url)) or ""
             else:
-                out = arena(*(HEAD.sub(head, each) for each in arguments), cwd=tmp_path).out
+                out = inside(*(HEAD.sub(head, each) for each in arguments), cwd=tmp_path).out
             assert plain(out.splitlines()) == plain(expected), command
             if found := HEAD.search(out):
                 head = found[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import signal
@@ -74,7 +75,7 @@ def arena(*arguments: str | Path, cwd: Path | None = None, env: dict[str, str] |
 
 
 def inside(*arguments: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None) -> Outcome:
-    """The same in this process, many times sooner: for commands that start and wait for nothing."""
+    """The same in this process, many times sooner; `arena` is for what the process itself does."""
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         patch.setattr(sys, "argv", ["arena", *map(str, arguments)])
@@ -87,6 +88,7 @@ def inside(*arguments: str | Path, cwd: Path | None = None, env: dict[str, str] 
             with pytest.raises(SystemExit) as end:
                 main()
         finally:
+            gc.enable()  # `arena serve` does so when it listens
             for number, handler in handlers.items():
                 signal.signal(number, handler)
     return Outcome(int(end.value.code or 0), out.getvalue(), err.getvalue())

@@ -16,7 +16,7 @@ from arena_client.errors import ClientError
 from arena_client.scripted import Fixed
 
 from ..protocol.test_tls import Pair, make_pair
-from .programs import ARENA, EAGER, PATIENCE_S, Server, arena, contest
+from .programs import ARENA, EAGER, PATIENCE_S, Server, arena, contest, inside
 from .test_hostile import Rude
 
 UNTRUSTED = "cannot speak TLS with localhost: the certificate is not trusted: self-signed certificate"
@@ -72,7 +72,7 @@ class TestAContest:
         with Server(over_tls(pair), tmp_path, "--log-level", "info") as server:
             address = ("--connect", f"localhost:{server.port}")
             if not trusted:
-                outcome = arena("watch", *address, "--tls")
+                outcome = inside("watch", *address, "--tls")
                 assert (outcome.code, outcome.line) == (1, f"arena: {UNTRUSTED}")
                 return
             watching = subprocess.Popen(
@@ -132,7 +132,7 @@ class TestAContest:
 class TestRefusals:
     def serve(self, tmp_path: Path, keys: str) -> str:
         (tmp_path / "c.toml").write_text(contest("a", "b", server=keys))
-        outcome = arena("serve", "c.toml", "--port", "0", cwd=tmp_path)
+        outcome = inside("serve", "c.toml", "--port", "0", cwd=tmp_path)
         assert (outcome.code, outcome.out) == (2, "")
         return outcome.line
 
@@ -160,7 +160,7 @@ class TestRefusals:
     @pytest.mark.real
     def test_a_tournament_starts_no_bot_that_could_not_connect(self, tmp_path: Path, pair: Pair) -> None:
         (tmp_path / "c.toml").write_text(over_tls(pair))
-        outcome = arena("tournament", "c.toml", cwd=tmp_path)
+        outcome = inside("tournament", "c.toml", cwd=tmp_path)
         assert (outcome.code, outcome.out) == (2, "")
         assert outcome.line == (
             "arena: c.toml: server.tls_certificate: the bots of a tournament connect without TLS; "
@@ -172,5 +172,5 @@ class TestRefusals:
         (tmp_path / "x.pem").write_text("nothing")
         for name, why in (("x.pem", "no certificates in PEM"), ("y.pem", "No such file or directory")):
             for command in (("bot", "first-legal"), ("watch",)):
-                outcome = arena(*command, "--connect", "h:1", "--tls-ca", name, cwd=tmp_path)
+                outcome = inside(*command, "--connect", "h:1", "--tls-ca", name, cwd=tmp_path)
                 assert (outcome.code, outcome.line) == (2, f"arena: --tls-ca: {name}: {why}")

@@ -26,7 +26,7 @@ from arena_server.store.preflight import (
 from arena_server.store.schema import Base, open_engine
 
 from ..postgres import Cluster
-from ..programs import Server, arena, contest
+from ..programs import Server, contest, inside
 from ..records import Kept, game, keep, opening
 
 ENTRY: Entry = (1, "offer", ("a", "b"), 1, ())
@@ -186,7 +186,7 @@ def test_the_command_reports_damage_before_it_listens(tmp_path: Path) -> None:
     kept.close("stopped")
     change(tmp_path / "arena.db", "DROP TABLE games")
     (tmp_path / "c.toml").write_text(contest("a", "b"))
-    outcome = arena("serve", "c.toml", "--port", "0", cwd=tmp_path)
+    outcome = inside("serve", "c.toml", "--port", "0", cwd=tmp_path)
     assert (outcome.code, outcome.out) == (1, "")
     assert outcome.line == (
         "arena: arena.db: the database is damaged (no such table: games); "

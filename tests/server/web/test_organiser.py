@@ -19,7 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from arena_server.store.reader import Results
 
-from ..programs import PATIENCE_S, Outcome, Players, Server, arena, contest, inside
+from ..programs import PATIENCE_S, Outcome, Players, Server, contest, inside
 
 pytestmark = pytest.mark.real
 TOKEN = "a-token-of-the-organiser"
@@ -403,7 +403,7 @@ class TestRefusals:
         (tmp_path / "c.toml").write_text(contest("a", "b"))
         with socket.create_server(("127.0.0.1", 0)) as other:
             port = str(other.getsockname()[1])
-            outcome = arena("serve", "c.toml", "--port", "0", "--admin-port", port, cwd=tmp_path)
+            outcome = inside("serve", "c.toml", "--port", "0", "--admin-port", port, cwd=tmp_path)
         assert (outcome.code, outcome.out) == (1, "")
         assert outcome.line == (
             f"arena: cannot listen on 127.0.0.1:{port}: the port is in use; "
@@ -412,7 +412,7 @@ class TestRefusals:
 
     def test_a_token_that_can_be_guessed(self, tmp_path: Path) -> None:
         (tmp_path / "c.toml").write_text(contest("a", "b", server="admin_port = 0"))
-        outcome = arena("serve", "c.toml", "--port", "0", cwd=tmp_path, env={"ARENA_ADMIN_TOKEN": "short"})
+        outcome = inside("serve", "c.toml", "--port", "0", cwd=tmp_path, env={"ARENA_ADMIN_TOKEN": "short"})
         assert (outcome.code, outcome.out) == (2, "")
         assert outcome.line == (
             "arena: ARENA_ADMIN_TOKEN: expected at least 16 ASCII characters without a blank, "
