@@ -30,6 +30,8 @@ EARLIER = ("4", "5", "6")
 READABLE = (*EARLIER, str(LAYOUT))
 #: How long another program may hold an SQLite file before it counts as locked.
 BUSY_TIMEOUT_S = 2.0
+#: How long to wait before it is tried again where SQLite does not wait.
+BUSY_STEP_S = 0.01
 #: How long a PostgreSQL server may take to answer at all.
 CONNECT_TIMEOUT_S = 5
 

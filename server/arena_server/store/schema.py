@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -32,7 +34,7 @@ from arena_protocol.record import FaultRecord, GameRecord, time_used
 from arena_server.core.config import ContestConfig
 from arena_server.core.formats import find_format, make_format
 from arena_server.core.formats.base import Format, Terms
-from arena_server.store.database import BUSY_TIMEOUT_S, ContestHeader, Database
+from arena_server.store.database import BUSY_STEP_S, BUSY_TIMEOUT_S, ContestHeader, Database
 from arena_server.store.head import create_private
 from arena_server.store.preflight import is_read_only, plain_config
 
@@ -362,5 +364,19 @@ def _commit_synchronously(connection: Any, _record: object) -> None:
 
 
 def _set_pragmas(connection: Any, _record: object) -> None:
-    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "wal_autocheckpoint=0", "foreign_keys=ON"):
+    _use_wal(connection)
+    for pragma in ("synchronous=NORMAL", "wal_autocheckpoint=0", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}").close()
+
+
+def _use_wal(connection: Any) -> None:
+    """SQLite itself does not wait where another connection begins to use the same new file."""
+    until = time.monotonic() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL").close()
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(BUSY_STEP_S)

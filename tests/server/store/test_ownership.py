@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
+import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -88,9 +91,35 @@ def test_servers_that_start_at_once_create_the_tables_once(database: Database) -
             server.writer.start()
         for server in servers:
             assert server.found.get(timeout=PATIENCE_S) is None
-            assert server.told.empty()
+            if not server.told.empty():
+                raise AssertionError(server.told.get())
             server.close()
         empty(database)
+
+
+def test_a_server_waits_while_another_begins_to_use_the_file(path: Path) -> None:
+    """SQLite does not wait there, whatever its timeout is."""
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("CREATE TABLE t (n)")
+    other.execute("BEGIN IMMEDIATE")
+    end = threading.Timer(0.1, other.close)
+    end.start()
+    kept = Kept(path)
+    kept.start()
+    end.join()
+    kept.close()
+    assert kept.told.empty()
+
+
+def test_a_file_that_stays_taken_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arena_server.store.schema.BUSY_TIMEOUT_S", 0.0)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("CREATE TABLE t (n)")
+        other.execute("BEGIN IMMEDIATE")
+        kept = Kept(path)
+        kept.start()
+        assert "is locked by another program" in str(kept.told.get(timeout=PATIENCE_S))
+    kept.close()
 
 
 def empty(database: Database) -> None:
