@@ -17,6 +17,7 @@ from shutil import which
 from tempfile import TemporaryFile
 
 from arena_cli.options import DIGESTS_VARIABLE
+from arena_cli.sandboxes import is_contained
 from arena_engines.jit import WAITING
 from arena_server.errors import ArenaError, ConfigError
 from arena_server.launch.base import LocalBot
@@ -30,10 +31,12 @@ TOKEN_BYTES = 16
 
 
 def is_command(player: str) -> bool:
-    """Return whether a player on the command line is a program; otherwise it is an engine.
+    """Return whether a player on the command line is a program or a container; otherwise it is an engine.
 
     The parameters of an engine, behind the colon, may have slashes: `weighted:k=3/1/2`.
     """
+    if is_contained(player):
+        return True
     # No engine has a dot in its name: `mybot.py` is a file, and `check_command` says how to start it.
     name = player.partition(":")[0]
     return any(character in name for character in " /") or ("." in name and Path(player).is_file())

@@ -20,12 +20,14 @@ from typing import Self
 
 import typer
 
-from arena_cli.local_bots import ARENA, engine_command, local_bot, parse_command
+from arena_cli.local_bots import ARENA, engine_command, is_command, local_bot, parse_command
 from arena_cli.options import numbers
+from arena_cli.sandboxes import image_name, is_contained, player_sandbox
 from arena_protocol.games import GAMES
 from arena_protocol.record import describe_fault
 from arena_server.core.config import ContestConfig, check_numbers
 from arena_server.launch.base import LocalBot
+from arena_server.launch.sandbox import DEFAULT_LIMITS, ContainerLimits
 from arena_server.spec import ContestSpec, entrant_of, fresh_seed
 from arena_server.store.database import database_of
 from arena_server.store.preflight import check_writable
@@ -43,7 +45,8 @@ _INTERPRETER = re.compile(r"(python|pypy|perl|ruby|node|lua|bash|sh|java|Rscript
 class LocalContest:
     """What is played: the bots of `group` play `deals` deals, each from every seat.
 
-    A bot with an empty command is not started. Durations are milliseconds.
+    A bot with neither command nor sandbox is not started. Durations are milliseconds. `like` is a contest
+    whose clocks and limits count.
     """
 
     name: str
@@ -55,19 +58,23 @@ class LocalContest:
     concurrency: int = 1
     byoyomi_ms: int = 0
     seed: int | None = None
+    like: ContestConfig | None = None
 
     def spec(self) -> ContestSpec:
         """Return the contest for a host. Raises ContestConfigError for a number out of its range."""
-        config = ContestConfig(
+        clocks = ContestConfig(name="", seed=0, clock_ms=self.clock_ms, byoyomi_ms=self.byoyomi_ms)
+        config = replace(
+            clocks if self.like is None else self.like,
             name=self.name,
             seed=fresh_seed() if self.seed is None else self.seed,
             game=self.game,
             options=numbers(self.options),
             format="matches",
+            format_options={},
+            owners={},
             games_per_pair=self.deals * len(self.group),
             deals="paired",
-            clock_ms=self.clock_ms,
-            byoyomi_ms=self.byoyomi_ms,
+            tie_breaks=(),
             absent_ms=ABSENT_MS,
             probation=0,
             guests=False,
@@ -79,7 +86,7 @@ class LocalContest:
     def processes(self) -> list[LocalBot]:
         """Return the bots to start, each once for every game that it may play at the same time."""
         slots = range(1, self.concurrency + 1)
-        return [replace(bot, slot=slot) for slot in slots for bot in self.group if bot.command]
+        return [replace(bot, slot=slot) for slot in slots for bot in self.group if bot.command or bot.sandbox]
 
 
 class BotMessages(ProgressListener):
@@ -185,20 +192,33 @@ def _arena_program(words: Sequence[str]) -> str:
     return [*named, "arena"][0]
 
 
-def seat(players: Sequence[str], game: str) -> list[LocalBot]:
-    """Return a bot for each player. Raises ConfigError for an engine or a program that does not exist."""
-    from arena_cli.bot import check
-    from arena_cli.local_bots import is_command
+def seat(players: Sequence[str], game: str, limits: ContainerLimits = DEFAULT_LIMITS) -> list[LocalBot]:
+    """Return a bot for each player; `limits` are those of a container.
 
-    commands = [parse_command(player, "match") if is_command(player) else None for player in players]
+    Raises ConfigError for an engine, a program or an image that does not exist.
+    """
+    from arena_cli.bot import check
+
+    commands = [_command(player) for player in players]
     for player, command in zip(players, commands, strict=True):
         if command is None:
             check(player, game)
-    names = bot_names(players, commands)
-    return [
+    bots = [
         local_bot(name, command or engine_command(player, game))
-        for name, player, command in zip(names, players, commands, strict=True)
+        for name, player, command in zip(bot_names(players, commands), players, commands, strict=True)
     ]
+    # Images come last: they are dear, and the other players may be wrong.
+    return [
+        replace(bot, command=(), sandbox=player_sandbox(player, limits)) if is_contained(player) else bot
+        for bot, player in zip(bots, players, strict=True)
+    ]
+
+
+def _command(player: str) -> list[str] | None:
+    """The program of a player, for a container a word that names it; None for an engine."""
+    if is_contained(player):
+        return [image_name(player)]
+    return parse_command(player, "match") if is_command(player) else None
 
 
 def fault_lines(result: Mapping[str, object], game: str) -> list[str]:

@@ -25,9 +25,10 @@ from arena_cli.options import (
 )
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Game
-from arena_server.core.config import MOST_SLOTS
+from arena_server.core.config import MOST_SLOTS, ContestConfig
 from arena_server.elo import Sprt
 from arena_server.errors import INTERRUPTED, ConfigError
+from arena_server.launch.sandbox import DEFAULT_LIMITS, ContainerLimits
 from arena_server.scores import league_table, text_table
 
 #: The lead, as a share of all points, that the test uses with three players and more.
@@ -37,7 +38,8 @@ Players = Annotated[
     list[str],
     typer.Argument(
         metavar="A B ...",
-        help="Engines, or programs in quotes: as many as the game has seats; more engines play a league.",
+        help="Engines, programs in quotes, or containers (image:NAME, build:FOLDER): as many as the game "
+        "has seats; more engines play a league.",
         show_default=False,
     ),
 ]
@@ -87,7 +89,18 @@ class MatchOptions:
     """The options of `arena match`."""
 
     deals: Annotated[int, typer.Option(min=1, help="The most deals; each is played from every seat.")] = 20
-    clock: Annotated[str, typer.Option(metavar="DURATION", help="The time of a seat for a game.")] = "20s"
+    clock: Annotated[
+        str | None,
+        typer.Option(metavar="DURATION", help="The time of a seat for a game; 20s if nothing is said."),
+    ] = None
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Play as in this contest: its game, clocks, and limits of containers.",
+            show_default=False,
+        ),
+    ] = None
     test: SequentialTest
     concurrency: Annotated[
         int, typer.Option(min=1, max=MOST_SLOTS, help="How many games are played at once, as processes.")
@@ -100,27 +113,52 @@ class MatchOptions:
         Path | None, typer.Option(metavar="FOLDER", help="Write the output of every process to a file here.")
     ] = None
     seed: Annotated[int, typer.Option(min=0, help="The seed of the deals.")] = 2006
-    game: Annotated[str, typer.Option(help="The game to play.")] = "insertion"
+    game: Annotated[
+        str | None, typer.Option(help="The game to play; insertion if nothing is said.", show_default=False)
+    ] = None
     option: GameOptions = None
     library: Library = None
     json: Json = False
 
     def plan(self, players: int) -> tuple[Game[Any], MatchPlan]:
         """Return the game, and what this number of players plays. Raises ConfigError or GameError."""
-        settings = game_options(self.option)
-        rules = make_game(self.game, settings, allow_unknown=False)
+        like, limits = self._contest()
+        if like is not None:
+            name, settings = like.game, dict(like.options)
+        else:
+            name, settings = self.game or "insertion", game_options(self.option)
+        rules = make_game(name, settings, allow_unknown=False)
         if self.library is not None:
             settings["board"] = start_positions(self.library, rules)
         plan = MatchPlan(
-            game=self.game,
+            game=name,
             options=settings,
             deals=self.deals,
-            clock_ms=duration(self.clock, "--clock"),
+            clock_ms=duration(self.clock or "20s", "--clock") if like is None else like.clock_ms,
             seed=self.seed,
             test=self.test.of(players, rules.seats),
             concurrency=self.concurrency,
+            like=like,
+            limits=limits,
         )
         return rules, plan
+
+    def _contest(self) -> tuple[ContestConfig | None, ContainerLimits]:
+        """The contest of --config, and what it lets a container use. Raises ConfigError."""
+        from arena_server.config_file import config_of, load_contest
+
+        if self.config is None:
+            return None, DEFAULT_LIMITS
+        given = {
+            "--game": self.game,
+            "--clock": self.clock,
+            "--option": self.option,
+            "--library": self.library,
+        }
+        if twice := [option for option, value in given.items() if value is not None]:
+            raise ConfigError(f"{twice[0]}: expected without --config, which decides it")
+        file = load_contest(self.config, None)
+        return config_of(file), file.container.limits()
 
 
 def command(players: Players, options: MatchOptions) -> None:
@@ -131,6 +169,9 @@ def command(players: Players, options: MatchOptions) -> None:
     seat. The 95 % intervals of points are a bootstrap over the deals, that of the Elo difference counts pairs
     of games. --sprt is a sequential test of Elo difference elo0 against elo1 with the error
     probabilities alpha and beta.
+
+    `image:mybot:3` and `build:./mybot` run in a container that reaches the referee and nothing else, as in
+    a contest; with --config it has the limits, the clocks and the game of that contest.
 
     A line per finished game is printed on stderr. With a program, a scripted bot, --concurrency, --keep
     or --logs the referee seats processes; else engines play in this process, on the same deals and under

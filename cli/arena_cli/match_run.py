@@ -25,10 +25,11 @@ from arena_cli.local_bots import compile_engines, is_command
 from arena_cli.local_contest import LocalContest, RefereeThread, fault_lines, seat
 from arena_engines.registry import create
 from arena_protocol.games import make_game
-from arena_server.core.config import format_of
+from arena_server.core.config import ContestConfig, format_of
 from arena_server.core.deal import Setting
 from arena_server.elo import Sprt
 from arena_server.errors import ArenaError
+from arena_server.launch.sandbox import DEFAULT_LIMITS, ContainerLimits
 from arena_server.scores import PlayedGame, Scores, elo_text, mean_text
 from arena_server.tournament.reporter import plain_result
 from arena_server.tournament.supervisor import ProgressListener
@@ -51,6 +52,9 @@ class MatchPlan:
     seed: int
     test: Sprt | float | None = None
     concurrency: int = 1
+    #: The contest whose clocks count, and what a container may use.
+    like: ContestConfig | None = None
+    limits: ContainerLimits = DEFAULT_LIMITS
 
 
 class Tally:
@@ -96,7 +100,7 @@ class MatchRun(ProgressListener):
         self._plan = plan
         self._players = players
         self._before = before
-        self._group = seat(players, plan.game)
+        self._group = seat(players, plan.game, plan.limits)
         self._seats = {bot.name: player for player, bot in enumerate(self._group)}
         self._tally = Tally(players)
         self._referee: RefereeThread | None = None
@@ -109,6 +113,7 @@ class MatchRun(ProgressListener):
             clock_ms=plan.clock_ms,
             concurrency=min(plan.concurrency, plan.deals * len(players)),
             seed=plan.seed,
+            like=plan.like,
         )
 
     def play_here(self) -> None:

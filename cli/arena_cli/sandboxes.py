@@ -1,4 +1,4 @@
-"""Images of bots that run in containers, made before a contest begins."""
+"""Containers of bots, whose images are fetched or built before they are needed."""
 
 from __future__ import annotations
 
@@ -9,34 +9,63 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from arena_server.config_schema import BotTable
-    from arena_server.launch.sandbox import Sandbox
+    from arena_server.launch.sandbox import ContainerLimits, Sandbox
+
+#: What a player on a command line begins with that runs in a container.
+IMAGE, BUILD = "image:", "build:"
 
 
-def sandbox_of(bot: BotTable, folder: Path, place: str) -> Sandbox:
-    """Return the container of a bot, its image pinned by the digest that it has now.
+def is_contained(player: str) -> bool:
+    """Whether a player on a command line runs in a container."""
+    return player.startswith((IMAGE, BUILD))
 
-    `build` is relative to `folder`. Raises ConfigError, with what the engine says.
+
+def image_name(player: str) -> str:
+    """`mybot` for `image:registry/mybot:3` and `build:../mybot`."""
+    source = player.partition(":")[2]
+    if player.startswith(BUILD):
+        return Path(source).resolve().name
+    return source.rpartition("/")[2].partition(":")[0].partition("@")[0]
+
+
+def player_sandbox(player: str, limits: ContainerLimits) -> Sandbox:
+    """Return the container of `image:NAME` or `build:FOLDER`. Raises ConfigError."""
+    if player.startswith(BUILD):
+        return built(player.removeprefix(BUILD), Path(), limits, f"{player}: ")
+    return fetched(player.removeprefix(IMAGE), limits, f"{player}: ")
+
+
+def fetched(image: str, limits: ContainerLimits, place: str) -> Sandbox:
+    """Return the container of an image, pinned by its present digest.
+
+    Raises ConfigError, with `place` and what the engine says.
     """
     from arena_server.errors import ConfigError
     from arena_server.launch.base import LaunchError
     from arena_server.launch.docker import Docker
     from arena_server.launch.sandbox import Sandbox
 
-    docker = Docker()
     try:
-        if bot.build is not None:
-            context = folder / bot.build
-            if not (context / "Dockerfile").is_file():
-                raise ConfigError(
-                    f"{place}: build: expected a folder with a Dockerfile, got {str(context)!r}"
-                )
-            typer.echo(f"building the image of {bot.name} from {bot.build} ...", err=True)
-            image = asyncio.run(docker.build(str(context)))
-        else:
-            assert bot.image is not None
-            image = asyncio.run(docker.image(bot.image))
+        return Sandbox(asyncio.run(Docker().image(image)), limits)
     except LaunchError as error:
-        raise ConfigError(f"{place}: {'build' if bot.build is not None else 'image'}: {error}") from None
-    given = {key: getattr(bot, key) for key in ("cpus", "memory", "pids")}
-    return Sandbox(image, **{key: value for key, value in given.items() if value is not None})
+        raise ConfigError(f"{place}{error}") from None
+
+
+def built(source: str, folder: Path, limits: ContainerLimits, place: str) -> Sandbox:
+    """Return the container of an image that is built from `source`, which is relative to `folder`.
+
+    Raises ConfigError, with `place` and what the engine says.
+    """
+    from arena_server.errors import ConfigError
+    from arena_server.launch.base import LaunchError
+    from arena_server.launch.docker import Docker
+    from arena_server.launch.sandbox import Sandbox
+
+    context = folder / source
+    if not (context / "Dockerfile").is_file():
+        raise ConfigError(f"{place}expected a folder with a Dockerfile, got {str(context)!r}")
+    typer.echo(f"building the image of {source} ...", err=True)
+    try:
+        return Sandbox(asyncio.run(Docker().build(str(context))), limits)
+    except LaunchError as error:
+        raise ConfigError(f"{place}{error}") from None

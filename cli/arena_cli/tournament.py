@@ -171,7 +171,7 @@ def _local_bots(file: ContestFile, config: Path) -> list[LocalBot]:
     """Return the bots to start. Raises ConfigError for an engine or a program that does not exist."""
     from arena_cli.bot import check
     from arena_cli.local_bots import check_command, engine_command, local_bots, slots_of
-    from arena_cli.sandboxes import sandbox_of
+    from arena_cli.sandboxes import built, fetched
     from arena_protocol.errors import UserError
     from arena_server.errors import ConfigError
     from arena_server.launch.base import LocalBot
@@ -180,10 +180,12 @@ def _local_bots(file: ContestFile, config: Path) -> list[LocalBot]:
     for number, bot in enumerate(file.bot, start=1):
         place = f"{config}: bot {number}"
         if bot.in_container:
-            contained = LocalBot(
-                bot.name, bot.command or (), "", sandbox=sandbox_of(bot, config.parent, place)
-            )
-            bots += slots_of(contained, bot.concurrency)
+            limits = bot.limits(file.container.limits())
+            if bot.build is not None:
+                sandbox = built(bot.build, config.parent, limits, f"{place}: build: ")
+            else:
+                sandbox = fetched(bot.image or "", limits, f"{place}: image: ")
+            bots += slots_of(LocalBot(bot.name, bot.command or (), "", sandbox=sandbox), bot.concurrency)
             continue
         if bot.command is not None:
             command = check_command(bot.command, f"{place}: command")

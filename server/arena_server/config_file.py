@@ -20,6 +20,7 @@ from arena_server.config_schema import (
     FORMAT_OPTIONS,
     OPTIONS_PLACE,
     BotTable,
+    ContainerTable,
     ContestFile,
     ContestTable,
     GameTable,
@@ -124,6 +125,7 @@ _KEYS: Mapping[str, frozenset[str]] = {
     "contest": frozenset(ContestTable.model_fields) - {"format_options"} | FORMAT_OPTIONS,
     "game": frozenset(GameTable.model_fields),
     "server": frozenset(ServerTable.model_fields),
+    "container": frozenset(ContainerTable.model_fields),
     "bot": frozenset(BotTable.model_fields),
 }
 

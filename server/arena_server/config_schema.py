@@ -7,6 +7,7 @@ Defaults and bounds of the contest are those of `core/config.py`. Durations are 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
@@ -16,7 +17,7 @@ from arena_server.core.admission import GUESTS_PER_ADDRESS
 from arena_server.core.config import BOUNDS, LONGEST_MS, MOST_SLOTS, ContestConfig
 from arena_server.core.formats import FORMATS
 from arena_server.core.tiebreaks import check as check_tie_breaks
-from arena_server.launch.sandbox import LEAST_MEMORY, parse_size
+from arena_server.launch.sandbox import DEFAULT_LIMITS, LEAST_MEMORY, ContainerLimits, parse_size
 
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 _DURATION = re.compile(r"(\d{1,9})(?:\.(\d{1,3}))?\s?(ms|s|m|h)", re.ASCII)
@@ -236,7 +237,30 @@ class ServerTable(_Table):
         return self
 
 
-class BotTable(_Table):
+class ContainerTable(_Table):
+    """`[container]`: what each bot in a container may use; a bot's own keys replace these."""
+
+    cpus: float | None = Field(default=None, ge=0.01, le=1024)
+    #: Bytes; a text such as "512MB" in the file.
+    memory: int | None = None
+    pids: int | None = Field(default=None, ge=2, le=1_000_000)
+
+    @field_validator("memory", mode="before")
+    @classmethod
+    def _read_memory(cls, memory: object) -> object:
+        if not isinstance(memory, str):
+            raise ValueError('expected a size such as "512MB"')
+        if (size := parse_size(memory)) < LEAST_MEMORY:
+            raise ValueError('expected "6MB" or more')
+        return size
+
+    def limits(self, default: ContainerLimits = DEFAULT_LIMITS) -> ContainerLimits:
+        """What these keys say, else the default."""
+        given = {key: getattr(self, key) for key in ("cpus", "memory", "pids")}
+        return replace(default, **{key: value for key, value in given.items() if value is not None})
+
+
+class BotTable(ContainerTable):
     """`[[bot]]`: a name, and at most one of: an engine, a command, an image, a digest, a person."""
 
     name: str
@@ -245,10 +269,6 @@ class BotTable(_Table):
     #: A container's image, or a folder with a Dockerfile; `command` is then what is run in it.
     image: str | None = Field(default=None, min_length=1)
     build: str | None = Field(default=None, min_length=1)
-    cpus: float | None = Field(default=None, ge=0.01, le=1024)
-    #: Bytes; a text such as "512MB" in the file.
-    memory: int | None = None
-    pids: int | None = Field(default=None, ge=2, le=1_000_000)
     token_sha256: str | None = Field(default=None, pattern="^[0-9a-f]{64}$")
     #: A person plays in a browser: the server prints a link that works once.
     person: bool = False
@@ -266,15 +286,6 @@ class BotTable(_Table):
             words = ", ".join(f'"{word}"' for word in command.split())
             raise ValueError(f"expected a list of words, [{words}], got a text")
         return command
-
-    @field_validator("memory", mode="before")
-    @classmethod
-    def _read_memory(cls, memory: object) -> object:
-        if not isinstance(memory, str):
-            raise ValueError('expected a size such as "512MB"')
-        if (size := parse_size(memory)) < LEAST_MEMORY:
-            raise ValueError('expected "6MB" or more')
-        return size
 
     @model_validator(mode="after")
     def _check_limits(self) -> Self:
@@ -314,6 +325,7 @@ class ContestFile(_Table):
     contest: ContestTable
     game: GameTable = Field(default_factory=GameTable)
     server: ServerTable = Field(default_factory=ServerTable)
+    container: ContainerTable = Field(default_factory=ContainerTable)
     bot: list[BotTable] = Field(max_length=MAX_BOTS)
 
     @field_validator("bot")

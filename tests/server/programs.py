@@ -60,13 +60,18 @@ class Outcome:
         return lines[0]
 
 
-def arena(*arguments: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None) -> Outcome:
+def arena(
+    *arguments: str | Path,
+    cwd: Path | None = None,
+    env: dict[str, str] | None = None,
+    patience_s: float = PATIENCE_S,
+) -> Outcome:
     """Run the `arena` command to its end."""
     done = subprocess.run(
         [*ARENA, *map(str, arguments)],
         capture_output=True,
         text=True,
-        timeout=PATIENCE_S,
+        timeout=patience_s,
         cwd=cwd,
         env={**os.environ, **(env or {})},
         check=False,

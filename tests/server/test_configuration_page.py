@@ -10,7 +10,14 @@ import pytest
 from pydantic_core import PydanticUndefined
 
 from arena_server.config_file import parse_contest
-from arena_server.config_schema import BotTable, ContestTable, GameTable, ServerTable, parse_duration
+from arena_server.config_schema import (
+    BotTable,
+    ContainerTable,
+    ContestTable,
+    GameTable,
+    ServerTable,
+    parse_duration,
+)
 from arena_server.core.formats import FORMATS
 from arena_server.core.tiebreaks import TIE_BREAKS
 
@@ -19,6 +26,7 @@ TABLES: dict[str, type[Any]] = {
     "[contest]": ContestTable,
     "[game]": GameTable,
     "[server]": ServerTable,
+    "[container]": ContainerTable,
     "[[bot]]": BotTable,
 }
 #: What the page says of a key without a value of its own.
@@ -31,8 +39,13 @@ def documented(table: str) -> dict[str, str]:
     return dict(re.findall(r"^\| `(\w+)` \| `?([^|`]+)`? \|", section, re.MULTILINE))
 
 
-#: The keys of a file in each table, without those that only some formats take.
-KEYS = {table: [key for key in TABLES[table].model_fields if key != "format_options"] for table in TABLES}
+def own_keys(table: str) -> list[str]:
+    """The keys of a table in a file, without those that only some formats take; inherited ones come last."""
+    keys = sorted(TABLES[table].model_fields, key=lambda key: key not in TABLES[table].__annotations__)
+    return [key for key in keys if key != "format_options"]
+
+
+KEYS = {table: own_keys(table) for table in TABLES}
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -27,7 +27,7 @@ from arena_server.launch import relay
 from arena_server.launch.base import BotEnded, LaunchError, LocalBot
 from arena_server.launch.docker import Docker
 from arena_server.launch.process import LAST_LINES, Child
-from arena_server.launch.sandbox import MB, Sandbox
+from arena_server.launch.sandbox import MB, ContainerLimits, Sandbox
 
 #: The address at which a bot finds the referee in its container.
 HOST, PORT = "127.0.0.1", 2006
@@ -129,7 +129,7 @@ class ContainerLauncher:
                 if key.startswith("ARENA_")
             }
             words = ["run", "--name", name, "--label", self._label, "--network", f"container:{name}-relay"]
-            words += [*CONFINED, *bot.sandbox.limits(), "--user", USER]
+            words += [*CONFINED, *bot.sandbox.limits.options(), "--user", USER]
             words += [word for variable in variables for word in ("--env", variable)]
             words += [bot.sandbox.image, *bot.command_line(HOST, PORT)]
             log = None if self._logs is None else self._logs / bot.log_name
@@ -142,7 +142,7 @@ class ContainerLauncher:
     async def _start_relay(self, name: str) -> Child:
         """Start the container whose network the bot's container will share; wait until it listens."""
         words = ["run", "--rm", "--interactive", "--name", name, "--label", self._label, "--network", "none"]
-        words += [*CONFINED, *Sandbox(RELAY_IMAGE, memory=64 * MB, tmp=MB, pids=16).limits()]
+        words += [*CONFINED, *ContainerLimits(memory=64 * MB, tmp=MB, pids=16).options()]
         # The socket belongs to our user, and its folder has mode 0700.
         words += ["--user", f"{os.getuid()}:{os.getgid()}"]
         words += ["--volume", f"{self._folder}:{_MOUNT}:ro", "--volume", f"{relay.__file__}:/relay.py:ro"]
@@ -182,7 +182,7 @@ class BotContainer:
         if status in _ENGINE_FAILED and await self._state("StartedAt") in ("", _NEVER):
             return BotEnded(None, _engine_error(child), (), lines)
         if await self._state("OOMKilled") == "true":
-            limit = f"it used more than its {self._sandbox.memory // MB} MB of memory"
+            limit = f"it used more than its {self._sandbox.limits.memory // MB} MB of memory"
             return BotEnded(status, limit, (), [*lines, limit])
         return BotEnded(status, child.last_error(), child.trace(), lines)
 

@@ -12,16 +12,15 @@ _SIZE = re.compile(r"([0-9]{1,6}) ?(MB|GB)")
 
 
 @dataclass(frozen=True, slots=True)
-class Sandbox:
-    """A container's image (name or digest) and limits: processors, bytes of memory and of /tmp, processes."""
+class ContainerLimits:
+    """What a container may use: processors, bytes of memory and of /tmp, processes with their threads."""
 
-    image: str
     cpus: float = 1.0
     memory: int = 512 * MB
     tmp: int = 64 * MB
     pids: int = 128
 
-    def limits(self) -> list[str]:
+    def options(self) -> list[str]:
         """The options of `docker run`."""
         return [
             *("--cpus", f"{self.cpus:g}"),
@@ -30,6 +29,17 @@ class Sandbox:
             *("--pids-limit", str(self.pids)),
             *("--tmpfs", f"/tmp:rw,nosuid,nodev,size={self.tmp},mode=1777"),  # noqa: S108 - in the container
         ]
+
+
+DEFAULT_LIMITS = ContainerLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """The container of a bot: its image (name or digest) and what it may use."""
+
+    image: str
+    limits: ContainerLimits = DEFAULT_LIMITS
 
 
 def parse_size(text: str) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,9 +18,9 @@ from arena_server.core.log_events import LogEvent, LoggedIn
 from arena_server.errors import ArenaError
 from arena_server.host import Host, HostObserver, HostSetup, ProcessTuning
 from arena_server.hosted import ContestObserver, HostedContest
-from arena_server.launch.base import LocalBot
+from arena_server.launch.base import Launcher, LocalBot
 from arena_server.launch.games import ObservedGames
-from arena_server.launch.process import ProcessLauncher
+from arena_server.launch.places import Place, launcher_of
 from arena_server.launch.restarts import STOP_S, BotGroup
 from arena_server.logs import LineWriter, Log
 from arena_server.sockets import address_of, bind, parse_address
@@ -78,7 +79,7 @@ async def run_local(local: LocalRun, listener: ProgressListener, interrupted: as
 
 
 class HostedBots(HostObserver, ContestObserver):
-    """The bots of the first contest of a host, started here as processes.
+    """The bots of the first contest of a host, started here.
 
     HostedBots.run: the host serves -> the bots start ... the contest is over -> the bots end; the host ends
     """
@@ -98,6 +99,7 @@ class HostedBots(HostObserver, ContestObserver):
         self._listener = listener
         self._logs = logs
         self._hosted: HostedContest | None = None
+        self._launcher: Launcher
         self._group: BotGroup | None = None
         self._serving = asyncio.Event()
         host.observe(self)
@@ -107,6 +109,12 @@ class HostedBots(HostObserver, ContestObserver):
 
         Raises BotError if a bot cannot start, and as `Host.run` does.
         """
+        # The mark of a run that is never resumed: no other run may take its containers for its own.
+        place = Place(*parse_address(self._address, "the server"), secrets.token_hex(8), self._logs)
+        async with launcher_of(self._bots, place) as self._launcher:
+            await self._run(specs)
+
+    async def _run(self, specs: Sequence[ContestSpec]) -> None:
         running = asyncio.ensure_future(self._run_host(specs))
         try:
             ready = asyncio.ensure_future(self._serving.wait())
@@ -130,9 +138,8 @@ class HostedBots(HostObserver, ContestObserver):
     def added(self, hosted: HostedContest) -> None:
         if self._hosted is None:
             self._hosted = hosted
-            launcher = ProcessLauncher(*parse_address(self._address, "the server"), self._logs)
             games = ObservedGames(hosted.feed)
-            self._group = BotGroup(self._bots, launcher, games, self._listener.say)
+            self._group = BotGroup(self._bots, self._launcher, games, self._listener.say)
             hosted.observe(games)
             hosted.observe(self)
 

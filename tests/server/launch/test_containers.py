@@ -21,7 +21,7 @@ import pytest
 from arena_server.launch.base import BotEnded, LaunchError, LocalBot
 from arena_server.launch.container import LABEL, RELAY_IMAGE, ContainerLauncher
 from arena_server.launch.docker import Docker
-from arena_server.launch.sandbox import MB, Sandbox, parse_size
+from arena_server.launch.sandbox import MB, ContainerLimits, Sandbox, parse_size
 
 PATIENCE_S = 60.0
 
@@ -52,7 +52,12 @@ def tell(found):
 
 def bot(code: str, sandbox: Sandbox | None = None, name: str = "probe") -> LocalBot:
     words = ["python", "-c", PRELUDE + textwrap.dedent(code)]
-    return LocalBot(name, words, "its-secret-token", sandbox=sandbox or Sandbox(RELAY_IMAGE, memory=64 * MB))
+    return LocalBot(
+        name,
+        words,
+        "its-secret-token",
+        sandbox=sandbox or Sandbox(RELAY_IMAGE, ContainerLimits(memory=64 * MB)),
+    )
 
 
 @dataclass
@@ -191,7 +196,7 @@ async def test_a_bot_writes_only_its_small_folder() -> None:
                 found["/tmp"] = error.strerror
             tell(found | {"size": size})
             """,
-            Sandbox(RELAY_IMAGE, memory=128 * MB, tmp=8 * MB),
+            Sandbox(RELAY_IMAGE, ContainerLimits(memory=128 * MB, tmp=8 * MB)),
         )
     )
     assert {found.pop(path) for path in ("/x", "/usr/x", "/etc/passwd")} <= {
@@ -216,7 +221,7 @@ async def test_a_bot_that_forks_without_end_stops_at_its_limit() -> None:
             except OSError:
                 tell(number)
             """,
-            Sandbox(RELAY_IMAGE, memory=256 * MB, pids=24),
+            Sandbox(RELAY_IMAGE, ContainerLimits(memory=256 * MB, pids=24)),
         )
     )
     assert 10 <= found <= 24
@@ -228,7 +233,10 @@ async def test_a_bot_that_allocates_without_end_is_named() -> None:
     async with launching() as (_, launcher):
         end = await ended(
             launcher,
-            bot("x = [bytearray(1 << 20) for _ in range(1000)]", Sandbox(RELAY_IMAGE, memory=32 * MB)),
+            bot(
+                "x = [bytearray(1 << 20) for _ in range(1000)]",
+                Sandbox(RELAY_IMAGE, ContainerLimits(memory=32 * MB)),
+            ),
         )
     assert (end.status, end.error) == (137, "it used more than its 32 MB of memory")
 
