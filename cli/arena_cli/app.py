@@ -49,6 +49,7 @@ def group(module: str, function: str = "group") -> Callable[[str], Command]:
 #: Every command, in the order of `arena --help`.
 COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "tournament": single("tournament"),
+    "simulate": single("simulate"),
     "serve": single("serve"),
     "bot": single("bot"),
     "standings": single("results", "standings"),

@@ -125,7 +125,7 @@ def _checked(config: Path, file: ContestFile, options: TournamentOptions) -> lis
     if options.keep_page and not web:
         raise ConfigError(f"--keep-page: expected a page to keep, but --no-web or {config} turns it off")
     check_remote_bots(file, options.host or file.server.host, tournament=True)
-    bots = _local_bots(file, config)
+    bots = bots_to_start(file, config)
     make_folder(options.logs)
     # It makes a database where there is none: all other input is right.
     check_writable(database_of(options.database, async_journal=file.server.journal_commit == "async"))
@@ -167,7 +167,7 @@ async def _run(tournament: Tournament, display: TournamentDisplay) -> bool:
     return await run(tournament, display, interrupt_event())
 
 
-def _local_bots(file: ContestFile, config: Path) -> list[LocalBot]:
+def bots_to_start(file: ContestFile, config: Path) -> list[LocalBot]:
     """Return the bots to start. Raises ConfigError for an engine or a program that does not exist."""
     from arena_cli.bot import check
     from arena_cli.local_bots import check_command, engine_command, local_bots, slots_of

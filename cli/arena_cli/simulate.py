@@ -1,0 +1,221 @@
+"""`arena simulate`: the plan of a contest before it begins, from simulated contests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from arena_cli.options import Config, Json, Library, duration, print_json
+from arena_cli.tables import Cell, Column, ResultTable
+
+if TYPE_CHECKING:
+    from arena_server.config_schema import ContestFile
+    from arena_server.core.config import ContestConfig, Entrant
+    from arena_server.forecast import Forecast, Pace, Spread
+
+#: The most rounds that are printed; JSON has all.
+SHOWN_ROUNDS = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulateOptions:
+    """What is assumed, and how often it is played."""
+
+    seed: Annotated[int, typer.Option(min=0, help="The seed of all chance.")] = 1
+    share: Annotated[
+        float,
+        typer.Option(min=0.001, max=1, help="The share of its clock that a bot uses, in the mean."),
+    ] = 0.5
+    move_time: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DURATION", help="The mean time of a move instead, such as 50ms.", show_default=False
+        ),
+    ] = None
+    time: Annotated[str, typer.Option(metavar="DURATION", help="When a contest that is open is closed.")] = (
+        "1h"
+    )
+    runs: Annotated[
+        int | None,
+        typer.Option(min=1, max=10_000, help="How many contests; else as many as a second allows, 3 to 100."),
+    ] = None
+    compare: Annotated[
+        bool, typer.Option("--compare", help="All formats with the same bots instead of that of CONFIG.")
+    ] = False
+    library: Library = None
+
+
+def command(config: Config, options: SimulateOptions = SimulateOptions(), as_json: Json = False) -> None:
+    """Print rounds, games and duration that CONFIG leads to, without playing it.
+
+    Contests are simulated with the rules by which the server pairs; results and lengths of the games are
+    those of random moves. All bots are present, equally strong and without faults. In the mean a bot uses
+    --share of the time that its clock gives it, or --move-time a move; each bot has a pace of its own,
+    from a fifth of that to nine fifths, and a game differs from it by up to a quarter. The machine
+    takes no time. "1 of 10 below" is what one contest of ten stays below.
+
+    Example: arena simulate examples/local.toml --move-time 20ms
+    """
+    from arena_cli.tournament import bots_to_start
+    from arena_server.config_file import config_of, entrants_of, load_contest
+    from arena_server.forecast import Pace
+
+    file = load_contest(config, options.library)
+    bots_to_start(file, config)  # a wrong engine is found now, not in the evening of the contest
+    contest, entrants = config_of(file), entrants_of(file)
+    move_ms = None if options.move_time is None else duration(options.move_time, "--move-time")
+    pace = Pace(options.share, move_ms)
+    _check_clock(file, pace)
+    if options.compare:
+        _compare(contest, entrants, pace, options, as_json=as_json)
+        return
+    found = _forecast(contest, entrants, pace, options)
+    if as_json:
+        print_json(_plain(contest, found, options))
+    else:
+        _print(contest, entrants, found, pace, options)
+
+
+def _check_clock(file: ContestFile, pace: Pace) -> None:
+    """Raise ConfigError for a share of no clock."""
+    from arena_server.core.config import LONGEST_MS
+    from arena_server.errors import ConfigError
+
+    if file.game.clock == LONGEST_MS and not file.game.move_limit and pace.move_ms is None:
+        raise ConfigError('--move-time: expected the time of a move, because game.clock is "none"')
+
+
+def _forecast(
+    contest: ContestConfig, entrants: list[Entrant], pace: Pace, options: SimulateOptions
+) -> Forecast:
+    from arena_server.forecast import forecast
+
+    until = duration(options.time, "--time")
+    return forecast(contest, entrants, pace, options.seed, runs=options.runs, until=until)
+
+
+# -- one format
+
+
+def _plain(contest: ContestConfig, found: Forecast, options: SimulateOptions) -> dict[str, Any]:
+    """The forecast as JSON types; times in milliseconds."""
+    return {"contest": contest.name, "format": contest.format, "seed": options.seed, **asdict(found)}
+
+
+def _print(
+    contest: ContestConfig,
+    entrants: list[Entrant],
+    found: Forecast,
+    pace: Pace,
+    options: SimulateOptions,
+) -> None:
+    rows: list[list[Cell]] = [["games", *_numbers(found.games)]]
+    rows.append(["games of a bot, least", *_numbers(found.least)])
+    rows.append(["games of a bot, most", *_numbers(found.most)])
+    rounds = found.rounds
+    if rounds:
+        rows.append(["first round ends", *_times(rounds[0].ends)])
+    rows.append(["closed" if found.is_open else "duration", *_times(found.duration)])
+    count = f", {len(rounds)} rounds" if rounds else ""
+    title = f"{contest.name}: {contest.game}, {contest.format} of {len(entrants)} bots{count}"
+    heads = [Column("", is_text=True), *map(Column, ("1 of 10 below", "median", "9 of 10 below"))]
+    ResultTable(title, heads, rows).print()
+    if len(rounds) > 1:
+        _round_table(found).print()
+    for line in _notes(contest, found, pace, options):
+        typer.echo(line)
+
+
+def _round_table(found: Forecast) -> ResultTable:
+    shown = list(enumerate(found.rounds, start=1))
+    left_out = shown[SHOWN_ROUNDS - 1 : -1] if len(shown) > SHOWN_ROUNDS else []
+    shown = [each for each in shown if each not in left_out]
+    heads = [Column("round"), *map(Column, ("games", "ends: 1 of 10 below", "median", "9 of 10 below", "in"))]
+    rows: list[list[Cell]] = [
+        [number, each.games.p50, *_times(each.ends), f"{each.in_runs / found.runs:.0%}"]
+        for number, each in shown
+    ]
+    notes = (
+        [f"rounds {left_out[0][0]} to {left_out[-1][0]} are left out; --json has them"] if left_out else []
+    )
+    return ResultTable("rounds, and in how many of the contests they are played", heads, rows, notes)
+
+
+def _notes(contest: ContestConfig, found: Forecast, pace: Pace, options: SimulateOptions) -> Iterator[str]:
+    games = "1 game" if found.at_once == 1 else f"{found.at_once} games"
+    yield f"{found.runs} simulated contests, seed {options.seed}; at most {games} at once"
+    yield _assumed(pace)
+    if found.is_open:
+        yield f"the contest has no end of its own: it is closed after {options.time} (--time)"
+
+
+def _assumed(pace: Pace) -> str:
+    think = f"{pace.share:.0%} of its clock" if pace.move_ms is None else f"{pace.move_ms} ms a move"
+    return f"assumed: all bots present, equally strong, without faults; in the mean a bot uses {think}"
+
+
+def _numbers(spread: Spread) -> list[int]:
+    return [spread.p10, spread.p50, spread.p90]
+
+
+def _times(spread: Spread) -> list[str]:
+    return list(map(_span, _numbers(spread)))
+
+
+def _span(ms: int) -> str:
+    """A duration with its two greatest units: 2d 3h, 1h 5m, 3m 20s, 4.2s, 0.05s."""
+    seconds = ms // 1000
+    if seconds < 60:
+        return f"{ms / 1000:.2g}s" if ms < 10_000 else f"{seconds}s"
+    for unit, length, part, parts in (("d", 86_400, "h", 3_600), ("h", 3_600, "m", 60), ("m", 60, "s", 1)):
+        if seconds >= length:
+            return f"{seconds // length}{unit} {seconds % length // parts}{part}"
+    raise AssertionError
+
+
+# -- all formats
+
+
+def _compare(
+    contest: ContestConfig, entrants: list[Entrant], pace: Pace, options: SimulateOptions, *, as_json: bool
+) -> None:
+    from arena_server.core.config import ContestConfigError
+    from arena_server.core.formats import FORMATS
+
+    plain: list[dict[str, Any]] = []
+    rows: list[list[Cell]] = []
+    notes = []
+    for name in FORMATS:
+        given = contest.format_options if name == contest.format else {}
+        other = replace(contest, format=name, format_options=given)
+        try:
+            found = _forecast(other, entrants, pace, options)
+        except ContestConfigError as error:
+            notes.append(f"{name} is not possible: {error}")
+            plain.append({"format": name, "error": str(error)})
+            continue
+        plain.append(_plain(other, found, options))
+        least, most = found.least.p50, found.most.p50
+        mark = f"{name} (open)" if found.is_open else name
+        games: list[Cell] = [len(found.rounds) or None, found.games.p50, least, most]
+        rows.append([mark, *games, *_times(found.duration), found.at_once])
+    if as_json:
+        print_json(plain)
+        return
+    words = (
+        "rounds",
+        "games",
+        "a bot, least",
+        "most",
+        "1 of 10 below",
+        "duration",
+        "9 of 10 below",
+        "at once",
+    )
+    heads = [Column("format", is_text=True), *map(Column, words)]
+    title = f"{contest.name}: {contest.game}, {len(entrants)} bots, {contest.games_per_pair} games a pair"
+    closed = f"a format that is open is closed after {options.time} (--time); medians, seed {options.seed}"
+    ResultTable(title, heads, rows, [*notes, closed, _assumed(pace)]).print()

@@ -1,0 +1,124 @@
+"""`arena simulate`: the plan for a person and for a program, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.server.programs import Shell, contest
+
+from arena_cli.simulate import _span
+
+
+@pytest.fixture
+def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that is the current one, with the file of a contest of four bots."""
+    monkeypatch.chdir(tmp_path)
+    text = contest("ann", "bob", "cid", "dan", contest="games_per_pair = 4", game='plies = 8\nclock = "10s"')
+    path = tmp_path / "plan.toml"
+    path.write_text(text)
+    return path
+
+
+def change(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_the_plan_for_a_person(plan: Path, shell: Shell) -> None:
+    outcome = shell("simulate", "plan.toml", "--share", "0.25")
+    assert outcome.code == 0
+    lines = outcome.out.splitlines()
+    assert lines[0] == "trial: insertion, round-robin of 4 bots, 4 rounds"
+    rows = {line.split("  ")[0].strip(): line.split()[-3:] for line in lines[4:9]}
+    assert rows["games"] == ["24", "24", "24"]
+    assert rows["games of a bot, least"] == rows["games of a bot, most"] == ["12", "12", "12"]
+    assert "rounds, and in how many of the contests they are played" in lines
+    assert lines[-2:] == [
+        "100 simulated contests, seed 1; at most 2 games at once",
+        "assumed: all bots present, equally strong, without faults; in the mean a bot uses 25% of its clock",
+    ]
+    assert not list(plan.parent.glob("*.db")), "nothing is stored"
+
+
+def test_the_plan_for_a_program(plan: Path, shell: Shell) -> None:
+    first, second, other = (
+        json.loads(shell("simulate", "plan.toml", "--json", "--seed", seed, "--runs", "7").out)
+        for seed in "556"
+    )
+    assert first == second != other
+    assert (first["contest"], first["format"], first["seed"], first["runs"]) == ("trial", "round-robin", 5, 7)
+    assert first["games"] == {"p10": 24, "p50": 24, "p90": 24}
+    assert [each["games"]["p50"] for each in first["rounds"]] == [6, 6, 6, 6]
+    assert first["duration"] == first["rounds"][-1]["ends"]
+
+
+def test_an_open_contest_is_closed_after_a_time(plan: Path, shell: Shell) -> None:
+    change(plan, "games_per_pair = 4", 'format = "ladder"')
+    outcome = shell("simulate", "plan.toml", "--time", "5m", "--move-time", "100ms")
+    assert "closed" in outcome.out
+    assert outcome.out.splitlines()[-1].endswith("it is closed after 5m (--time)")
+    assert "in the mean a bot uses 100 ms a move" in outcome.out
+
+
+def test_all_formats_beside_each_other(plan: Path, shell: Shell) -> None:
+    change(plan, 'name = "dan"', 'name = "dan"\n\n[[bot]]\nname = "eve"')
+    outcome = shell("simulate", "plan.toml", "--compare", "--move-time", "10ms", "--time", "1m")
+    assert "round-robin" in outcome.out
+    assert "ladder (open)" in outcome.out
+    assert (
+        'matches is not possible: contest.format: expected a multiple of 2 bots for "matches"' in outcome.out
+    )
+    found = json.loads(shell("simulate", "plan.toml", "--compare", "--json", "--runs", "3").out)
+    assert {each["format"] for each in found} >= {"round-robin", "matches", "ladder", "knockout", "gauntlet"}
+    assert [each["format"] for each in found if "error" in each] == ["matches"]
+
+
+def test_only_some_of_many_rounds_are_printed(plan: Path, shell: Shell) -> None:
+    change(plan, "games_per_pair = 4", "games_per_pair = 40")
+    outcome = shell("simulate", "plan.toml", "--runs", "1")
+    assert "rounds 12 to 39 are left out; --json has them" in outcome.out
+    assert len(json.loads(shell("simulate", "plan.toml", "--runs", "1", "--json").out)["rounds"]) == 40
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("games_per_pair = 4", "games_per_pair = 3", "contest.games_per_pair: expected a multiple of 2"),
+        ("games_per_pair = 4", 'format = "cup"', "contest.format: expected one of round-robin"),
+        ("plies = 8", "plies = 0", "plies is a whole number from"),
+        ('name = "bob"', 'name = "bob"\nengine = "unknown"', "bot 2: engine: "),
+        ('clock = "10s"', 'clock = "none"', "--move-time: expected the time of a move"),
+    ],
+)
+def test_a_contest_that_cannot_be_is_refused_in_one_line(
+    plan: Path, shell: Shell, old: str, new: str, line: str
+) -> None:
+    change(plan, old, new)
+    outcome = shell("simulate", "plan.toml")
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert line in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+def test_a_file_that_is_not_there(plan: Path, shell: Shell) -> None:
+    assert shell("simulate", "none.toml").err == "arena: none.toml: no such file\n"
+
+
+@pytest.mark.parametrize(
+    ("ms", "text"),
+    [
+        (0, "0s"),
+        (49, "0.049s"),
+        (4_200, "4.2s"),
+        (12_900, "12s"),
+        (200_000, "3m 20s"),
+        (3_900_000, "1h 5m"),
+        (183_600_000, "2d 3h"),
+    ],
+)
+def test_a_duration_has_its_two_greatest_units(ms: int, text: str) -> None:
+    assert _span(ms) == text
