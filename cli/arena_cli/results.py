@@ -199,9 +199,10 @@ def plain_standings(
             "status": contest.status,
             # Of a contest that may go on, the secret would reveal deals that are still to be played.
             "secret": contest.seed if results.deals(contest).is_final else None,
-            "games": {"played": results.games_played(contest), "total": contest.total},
+            "games": {"played": results.games_played(contest), "total": results.total(contest)},
         },
         "standings": rows,
+        **({} if (history := results.history(contest)) is None else history.document()),
         "first_faults": [
             _plain_fault(contest, bot, game, fault)
             for bot, (game, fault) in results.first_faults(contest).items()
@@ -223,7 +224,7 @@ def _plain_fault(contest: ContestRow, bot: str, game: str, fault: FaultRecord) -
 
 
 def _title(results: Results, contest: ContestRow, scoring: str | None) -> str:
-    games = games_so_far(results.games_played(contest), contest.total)
+    games = games_so_far(results.games_played(contest), results.total(contest))
     scored = f"scored by {scoring or contest.scoring}"
     return f"{contest.name}: {contest.game}, {games}, {scored}, {contest.status}"
 
@@ -245,7 +246,9 @@ def print_standings(
         + (f" (the first of {counts[fault['bot']]} faults)" if counts[fault["bot"]] > 1 else "")
         for fault in plain["first_faults"]
     ]
-    if by_mean:
+    if "ranked_by" in plain:
+        notes.insert(0, f"ranked by score: {plain['ranked_by']}")
+    elif by_mean:
         scoring = plain["contest"]["scoring"]
         notes.insert(0, f"ranked by {scoring} a game, because the bots have different numbers of games")
     if plain["contest"]["secret"] is not None:
@@ -290,9 +293,11 @@ def standings_table(
     tie_breaks = [name for name in (rows[0].get("tie_breaks", ()) if rows else ()) if name not in shown]
     rated = any(row.get("rating") for row in rows)
     numbers = (*shown, *tie_breaks, *(("rating", "95 %") if rated else ()))
+    scored = any("score" in row for row in rows)
     heads = [
         Column("rank"),
         Column("bot", is_text=True),
+        *([Column("score")] if scored else []),
         *map(Column, numbers),
         Column("faults", is_text=True),
     ]
@@ -302,7 +307,14 @@ def standings_table(
         more = [row["wins"]] if wins else []
         more += [row["tie_breaks"][name] for name in tie_breaks]
         more += _rating_cells(row["rating"]) if rated else []
-        start = [row["rank"], row["bot"], row["points"], row["games"], float(row["mean"])]
+        start = [
+            row["rank"],
+            row["bot"],
+            *([row["score"]] if scored else []),
+            row["points"],
+            row["games"],
+            float(row["mean"]),
+        ]
         cells.append([*start, *more, faults or None])
     return ResultTable(title, heads, cells, notes)
 

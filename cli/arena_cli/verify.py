@@ -14,6 +14,7 @@ from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, p
 from arena_cli.results import CHAIN_FILE, SUFFIX, find_path, open_results, read_file, read_record
 
 if TYPE_CHECKING:
+    from arena_server.core.formats.history import History
     from arena_server.store.chain import Flaw, Link
     from arena_server.store.reader import Results
     from arena_server.store.schema import ContestRow
@@ -219,6 +220,16 @@ class Verification:
         if record.seed not in derived or record.nonce != nonce(seed, record.game_id):
             self.errors[name] = f"{name}: the deal is not derived from the contest's secret"
 
+    def check_rounds(self, history: History | None, *, over: bool) -> None:
+        """Check that the games are those that were drawn; `over`: and that nothing more was drawn."""
+        from arena_server.core.formats.base import PairingError
+
+        try:
+            if history is not None:
+                history.check(over=over)
+        except PairingError as error:
+            self.errors.setdefault(WHOLE, f"rounds: {error}")
+
     def check_chain(self, head: bytes | None, record: Callable[[str], bytes]) -> None:
         """Check the chain of all checked records; `record` returns the bytes of a game again."""
         from arena_server.store.chain import audit
@@ -297,6 +308,8 @@ def _check_contest(
     if game is not None and not verification.count:
         results.record(chosen, game)  # raises StoreError: there is no such game
     if game is None:
+        if not verification.errors:  # else their rows may be anything
+            verification.check_rounds(results.history(chosen), over=chosen.status == "finished")
         verification.check_chain(chosen.head, lambda name: results.record(chosen, name))
 
 

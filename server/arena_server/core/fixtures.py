@@ -46,7 +46,7 @@ class Fixtures:
         self._seats = seats
         self._paired = config.deals == "paired"
         self._out = out
-        self.results = Results(config, bots, out)
+        self.results = Results(config, bots, out, self._format.scores)
         #: The games that have been started, and have no result and are not void.
         self._open: dict[int, Pairing] = {}
         #: The void games that are played again, and those that are not.

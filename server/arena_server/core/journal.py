@@ -202,7 +202,7 @@ OFFER: Final = KIND_OF[Offered]
 _LEAST_VALUES: Final = {OFFER: 3}
 REPEAT: Final = KIND_OF[Repeat]
 #: Facts of the contest that its readers need, and that stay when its journal is deleted.
-KEPT: Final = frozenset({KIND_OF[Drawn], KIND_OF[Walkover], KIND_OF[Order]})
+KEPT: Final = frozenset(KIND_OF[kind] for kind in (Drawn, Repeat, Walkover, Order))
 
 
 class JournalError(ValueError):

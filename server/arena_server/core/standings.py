@@ -3,7 +3,8 @@
 Scoring by `points` ranks by the points of all games together; scoring by `wins` by the games in which
 a player alone had the most points. The two may disagree entirely: a player that loses every game may
 win a contest on points. While players have different numbers of games (`by_mean`) the score a game
-decides, or who has played more would lead. Players with the same score are separated by the contest's
+decides, or who has played more would lead. A format that draws may rank by scores of its own, with byes
+and walkovers, instead (`Format.scores`). Players with the same score are separated by the contest's
 tie-breaks (`tiebreaks.py`); if these are equal, too, they share a rank, and the ranks after them are left
 out. Within a rank the player with more of the other measure (wins, or points) comes first, then the name
 decides. A void game does not count, and neither does a result that is not durable.
@@ -11,7 +12,7 @@ decides. A void game does not count, and neither does a result that is not durab
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -52,6 +53,8 @@ class Row:
     faults: Mapping[str, int]
     #: The value of each tie-break of the contest, in their order.
     tie_breaks: Mapping[str, Fraction] = field(default_factory=dict)
+    #: That of the format, if the table ranks by it.
+    score: Fraction | None = None
 
     @property
     def mean(self) -> float:
@@ -60,9 +63,9 @@ class Row:
 
 
 def plain_row(row: Row) -> dict[str, Any]:
-    """Return one row of the standings as JSON types; `tie_breaks` only if the contest has some."""
+    """Return one row of the standings as JSON types; `score` and `tie_breaks` only if there are some."""
     plain: dict[str, Any] = {
-        "rank": row.rank if row.games else None,
+        "rank": row.rank if row.games or row.score else None,
         "bot": row.name,
         "points": row.points,
         "games": row.games,
@@ -70,6 +73,8 @@ def plain_row(row: Row) -> dict[str, Any]:
         "wins": row.wins,
         "faults": dict(row.faults),
     }
+    if row.score is not None:
+        plain["score"] = _plain_number(row.score)
     if row.tie_breaks:
         plain["tie_breaks"] = {name: _plain_number(value) for name, value in row.tie_breaks.items()}
     return plain
@@ -82,18 +87,24 @@ def _plain_number(value: Fraction) -> int | float:
 class Standings:
     """The running sums; `rows` gives the table at any moment.
 
-    `secret` is that of the contest, for the tie-break `lot`. Raises ValueError for a scoring or a tie-break
-    that does not exist.
+    `secret` is that of the contest, for the tie-break `lot`. `ranked_by` gives the scores of a format that
+    has some. Raises ValueError for a scoring or a tie-break that does not exist.
     """
 
     def __init__(
-        self, names: Iterable[str], scoring: str = "points", tie_breaks: Sequence[str] = (), secret: int = 0
+        self,
+        names: Iterable[str],
+        scoring: str = "points",
+        tie_breaks: Sequence[str] = (),
+        secret: int = 0,
+        ranked_by: Callable[[], Mapping[str, Fraction] | None] = lambda: None,
     ) -> None:
         if scoring not in SCORINGS:
             raise ValueError(f"scoring is one of {', '.join(SCORINGS)}, not {scoring!r}")
         self._scoring = scoring
         self._tie_breaks = tiebreaks.check(tie_breaks)
         self._secret = secret
+        self._ranked_by = ranked_by
         self._sums = {name: PlayerSums() for name in names}
 
     def add(self, result: GameResult) -> None:
@@ -125,16 +136,21 @@ class Standings:
 
     def rows(self) -> tuple[Row, ...]:
         """The table, the best first."""
-        by_mean = self.by_mean
-        scores = {name: self._score(name, by_mean=by_mean) for name in self._sums}
+        by_mean, drawn = self.by_mean, self._ranked_by()
+        own = {name: self._score(name, by_mean=by_mean) for name in self._sums}
+        scores = own if drawn is None else drawn
         broken = tiebreaks.values(self._tie_breaks, self._sums, scores, self._secret)
-        order = sorted(self._sums, key=lambda name: self._order(name, scores[name], broken[name]))
+        order = sorted(self._sums, key=lambda name: self._order(name, scores[name], broken[name], own[name]))
         ranks: dict[tuple[Fraction, ...], int] = {}
         for rank, name in enumerate(order, start=1):
             ranks.setdefault((scores[name], *broken[name]), rank)  # the first of equals gives the rank
-        return tuple(self._row(ranks[scores[name], *broken[name]], name, broken[name]) for name in order)
+        return tuple(
+            self._row(ranks[scores[name], *broken[name]], name, broken[name], drawn) for name in order
+        )
 
-    def _row(self, rank: int, name: str, broken: Sequence[Fraction]) -> Row:
+    def _row(
+        self, rank: int, name: str, broken: Sequence[Fraction], drawn: Mapping[str, Fraction] | None
+    ) -> Row:
         sums = self._sums[name]
         return Row(
             rank,
@@ -144,6 +160,7 @@ class Standings:
             sums.wins,
             dict(sorted(sums.faults.items())),
             dict(zip(self._tie_breaks, broken, strict=True)),
+            None if drawn is None else drawn[name],
         )
 
     def _score(self, name: str, *, by_mean: bool) -> Fraction:
@@ -152,10 +169,12 @@ class Standings:
         score = sums.points if self._scoring == "points" else sums.wins
         return Fraction(score, max(1, sums.games)) if by_mean else Fraction(score)
 
-    def _order(self, name: str, score: Fraction, broken: Sequence[Fraction]) -> tuple[Any, ...]:
+    def _order(
+        self, name: str, score: Fraction, broken: Sequence[Fraction], own: Fraction
+    ) -> tuple[Any, ...]:
         sums = self._sums[name]
         other = sums.wins if self._scoring == "points" else sums.points
-        return -score, not sums.games, *(-value for value in broken), -other, name
+        return -score, not sums.games, *(-value for value in broken), -own, -other, name
 
 
 def standings(
@@ -169,11 +188,20 @@ def standings(
 
 
 class Results:
-    """Counts results that are durable: `done` games have one, `void` ones none; `plies` are of both."""
+    """Counts results that are durable: `done` games have one, `void` ones none; `plies` are of both.
 
-    def __init__(self, config: ContestConfig, bots: Mapping[str, Bot], out: Outbox) -> None:
+    `ranked_by`: see `Standings`.
+    """
+
+    def __init__(
+        self,
+        config: ContestConfig,
+        bots: Mapping[str, Bot],
+        out: Outbox,
+        ranked_by: Callable[[], Mapping[str, Fraction] | None],
+    ) -> None:
         names = [bot.name for bot in bots.values() if bot.plays]
-        self.standings = Standings(names, config.scoring, config.tie_breaks, config.seed)
+        self.standings = Standings(names, config.scoring, config.tie_breaks, config.seed, ranked_by)
         self.done = self.void = self.plies = 0
         self._probation = config.probation
         self._bots = bots

@@ -18,7 +18,9 @@ from arena_protocol.codec import KEY, NAME, WORD
 from arena_protocol.games import GAMES
 from arena_protocol.record import FaultRecord, RecordError
 from arena_server.core.deal import game_id, number_of
-from arena_server.core.formats.base import Pairing
+from arena_server.core.formats import find_format
+from arena_server.core.formats.base import DrawnFormat, Pairing
+from arena_server.core.formats.history import History
 from arena_server.core.journal import ContestFact, Entry, Order, Past, PastGame, fact_of
 from arena_server.core.standings import GameResult, Row, Standings
 from arena_server.errors import StoreError
@@ -60,6 +62,7 @@ class Results:
         self._engine = open_engine(database)
         self._session = Session(self._engine)
         self._deals: dict[int, Deals] = {}
+        self._histories: dict[int, History] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -129,11 +132,28 @@ class Results:
 
     def table(self, contest: ContestRow, scoring: str | None = None) -> Standings:
         """The table of the games so far, by `scoring` or else as the contest scores them."""
-        table = table_of(contest, scoring)
+        history = self.history(contest)
+        table = table_of(contest, scoring, history)
         for game in _past_games(self._session, contest, self._layout):
             if game.end != VOID:
                 table.add(GameResult(game.names, game.totals, game.faults, game.used_ms))
         return table
+
+    def history(self, contest: ContestRow) -> History | None:
+        """What was drawn, with all results; None: the format draws nothing."""
+        history = history_of(contest)
+        if history is not None and contest.id not in self._histories:
+            # The results first: a fact is stored before the results that follow it.
+            for game in _past_games(self._session, contest, self._layout, self.deals(contest).numbers()):
+                history.add(game)
+            history.extend(self.facts(contest))
+            self._histories[contest.id] = history
+        return self._histories.get(contest.id)
+
+    def total(self, contest: ContestRow) -> int | None:
+        """How many games there are, of a format that draws at most from now on; None: it is open."""
+        history = self.history(contest)
+        return contest.total if history is None else history.form.total
 
     def standings(self, contest: ContestRow, scoring: str | None = None) -> tuple[Row, ...]:
         """The rows of `table`."""
@@ -271,11 +291,27 @@ class Results:
         return found
 
 
-def table_of(contest: ContestRow, scoring: str | None = None) -> Standings:
-    """The empty table of a contest, by `scoring` or else as the contest scores."""
+def history_of(contest: ContestRow) -> History | None:
+    """The history of a contest, to be given its facts and results; None: its format draws nothing."""
+    if not issubclass(find_format(contest.format), DrawnFormat):
+        return None
+    form = format_of_row(contest)
+    assert isinstance(form, DrawnFormat)
+    return History(form)
+
+
+def table_of(contest: ContestRow, scoring: str | None = None, history: History | None = None) -> Standings:
+    """The empty table of a contest, by `scoring` or else as the contest scores.
+
+    Where the format has scores of its own the table ranks by those of `history`.
+    """
     config = contest.config
     return Standings(
-        config["bots"], scoring or contest.scoring, config.get("tie_breaks", ()), int(contest.seed)
+        config["bots"],
+        scoring or contest.scoring,
+        config.get("tie_breaks", ()),
+        int(contest.seed),
+        (lambda: None) if history is None else lambda: history.form.scores(),
     )
 
 

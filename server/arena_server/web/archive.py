@@ -17,12 +17,15 @@ from typing import Any, Final
 
 from arena_protocol.record import VOID, GameRecord
 from arena_protocol.record_codec import decode, to_json
+from arena_server.core.deal import number_of
+from arena_server.core.formats.history import History
+from arena_server.core.journal import PastGame
 from arena_server.core.standings import GameResult, Standings, plain_row
 from arena_server.errors import ArenaError
 from arena_server.ratings import RatedGame
 from arena_server.store.database import Database
 from arena_server.store.deals import WithheldError
-from arena_server.store.reader import GameSummary, Results, table_of
+from arena_server.store.reader import GameSummary, Results, history_of, table_of
 from arena_server.store.schema import RUNNING, ContestRow
 from arena_server.web.scenes import record_scenes
 
@@ -43,6 +46,8 @@ class _GameIndex:
     contest: dict[str, Any]
     bots: list[str]
     table: Standings
+    #: Of a format that draws: what has been drawn so far, as far as it may be shown.
+    history: History | None
     #: How many games are known in advance.
     planned: int
     last: int = 0
@@ -79,10 +84,8 @@ class Archive:
     def contests(self) -> list[dict[str, Any]]:
         """All contests, the newest first. Raises StoreError."""
         with Results(self._database) as results:
-            found = [
-                self._plain(contest) | {"games_played": self._read(results, contest).played}
-                for contest in results.contests()
-            ]
+            indexes = [self._read(results, contest) for contest in results.contests()]
+            found = [index.contest | {"games_played": index.played} for index in indexes]
         return found[::-1]
 
     def exists(self) -> bool:
@@ -107,14 +110,18 @@ class Archive:
             index = self._index(results, number)
             rows = [plain_row(row) for row in index.table.rows()]
             games = index.played + index.void
-        return index.contest | {
-            "games_played": index.played,
-            "games_void": index.void,
-            "standings": rows,
-            "bots": index.bots,
-            "list": {"games": games, "chunk": CHUNK},
-            "schedule": {"games": index.planned, "chunk": CHUNK},
-        }
+        return (
+            index.contest
+            | {
+                "games_played": index.played,
+                "games_void": index.void,
+                "standings": rows,
+                "bots": index.bots,
+                "list": {"games": games, "chunk": CHUNK},
+                "schedule": {"games": index.planned, "chunk": CHUNK},
+            }
+            | ({} if index.history is None else index.history.document())
+        )
 
     def games(self, number: int, chunk: int) -> bytes:
         """Chunk `chunk` (0, 1, ...) of the games in the order of storing, as JSON. Raises NotFoundError.
@@ -240,7 +247,9 @@ class Archive:
         if index is None:
             bots = results.bots(contest)
             planned = contest.games if results.planned(contest, 1, 2) else 0
-            index = _GameIndex(self._plain(contest), bots, table_of(contest), planned)
+            history = history_of(contest)
+            table = table_of(contest, history=history)
+            index = _GameIndex(self._plain(contest), bots, table, history, planned)
             self._indexes[contest.id] = index
         if index.complete:
             return index
@@ -251,12 +260,19 @@ class Archive:
             for summary in summaries:
                 _add(index, summary, places)
             index.last = summaries[-1].number
+        if index.history is not None:
+            index.history.extend(results.facts(contest))
+            index.contest["games"] = index.history.form.total
         over = contest.ended_at is not None and contest.ended_at <= until
         index.complete = contest.status != RUNNING and over
         return index
 
 
 def _add(index: _GameIndex, summary: GameSummary, places: dict[str, int]) -> None:
+    if index.history is not None:
+        number = number_of(summary.game_id)
+        game = PastGame(number, summary.names, 0, summary.totals, summary.end, summary.plies)
+        index.history.add(game)
     if summary.end == VOID:
         index.void += 1
     else:

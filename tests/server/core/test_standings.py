@@ -368,3 +368,17 @@ def test_the_run_state_and_the_end() -> None:
     harness.command("kick", "bob")
     assert (overview(harness).state, where(harness)["bob"]) == ("stopped", "kicked")
     assert harness.contest.ended == "stopped"
+
+
+def test_scores_of_a_format_rank_before_points() -> None:
+    """The loser of a final may have more points a game than its winner; a bye counts without a game."""
+    scores = {"ann": Fraction(2), "bob": Fraction(1), "cid": Fraction(1), "dan": Fraction(0)}
+    table = Standings(scores, ranked_by=lambda: scores)
+    table.add(GameResult(("ann", "dan"), (2, 1)))
+    table.add(GameResult(("bob", "dan"), (90, 0)))
+    table.add(GameResult(("ann", "bob"), (2, 1)))
+    rows = table.rows()
+    assert [(row.rank, row.name) for row in rows] == [(1, "ann"), (2, "bob"), (2, "cid"), (4, "dan")]
+    assert [plain_row(row)["score"] for row in rows] == [2, 1, 1, 0]
+    assert [plain_row(row)["rank"] for row in rows] == [1, 2, 2, 4]
+    assert "score" not in plain_row(Standings(("ann",)).rows()[0])

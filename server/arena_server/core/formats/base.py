@@ -21,12 +21,13 @@ from the facts, never from a format.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from hashlib import sha256
 from typing import ClassVar
 
+from arena_server.core.formats.document import Round
 from arena_server.core.journal import Drawn, PastGame, Walkover
 
 
@@ -96,6 +97,13 @@ class Terms:
     by_points: bool = True
     secret: int = 0
 
+    @property
+    def seeds(self) -> tuple[str, ...]:
+        """The bots, the best seed first: in the order of the file, or drawn by lot."""
+        if self.options.get("seeding", "file") == "file":
+            return self.names
+        return tuple(sorted(self.names, key=lambda name: (self.lot(f"seed:{name}"), name)))
+
     def lot(self, label: str) -> int:
         """128 bits of chance for this label, the same whenever they are asked for."""
         return int.from_bytes(sha256(f"{label}:{self.secret}".encode("ascii")).digest()[:16])
@@ -104,10 +112,13 @@ class Terms:
 class Draw(ABC):
     """What is to be drawn, as a value: `run` may take seconds, in another thread or process.
 
-    The same draw gives the same result in every process. `slow`: it takes more than a few milliseconds.
+    The same draw gives the same result in every process.
     """
 
-    slow = False
+    @property
+    def slow(self) -> bool:
+        """Whether it takes more than a few milliseconds."""
+        return False
 
     @abstractmethod
     def run(self) -> Drawn:
@@ -235,7 +246,8 @@ class Format(ABC):
     def started(self, pairing: Pairing) -> None:
         """Note a game that was handed out before the server was started again, in the order of the numbers.
 
-        Raises PairingError for one that cannot have been; call `recalled` after the last, then `result`.
+        Raises PairingError for one that cannot have been; call `recalled` after the last, then `result`. A
+        format that draws takes deal 0 for one that is not known.
         """
 
     def recalled(self) -> None:
@@ -255,3 +267,19 @@ class Format(ABC):
     @abstractmethod
     def unplayed(self) -> Iterator[tuple[tuple[str, ...], int]]:
         """The names of each group that has games left that have not started, with their number."""
+
+
+class DrawnFormat(Format):
+    """A format that draws: its readers give a new one what is known of its facts and results (`History`)."""
+
+    DRAWS = True
+    #: What `scores` counts, for the reader of a table.
+    RANKED_BY: ClassVar[str]
+    terms: Terms
+
+    @abstractmethod
+    def scores(self) -> Mapping[str, Fraction]: ...
+
+    @abstractmethod
+    def rounds(self) -> Sequence[Round]:
+        """What has been drawn, with what is known of the rounds to come."""

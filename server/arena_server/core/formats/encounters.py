@@ -13,9 +13,11 @@ before it is asked for.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 from arena_server.core.formats.base import Pairing, PairingError, Terms
+from arena_server.core.formats.document import OPEN, OVER, WALKOVER, DrawnMatch
 from arena_server.core.journal import Drawn, PastGame, Walkover
 
 
@@ -85,6 +87,19 @@ class Encounter:
         begun = len(self.played) + len(self.void) + len(self.open)
         return begun if self.is_decided else begun + len(self.waiting)
 
+    def match(self, winner: str | None = None) -> DrawnMatch:
+        """What there is to show; `winner` is who goes on from a tie."""
+        state = OPEN if not self.is_over else WALKOVER if self.lost_by else OVER
+        winner = (self.winner or winner) if self.is_over else None
+        return DrawnMatch(
+            self.names,
+            state,
+            tuple(self.scores.values()),
+            tuple(self.points.values()),
+            tuple(self.played),
+            winner,
+        )
+
     @property
     def winner(self) -> str | None:
         """Who has won more games; of as many, if points decide, who has more points. None: a draw.
@@ -99,6 +114,11 @@ class Encounter:
         if self._by_points and self.points[first] != self.points[second]:
             return first if self.points[first] > self.points[second] else second
         return None
+
+
+def shown(names: Iterable[str]) -> str:
+    """Names in a line; those of a journal whose digests are right may still hold any character."""
+    return ", ".join(names).encode("unicode_escape").decode("ascii")
 
 
 #: A place of a round: a pairing, who has a bye, or empty.
@@ -165,7 +185,7 @@ class Draws:
         if drawn.draw != self.count + 1 or drawn.first != self.next_number:
             expected = f"expected draw {self.count + 1}, from g{self.next_number} on"
             raise PairingError(f"{place}, from g{drawn.first} on: {expected}")
-        if drawn.games < 1 or not names or any(len(group) > 2 for group in drawn.groups):
+        if drawn.games < 1 or any(len(group) > 2 for group in drawn.groups):
             raise PairingError(f"{place}: expected pairings of two, with games")
         if len(set(names)) < len(names) or not set(names) <= set(self._terms.names):
             raise PairingError(f"{place}: expected every bot once, and none that is not of this contest")
@@ -179,6 +199,11 @@ class Draws:
         """The pairings of the last round; none before the first."""
         return list(self.pairings(-1)) if self.rounds else []
 
+    @property
+    def is_open(self) -> bool:
+        """Whether something of the last round is left."""
+        return not all(each.is_over for each in self.last)
+
     def find(self, number: int) -> Encounter:
         """The pairing of a game. Raises PairingError if there is none."""
         if number not in self._by_number:
@@ -186,16 +211,16 @@ class Draws:
         return self._by_number[number]
 
     def begin(self, pairing: Pairing) -> None:
-        """A game was handed out. Raises PairingError for one that cannot have been."""
+        """A game was handed out; deal 0 is not known. Raises PairingError for an impossible one."""
         number = pairing.number
         encounter = self.find(number)
         known = encounter.waiting.get(number)
         if known is None:
             raise PairingError(f"g{number} was started twice")
-        if pairing != known:
+        if pairing not in (known, replace(known, deal=0)):
             raise PairingError(
-                f"g{number} was played by {', '.join(pairing.names)} on deal {pairing.deal}, and the draw "
-                f"has {', '.join(known.names)} on deal {known.deal}"
+                f"g{number} was played by {shown(pairing.names)} on deal {pairing.deal}, and the draw "
+                f"has {shown(known.names)} on deal {known.deal}"
             )
         encounter.begin(number)
 

@@ -12,21 +12,22 @@ is scored by points; two more games, up to `extra_pairs` times; the better seed.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar
 
-from arena_server.core.formats.base import Draw, Option, Terms, WordOption
+from arena_server.core.formats.base import Draw, Option, WordOption
+from arena_server.core.formats.document import BYE, OPEN, TO_COME, VACANT, DrawnMatch, Round
 from arena_server.core.formats.encounters import Encounter, Entry
-from arena_server.core.formats.rounds import KnownDraw, Rounds
+from arena_server.core.formats.rounds import SEEDING, KnownDraw, Rounds
 from arena_server.core.journal import Drawn
-
-SEEDING = WordOption("file", ("file", "lot"), "the order of the seeds: that of the `file`, or drawn by `lot`")
 
 
 class Knockout(Rounds):
     NAME = "knockout"
     MEANING = "the loser of a pairing, which plays at most `games_per_pair` games, is out"
     EARLY_END = True
+    RANKED_BY = "levels of the bracket passed"
     OPTIONS: ClassVar = {
         "seeding": SEEDING,
         "extra_pairs": Option(2, 0, 100, "how often a tied pairing plays two more games"),
@@ -35,19 +36,17 @@ class Knockout(Rounds):
         ),
     }
 
-    def seeds(self) -> tuple[str, ...]:
-        """All players, the best seed first."""
-        return seeded(self.terms, self.choice(self.terms, "seeding"))
-
     # -- rounds
 
-    def next_draw(self, absent: Collection[str]) -> Draw | None:
+    def is_last(self, absent: Collection[str]) -> bool:
+        rounds = self.draws.rounds
+        return bool(rounds) and len(rounds[-1]) == 1 and not self._tied()
+
+    def next_draw(self, absent: Collection[str]) -> Draw:
         draws = self.draws
         if tied := self._tied():
             return KnownDraw(Drawn(draws.count + 1, draws.next_number, 2, tuple(tied)))
         places = [self._going_on(each) for each in draws.rounds[-1]] if draws.rounds else self._first_level()
-        if len(places) == 1:
-            return None
         # Who is absent is drawn, too: that is a walkover of the opponent.
         groups = tuple(
             tuple(name for name in pair if name is not None)
@@ -57,7 +56,7 @@ class Knockout(Rounds):
 
     def _first_level(self) -> list[str | None]:
         owners = self.terms.owners if self.choice(self.terms, "same_owner") == "late" else {}
-        seeds = self.seeds()
+        seeds = self.terms.seeds
         return bracket(seeds, [owners.get(name, "") for name in seeds])
 
     def _going_on(self, entry: Entry) -> str | None:
@@ -65,7 +64,7 @@ class Knockout(Rounds):
         if not isinstance(entry, Encounter):
             return entry
         if entry.winner is None and not entry.lost_by:
-            return min(entry.names, key=self.seeds().index)
+            return min(entry.names, key=self.terms.seeds.index)
         return entry.winner
 
     def _tied(self) -> list[tuple[str, ...]]:
@@ -78,17 +77,35 @@ class Knockout(Rounds):
 
     def most_to_come(self) -> int:
         if not self.draws.rounds:
-            return (len(self.seeds()) - 1) * self.terms.games
+            return (len(self.terms.seeds) - 1) * self.terms.games
         return (len(self.draws.rounds[-1]) - 1) * self.terms.games
 
-    def may_go_on(self, name: str) -> bool:
-        if not self.draws.rounds:
+    def has_games(self, name: str) -> bool:
+        if not self.draws.rounds or super().has_games(name):
             return True
         level = self.draws.rounds[-1]
-        encounter = self.draws.current.get(name)
-        if len(level) == 1 or encounter is None:
-            return len(level) > 1 and name in level
-        return not encounter.is_over or self._going_on(encounter) == name
+        if len(level) == 1:
+            return any(name in names for names in self._tied())
+        return any(self._going_on(each) == name for each in level)
+
+    # -- for readers
+
+    def rounds(self) -> list[Round]:
+        levels = [[self._match(each) for each in level] for level in self.draws.rounds]
+        if not levels:
+            return []  # who meets whom is a fact, or not known
+        level = levels[-1]
+        while len(level) > 1:
+            level = [_next_match(pair) for pair in _pairs([each.winner for each in level])]
+            levels.append(level)
+        return [Round(_title(len(matches)), "level", tuple(matches)) for matches in levels]
+
+    def _match(self, entry: Entry) -> DrawnMatch:
+        if not isinstance(entry, Encounter):
+            return DrawnMatch((entry, None), VACANT if entry is None else BYE, winner=entry)
+        tied = entry in self.draws.last and entry.names in self._tied()
+        match = entry.match(self._going_on(entry))
+        return replace(match, state=OPEN, winner=None) if tied else match
 
     def scores(self) -> dict[str, Fraction]:
         """The levels that each bot has survived."""
@@ -103,11 +120,19 @@ class Knockout(Rounds):
         return survived
 
 
-def seeded(terms: Terms, seeding: str) -> tuple[str, ...]:
-    """The bots in the order of their seeds."""
-    if seeding == "file":
-        return terms.names
-    return tuple(sorted(terms.names, key=lambda name: (terms.lot(f"seed:{name}"), name)))
+def _pairs(places: Sequence[str | None]) -> list[tuple[str | None, ...]]:
+    return list(zip(places[::2], places[1::2], strict=True))
+
+
+def _next_match(names: tuple[str | None, ...]) -> DrawnMatch:
+    """A match that has not been drawn."""
+    return DrawnMatch(names, TO_COME)
+
+
+def _title(matches: int) -> str:
+    """What a level of this many matches is called."""
+    names = {1: "final", 2: "semi-finals", 4: "quarter-finals"}
+    return names.get(matches, f"last {2 * matches}")
 
 
 def bracket_order(places: int) -> list[int]:

@@ -14,11 +14,16 @@ from abc import abstractmethod
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import ClassVar
+from typing import ClassVar, Final
 
-from arena_server.core.formats.base import Draw, Format, FormatError, Pairing, Terms
+from arena_server.core.formats.base import Draw, DrawnFormat, FormatError, Pairing, Terms, WordOption
 from arena_server.core.formats.encounters import Draws, Encounter
 from arena_server.core.journal import Drawn, PastGame, Walkover
+
+#: An option of the formats that have seeds: see `Terms.seeds`.
+SEEDING: Final = WordOption(
+    "file", ("file", "lot"), "the order of the seeds: that of the `file`, or drawn by `lot`"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +36,9 @@ class KnownDraw(Draw):
         return self.drawn
 
 
-class Rounds(Format):
+class Rounds(DrawnFormat):
     """Base class: a subclass says what is drawn next, and what counts. `draws` has the rounds so far."""
 
-    DRAWS = True
     EARLY_END: ClassVar[bool] = False
 
     def __init__(self, terms: Terms, *, first: int = 1) -> None:
@@ -61,16 +65,16 @@ class Rounds(Format):
     # -- what a subclass decides
 
     @abstractmethod
-    def next_draw(self, absent: Collection[str]) -> Draw | None:
-        """What is drawn after the rounds so far, which are over; None: nothing more."""
+    def is_last(self, absent: Collection[str]) -> bool:
+        """Whether nothing more is drawn when the rounds so far are over; it takes no time."""
+
+    @abstractmethod
+    def next_draw(self, absent: Collection[str]) -> Draw:
+        """What is drawn after the rounds so far, which are over and not the last."""
 
     @abstractmethod
     def most_to_come(self) -> int:
         """How many games the rounds that are not drawn yet can have at most."""
-
-    @abstractmethod
-    def may_go_on(self, name: str) -> bool:
-        """Whether `name` may be in a round that is not drawn yet."""
 
     # -- what is known in advance
 
@@ -143,7 +147,7 @@ class Rounds(Format):
     # -- rounds
 
     def draw_due(self, absent: Collection[str]) -> Draw | None:
-        return self.next_draw(absent) if all(each.is_over for each in self.draws.last) else None
+        return None if self.draws.is_open or self.is_last(absent) else self.next_draw(absent)
 
     def drawn(self, drawn: Drawn) -> None:
         self.draws.add(drawn)
@@ -168,16 +172,17 @@ class Rounds(Format):
     # -- what is left
 
     def has_games(self, name: str) -> bool:
+        """Whether its pairing is not over; a subclass adds what may be drawn yet."""
         encounter = self.draws.current.get(name)
-        return (encounter is not None and not encounter.is_over) or self.may_go_on(name)
+        return encounter is not None and not encounter.is_over
 
     def exhausted(self, absent: Collection[str]) -> bool:
         # A round in which nothing can be played is not the end: walkovers end it.
-        return all(each.is_over for each in self.draws.last) and self.next_draw(absent) is None
+        return not self.draws.is_open and self.is_last(absent)
 
     def unplayed(self) -> Iterator[tuple[tuple[str, ...], int]]:
         for encounter in self.draws.last:
             if encounter.waiting and not encounter.is_decided:
                 yield encounter.names, len(encounter.waiting)
         if games := self.most_to_come():
-            yield (), games
+            yield (), games  # of pairings that are not known yet

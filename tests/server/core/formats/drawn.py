@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from random import Random
 
-from arena_server.core.formats.base import Format, Pairing, Terms
+from arena_server.core.formats.base import DrawnFormat, Pairing, Terms
 from arena_server.core.journal import Drawn, PastGame, Repeat, Walkover
 
 #: Totals of a game, for its names in the order of the seats.
@@ -19,7 +19,7 @@ def by_chance(names: tuple[str, ...], rng: Random) -> tuple[int, ...]:
 class Field:
     """A contest of one format without a server. `facts` are what its journal would have."""
 
-    def __init__(self, kind: type[Format], terms: Terms, rng: Random, play: Play = by_chance) -> None:
+    def __init__(self, kind: type[DrawnFormat], terms: Terms, rng: Random, play: Play = by_chance) -> None:
         self.kind, self.terms, self.rng, self.play = kind, terms, rng, play
         self.form = kind(terms)
         self.here: set[str] = set()
@@ -30,6 +30,16 @@ class Field:
         self.results: list[PastGame] = []
         self.void: list[int] = []
         self.facts: list[Drawn | Repeat | Walkover] = []
+        #: Facts, results and the numbers of void games in the order in which they were decided.
+        self.order: list[Drawn | Repeat | Walkover | PastGame | int] = []
+
+    def log(self, lost: Mapping[int, PastGame]) -> list[Drawn | Repeat | Walkover | PastGame]:
+        """Facts and results in the order of storing; `lost` are the results of void games."""
+        return [lost[each] if isinstance(each, int) else each for each in self.order]
+
+    def _decide(self, fact: Drawn | Repeat | Walkover) -> None:
+        self.facts.append(fact)
+        self.order.append(fact)
 
     @property
     def draws(self) -> list[Drawn]:
@@ -66,11 +76,11 @@ class Field:
     def next_round(self) -> bool:
         """Draw, if it is due; returns whether anything was decided."""
         if (walkover := self.form.walkover_due(self.absent)) is not None:
-            self.facts.append(walkover)
+            self._decide(walkover)
             self.form.walk_over(walkover)
         if (draw := self.form.draw_due(self.absent)) is not None:
             drawn = draw.run()
-            self.facts.append(drawn)
+            self._decide(drawn)
             self.form.drawn(drawn)
             return True
         return walkover is not None
@@ -80,6 +90,7 @@ class Field:
         game = self.running.pop(self.rng.randrange(len(self.running)))
         if void:
             self.void.append(game.number)
+            self.order.append(game.number)
             self.form.void(game.number)
             if again:
                 self.repeat(game)
@@ -87,6 +98,7 @@ class Field:
             totals = self.play(game.names, self.rng)
             past = PastGame(game.number, game.names, game.deal, totals, "complete", 1)
             self.results.append(past)
+            self.order.append(past)
             self.form.result(past)
         for name in self.here & set(game.names):
             self._free(name)
@@ -94,7 +106,7 @@ class Field:
     def repeat(self, game: Pairing) -> None:
         number = self.form.next_number
         repeat = Repeat(number, game.number, game.deal if self.terms.paired else number)
-        self.facts.append(repeat)
+        self._decide(repeat)
         self.form.again(Pairing(number, game.names, repeat.deal), game.number)
         self.void.remove(game.number)
 

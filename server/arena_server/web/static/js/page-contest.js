@@ -20,11 +20,13 @@ function titleOf(tieBreak) {
 export function standingsTable(contest, rows) {
   // Points and wins may break ties, too: they have their columns already.
   const tieBreaks = Object.keys(rows[0]?.tie_breaks ?? {}).filter((name) => !["points", "wins"].includes(name));
-  const heads = ["Rank", "Bot", "Points", "Games", "Mean", "Wins", ...tieBreaks.map(titleOf), "Faults"];
+  const scored = rows.some((row) => "score" in row);
+  const heads = ["Rank", "Bot", ...(scored ? ["Score"] : []), "Points", "Games", "Mean", "Wins", ...tieBreaks.map(titleOf), "Faults"];
   const body = rows.map((row) => el("tr", {},
     el("td", { class: "num" }, row.rank === null ? "–" : String(row.rank)),
     el("td", { class: "name-cell" }, el("a", { href: link("bot.html", { contest: contest.id, bot: row.bot }) }, row.bot)),
-    el("td", { class: "num" }, el("b", {}, numberText(row.points))),
+    ...(scored ? [el("td", { class: "num" }, el("b", {}, numberText(row.score)))] : []),
+    el("td", { class: "num" }, scored ? numberText(row.points) : el("b", {}, numberText(row.points))),
     el("td", { class: "num" }, numberText(row.games)),
     el("td", { class: "num" }, row.mean.toLocaleString("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 })),
     el("td", { class: "num" }, numberText(row.wins)),
@@ -33,15 +35,17 @@ export function standingsTable(contest, rows) {
   return el("table", { class: "standings" }, el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i === 1 || i === heads.length - 1 ? null : "num" }, text)))), el("tbody", {}, ...body));
 }
 
-/** While the bots have different numbers of games the server ranks by the score a game. */
-function byMean(standings) {
-  return new Set(standings.map((row) => row.games)).size > 1 ? " a game, because the numbers of games differ" : "";
+/** A format may rank by a score of its own; while the bots have different numbers of games others rank by the mean. */
+function rankedBy(contest) {
+  if (contest.ranked_by) return `ranked by score: ${contest.ranked_by}`;
+  const differ = new Set(contest.standings.map((row) => row.games)).size > 1;
+  return `scored by ${contest.scoring}${differ ? " a game, because the numbers of games differ" : ""}`;
 }
 
 function summary(contest) {
   const games = `${gamesText(contest.games_played, contest.games)} played${contest.games_void ? `, ${contest.games_void} void` : ""}`;
   const clock = `${clockText(contest.clock_ms)} per seat${contest.increment_ms ? ` + ${contest.increment_ms / 1000} s per move` : ""}`;
-  return `${contest.game}, ${contest.format}, scored by ${contest.scoring}${byMean(contest.standings)}; ${clock}; ${games}`;
+  return `${contest.game}, ${contest.format}, ${rankedBy(contest)}; ${clock}; ${games}`;
 }
 
 async function begin() {

@@ -1,0 +1,103 @@
+"""What a reader knows of a contest whose format draws: its facts and results, and nothing computed again.
+
+    history = History(format); history.extend(facts); history.add(result) ...; history.form.scores()
+
+A reader may see a fact before the results that led to it: pages show results with a delay, and a running
+contest is read while it is written. A draw is taken once nothing of the rounds before it is left, so that it
+tells nothing of a result that may not be shown yet; a result is taken once its game has been drawn.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+
+from arena_protocol.record import VOID
+from arena_server.core.formats.base import DrawnFormat, Pairing, PairingError
+from arena_server.core.formats.document import plain_rounds
+from arena_server.core.journal import ContestFact, Drawn, PastGame, Repeat, Walkover
+
+
+class History:
+    """A format that is new, and gets its past. Raises PairingError for what cannot be of this contest."""
+
+    def __init__(self, form: DrawnFormat) -> None:
+        self._form = form
+        self._known = 0
+        self._facts: deque[Drawn | Repeat | Walkover] = deque()
+        #: Results whose games are not known yet.
+        self._results: list[PastGame] = []
+        #: The void games that have not been played again.
+        self._void: dict[int, PastGame] = {}
+
+    def extend(self, facts: Iterable[ContestFact]) -> None:
+        """All facts of the contest so far, in their order; those of the last call are among them."""
+        mine = [fact for fact in facts if isinstance(fact, Drawn | Repeat | Walkover)]
+        self._facts.extend(islice(mine, self._known, None))
+        self._known = len(mine)
+
+    def add(self, game: PastGame) -> None:
+        """A result, in the order of storing; its deal is 0 if it is not known."""
+        self._results.append(game)
+
+    @property
+    def form(self) -> DrawnFormat:
+        """The format with all that can be taken now."""
+        self._advance()
+        return self._form
+
+    def check(self, *, over: bool) -> None:
+        """Raise PairingError for a game that was not drawn; if the contest is `over`, for any fact left."""
+        self._advance()
+        if self._results:
+            raise PairingError(f"g{self._results[0].number} was played, and was not drawn")
+        if over and self._facts:
+            fact = self._facts[0]
+            raise PairingError(f"{type(fact).__name__} {fact[0]} does not follow from the results before it")
+
+    def document(self) -> dict[str, Any]:
+        """The rounds so far in the types of JSON (`document.py`)."""
+        form = self.form
+        return plain_rounds(form.rounds(), form.terms.seeds, form.RANKED_BY)
+
+    def _advance(self) -> None:
+        self._take_results()
+        while self._facts and self._may_take(self._facts[0]):
+            self._take(self._facts.popleft())
+            self._take_results()
+
+    def _may_take(self, fact: Drawn | Repeat | Walkover) -> bool:
+        match fact:
+            case Drawn():
+                return self._form.draw_due(()) is not None
+            case Repeat(_, void, _):
+                return void in self._void
+            case Walkover(_, absent):
+                return self._form.walkover_due(absent) is not None
+
+    def _take(self, fact: Drawn | Repeat | Walkover) -> None:
+        match fact:
+            case Drawn():
+                self._form.drawn(fact)
+            case Walkover():
+                self._form.walk_over(fact)
+            case Repeat(number, void, deal):
+                if number != self._form.next_number:
+                    raise PairingError(f"g{number} repeats g{void}, and is not the next number")
+                self._form.again(Pairing(number, self._void.pop(void).names, deal), void)
+
+    def _take_results(self) -> None:
+        end = self._form.next_number
+        results, self._results = self._results, []
+        for game in results:
+            if game.number >= end:
+                self._results.append(game)
+                continue
+            self._form.started(Pairing(game.number, game.names, game.deal))
+            if game.end == VOID:
+                self._void[game.number] = game
+                self._form.void(game.number)
+            else:
+                self._form.result(game)

@@ -1,0 +1,47 @@
+"""Contests of formats that draw, by `arena tournament`: the table, the rounds, and their verification."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.server.programs import Shell, arena
+
+pytestmark = pytest.mark.real
+
+BOTS = ("perfect", "random", "openlines")
+
+
+def play(folder: Path, name: str) -> dict[str, Any]:
+    """Play a contest in this folder; returns what `arena standings --json` prints."""
+    text = f'[contest]\nname = "cup"\ngame = "tictactoe"\nformat = "{name}"\ngames_per_pair = 2\n'
+    text += "".join(f'[[bot]]\nname = "{bot}"\nengine = "{bot}"\n' for bot in BOTS)
+    (folder / "cup.toml").write_text(text)
+    outcome = arena("tournament", "cup.toml", "--no-web", cwd=folder)
+    assert outcome.code == 0, outcome.err
+    assert "ranked by score: " in outcome.out
+    document: dict[str, Any] = json.loads(arena("standings", "--json", cwd=folder).out)
+    games = document["contest"]["games"]
+    assert games["played"] == games["total"]
+    assert arena("verify", cwd=folder).out == f"verified: {games['played']} games\n"
+    return document
+
+
+def test_the_winner_of_the_bracket_is_the_first_of_the_table(
+    tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = play(tmp_path, "knockout")
+    first, final = document["rounds"]
+    assert document["standings"][0]["bot"] == final["matches"][0]["winner"]
+    assert [match["state"] for match in first["matches"]] == ["bye", "over"]
+    with closing(sqlite3.connect(tmp_path / "arena.db")) as database:
+        database.execute("DELETE FROM facts WHERE place > 1")
+        database.commit()
+    monkeypatch.chdir(tmp_path)
+    line = shell("verify").line
+    assert re.fullmatch(r"arena: not verified: rounds: g\d+ was played, and was not drawn", line)

@@ -1,0 +1,178 @@
+"""A reader of facts and results sees what the contest itself knows, and nothing before it may."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena_protocol.record import VOID
+from arena_server.core.formats.base import DrawnFormat, PairingError, Terms
+from arena_server.core.formats.document import Round, plain_rounds
+from arena_server.core.formats.history import History
+from arena_server.core.formats.knockout import Knockout
+from arena_server.core.journal import ContestFact, Drawn, PastGame, Repeat, RunStateSet, Walkover
+
+from .drawn import Field, disturb
+from .test_rounds import DRAWING, STEPS, bots, draw_terms
+
+drawing = pytest.mark.parametrize("name", DRAWING)
+
+
+def events(field: Field) -> list[Drawn | Repeat | Walkover | PastGame]:
+    """Facts and results in an order in which a server may have stored them."""
+    void = {fact.void for fact in field.facts if isinstance(fact, Repeat)} | set(field.void)
+    lost = {
+        game.number: PastGame(game.number, game.names, game.deal, (0, 0), VOID, 0)
+        for game in field.begun
+        if game.number in void
+    }
+    return field.log(lost)
+
+
+def shown(form: DrawnFormat) -> tuple[object, ...]:
+    return form.scores(), form.total, plain_rounds(form.rounds(), form.terms.seeds, form.RANKED_BY)
+
+
+@drawing
+def test_it_agrees_with_the_contest(name: str) -> None:
+    @settings(deadline=None)
+    @given(st.data(), STEPS, st.integers(0, 1 << 32), st.booleans())
+    def holds(data: st.DataObject, steps: str, seed: int, checked: bool) -> None:
+        field = Field(DRAWING[name], draw_terms(DRAWING[name], data), Random(seed))
+        disturb(field, steps)
+        field.finish()
+        history = History(field.kind(field.terms))
+        for game in events(field):
+            if isinstance(game, PastGame):
+                history.add(game if checked else replace(game, deal=0))
+        history.extend([RunStateSet("", "open"), *field.facts])
+        history.check(over=True)
+        assert shown(history.form) == shown(field.form)
+
+    holds()
+
+
+@drawing
+def test_no_draw_is_seen_before_the_results_that_led_to_it(name: str) -> None:
+    """All facts are known, and results come one by one, as on a page that shows them with a delay."""
+
+    @settings(deadline=None)
+    @given(st.data(), STEPS, st.integers(0, 1 << 32))
+    def holds(data: st.DataObject, steps: str, seed: int) -> None:
+        field = Field(DRAWING[name], draw_terms(DRAWING[name], data), Random(seed))
+        disturb(field, steps)
+        field.finish()
+        log = events(field)
+        history = History(field.kind(field.terms))
+        known: list[ContestFact] = []
+        stepwise = History(field.kind(field.terms))
+        # A walkover may be seen before the results of the games that were played against the absent.
+        walkovers = any(isinstance(fact, Walkover) for fact in field.facts)
+        history.extend(field.facts)
+        for each in log:
+            if isinstance(each, PastGame):
+                history.add(each)
+                stepwise.add(each)
+            else:
+                known.append(each)
+                stepwise.extend(known)
+            if stepwise.form.draw_due(()) is None and not walkovers:
+                assert len(history.form.rounds()) == len(stepwise.form.rounds())
+        assert shown(history.form) == shown(stepwise.form) == shown(field.form)
+
+    holds()
+
+
+FOUR = Terms(bots(4), 2, 2)
+FIRST = Drawn(1, 1, 2, (("b0", "b3"), ("b1", "b2")))
+FINAL = Drawn(2, 5, 2, (("b0", "b1"),))
+
+
+def past(number: int, one: str, other: str, totals: tuple[int, int], deal: int = 0) -> PastGame:
+    return PastGame(number, (one, other), deal, totals, "complete", 1)
+
+
+SEMI = [
+    past(1, "b0", "b3", (1, 0)),
+    past(2, "b1", "b2", (1, 0)),
+    past(3, "b3", "b0", (0, 1)),
+    past(4, "b2", "b1", (0, 1)),
+]
+
+
+def history(*events: Drawn | Repeat | Walkover | PastGame) -> History:
+    history = History(Knockout(FOUR))
+    history.extend([each for each in events if not isinstance(each, PastGame)])
+    for each in events:
+        if isinstance(each, PastGame):
+            history.add(each)
+    return history
+
+
+def test_the_document_of_a_bracket() -> None:
+    document = history(FIRST, *SEMI[:3]).document()
+    assert document["ranked_by"] == "levels of the bracket passed"
+    semi, final = document["rounds"]
+    assert (semi["title"], semi["kind"], final["title"]) == ("semi-finals", "level", "final")
+    over = {"names": ["b0", "b3"], "seeds": [1, 4], "scores": [2.0, 0.0], "points": [2, 0], "games": [1, 3]}
+    assert semi["matches"][0] == over | {"winner": "b0", "state": "over"}
+    left = {"names": ["b1", "b2"], "seeds": [2, 3], "scores": [1.0, 0.0], "points": [1, 0], "games": [2]}
+    assert semi["matches"][1] == left | {"winner": None, "state": "open"}
+    nothing = {"scores": [0.0, 0.0], "points": [0, 0], "games": []}
+    assert final["matches"] == [
+        {"names": ["b0", None], "seeds": [1, None], "winner": None, "state": "to come"} | nothing
+    ]
+
+
+def test_byes_walkovers_and_ties_have_states_of_their_own() -> None:
+    first = Drawn(1, 1, 1, (("b0",), ("b1", "b2")))
+    form = Knockout(Terms(bots(3), 2, 1, by_points=False))
+    seen = History(form)
+    seen.extend([first])
+    assert [match["state"] for match in seen.document()["rounds"][0]["matches"]] == ["bye", "open"]
+    seen.add(past(1, "b1", "b2", (1, 1)))
+    assert seen.document()["rounds"][0]["matches"][1]["winner"] is None  # two more games are to come
+    seen.extend([first, Drawn(2, 2, 2, (("b1", "b2"),)), Walkover(2, ("b1",))])
+    bye, match = seen.document()["rounds"][0]["matches"]
+    assert (match["state"], match["winner"], bye["winner"]) == ("walkover", "b2", "b0")
+    assert seen.document()["rounds"][1]["matches"][0]["names"] == ["b0", "b2"]
+
+
+def test_before_the_first_draw_nothing_is_known() -> None:
+    assert history().document()["rounds"] == []
+    assert [each.title for each in _rounds(16)] == ["last 16", "quarter-finals", "semi-finals", "final"]
+
+
+def _rounds(count: int) -> Sequence[Round]:
+    field = Field(Knockout, Terms(bots(count), 2, 1), Random(1))
+    field.finish()
+    return field.form.rounds()
+
+
+@pytest.mark.parametrize(
+    ("events", "text"),
+    [
+        ([FIRST, *SEMI, past(5, "b0", "b1", (1, 0))], "g5 was played, and was not drawn"),
+        ([FIRST, *SEMI[:2], FINAL], "Drawn 2 does not follow from the results before it"),
+        ([FIRST, past(1, "b0", "b2", (1, 0))], "g1 was played by b0, b2 on deal 0, and the draw has b0, b3"),
+        (
+            [FIRST, past(1, "b0", "\x1b", (1, 0))],
+            r"g1 was played by b0, \x1b on deal 0, and the draw has b0, b3",
+        ),
+        ([FIRST, past(1, "b0", "b3", (1, 0), 2)], "g1 was played by b0, b3 on deal 2, and the draw has b0,"),
+        ([FIRST, replace(SEMI[0], end=VOID), Repeat(6, 1, 6)], "g6 repeats g1, and is not the next number"),
+    ],
+)
+def test_what_cannot_have_been_is_refused(events: list[Drawn | Repeat | PastGame], text: str) -> None:
+    with pytest.raises(PairingError) as caught:
+        history(*events).check(over=True)
+    assert str(caught.value).startswith(text)
+
+
+def test_a_contest_that_goes_on_may_have_a_draw_to_come() -> None:
+    history(FIRST, *SEMI[:2], FINAL).check(over=False)
