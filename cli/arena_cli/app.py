@@ -60,6 +60,7 @@ COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "log": single("log"),
     "verify": single("verify"),
     "export": single("export"),
+    "backup": single("backup"),
     "site": single("site"),
     "web": single("web"),
     "admin": single("admin"),
